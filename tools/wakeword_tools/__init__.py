@@ -1,0 +1,1 @@
+"""Calibration, evaluation, text to speech and benchmarks around ``wakeword``. Never imports torch."""

@@ -1,0 +1,1 @@
+"""Training of wake-word models. The only part of the project that imports torch."""

@@ -1,0 +1,84 @@
+"""The network: normalisation, a one-layer LSTM, pooling over time, a linear head.
+
+Every pooling keeps a running state that starts at zero, so that a window may be fed in pieces: the exported graph
+streams exactly (see ``export``).
+"""
+
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor, nn
+
+from wakeword.errors import ConfigError
+
+Pooling = Literal["last", "mean", "max", "attention"]
+
+
+class WakeWordNetwork(nn.Module):
+    """Frames of one window -> the logit that the window holds the wake word.
+
+    ``last`` is the paper's head on the last hidden state; the others pool the hidden states of all frames, which
+    spreads the gradient over the whole word instead of its tail. ``stack`` consecutive frames are given to the LSTM as
+    one step, which divides its recurrent work by ``stack``.
+    """
+
+    mean: Tensor
+    deviation: Tensor
+
+    def __init__(
+        self, *, n_features: int, hidden_size: int, pooling: Pooling, stack: int = 1, dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        if pooling not in get_args(Pooling):
+            raise ConfigError(f"expected pooling {' or '.join(get_args(Pooling))}, got {pooling!r}")
+        if hidden_size < 1:
+            raise ConfigError(f"expected a hidden size of at least 1, got {hidden_size}")
+        if stack < 1:
+            raise ConfigError(f"expected to stack at least 1 frame, got {stack}")
+        self.pooling: Pooling = pooling
+        self.stack = stack
+        self.hidden_size = hidden_size
+        self.lstm = nn.LSTM(n_features * stack, hidden_size, batch_first=True)
+        self.attention = nn.Linear(hidden_size, 1, bias=False) if pooling == "attention" else None
+        self.dropout = nn.Dropout(dropout)
+        self.head = nn.Linear(hidden_size, 1)
+        self.register_buffer("mean", torch.zeros(n_features))
+        self.register_buffer("deviation", torch.ones(n_features))
+
+    def set_normalisation(self, mean: Tensor, deviation: Tensor) -> None:
+        """Fix the mean and standard deviation of each coefficient, ``(n_features,)``, measured on training data."""
+        self.mean.copy_(mean)
+        self.deviation.copy_(deviation.clamp_min(1e-3))
+
+    def normalise(self, frames: Tensor) -> Tensor:
+        """MFCC -> zero mean, unit variance; any shape ``(..., n_features)``."""
+        return (frames - self.mean) / self.deviation
+
+    def forward(self, frames: Tensor) -> Tensor:
+        """*Normalised* frames ``(batch, time, n_features)`` -> logits ``(batch,)``.
+
+        Normalisation is a step of its own because DROCC's distances are measured in normalised coordinates.
+        """
+        return self.classify(self.embed(frames))
+
+    def embed(self, frames: Tensor) -> Tensor:
+        """Normalised frames ``(batch, time, n_features)`` -> pooled hidden states ``(batch, hidden_size)``.
+
+        ``time`` must be a multiple of ``stack``.
+        """
+        hidden: Tensor
+        hidden, _ = self.lstm(frames.reshape(len(frames), -1, self.stack * frames.shape[2]))
+        if self.pooling == "last":
+            return hidden[:, -1]
+        if self.pooling == "mean":
+            return hidden.mean(dim=1)
+        if self.pooling == "max":
+            return hidden.amax(dim=1)
+        assert self.attention is not None
+        weights = self.attention(hidden).softmax(dim=1)
+        return torch.sum(weights * hidden, dim=1)
+
+    def classify(self, embedding: Tensor) -> Tensor:
+        """Pooled hidden states ``(batch, hidden_size)`` -> logits ``(batch,)``."""
+        logits: Tensor = self.head(self.dropout(embedding)).squeeze(-1)
+        return logits

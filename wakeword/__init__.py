@@ -1,0 +1,59 @@
+"""Wake words: detection in a stream of audio, with models that say what they are.
+
+from wakeword import Detector, Microphone
+
+with Microphone() as microphone:
+    for detection in Detector("marvin").run(microphone):
+        print(detection.keyword, detection.score, detection.end)
+"""
+
+from wakeword.card import ModelCard, OperatingPoint
+from wakeword.engine import Detection, Detector
+from wakeword.errors import (
+    AudioDeviceError,
+    AudioError,
+    AudioFileError,
+    AudioFormatError,
+    CalibrationError,
+    ConfigError,
+    DataError,
+    ModelError,
+    SynthesisError,
+    WakewordError,
+)
+from wakeword.features import FeatureConfig, MfccStream, mfcc
+from wakeword.model import Model, load_model, shipped_models
+from wakeword.scorer import StreamScorer
+from wakeword.sources import AudioSource, FileSource, Microphone, StdinSource
+from wakeword.trigger import Trigger
+from wakeword.version import __version__
+
+__all__ = [
+    "AudioDeviceError",
+    "AudioError",
+    "AudioFileError",
+    "AudioFormatError",
+    "AudioSource",
+    "CalibrationError",
+    "ConfigError",
+    "DataError",
+    "Detection",
+    "Detector",
+    "FeatureConfig",
+    "FileSource",
+    "MfccStream",
+    "Microphone",
+    "Model",
+    "ModelCard",
+    "ModelError",
+    "OperatingPoint",
+    "StdinSource",
+    "StreamScorer",
+    "SynthesisError",
+    "Trigger",
+    "WakewordError",
+    "__version__",
+    "load_model",
+    "mfcc",
+    "shipped_models",
+]

@@ -1,0 +1,6 @@
+"""``python -m wakeword``."""
+
+from wakeword.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+"""Audio of any sample rate, dtype, channel count and block length -> mono float32 at 16 kHz."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import soundfile
+import soxr
+from numpy.typing import NDArray
+
+from wakeword.errors import AudioFileError, AudioFormatError
+from wakeword.features import Array
+
+SAMPLE_RATE = 16_000
+"""Samples per second that the whole engine works at."""
+MIN_SAMPLE_RATE, MAX_SAMPLE_RATE = 8_000, 192_000
+
+# Full scale of a float signal is 1.0. Decoders overshoot a little; int16 values cast to float overshoot 32,768
+# times and would shift the features by 90 dB without a word, so 24 dB over full scale is refused.
+_MAX_FLOAT_LEVEL = 16.0
+
+_FULL_SCALE = {np.dtype(np.int16): 32_768.0, np.dtype(np.int32): 2_147_483_648.0}
+
+Samples = NDArray[Any]
+
+
+def to_mono(block: Samples, *, channel: int | None = None) -> Array:
+    """One block of PCM -> mono float32 in -1..1, at the rate it came with.
+
+    Shape: ``(samples,)`` or ``(samples, channels)`` of int16, int32 or float32 -> ``(samples,)`` float32.
+    Several channels are averaged, so that none can clip, or one is chosen by its number from 0.
+    Raises ``AudioFormatError`` on any other dtype or shape, on NaN or infinity, on a channel that is not there,
+    and on floats far above full scale.
+    """
+    if not isinstance(block, np.ndarray):
+        raise AudioFormatError(f"expected a numpy array of samples, got {type(block).__name__}")
+    if block.ndim not in (1, 2) or (block.ndim == 2 and block.shape[1] == 0):
+        raise AudioFormatError(f"expected samples of shape (n,) or (n, channels), got {block.shape}")
+    if block.dtype != np.float32 and block.dtype not in _FULL_SCALE:
+        raise AudioFormatError(
+            f"expected samples of dtype int16, int32 or float32, got {block.dtype}; convert them first, "
+            "for instance with .astype(numpy.float32) if they lie in -1..1"
+        )
+    if block.ndim == 2:
+        if channel is not None and not 0 <= channel < block.shape[1]:
+            raise AudioFormatError(
+                f"expected a channel in 0..{block.shape[1] - 1} of this {block.shape[1]}-channel audio, got {channel}"
+            )
+        if channel is not None or block.shape[1] == 1:
+            block = block[:, channel or 0]
+    elif channel:
+        raise AudioFormatError(f"channel {channel} was asked for, but the audio is mono; leave the channel out")
+    if block.dtype == np.float32:
+        _check_level(block)
+        samples = block
+    else:
+        samples = block.astype(np.float32) * np.float32(1 / _FULL_SCALE[block.dtype])
+    if samples.ndim == 2:
+        samples = samples.mean(axis=1, dtype=np.float32)
+    return np.ascontiguousarray(samples)
+
+
+def _check_level(block: Samples) -> None:
+    # One pass finds both: NaN and infinity survive max(abs).
+    peak = float(np.abs(block).max(initial=0.0))
+    if not np.isfinite(peak):
+        bad = int(block.size - np.isfinite(block).sum())
+        raise AudioFormatError(f"expected finite samples, got {bad} NaN or infinite ones in a block of {block.size}")
+    if peak > _MAX_FLOAT_LEVEL:
+        raise AudioFormatError(
+            f"expected float32 samples in -1..1, got a peak of {peak:g}; "
+            "divide integer PCM by its full scale or pass it as int16 or int32"
+        )
+
+
+class PcmStream:
+    """Blocks of PCM -> mono float32 at 16 kHz, resampled as one continuous signal.
+
+    The cut into blocks does not matter: the output of a stream, ``flush`` included, is the conversion of the
+    whole signal. Sample ``i`` of the output is the sound at ``i / 16000`` seconds.
+    """
+
+    def __init__(self, sample_rate: int = SAMPLE_RATE, *, channel: int | None = None) -> None:
+        if not MIN_SAMPLE_RATE <= sample_rate <= MAX_SAMPLE_RATE or int(sample_rate) != sample_rate:
+            raise AudioFormatError(
+                f"expected a whole sample rate from {MIN_SAMPLE_RATE} to {MAX_SAMPLE_RATE} Hz, got {sample_rate}"
+            )
+        self.sample_rate = int(sample_rate)
+        self.channel = channel
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the signal so far; the next block begins a new one."""
+        self._channels: int | None = None
+        self._resampler = (
+            None
+            if self.sample_rate == SAMPLE_RATE
+            else soxr.ResampleStream(self.sample_rate, SAMPLE_RATE, 1, dtype="float32")
+        )
+
+    def push(self, block: Samples) -> Array:
+        """One block, ``(samples,)`` or ``(samples, channels)`` -> the 16 kHz samples now complete, ``(n,)``.
+
+        A block that is refused (``AudioFormatError``) leaves the stream as it was.
+        """
+        samples = to_mono(block, channel=self.channel)
+        channels = 1 if block.ndim == 1 else block.shape[1]
+        if self._channels not in (None, channels):
+            raise AudioFormatError(
+                f"expected {self._channels} channels as in the blocks before, got {channels}; reset the stream first"
+            )
+        self._channels = channels
+        if self._resampler is None:
+            return samples
+        resampled: Array = self._resampler.resample_chunk(samples)
+        return resampled
+
+    def flush(self) -> Array:
+        """End the signal: return what the resampler still holds, ``(n,)``, and start anew."""
+        rest = np.zeros(0, np.float32)
+        if self._resampler is not None and self._channels is not None:
+            rest = self._resampler.resample_chunk(rest, last=True)
+        self.reset()
+        return rest
+
+
+class AudioFile:
+    """An audio file opened for reading in blocks. A context manager.
+
+    Raises ``AudioFileError`` if the file is missing or is no audio that libsndfile reads.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        if not self.path.is_file():
+            what = "a folder" if self.path.is_dir() else "nothing"
+            raise AudioFileError(f"{self.path}: expected an audio file, found {what}; check the path")
+        try:
+            self._file = soundfile.SoundFile(str(self.path))
+        except (soundfile.LibsndfileError, RuntimeError, TypeError) as error:
+            raise AudioFileError(
+                f"{self.path}: expected audio (wav, flac, ogg, opus, mp3), could not read it: {error}"
+            ) from error
+        self.sample_rate: int = self._file.samplerate
+        self.channels: int = self._file.channels
+
+    def blocks(self, samples: int = 65_536) -> Iterator[Array]:
+        """Blocks of at most so many samples, each ``(n, channels)`` float32."""
+        while True:
+            try:
+                block = self._file.read(samples, dtype="float32", always_2d=True)
+            except (soundfile.LibsndfileError, RuntimeError) as error:
+                raise AudioFileError(f"{self.path}: reading broke off, the file is damaged: {error}") from error
+            if len(block) == 0:
+                return
+            yield block
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> "AudioFile":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+def read_audio(path: Path | str) -> Array:
+    """A whole file as mono float32 at 16 kHz, ``(samples,)``.
+
+    Raises ``AudioFileError`` if it cannot be read and ``AudioFormatError`` if its samples cannot be taken;
+    both name the file.
+    """
+    with AudioFile(path) as file:
+        try:
+            stream = PcmStream(file.sample_rate)
+            pieces = [stream.push(block) for block in file.blocks()]
+        except AudioFormatError as error:
+            raise AudioFormatError(f"{path}: {error}") from error
+        return np.concatenate([*pieces, stream.flush()])

@@ -1,0 +1,145 @@
+"""The card inside a model file: what the model listens for, on which features, how well, and where it comes from."""
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wakeword.errors import ConfigError, ModelError
+from wakeword.features import Array, FeatureConfig
+
+SCHEMA = 1
+"""Version of the card's layout. A runtime refuses a card of another schema."""
+METADATA_KEY = "wakeword.card"
+"""Key of the card (JSON) in the metadata of the ONNX file."""
+
+
+@dataclass(frozen=True)
+class OperatingPoint:
+    """A threshold with the promise that was measured for it."""
+
+    name: str
+    """How users ask for it, for instance ``fpr=0.03``."""
+    kind: str
+    """What ``target`` counts: ``fpr`` (false positives per negative clip) or ``fa_per_hour``."""
+    target: float
+    threshold: float
+    """Scores at or above it count as the wake word; 0..1."""
+    recall: float
+    """Share of positives found at this threshold."""
+    recall_low: float
+    """Lower end of the 95 % Clopper-Pearson interval of ``recall``."""
+    recall_high: float
+    data: str
+    """What it was measured on: clips, hours, where from."""
+
+
+@dataclass(frozen=True)
+class SelfTest:
+    """The logit that the model must give for the window of ``self_test_signal``."""
+
+    logit: float
+    tolerance: float = 1e-3
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """Everything that a model file says of itself. Serialised as JSON in the metadata of the ONNX file."""
+
+    phrase: str
+    """The wake word, as it is spoken."""
+    version: str
+    """Version of this model, not of the software."""
+    window: int
+    """Frames under one window."""
+    self_test: SelfTest
+    features: FeatureConfig = field(default_factory=FeatureConfig)
+    operating_points: tuple[OperatingPoint, ...] = ()
+    default_point: str | None = None
+    """Name of the operating point to use when none is asked for."""
+    training: Mapping[str, Any] = field(default_factory=dict)
+    """Provenance: method, seed, data fingerprints, package versions, date."""
+    licence: str = "unknown"
+    schema: int = SCHEMA
+
+    def __post_init__(self) -> None:
+        names = [point.name for point in self.operating_points]
+        if len(set(names)) != len(names):
+            raise ConfigError(f"expected operating points of different names, got {names}")
+        if self.default_point is not None and self.default_point not in names:
+            raise ConfigError(f"expected a default point among {names}, got {self.default_point!r}")
+        if self.window < 1:
+            raise ConfigError(f"expected a window of at least one frame, got {self.window}")
+
+    def point(self, name: str | None = None) -> OperatingPoint:
+        """The operating point of that name, or the default one. ``ConfigError`` if there is none."""
+        wanted = name or self.default_point
+        for point in self.operating_points:
+            if point.name == wanted:
+                return point
+        known = ", ".join(point.name for point in self.operating_points) or "none; calibrate it or give a threshold"
+        what = "a default operating point" if wanted is None else f"operating point {wanted!r}"
+        raise ConfigError(f"model '{self.phrase}' has no {what}; it has: {known}")
+
+    def to_json(self) -> str:
+        """The card as JSON text."""
+        content = {**dataclasses.asdict(self), "features_fingerprint": self.features.fingerprint}
+        return json.dumps(content, sort_keys=True, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "ModelCard":
+        """Read what ``to_json`` wrote. ``ModelError`` on another schema and on anything malformed."""
+        try:
+            raw = json.loads(text)
+            schema = raw["schema"]
+            if schema != SCHEMA:
+                raise ModelError(
+                    f"expected a model card of schema {SCHEMA}, got {schema!r}; "
+                    "update wakeword or train the model again"
+                )
+            fingerprint = raw.pop("features_fingerprint")
+            raw["features"] = FeatureConfig(**raw["features"])
+            raw["self_test"] = SelfTest(**raw["self_test"])
+            raw["operating_points"] = tuple(OperatingPoint(**point) for point in raw["operating_points"])
+            card = cls(**raw)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise ModelError(f"the model card is malformed ({type(error).__name__}: {error})") from error
+        if fingerprint != card.features.fingerprint:
+            raise ModelError("the model card's features do not match their own fingerprint; the file is damaged")
+        return card
+
+
+def self_test_signal(samples: int, sample_rate: int = 16_000) -> Array:
+    """A rising harmonic sweep with a 5 Hz syllable rhythm and a little noise, ``(samples,)`` float32.
+
+    In closed form, noise included, so that no random generator's version can change it.
+    """
+    t = np.arange(samples) / sample_rate
+    phase = 2 * np.pi * (120 * t + 90 * t**2)
+    voice = sum(np.sin(k * phase) / k for k in range(1, 12))
+    noise = np.modf(np.sin(np.arange(samples) * 12.9898) * 43_758.5453)[0]
+    signal = 0.1 * voice * (0.55 - 0.45 * np.cos(2 * np.pi * 5 * t)) + 0.003 * noise
+    return np.asarray(signal, np.float32)
+
+
+def embed_card(model: bytes, card: ModelCard) -> bytes:
+    """ONNX bytes with ``card`` in their metadata, in place of any card that was there. Needs the ``onnx`` package."""
+    import onnx
+
+    proto = onnx.load_model_from_string(model)
+    others = {entry.key: entry.value for entry in proto.metadata_props if entry.key != METADATA_KEY}
+    onnx.helper.set_model_props(proto, {**others, METADATA_KEY: card.to_json()})
+    return bytes(proto.SerializeToString(deterministic=True))
+
+
+def write_card(path: Path | str, card: ModelCard) -> None:
+    """Replace the card of a model file, atomically; the graph stays as it is. Needs the ``onnx`` package."""
+    from wakeword.files import replacing
+
+    data = embed_card(Path(path).read_bytes(), card)
+    with replacing(path) as temporary:
+        temporary.write_bytes(data)

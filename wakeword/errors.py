@@ -1,0 +1,55 @@
+"""The errors that this project raises on bad input, bad files and bad devices.
+
+    WakewordError
+    ├── AudioError
+    │   ├── AudioFormatError    samples of a dtype, shape, rate or value that cannot be taken
+    │   ├── AudioFileError      a file that is missing or that holds no readable audio
+    │   └── AudioDeviceError    no such device, or one that fell silent or went away
+    ├── ModelError              a model file that is not what it claims to be
+    ├── ConfigError             a setting outside its range, or settings that contradict each other
+    ├── DataError               training or evaluation data that is missing, empty or unusable
+    ├── SynthesisError          a text-to-speech engine that is missing or failed
+    └── CalibrationError        scores from which no honest threshold follows
+
+Every message says what was expected, what came, and what to do about it.
+"""
+
+
+class WakewordError(Exception):
+    """Base of every error that this project raises on purpose."""
+
+
+class AudioError(WakewordError):
+    """Something is wrong with audio: its format, its file or its device."""
+
+
+class AudioFormatError(AudioError, ValueError):
+    """Samples of a dtype, shape, rate or value that cannot be taken."""
+
+
+class AudioFileError(AudioError):
+    """A file that is missing or that holds no readable audio."""
+
+
+class AudioDeviceError(AudioError):
+    """No such device, or one that fell silent or went away."""
+
+
+class ModelError(WakewordError):
+    """A model file that is not what it claims to be."""
+
+
+class ConfigError(WakewordError, ValueError):
+    """A setting outside its range, or settings that contradict each other."""
+
+
+class DataError(WakewordError):
+    """Training or evaluation data that is missing, empty or unusable."""
+
+
+class SynthesisError(WakewordError):
+    """A text-to-speech engine that is missing or failed."""
+
+
+class CalibrationError(WakewordError):
+    """Scores from which no honest threshold follows."""

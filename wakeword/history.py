@@ -1,0 +1,41 @@
+"""The last seconds of audio, addressed by their place in the stream."""
+
+import numpy as np
+
+from wakeword.features import Array
+
+
+class AudioHistory:
+    """Keeps at least the last ``capacity`` samples pushed; sample numbers count from the last ``reset``."""
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all audio; the next sample is number 0."""
+        # Twice the capacity, so that old samples are dropped once in ``capacity`` samples, not at each push.
+        self._buffer = np.zeros(2 * self.capacity, np.float32)
+        self._first = 0
+        self._filled = 0
+
+    @property
+    def end(self) -> int:
+        """Number of the sample that comes next."""
+        return self._first + self._filled
+
+    def push(self, samples: Array) -> None:
+        """Append ``(n,)`` float32 samples."""
+        if self._filled + len(samples) > len(self._buffer):
+            keep = min(self._filled, self.capacity)
+            buffer = np.empty(max(2 * self.capacity, keep + len(samples)), np.float32)
+            buffer[:keep] = self._buffer[self._filled - keep : self._filled]
+            self._first += self._filled - keep
+            self._buffer, self._filled = buffer, keep
+        self._buffer[self._filled : self._filled + len(samples)] = samples
+        self._filled += len(samples)
+
+    def slice(self, start: int, end: int) -> Array:
+        """A copy of the samples ``start`` to ``end``, less those before the stream or no longer kept, ``(n,)``."""
+        start, end = max(start, self._first), min(end, self.end)
+        return self._buffer[start - self._first : max(start, end) - self._first].copy()

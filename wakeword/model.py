@@ -1,0 +1,157 @@
+"""A trained model: an ONNX graph, the card inside it, and the proof that both still work."""
+
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+from wakeword.card import METADATA_KEY, ModelCard, self_test_signal
+from wakeword.errors import ConfigError, ModelError
+from wakeword.features import Array, FeatureConfig, mfcc
+
+MAX_FILE_BYTES = 64 * 2**20
+"""Larger files are refused unread; a model of this project takes under 1 MB."""
+
+_PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
+
+
+class Model:
+    """An ONNX graph that scores frames, with its card. Safe to share between detectors and threads.
+
+    The graph takes ``frames`` (batch, time, n_mfcc) and ``state`` (batch, state_size), and gives ``logit`` (batch,)
+    and ``next_state`` (batch, state_size). A window begins with a state of zeros; its frames may come in several
+    calls; the logit of the call that ends it is the window's logit.
+    """
+
+    def __init__(self, session: onnxruntime.InferenceSession, card: ModelCard) -> None:
+        self.card = card
+        self._session = session
+        inputs = {node.name: node.shape for node in session.get_inputs()}
+        outputs = {node.name for node in session.get_outputs()}
+        expected = {"frames", "state"}, {"logit", "next_state"}
+        if (set(inputs), outputs) != expected:
+            raise ModelError(f"expected a graph {expected[0]} -> {expected[1]}, got {set(inputs)} -> {outputs}")
+        if len(inputs["frames"]) != 3 or inputs["frames"][2] != card.features.n_mfcc:
+            raise ModelError(f"expected frames of {card.features.n_mfcc} coefficients, got shape {inputs['frames']}")
+        if len(inputs["state"]) != 2 or not isinstance(inputs["state"][1], int):
+            raise ModelError(f"expected a state of fixed size, got shape {inputs['state']}")
+        self.state_size: int = inputs["state"][1]
+
+    def advance(self, frames: Array, state: Array) -> tuple[Array, Array]:
+        """Advance windows by some frames.
+
+        Shape: ``(batch, time, n_mfcc)`` and ``(batch, state_size)`` float32 -> logits ``(batch,)`` of the windows
+        if they ended here, and their next states ``(batch, state_size)``.
+        """
+        logits, next_state = self._session.run(["logit", "next_state"], {"frames": frames, "state": state})
+        return logits, next_state
+
+    def score_windows(self, windows: Array) -> NDArray[np.float64]:
+        """Scores in 0..1 of whole windows, ``(batch, window, n_mfcc)`` float32 -> ``(batch,)``."""
+        logits, _ = self.advance(windows, np.zeros((len(windows), self.state_size), np.float32))
+        return score_of_logit(logits)
+
+
+def score_of_logit(logits: Array) -> NDArray[np.float64]:
+    """The logistic function, in float64: thresholds for rare false accepts lie so near to 1 that float32 has ties."""
+    return 1 / (1 + np.exp(-np.clip(logits.astype(np.float64), -700, 700)))
+
+
+def read_model(path: Path | str, *, provider: str = "cpu") -> Model:
+    """Load a model file and check it.
+
+    ``provider`` is ``cpu`` or ``cuda``. Raises ``ModelError`` if the file is missing, too large, no ONNX file, has no
+    card or one of another schema, was trained on features that this runtime does not compute, or fails its self-test.
+    """
+    path = Path(path)
+    try:
+        size = path.stat().st_size
+        if size > MAX_FILE_BYTES:
+            raise ModelError(f"{path}: expected a model file of at most {MAX_FILE_BYTES} bytes, got {size}")
+        data = path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"{path}: expected a model file (.onnx), could not read it: {error.strerror}") from error
+    try:
+        return parse_model(data, provider=provider)
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from error
+
+
+def parse_model(data: bytes, *, provider: str = "cpu") -> Model:
+    """A model from the bytes of its file, checked as ``read_model`` does."""
+    session = _open_session(data, provider)
+    text = session.get_modelmeta().custom_metadata_map.get(METADATA_KEY)
+    if text is None:
+        raise ModelError("an ONNX file, but without a wakeword card; expected one that `wakeword train` wrote")
+    card = ModelCard.from_json(text)
+    if card.features.fingerprint != FeatureConfig().fingerprint:
+        raise ModelError(
+            f"expected features {FeatureConfig().fingerprint} of this runtime, got {card.features.fingerprint}; "
+            "train the model again"
+        )
+    model = Model(session, card)
+    _self_test(model)
+    return model
+
+
+def _open_session(data: bytes, provider: str) -> onnxruntime.InferenceSession:
+    if provider not in _PROVIDERS:
+        raise ConfigError(f"expected provider {' or '.join(_PROVIDERS)}, got {provider!r}")
+    if _PROVIDERS[provider] not in onnxruntime.get_available_providers():
+        raise ConfigError(
+            f"provider {provider!r} is not in this installation of ONNX Runtime; install onnxruntime-gpu or use cpu"
+        )
+    options = onnxruntime.SessionOptions()
+    # By default the pool's threads spin between calls: at 25 small calls a second that burns most of a core.
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.log_severity_level = 4
+    try:
+        return onnxruntime.InferenceSession(data, options, providers=[_PROVIDERS[provider]])
+    except Exception as error:  # ONNX Runtime's exceptions share no public base class
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ModelError(f"not an ONNX model that can be run ({reason})") from error
+
+
+def _self_test(model: Model) -> None:
+    card = model.card
+    signal = self_test_signal(card.features.samples_in(card.window), card.features.sample_rate)
+    window = mfcc(signal, card.features)[None]
+    try:
+        logits, _ = model.advance(window, np.zeros((1, model.state_size), np.float32))
+    except Exception as error:  # as above
+        raise ModelError(f"the graph does not run: {str(error).splitlines()[0]}") from error
+    if logits.shape != (1,) or not abs(float(logits[0]) - card.self_test.logit) <= card.self_test.tolerance:
+        raise ModelError(
+            f"self-test failed: expected logit {card.self_test.logit:.4f}, got {logits.ravel()[:4]}; "
+            "the file is damaged or this machine computes wrongly"
+        )
+
+
+def assets_folder() -> Path:
+    """Where models, phrases and the demo recording lie: inside the package, or beside it in a checkout."""
+    installed = Path(str(files("wakeword"))) / "assets"
+    return installed if installed.is_dir() else installed.parent.parent / "assets"
+
+
+def shipped_models() -> dict[str, Path]:
+    """The models that come with the package: keyword -> file."""
+    return {path.stem: path for path in sorted((assets_folder() / "models").glob("*.onnx"))}
+
+
+def load_model(name: Path | str, *, provider: str = "cpu") -> Model:
+    """A shipped model by its keyword (``"marvin"``), or any model by its file.
+
+    Raises ``ModelError`` if there is no such keyword or the file is not a valid model.
+    """
+    shipped = shipped_models()
+    if str(name) in shipped:
+        return read_model(shipped[str(name)], provider=provider)
+    path = Path(name)
+    if path.suffix != ".onnx" and not path.exists():
+        known = ", ".join(shipped) or "none"
+        raise ModelError(f"no shipped model for keyword {str(name)!r} (there are: {known}); train one or give a file")
+    return read_model(path, provider=provider)
