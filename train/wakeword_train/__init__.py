@@ -1,1 +1,20 @@
 """Training of wake-word models. The only part of the project that imports torch."""
+
+from wakeword_train.clips import Clip, Kind, Split
+from wakeword_train.config import TrainConfig, read_config
+from wakeword_train.drocc import find_adversaries, project_to_shell, sensitivity
+from wakeword_train.training import DataFolders, TrainingResult, train
+
+__all__ = [
+    "Clip",
+    "DataFolders",
+    "Kind",
+    "Split",
+    "TrainConfig",
+    "TrainingResult",
+    "find_adversaries",
+    "project_to_shell",
+    "read_config",
+    "sensitivity",
+    "train",
+]

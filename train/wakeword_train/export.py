@@ -1,6 +1,7 @@
 """A trained network -> one ONNX file that streams exactly and says what it is."""
 
 import dataclasses
+import math
 from pathlib import Path
 
 import numpy as np
@@ -25,8 +26,7 @@ _MAX_ATTENTION = 60.0
 def export_model(network: WakeWordNetwork, card: ModelCard, path: Path | str) -> Model:
     """Write ``network`` with ``card`` to ``path``, after checking the graph against torch.
 
-    The self-test of ``card`` is replaced by this graph's own. Raises ``ModelError`` if the graph differs from torch;
-    nothing is written then.
+    Raises ``ModelError`` if the graph differs from torch, and as ``model_bytes`` does; nothing is written then.
     """
     data = model_bytes(network, card)
     model = parse_model(data)
@@ -37,12 +37,18 @@ def export_model(network: WakeWordNetwork, card: ModelCard, path: Path | str) ->
 
 
 def model_bytes(network: WakeWordNetwork, card: ModelCard) -> bytes:
-    """The bytes of a model file: graph and card."""
+    """The bytes of a model file: graph and card, which gets the network's stack and this graph's self-test.
+
+    Raises ``ConfigError`` if the stack does not divide the window and ``ModelError`` if the weights give no number.
+    """
+    card = dataclasses.replace(card, stack=network.stack)
     graph = build_graph(network.eval().cpu(), window=card.window).SerializeToString(deterministic=True)
     signal = self_test_signal(card.features.samples_in(card.window), card.features.sample_rate)
     with torch.no_grad():
-        logit = network(network.normalise(torch.from_numpy(mfcc(signal, card.features))[None]))
-    return embed_card(graph, dataclasses.replace(card, self_test=SelfTest(float(logit[0]))))
+        logit = float(network(network.normalise(torch.from_numpy(mfcc(signal, card.features))[None]))[0])
+    if not math.isfinite(logit):
+        raise ModelError(f"expected a finite logit of the self-test, got {logit}; the training has diverged")
+    return embed_card(graph, dataclasses.replace(card, self_test=SelfTest(logit)))
 
 
 def _check_against_torch(model: Model, network: WakeWordNetwork, window: int) -> None:

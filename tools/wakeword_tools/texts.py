@@ -1,0 +1,30 @@
+"""Lists of texts to be spoken."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from wakeword.errors import SynthesisError
+
+
+def read_texts(path: Path | str) -> list[str]:
+    """One text a line; empty lines and what follows a ``#`` do not count.
+
+    Raises ``SynthesisError`` if the file cannot be read or holds no text.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SynthesisError(f"{path}: expected a list of texts, one a line, could not read it: {error}") from error
+    texts = [text for line in lines if (text := line.partition("#")[0].strip())]
+    if not texts:
+        raise SynthesisError(f"{path}: expected a list of texts, one a line, found none")
+    return texts
+
+
+def spoken_phrases(texts: Sequence[str], *, count: int, seed: int, longest: int = 4) -> list[str]:
+    """``count`` phrases of 2 to ``longest`` texts drawn at random: running speech, for negatives."""
+    random = np.random.default_rng(seed)
+    lengths = random.integers(2, longest + 1, size=count)
+    return [" ".join(texts[index] for index in random.integers(len(texts), size=length)) for length in lengths]

@@ -1,0 +1,213 @@
+"""Batches for training and windows for validation, from clips in memory to MFCC."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from wakeword.errors import DataError
+from wakeword.features import FeatureConfig
+from wakeword_train.augment import AugmentationConfig, augment_log_mel, augment_waves, uniform
+from wakeword_train.clips import Clip, Kind, Split
+from wakeword_train.config import MixConfig
+from wakeword_train.frontend import Frontend
+from wakeword_train.store import ClipStore
+
+_RECORDED_NOISE = 0.75
+"""Share of noise that is recorded, where recordings are given."""
+
+_WORD_KINDS = (Kind.POSITIVE, Kind.NEGATIVE, Kind.NEAR_NEGATIVE)
+
+
+def load_stores(clips: Iterable[Clip], split: Split) -> dict[Kind, ClipStore]:
+    """The clips of one side of the split, by kind, read into memory."""
+    chosen = [clip for clip in clips if clip.split is split]
+    return {kind: ClipStore(of_kind) for kind in Kind if (of_kind := [clip for clip in chosen if clip.kind is kind])}
+
+
+class BatchSampler:
+    """Endless augmented batches with a fixed share of each kind, seeded by its generator.
+
+    Raises ``DataError`` if there are no positives or nothing else.
+    """
+
+    def __init__(
+        self,
+        stores: dict[Kind, ClipStore],
+        *,
+        mix: MixConfig,
+        augmentation: AugmentationConfig,
+        window: int,
+        batch_size: int,
+        generator: torch.Generator,
+        features: FeatureConfig | None = None,
+    ) -> None:
+        if Kind.POSITIVE not in stores or len(stores) < 2:
+            names = ", ".join(kind.value for kind in stores) or "nothing"
+            raise DataError(f"expected positives and some kind of negatives to train on, got {names}")
+        self.stores = stores
+        self.augmentation = augmentation
+        self.generator = generator
+        self.frontend = Frontend(features)
+        self.samples = self.frontend.config.samples_in(window)
+        self._weights = {kind: _clip_weights(store, kind, mix.recorded) for kind, store in stores.items()}
+        self._counts = self._shares(mix, batch_size)
+        self._synthetic_noise = coloured_noise(2**20, generator)
+
+    def _shares(self, mix: MixConfig, batch_size: int) -> dict[str, int]:
+        shares = {kind.value: float(getattr(mix, kind.value)) for kind in self.stores}
+        shares["fragment"] = mix.fragment
+        total = sum(shares.values())
+        counts = {name: round(batch_size * share / total) for name, share in shares.items()}
+        return {name: count for name, count in counts.items() if count}
+
+    def next(self) -> tuple[Tensor, Tensor]:
+        """MFCC ``(batch, window, n_mfcc)`` and labels ``(batch,)`` of 0 and 1."""
+        waves = torch.cat([self._cut(name, count) for name, count in self._counts.items()])
+        labels = torch.cat(
+            [torch.full((count,), float(name == Kind.POSITIVE.value)) for name, count in self._counts.items()]
+        )
+        waves = augment_waves(waves, self._noise(len(waves)), self.augmentation, self.generator)
+        log_mel = augment_log_mel(self.frontend.log_mel(waves), self.augmentation, self.generator)
+        return self.frontend.cepstrum(log_mel), labels
+
+    def state(self) -> dict[str, Tensor]:
+        """All that changes while sampling, for a checkpoint."""
+        positives = self.stores[Kind.POSITIVE]
+        regions = {"word_starts": positives.word_starts, "word_ends": positives.word_ends}
+        return {"generator": self.generator.get_state(), **regions}
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        """Go on from ``state``, with the same clips."""
+        positives = self.stores[Kind.POSITIVE]
+        if len(state["word_starts"]) != len(positives):
+            raise DataError(
+                f"expected the {len(state['word_starts'])} positives trained on so far, got {len(positives)}"
+            )
+        self.generator.set_state(state["generator"])
+        positives.word_starts, positives.word_ends = state["word_starts"], state["word_ends"]
+
+    def relocate_words(self, score: Callable[[Tensor], Tensor]) -> None:
+        """Find the word anew in the positives that are longer than a window: in the window that ``score`` likes best.
+
+        ``score``: MFCC windows ``(windows, window, n_mfcc)`` -> ``(windows,)``. Energy finds the loudest stretch, which
+        in a sentence need not be the keyword.
+        """
+        store = self.stores[Kind.POSITIVE]
+        margin = self.samples // 10
+        for row in torch.nonzero(store.lengths > self.samples).flatten().tolist():
+            offsets = torch.arange(0, int(store.lengths[row]) - self.samples, 1_280)
+            windows = store.cut(torch.full_like(offsets, row), offsets, self.samples, generator=self.generator)
+            best = int(offsets[int(score(self.frontend(windows)).argmax())])
+            start, end = int(store.word_starts[row]), int(store.word_ends[row])
+            if start < best or end > best + self.samples:
+                store.word_starts[row], store.word_ends[row] = best + margin, best + self.samples - margin
+
+    def _cut(self, name: str, count: int) -> Tensor:
+        kind = Kind.POSITIVE if name == "fragment" else Kind(name)
+        store = self.stores[kind]
+        rows = torch.multinomial(self._weights[kind], count, replacement=True, generator=self.generator)
+        speed = 1 + uniform(count, -self.augmentation.speed, self.augmentation.speed, self.generator)
+        if name == "fragment":
+            place = store.fragment_offsets
+        else:
+            place = store.word_offsets if kind in _WORD_KINDS else store.any_offsets
+        offsets = place(rows, self.samples, speed=speed, generator=self.generator)
+        silent = torch.rand(count, generator=self.generator) < self.augmentation.silence_probability
+        return store.cut(rows, offsets, self.samples, speed=speed, silent=silent, generator=self.generator)
+
+    def _noise(self, count: int) -> Tensor:
+        """Recorded noise where there is some, and synthetic noise for the rest; ``(count, samples)``."""
+        offsets = torch.randint(self._synthetic_noise.shape[1] - self.samples, (count,), generator=self.generator)
+        colours = torch.randint(len(self._synthetic_noise), (count,), generator=self.generator)
+        synthetic = self._synthetic_noise[colours[:, None], offsets[:, None] + torch.arange(self.samples)]
+        store = self.stores.get(Kind.NOISE)
+        if store is None:
+            return synthetic
+        rows = torch.multinomial(self._weights[Kind.NOISE], count, replacement=True, generator=self.generator)
+        speed = 1 + uniform(count, -0.2, 0.2, self.generator)
+        offsets = store.any_offsets(rows, self.samples, speed=speed, generator=self.generator)
+        recorded = store.cut(rows, offsets, self.samples, speed=speed, generator=self.generator)
+        is_recorded = torch.rand(count, generator=self.generator) < _RECORDED_NOISE
+        return torch.where(is_recorded[:, None], recorded, synthetic)
+
+
+def coloured_noise(samples: int, generator: torch.Generator) -> Tensor:
+    """White, pink and brown noise of deviation 1, ``(3, samples)``: power falling as frequency to 0, -1 and -2."""
+    spectrum = torch.fft.rfft(torch.randn(3, samples, generator=generator))
+    frequency = torch.arange(spectrum.shape[1]).clamp_min(1)
+    exponents = torch.tensor([0.0, -0.5, -1.0])[:, None]
+    noise = torch.fft.irfft(spectrum * frequency**exponents, samples)
+    return torch.div(noise, noise.std(dim=1, keepdim=True))
+
+
+def _clip_weights(store: ClipStore, kind: Kind, recorded: float) -> Tensor:
+    """How often to draw each clip: rare words more often, long recordings by length, real and synthetic by share."""
+    if kind in (Kind.BACKGROUND, Kind.NOISE):
+        weights = store.lengths.double()
+    else:
+        frequency = Counter(clip.word for clip in store.clips)
+        weights = torch.tensor([frequency[clip.word] ** -0.5 for clip in store.clips], dtype=torch.float64)
+    synthetic = torch.tensor([clip.synthetic for clip in store.clips])
+    if synthetic.any() and not synthetic.all():
+        for group, share in ((synthetic, 1 - recorded), (~synthetic, recorded)):
+            weights[group] *= share / weights[group].sum()
+    return weights
+
+
+@dataclass(frozen=True)
+class ValidationSet:
+    """MFCC windows without augmentation, and the clip that each was cut from."""
+
+    windows: Tensor
+    """``(windows, window, n_mfcc)`` float32."""
+    clip: Tensor
+    """``(windows,)`` int64; a clip's score is that of its best window."""
+    kinds: list[Kind]
+    """Kind of each clip; every window of background counts as a clip of its own."""
+    words: list[str]
+
+    def clip_scores(self, window_scores: Tensor) -> Tensor:
+        """``(windows,)`` -> ``(clips,)``."""
+        scores = torch.full((len(self.kinds),), -torch.inf, dtype=window_scores.dtype)
+        return scores.scatter_reduce(0, self.clip, window_scores, "amax")
+
+
+def validation_set(stores: dict[Kind, ClipStore], window: int, features: FeatureConfig | None = None) -> ValidationSet:
+    """Windows of every validation clip: the word early, in the middle and late; of long recordings, one each 0.5 s.
+
+    Raises ``DataError`` if there are no positives or nothing else.
+    """
+    if Kind.POSITIVE not in stores or len(stores) < 2:
+        names = ", ".join(kind.value for kind in stores) or "nothing"
+        raise DataError(f"expected positives and negatives to validate on, got {names}; give more clips or speakers")
+    frontend = Frontend(features)
+    samples = frontend.config.samples_in(window)
+    generator = torch.Generator().manual_seed(0)
+    windows: list[Tensor] = []
+    owners: list[Tensor] = []
+    kinds: list[Kind] = []
+    words: list[str] = []
+    for kind, store in stores.items():
+        rows, offsets = _validation_places(store, kind, samples)
+        for some in torch.split(torch.arange(len(rows)), 256):
+            windows.append(frontend(store.cut(rows[some], offsets[some], samples, generator=generator)))
+        owner = rows if kind in _WORD_KINDS else torch.arange(len(rows))
+        owners.append(len(kinds) + owner)
+        names = [clip.word for clip in store.clips]
+        words += names if kind in _WORD_KINDS else [names[row] for row in rows.tolist()]
+        kinds += [kind] * (len(words) - len(kinds))
+    return ValidationSet(torch.cat(windows), torch.cat(owners), kinds, words)
+
+
+def _validation_places(store: ClipStore, kind: Kind, samples: int) -> tuple[Tensor, Tensor]:
+    """Clips and the offsets of their validation windows, each ``(windows,)``."""
+    if kind in _WORD_KINDS:
+        first, last = store.word_ends - samples, store.word_starts
+        offsets = torch.stack([first + (last - first) * part // 4 for part in (1, 2, 3)], dim=1)
+        return torch.arange(len(store)).repeat_interleave(3), offsets.flatten()
+    steps = [torch.arange(0, max(1, length - samples), 8_000) for length in store.lengths.tolist()]
+    counts = torch.tensor([len(step) for step in steps])
+    return torch.arange(len(store)).repeat_interleave(counts), torch.cat(steps)

@@ -1,0 +1,168 @@
+"""Which recordings there are: Speech Commands as published, and plain folders of clips.
+
+A clip knows its kind, its speaker and its side of the split. One speaker never stands on two sides.
+"""
+
+import dataclasses
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from wakeword.errors import DataError
+
+AUDIO_SUFFIXES = frozenset({".wav", ".flac", ".ogg", ".opus", ".mp3", ".aiff", ".aif"})
+
+MANIFEST = "manifest.jsonl"
+"""File in a folder of synthesised clips that tells the text, voice and split of each."""
+
+
+class Kind(StrEnum):
+    """What a clip is to the keyword."""
+
+    POSITIVE = "positive"
+    NEGATIVE = "negative"
+    NEAR_NEGATIVE = "near_negative"
+    BACKGROUND = "background"
+    """Long recordings without the keyword: speech, music, rooms."""
+    NOISE = "noise"
+    """Sounds that are mixed into the others, and negatives themselves."""
+
+
+class Split(StrEnum):
+    """Side of the split: weights are fitted on train, everything is chosen on validation, results come from test."""
+
+    TRAIN = "train"
+    VALIDATION = "validation"
+    TEST = "test"
+
+
+@dataclass(frozen=True)
+class Clip:
+    """One recording."""
+
+    path: Path
+    kind: Kind
+    word: str
+    """What is said, or the name of the sound."""
+    speaker: str
+    split: Split
+    synthetic: bool = False
+
+
+def read_speech_commands(root: Path, keyword: str) -> list[Clip]:
+    """Speech Commands v0.01 or v0.02 as published, WAV or FLAC: a folder per word.
+
+    The split is that of ``validation_list.txt`` and ``testing_list.txt`` when both are there, and the dataset's own hash
+    rule otherwise. Folders in underscores (``_background_noise_``, ``_silence_``) are noise. Raises ``DataError`` if
+    ``root`` is no such folder.
+    """
+    words = sorted(path for path in root.iterdir() if path.is_dir()) if root.is_dir() else []
+    if not words:
+        raise DataError(f"{root}: expected Speech Commands, a folder per word; found no folders there")
+    listed = _official_lists(root)
+    clips = []
+    for folder in words:
+        is_noise = folder.name.startswith("_")
+        kind = Kind.NOISE if is_noise else Kind.POSITIVE if folder.name == keyword else Kind.NEGATIVE
+        for path in audio_files(folder):
+            if listed is not None and not is_noise:
+                split = listed.get(f"{folder.name}/{path.stem}", Split.TRAIN)
+            else:
+                split = hash_split(path.name)
+            clips.append(Clip(path, kind, folder.name, speaker_of(path), split))
+    return clips
+
+
+def _official_lists(root: Path) -> dict[str, Split] | None:
+    """``word/stem`` -> split, for all that is not training; ``None`` without the lists."""
+    files = {Split.VALIDATION: root / "validation_list.txt", Split.TEST: root / "testing_list.txt"}
+    if not all(file.is_file() for file in files.values()):
+        return None
+    # Without the suffix, so that a set converted to FLAC keeps its lists.
+    return {
+        line.strip().rpartition(".")[0]: split
+        for split, file in files.items()
+        for line in file.read_text().splitlines()
+        if line.strip()
+    }
+
+
+def hash_split(file_name: str, *, validation: float = 10, testing: float = 10) -> Split:
+    """The rule in the README of Speech Commands: by a hash of the speaker, in per cent, for ever the same."""
+    speaker = re.sub(r"_nohash_.*$", "", file_name)
+    largest = 2**27 - 1
+    position = int(hashlib.sha1(speaker.encode()).hexdigest(), 16) % (largest + 1) * (100.0 / largest)
+    if position < validation:
+        return Split.VALIDATION
+    return Split.TEST if position < validation + testing else Split.TRAIN
+
+
+def deal_speakers(clips: Iterable[Clip], *, validation: float = 0.15, testing: float = 0.15) -> list[Clip]:
+    """The same clips with their speakers dealt out anew, by a hash of their names.
+
+    At least one speaker goes to each side as soon as there are three. For folders without a split of their own, and
+    for excerpts of a published set that hold one side of it only.
+    """
+    clips = list(clips)
+    speakers = sorted({clip.speaker for clip in clips}, key=lambda name: hashlib.sha1(name.encode()).hexdigest())
+    enough = len(speakers) >= 3
+    n_testing = max(1, round(testing * len(speakers))) if enough else 0
+    n_validation = max(1, round(validation * len(speakers))) if enough else 0
+    split = dict.fromkeys(speakers, Split.TRAIN)
+    split |= dict.fromkeys(speakers[:n_testing], Split.TEST)
+    split |= dict.fromkeys(speakers[n_testing : n_testing + n_validation], Split.VALIDATION)
+    return [dataclasses.replace(clip, split=split[clip.speaker]) for clip in clips]
+
+
+def read_folder(root: Path, kind: Kind) -> list[Clip]:
+    """A folder of clips of one kind, read recursively.
+
+    A folder with a manifest says itself which clip is on which side. Otherwise speakers are taken from the file names
+    (``speaker_nohash_n`` and ``speaker-chapter``; any other file counts as a speaker of its own) and dealt out. Raises
+    ``DataError`` if no audio is there.
+    """
+    if (root / MANIFEST).is_file():
+        return _read_manifest(root, kind)
+    files = audio_files(root)
+    if not files:
+        raise DataError(f"{root}: expected a folder of {kind.value} audio files, found none")
+    return deal_speakers(Clip(path, kind, path.parent.name, speaker_of(path), Split.TRAIN) for path in files)
+
+
+def _read_manifest(root: Path, kind: Kind) -> list[Clip]:
+    clips = []
+    for number, line in enumerate((root / MANIFEST).read_text().splitlines(), 1):
+        try:
+            entry = json.loads(line)
+            split = Split(entry["group"])
+            clips.append(Clip(root / entry["file"], kind, entry["text"], entry["source"], split, synthetic=True))
+        except (ValueError, KeyError, TypeError) as error:
+            raise DataError(
+                f"{root / MANIFEST}, line {number}: expected file, text, source and group ({error})"
+            ) from error
+    return clips
+
+
+def audio_files(root: Path) -> list[Path]:
+    """All audio files under ``root``, in a fixed order."""
+    return sorted(path for path in root.rglob("*") if path.suffix.lower() in AUDIO_SUFFIXES)
+
+
+def speaker_of(path: Path) -> str:
+    """The speaker that a file name tells, or the name itself."""
+    name = path.stem
+    if "_nohash_" in name:
+        return name.split("_nohash_")[0]
+    librispeech = re.match(r"(\d+)-\d+", name)
+    return librispeech.group(1) if librispeech else name
+
+
+def hold_out(clips: Iterable[Clip], kind: Kind) -> list[Clip]:
+    """Every recorded clip of ``kind``, and all else that its speakers said, moved to the test side."""
+    clips = list(clips)
+    speakers = {clip.speaker for clip in clips if clip.kind is kind and not clip.synthetic}
+    return [dataclasses.replace(clip, split=Split.TEST) if clip.speaker in speakers else clip for clip in clips]

@@ -1,0 +1,156 @@
+"""Everything that a training run can be told, from defaults, a TOML file and the command line."""
+
+import dataclasses
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, get_args
+
+from wakeword.errors import ConfigError
+from wakeword_train.augment import AugmentationConfig
+from wakeword_train.losses import METHODS, AdversaryConfig
+from wakeword_train.network import Pooling
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """The network's shape."""
+
+    hidden_size: int = 64
+    pooling: str = "attention"
+    stack: int = 2
+    """Frames that the LSTM takes as one step."""
+    dropout: float = 0.1
+
+    def __post_init__(self) -> None:
+        if self.pooling not in get_args(Pooling):
+            raise ConfigError(f"expected pooling {', '.join(get_args(Pooling))}, got {self.pooling!r}")
+        if self.hidden_size < 1 or self.stack < 1 or not 0 <= self.dropout < 1:
+            raise ConfigError(f"expected hidden_size >= 1, stack >= 1 and dropout in 0..1, got {self}")
+
+
+@dataclass(frozen=True)
+class ScheduleConfig:
+    """How long and how fast to train."""
+
+    warmup_epochs: int = 8
+    """Epochs of plain cross-entropy before the adversary enters."""
+    epochs: int = 40
+    """All epochs, the warm-up included."""
+    steps_per_epoch: int = 60
+    batch_size: int = 192
+    learning_rate: float = 3e-3
+    weight_decay: float = 1e-4
+    patience: int = 15
+    """Epochs without a better validation after which training stops."""
+    averaging: float = 0.99
+    """Decay per step of the running average of the weights that is validated and exported; 0 turns it off."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.warmup_epochs <= self.epochs or self.epochs < 1:
+            raise ConfigError(f"expected 0 <= warmup_epochs <= epochs, got {self.warmup_epochs} and {self.epochs}")
+        if self.steps_per_epoch < 1 or self.batch_size < 8 or self.patience < 1:
+            raise ConfigError("expected steps_per_epoch >= 1, batch_size >= 8 and patience >= 1")
+        if self.learning_rate <= 0 or self.weight_decay < 0 or not 0 <= self.averaging < 1:
+            raise ConfigError("expected learning_rate > 0, weight_decay >= 0 and averaging in 0..1")
+
+
+@dataclass(frozen=True)
+class MixConfig:
+    """Shares of a batch. They are scaled to add up to one; a kind that the data lacks gives its share to the others."""
+
+    positive: float = 0.25
+    negative: float = 0.2
+    near_negative: float = 0.15
+    background: float = 0.27
+    noise: float = 0.05
+    fragment: float = 0.08
+    """The beginning or the end of a positive, as a negative."""
+    recorded: float = 0.5
+    """Within a kind that has both, the share of recorded clips; the others are synthesised."""
+
+    def __post_init__(self) -> None:
+        shares = [self.negative, self.near_negative, self.background, self.noise, self.fragment]
+        if min(shares) < 0 or self.positive <= 0 or sum(shares) <= 0 or not 0 <= self.recorded <= 1:
+            raise ConfigError(f"expected shares that are not negative, of positives and of negatives, got {self}")
+
+
+@dataclass(frozen=True)
+class SynthesisConfig:
+    """Clips to synthesise before training; 0 of a kind for none."""
+
+    positives: int = 0
+    near_negatives: int = 0
+    near_negative_texts: str = ""
+    """Name of a list in ``assets/phrases``, or a file of one text a line."""
+    negatives: int = 0
+    """Other words, so that a synthetic voice alone tells nothing."""
+    negative_texts: str = "words"
+    engines: tuple[str, ...] = ("espeak-ng",)
+    """Text-to-speech engines whose voices speak; ``flite`` must be installed by hand."""
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """One training run."""
+
+    keyword: str = ""
+    method: str = "drocc-lf"
+    seed: int = 0
+    licence: str = "unknown"
+    split: str = "published"
+    """``published``: the lists or the hash rule of Speech Commands. ``dealt``: its speakers dealt out anew, 70/15/15,
+    for an excerpt that holds one published side only."""
+    hold_out_recorded: bool = False
+    """Keep every recorded positive, and all that its speakers said, for the test."""
+    network: NetworkConfig = field(default_factory=NetworkConfig)
+    schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
+    mix: MixConfig = field(default_factory=MixConfig)
+    augmentation: AugmentationConfig = field(default_factory=AugmentationConfig)
+    adversary: AdversaryConfig = field(default_factory=AdversaryConfig)
+    synthesis: SynthesisConfig = field(default_factory=SynthesisConfig)
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ConfigError(f"expected method {', '.join(METHODS)}, got {self.method!r}")
+        if self.split not in ("published", "dealt"):
+            raise ConfigError(f"expected split published or dealt, got {self.split!r}")
+
+
+def read_config(path: Path | str) -> TrainConfig:
+    """Read a TOML file; what it does not name keeps its default. ``ConfigError`` for anything it should not hold."""
+    try:
+        raw = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: expected a training configuration, could not read it: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: expected TOML: {error}") from error
+    try:
+        config: TrainConfig = _build(TrainConfig, raw, "")
+        return config
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
+
+
+def _build(cls: type[Any], raw: dict[str, Any], place: str) -> Any:
+    """A dataclass from a TOML table, with its types checked."""
+    fields = {f.name: f for f in dataclasses.fields(cls)}
+    values: dict[str, Any] = {}
+    for key, value in raw.items():
+        name = f"{place}{key}"
+        if key not in fields:
+            raise ConfigError(f"unknown setting {name!r}; known are: {', '.join(fields)}")
+        wanted = fields[key].type
+        if dataclasses.is_dataclass(wanted):
+            if not isinstance(value, dict):
+                raise ConfigError(f"expected {name} to be a table, got {value!r}")
+            values[key] = _build(wanted, value, f"{name}.")  # type: ignore[arg-type]
+        elif wanted is float and isinstance(value, int) and not isinstance(value, bool):
+            values[key] = float(value)
+        elif wanted == tuple[str, ...] and isinstance(value, list) and all(isinstance(v, str) for v in value):
+            values[key] = tuple(value)
+        elif isinstance(wanted, type) and type(value) is wanted:
+            values[key] = value
+        else:
+            raise ConfigError(f"expected {name} to be of type {getattr(wanted, '__name__', wanted)}, got {value!r}")
+    return cls(**values)

@@ -1,0 +1,37 @@
+"""The runtime's MFCC in torch: batched, differentiable, on any device, from the runtime's own matrices."""
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from wakeword.features import FeatureConfig, dct_matrix, hann_window, mel_filters
+
+
+class Frontend(nn.Module):
+    """Waveforms -> log mel energies -> MFCC. The step between is where SpecAugment masks bands."""
+
+    window: Tensor
+    filters: Tensor
+    dct: Tensor
+
+    def __init__(self, config: FeatureConfig | None = None) -> None:
+        super().__init__()
+        self.config = config or FeatureConfig()
+        matrices = {"window": hann_window, "filters": mel_filters, "dct": dct_matrix}
+        for name, matrix in matrices.items():
+            self.register_buffer(name, torch.from_numpy(np.array(matrix(self.config))), persistent=False)
+
+    def log_mel(self, waveforms: Tensor) -> Tensor:
+        """``(batch, samples)`` -> ``(batch, frames, n_mels)``."""
+        frames = waveforms.unfold(1, self.config.n_fft, self.config.hop_length) * self.window
+        spectrum = torch.view_as_real(torch.fft.rfft(frames))
+        power = spectrum.square().sum(dim=-1)
+        return torch.log(power @ self.filters + self.config.log_offset)
+
+    def cepstrum(self, log_mel: Tensor) -> Tensor:
+        """``(batch, frames, n_mels)`` -> ``(batch, frames, n_mfcc)``."""
+        return log_mel @ self.dct
+
+    def forward(self, waveforms: Tensor) -> Tensor:
+        """``(batch, samples)`` float32 at the configured rate -> MFCC ``(batch, frames, n_mfcc)``."""
+        return self.cepstrum(self.log_mel(waveforms))

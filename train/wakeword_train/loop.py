@@ -1,0 +1,251 @@
+"""The training loop: warm-up, adversary, validation, best weights, resume."""
+
+import copy
+import dataclasses
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+
+from wakeword.errors import DataError
+from wakeword.files import replacing
+from wakeword_train.batches import BatchSampler, ValidationSet
+from wakeword_train.clips import Kind
+from wakeword_train.config import TrainConfig
+from wakeword_train.drocc import AdversaryHealth
+from wakeword_train.losses import BinaryCrossEntropy, make_loss
+from wakeword_train.metrics import recall_at_fpr
+from wakeword_train.network import Pooling, WakeWordNetwork
+
+log = logging.getLogger(__name__)
+
+_NORMALISATION_BATCHES = 8
+
+
+@dataclass(frozen=True)
+class EpochReport:
+    """What one epoch did."""
+
+    epoch: int
+    phase: str
+    """``warm-up`` (cross-entropy alone) or the method."""
+    loss: float
+    recall: dict[str, float]
+    """Validation recall at 3 % false positives over words and close words together, over each alone where there is any,
+    and at 0.3 % of the windows of background."""
+    score: float
+    """What epochs are chosen by: the mean of the first and the last of these."""
+    health: AdversaryHealth | None
+    seconds: float
+
+
+Progress = Callable[[EpochReport], None]
+
+
+def fit(
+    config: TrainConfig,
+    sampler: BatchSampler,
+    validation: ValidationSet,
+    *,
+    device: str = "cpu",
+    checkpoint: Path | None = None,
+    resume: bool = False,
+    progress: Progress | None = None,
+) -> tuple[WakeWordNetwork, list[EpochReport]]:
+    """Train a network; the best of its epochs on ``validation``, in ``eval`` mode on the CPU, and all reports.
+
+    ``checkpoint`` is written after each epoch; with ``resume`` the run goes on from it as if it had never stopped. On the
+    CPU the same configuration and data give the same weights.
+    """
+    torch.manual_seed(config.seed)
+    network = build_network(config).to(device)
+    network.set_normalisation(*_feature_statistics(sampler))
+    decay = get_ema_multi_avg_fn(config.schedule.averaging)  # type: ignore[no-untyped-call]
+    average = AveragedModel(network, multi_avg_fn=decay)
+    optimiser = torch.optim.AdamW(
+        network.parameters(), lr=config.schedule.learning_rate, weight_decay=config.schedule.weight_decay
+    )
+    run = _Run(network, average, optimiser, sampler)
+    if resume and checkpoint is not None and checkpoint.is_file():
+        run.load(checkpoint, config)
+    for epoch in range(len(run.reports), config.schedule.epochs):
+        if epoch == config.schedule.warmup_epochs:
+            sampler.relocate_words(lambda frames: score_windows(run.averaged, frames, device=device))
+        if run.epochs_since_best() >= config.schedule.patience:
+            break
+        _set_learning_rate(optimiser, config, epoch)
+        report = _train_epoch(run, config, epoch, validation, device)
+        run.reports.append(report)
+        if report.score >= max(r.score for r in run.reports):
+            run.best = copy.deepcopy(run.averaged.state_dict())
+        if checkpoint is not None:
+            run.save(checkpoint, config)
+        if progress is not None:
+            progress(report)
+    network.load_state_dict(run.best)
+    return network.cpu().eval(), run.reports
+
+
+def build_network(config: TrainConfig, n_features: int = 32) -> WakeWordNetwork:
+    """A fresh network of the configured shape."""
+    pooling: Pooling = config.network.pooling  # type: ignore[assignment]
+    return WakeWordNetwork(
+        n_features=n_features,
+        hidden_size=config.network.hidden_size,
+        pooling=pooling,
+        stack=config.network.stack,
+        dropout=config.network.dropout,
+    )
+
+
+def _train_epoch(run: "_Run", config: TrainConfig, epoch: int, validation: ValidationSet, device: str) -> EpochReport:
+    started = time.monotonic()
+    warming_up = epoch < config.schedule.warmup_epochs or config.method == "bce"
+    loss_function = BinaryCrossEntropy() if warming_up else make_loss(config.method, config.adversary)
+    network = run.network.train()
+    losses: list[float] = []
+    health: list[AdversaryHealth] = []
+    for _ in range(config.schedule.steps_per_epoch):
+        frames, labels = run.sampler.next()
+        inputs = network.normalise(frames.to(device))
+        loss, of_batch = loss_function(network, inputs, labels.to(device), run.sampler.generator)
+        if not bool(torch.isfinite(loss)):
+            raise DataError(f"the loss became {float(loss)} in epoch {epoch + 1}; lower the learning rate")
+        run.optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        run.optimiser.step()
+        run.average.update_parameters(network)
+        losses.append(float(loss.detach()))
+        if of_batch is not None:
+            health.append(of_batch)
+    recall = validate(run.averaged, validation, device=device)
+    return EpochReport(
+        epoch=epoch + 1,
+        phase="bce" if config.method == "bce" else "warm-up" if warming_up else config.method,
+        loss=float(np.mean(losses)),
+        recall=recall,
+        score=(recall["words"] + recall.get("background", recall["words"])) / 2,
+        health=_mean_health(health),
+        seconds=time.monotonic() - started,
+    )
+
+
+def _set_learning_rate(optimiser: torch.optim.Optimizer, config: TrainConfig, epoch: int) -> None:
+    """A cosine from the configured rate down to a twentieth of it, a function of the epoch alone so that runs resume."""
+    share = epoch / max(1, config.schedule.epochs - 1)
+    factor = 0.05 + 0.95 * 0.5 * (1 + np.cos(np.pi * share))
+    for group in optimiser.param_groups:
+        group["lr"] = config.schedule.learning_rate * factor
+
+
+def score_windows(network: WakeWordNetwork, windows: Tensor, *, device: str = "cpu", batch: int = 1024) -> Tensor:
+    """Logits of MFCC windows, ``(windows, window, n_mfcc)`` -> ``(windows,)``, without gradient or dropout."""
+    network.eval()
+    with torch.no_grad():
+        pieces = [network(network.normalise(piece.to(device))).cpu() for piece in torch.split(windows, batch)]
+    return torch.cat(pieces)
+
+
+def validate(network: WakeWordNetwork, validation: ValidationSet, *, device: str = "cpu") -> dict[str, float]:
+    """The recalls of ``EpochReport``."""
+    scores = validation.clip_scores(score_windows(network, validation.windows, device=device)).numpy()
+    kinds = np.array([kind.value for kind in validation.kinds])
+    of_kind = {kind: scores[kinds == kind.value] for kind in Kind}
+    words = np.concatenate([of_kind[Kind.NEGATIVE], of_kind[Kind.NEAR_NEGATIVE]])
+    groups = {"words": (words, 0.03), "near_negative": (of_kind[Kind.NEAR_NEGATIVE], 0.03)}
+    groups["negative"] = (of_kind[Kind.NEGATIVE], 0.03)
+    groups["background"] = (np.concatenate([of_kind[Kind.BACKGROUND], of_kind[Kind.NOISE]]), 0.003)
+    recall = {
+        name: recall_at_fpr(of_kind[Kind.POSITIVE], negatives, fpr)
+        for name, (negatives, fpr) in groups.items()
+        if len(negatives)
+    }
+    recall.setdefault("words", recall.get("background", 0.0))
+    return recall
+
+
+def _feature_statistics(sampler: BatchSampler) -> tuple[Tensor, Tensor]:
+    """Mean and deviation of each coefficient, ``(n_mfcc,)``, over some augmented batches."""
+    frames = torch.cat([sampler.next()[0].flatten(0, 1) for _ in range(_NORMALISATION_BATCHES)])
+    return frames.mean(dim=0), frames.std(dim=0)
+
+
+def _mean_health(health: list[AdversaryHealth]) -> AdversaryHealth | None:
+    if not health:
+        return None
+    means = {f.name: float(np.mean([getattr(h, f.name) for h in health])) for f in dataclasses.fields(AdversaryHealth)}
+    return AdversaryHealth(**{**means, "fallbacks": sum(h.fallbacks for h in health)})  # type: ignore[arg-type]
+
+
+class _Run:
+    """All that changes while training, and its checkpoint."""
+
+    def __init__(
+        self,
+        network: WakeWordNetwork,
+        average: AveragedModel,
+        optimiser: torch.optim.Optimizer,
+        sampler: BatchSampler,
+    ) -> None:
+        self.network = network
+        self.average = average
+        self.optimiser = optimiser
+        self.sampler = sampler
+        self.reports: list[EpochReport] = []
+        self.best: dict[str, Any] = copy.deepcopy(network.state_dict())
+
+    @property
+    def averaged(self) -> WakeWordNetwork:
+        network: WakeWordNetwork = self.average.module  # type: ignore[assignment]
+        return network
+
+    def epochs_since_best(self) -> int:
+        if not self.reports:
+            return 0
+        scores = [report.score for report in self.reports]
+        return len(scores) - 1 - max(i for i, score in enumerate(scores) if score == max(scores))
+
+    def save(self, path: Path, config: TrainConfig) -> None:
+        content = {
+            "config": repr(config),
+            "network": self.network.state_dict(),
+            "average": self.average.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+            "best": self.best,
+            "sampler": self.sampler.state(),
+            # Dropout draws from torch's own generator.
+            "torch": torch.get_rng_state(),
+            "reports": [dataclasses.asdict(report) for report in self.reports],
+        }
+        with replacing(path) as temporary:
+            torch.save(content, temporary)
+
+    def load(self, path: Path, config: TrainConfig) -> None:
+        try:
+            content = torch.load(path, weights_only=True)
+            if content["config"] != repr(config):
+                raise DataError(
+                    f"{path}: this checkpoint is of another configuration; remove it or train without resume"
+                )
+            self.network.load_state_dict(content["network"])
+            self.average.load_state_dict(content["average"])
+            self.optimiser.load_state_dict(content["optimiser"])
+        except DataError:
+            raise
+        except Exception as error:  # torch.load raises whatever its parts raise
+            raise DataError(f"{path}: expected a checkpoint of a training run, could not read it: {error}") from error
+        self.best = content["best"]
+        self.sampler.restore(content["sampler"])
+        torch.set_rng_state(content["torch"])
+        self.reports = [
+            EpochReport(**{**report, "health": report["health"] and AdversaryHealth(**report["health"])})
+            for report in content["reports"]
+        ]

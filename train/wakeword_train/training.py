@@ -1,0 +1,166 @@
+"""One training run, from folders of recordings to a model file."""
+
+import dataclasses
+import datetime
+import importlib.metadata
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from wakeword.card import ModelCard, SelfTest
+from wakeword.errors import ConfigError, DataError
+from wakeword_train.batches import BatchSampler, load_stores, validation_set
+from wakeword_train.clips import Clip, Kind, Split, deal_speakers, hold_out, read_folder, read_speech_commands
+from wakeword_train.config import TrainConfig
+from wakeword_train.export import export_model
+from wakeword_train.loop import EpochReport, Progress, fit
+from wakeword_train.store import ClipStore
+
+log = logging.getLogger(__name__)
+
+WINDOW = 98
+"""Frames under one window: one second."""
+
+
+@dataclass(frozen=True)
+class DataFolders:
+    """Where the recordings lie. Folders are read recursively."""
+
+    speech_commands: Path | None = None
+    """A folder of words, as Speech Commands is published; the keyword's own folder gives positives."""
+    positives: Sequence[Path] = ()
+    negatives: Sequence[Path] = ()
+    near_negatives: Sequence[Path] = ()
+    background: Sequence[Path] = ()
+    noise: Sequence[Path] = ()
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """A finished run."""
+
+    path: Path
+    clips: list[Clip]
+    """All clips with their sides, so that calibration and tests can take those not trained on."""
+    reports: list[EpochReport]
+
+
+def gather_clips(config: TrainConfig, data: DataFolders) -> list[Clip]:
+    """All clips that the folders hold, each with its kind, speaker and side. ``DataError`` if a class is missing."""
+    clips: list[Clip] = []
+    if data.speech_commands is not None:
+        words = read_speech_commands(data.speech_commands, config.keyword)
+        clips += deal_speakers(words) if config.split == "dealt" else words
+    folders = {
+        Kind.POSITIVE: data.positives,
+        Kind.NEGATIVE: data.negatives,
+        Kind.NEAR_NEGATIVE: data.near_negatives,
+        Kind.BACKGROUND: data.background,
+        Kind.NOISE: data.noise,
+    }
+    for kind, roots in folders.items():
+        for root in roots:
+            clips += read_folder(root, kind)
+    if config.hold_out_recorded:
+        clips = hold_out(clips, Kind.POSITIVE)
+    _check_classes(config, clips)
+    return clips
+
+
+def _check_classes(config: TrainConfig, clips: list[Clip]) -> None:
+    positives = [clip for clip in clips if clip.kind is Kind.POSITIVE]
+    if not positives:
+        raise DataError(
+            f"expected recordings of {config.keyword!r}, found none; name a folder of them with --positives, "
+            "or let them be synthesised ([synthesis] positives in the configuration)"
+        )
+    for split in (Split.TRAIN, Split.VALIDATION):
+        for what, of_class in (
+            ("positives", [clip for clip in positives if clip.split is split]),
+            ("negatives", [clip for clip in clips if clip.kind is not Kind.POSITIVE and clip.split is split]),
+        ):
+            if not of_class:
+                raise DataError(
+                    f"expected {what} on the {split.value} side of the split, got none of {len(clips)} clips; give more "
+                    'speakers, or deal the speakers of an excerpt out anew with split = "dealt" in the configuration'
+                )
+
+
+def train(
+    config: TrainConfig,
+    data: DataFolders,
+    out: Path,
+    *,
+    device: str = "cpu",
+    checkpoint: Path | None = None,
+    resume: bool = False,
+    progress: Progress | None = None,
+) -> TrainingResult:
+    """Train a model for ``config.keyword`` and write it, without operating points yet, to ``out``.
+
+    Raises ``ConfigError`` or ``DataError`` before anything is written. Repeatable on the CPU.
+    """
+    if not config.keyword:
+        raise ConfigError("expected a keyword to train, got none; give one with --keyword")
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ConfigError("device cuda was asked for, but torch finds none; use --device cpu")
+    clips = gather_clips(config, data)
+    stores = load_stores(clips, Split.TRAIN)
+    sampler = BatchSampler(
+        stores,
+        mix=config.mix,
+        augmentation=config.augmentation,
+        window=WINDOW,
+        batch_size=config.schedule.batch_size,
+        generator=torch.Generator().manual_seed(config.seed),
+    )
+    for kind, store in stores.items():
+        log.info("train on %d %s clips, %.2f h, %d skipped", len(store), kind.value, store.hours, store.skipped)
+    validation = validation_set(load_stores(clips, Split.VALIDATION), WINDOW)
+    network, reports = fit(
+        config,
+        sampler,
+        validation,
+        device=device,
+        checkpoint=checkpoint,
+        resume=resume,
+        progress=progress,
+    )
+    card = ModelCard(
+        phrase=config.keyword,
+        version=datetime.date.today().strftime("%Y.%m.%d"),
+        window=WINDOW,
+        self_test=SelfTest(0.0),
+        training=provenance(config, stores, reports),
+        licence=config.licence,
+    )
+    export_model(network, card, out)
+    return TrainingResult(out, clips, reports)
+
+
+def provenance(config: TrainConfig, stores: dict[Kind, ClipStore], reports: list[EpochReport]) -> dict[str, Any]:
+    """What the card says of a run: settings, data, versions, date, and the best epoch with its adversary."""
+    best = max(reports, key=lambda report: (report.score, report.epoch))
+    return {
+        "method": config.method,
+        "seed": config.seed,
+        "config": dataclasses.asdict(config),
+        "data": {
+            kind.value: {
+                "clips": len(store),
+                "synthetic": sum(clip.synthetic for clip in store.clips),
+                "speakers": len({clip.speaker for clip in store.clips}),
+                "hours": round(store.hours, 4),
+                "fingerprint": store.fingerprint,
+            }
+            for kind, store in stores.items()
+        },
+        "best_epoch": dataclasses.asdict(best),
+        "epochs": len(reports),
+        "versions": {name: importlib.metadata.version(name) for name in ("torch", "numpy", "onnx", "onnxruntime")},
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+    }
