@@ -22,9 +22,10 @@ from wakeword.errors import (
     WakewordError,
 )
 from wakeword.features import FeatureConfig, MfccStream, mfcc
+from wakeword.microphone import Microphone
 from wakeword.model import Model, load_model, shipped_models
 from wakeword.scorer import StreamScorer
-from wakeword.sources import AudioSource, FileSource, Microphone, StdinSource
+from wakeword.sources import AudioSource, FileSource, StdinSource
 from wakeword.trigger import Trigger
 from wakeword.version import __version__
 

@@ -1,5 +1,6 @@
 """Audio of any sample rate, dtype, channel count and block length -> mono float32 at 16 kHz."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -137,13 +138,16 @@ class AudioFile:
             what = "a folder" if self.path.is_dir() else "nothing"
             raise AudioFileError(f"{self.path}: expected an audio file, found {what}; check the path")
         try:
-            self._file = soundfile.SoundFile(str(self.path))
+            # POSIX file names need not be valid Unicode; as bytes, soundfile takes any.
+            self._file = soundfile.SoundFile(os.fsencode(self.path) if os.name == "posix" else str(self.path))
         except (soundfile.LibsndfileError, RuntimeError, TypeError) as error:
+            reason = getattr(error, "error_string", error)
             raise AudioFileError(
-                f"{self.path}: expected audio (wav, flac, ogg, opus, mp3), could not read it: {error}"
+                f"{self.path}: expected audio (wav, flac, ogg, opus, mp3), could not read it: {reason}"
             ) from error
         self.sample_rate: int = self._file.samplerate
         self.channels: int = self._file.channels
+        self.seconds: float = self._file.frames / self.sample_rate
 
     def blocks(self, samples: int = 65_536) -> Iterator[Array]:
         """Blocks of at most so many samples, each ``(n, channels)`` float32."""

@@ -37,6 +37,10 @@ class OperatingPoint:
     data: str
     """What it was measured on: clips, hours, where from."""
 
+    def __post_init__(self) -> None:
+        if not 0 < self.threshold <= 1:
+            raise ConfigError(f"expected a threshold above 0 and up to 1 for '{self.name}', got {self.threshold}")
+
 
 @dataclass(frozen=True)
 class SelfTest:
@@ -57,6 +61,8 @@ class ModelCard:
     window: int
     """Frames under one window."""
     self_test: SelfTest
+    stack: int = 1
+    """Frames that the network takes at a time: windows and hops must be multiples of it."""
     features: FeatureConfig = field(default_factory=FeatureConfig)
     operating_points: tuple[OperatingPoint, ...] = ()
     default_point: str | None = None
@@ -67,13 +73,17 @@ class ModelCard:
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:
+        if not isinstance(self.phrase, str) or not self.phrase.strip():
+            raise ConfigError(f"expected a phrase of one or more words, got {self.phrase!r}")
         names = [point.name for point in self.operating_points]
         if len(set(names)) != len(names):
             raise ConfigError(f"expected operating points of different names, got {names}")
         if self.default_point is not None and self.default_point not in names:
             raise ConfigError(f"expected a default point among {names}, got {self.default_point!r}")
-        if self.window < 1:
-            raise ConfigError(f"expected a window of at least one frame, got {self.window}")
+        if self.stack < 1 or self.window < 1 or self.window % self.stack:
+            raise ConfigError(
+                f"expected a window of one or more frames, a multiple of stack={self.stack}, got {self.window}"
+            )
 
     def point(self, name: str | None = None) -> OperatingPoint:
         """The operating point of that name, or the default one. ``ConfigError`` if there is none."""
@@ -82,7 +92,7 @@ class ModelCard:
             if point.name == wanted:
                 return point
         known = ", ".join(point.name for point in self.operating_points) or "none; calibrate it or give a threshold"
-        what = "a default operating point" if wanted is None else f"operating point {wanted!r}"
+        what = "default operating point" if wanted is None else f"operating point {wanted!r}"
         raise ConfigError(f"model '{self.phrase}' has no {what}; it has: {known}")
 
     def to_json(self) -> str:
@@ -127,19 +137,32 @@ def self_test_signal(samples: int, sample_rate: int = 16_000) -> Array:
 
 
 def embed_card(model: bytes, card: ModelCard) -> bytes:
-    """ONNX bytes with ``card`` in their metadata, in place of any card that was there. Needs the ``onnx`` package."""
-    import onnx
+    """ONNX bytes with ``card`` in their metadata, in place of any card that was there. Needs the ``onnx`` package.
 
-    proto = onnx.load_model_from_string(model)
+    Raises ``ModelError`` if ``model`` is no ONNX file.
+    """
+    import onnx
+    from google.protobuf.message import DecodeError
+
+    try:
+        proto = onnx.load_model_from_string(model)
+    except DecodeError as error:
+        raise ModelError(f"expected an ONNX model to write the card into, could not read it: {error}") from error
     others = {entry.key: entry.value for entry in proto.metadata_props if entry.key != METADATA_KEY}
     onnx.helper.set_model_props(proto, {**others, METADATA_KEY: card.to_json()})
     return bytes(proto.SerializeToString(deterministic=True))
 
 
 def write_card(path: Path | str, card: ModelCard) -> None:
-    """Replace the card of a model file, atomically; the graph stays as it is. Needs the ``onnx`` package."""
+    """Replace the card of a model file, atomically; the graph stays as it is. Needs the ``onnx`` package.
+
+    Raises ``ModelError`` if the file is no ONNX file and ``OSError`` if it cannot be read or written.
+    """
     from wakeword.files import replacing
 
-    data = embed_card(Path(path).read_bytes(), card)
+    try:
+        data = embed_card(Path(path).read_bytes(), card)
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from error
     with replacing(path) as temporary:
         temporary.write_bytes(data)

@@ -5,6 +5,7 @@ The way of a block: ``audio.PcmStream`` -> ``features.MfccStream`` -> one ``scor
 """
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -142,8 +143,7 @@ class Detector:
         self._pcm.reset()
         self._features.reset()
         self._history.reset()
-        self._unread: list[Array] = []
-        self._frames = 0
+        self._read = 0
         for keyword in self._keywords:
             keyword.reset()
         self._plan()
@@ -180,7 +180,10 @@ class Detector:
             self.reset()
 
     async def stream(self, source: AudioSource) -> AsyncIterator[Detection]:
-        """``run`` for asyncio: source and network work in a thread of their own, never on the event loop."""
+        """``run`` for asyncio: source and network work in a thread of their own, never on the event loop.
+
+        A stream that is left early lets go of the source at its next block.
+        """
         loop = asyncio.get_running_loop()
         queue: asyncio.Queue[Detection | BaseException | None] = asyncio.Queue()
         stopped = threading.Event()
@@ -194,7 +197,7 @@ class Detector:
                 result = error
             finally:
                 # The loop may be closed already, when the program ends; then nobody waits for this either.
-                if not loop.is_closed():
+                with contextlib.suppress(RuntimeError):
                     loop.call_soon_threadsafe(queue.put_nowait, result)
 
         thread = threading.Thread(target=work, name="wakeword", daemon=True)
@@ -220,19 +223,18 @@ class Detector:
     def _take(self, samples: Array) -> list[Detection]:
         detections: list[Detection] = []
         for start in range(0, len(samples), _PIECE):
-            piece = samples[start : start + _PIECE]
-            self._history.push(piece)
-            # Nothing is computed before a window ends: small blocks then cost a copy each, not a pass each.
-            if self._history.end < self._work_at:
-                self._unread.append(piece)
-            else:
-                detections += self._work_through(piece)
+            self._history.push(samples[start : start + _PIECE])
+            # Nothing is computed before a window ends: a small block costs a copy, not a pass.
+            if self._history.end >= self._work_at:
+                detections += self._work_through()
         return detections
 
-    def _work_through(self, samples: Array) -> list[Detection]:
-        frames = self._features.push(np.concatenate([*self._unread, samples]))
-        self._unread = []
-        self._frames += len(frames)
+    def _work_through(self, silence: int = 0) -> list[Detection]:
+        """Score what was not yet read of the stream, and so many samples of silence after it."""
+        end = self._history.end
+        samples = self._history.slice(self._read, end)
+        self._read = end
+        frames = self._features.push(np.pad(samples, (0, silence)) if silence else samples)
         found = [detection for keyword in self._keywords for detection in self._listen(keyword, frames)]
         found.sort(key=lambda detection: detection.end)
         self._plan()
@@ -242,9 +244,11 @@ class Detector:
         return found
 
     def _listen(self, keyword: _Keyword, frames: Array) -> Iterator[Detection]:
-        for score in keyword.scorer.push(frames):
-            keyword.score = float(score)
-            fired = keyword.trigger.push(keyword.score)
+        for score in keyword.scorer.push(frames).tolist():
+            if self._covered(keyword):
+                return  # The silence of flush was for a keyword with a longer window.
+            keyword.score = score
+            fired = keyword.trigger.push(score)
             if fired is not None:
                 yield self._detection(keyword, fired)
             keyword.windows += 1
@@ -256,27 +260,29 @@ class Detector:
         audio = self._history.slice(start - self._pre_roll, end)
         return Detection(keyword.name, score, start / SAMPLE_RATE, end / SAMPLE_RATE, audio)
 
+    def _window_end(self, keyword: _Keyword, number: int) -> int:
+        """The sample at which a window of the keyword ends; its first one has the number 0."""
+        return self._config.samples_in(keyword.window + number * self.hop)
+
     def _plan(self) -> None:
         """Set the sample at which the next window of any keyword ends."""
-        self._work_at = min(
-            self._config.samples_in(keyword.window + keyword.windows * self.hop) for keyword in self._keywords
-        )
+        self._work_at = min(self._window_end(keyword, keyword.windows) for keyword in self._keywords)
 
-    def _silence_to_the_end(self) -> Array:
-        """So much silence that the last window of every keyword covers the last sample."""
+    def _covered(self, keyword: _Keyword) -> bool:
+        """Whether the keyword's newest window reaches the last sample of the stream."""
+        return keyword.windows > 0 and self._window_end(keyword, keyword.windows - 1) >= self._history.end
+
+    def _silence_to_the_end(self) -> int:
+        """So many samples of silence that a window of every keyword covers the last sample."""
         end = self._history.end
-        target = end
-        for keyword in self._keywords if end else ():
-            next_end, last_end = (
-                self._config.samples_in(keyword.window + (keyword.windows - back) * self.hop) for back in (0, 1)
-            )
-            if keyword.windows == 0 or last_end < end:
-                target = max(target, next_end)
-        return np.zeros(target - end, np.float32)
+        if end == 0:
+            return 0
+        open_ = [keyword for keyword in self._keywords if not self._covered(keyword)]
+        return max((self._window_end(keyword, keyword.windows) - end for keyword in open_), default=0)
 
 
 class _Until:
-    """A source that ends once ``stopped`` is set."""
+    """A source that breaks off once ``stopped`` is set."""
 
     def __init__(self, source: AudioSource, stopped: threading.Event) -> None:
         self.sample_rate = source.sample_rate
@@ -286,5 +292,6 @@ class _Until:
     def blocks(self) -> Iterator[Samples]:
         for block in self._source.blocks():
             if self._stopped.is_set():
-                return
+                # Not a plain return: nobody is left to hear what flush might find.
+                raise asyncio.CancelledError
             yield block

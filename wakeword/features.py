@@ -28,7 +28,7 @@ class FeatureConfig:
     sample_rate: int = 16_000
     """Samples per second of the audio that the features are computed from."""
     n_fft: int = 400
-    """Samples under one (periodic Hann) window, and length of its Fourier transform."""
+    """Samples under one (periodic Hann) window, and length of its Fourier transform; even."""
     hop_length: int = 160
     """Samples between the starts of two frames."""
     n_mels: int = 32
@@ -41,6 +41,8 @@ class FeatureConfig:
     """Added to the mel energies before the logarithm. A constant, so that features can stream."""
 
     def __post_init__(self) -> None:
+        if self.n_fft % 2:
+            raise ConfigError(f"n_fft must be even, so that the spectrum ends at half the rate, got {self.n_fft}")
         if not 0 < self.hop_length <= self.n_fft:
             raise ConfigError(f"hop_length must be in 1..n_fft={self.n_fft}, got {self.hop_length}")
         if not 0 < self.n_mfcc <= self.n_mels:
@@ -49,7 +51,7 @@ class FeatureConfig:
             raise ConfigError(
                 f"expected 0 <= f_min < f_max <= {self.sample_rate / 2} Hz, got {self.f_min} and {self.f_max}"
             )
-        if self.log_offset <= 0:
+        if not self.log_offset > 0:
             raise ConfigError(f"log_offset must be positive, got {self.log_offset}")
 
     @property
@@ -133,11 +135,14 @@ class MfccStream:
         self._tail = np.zeros(0, np.float32)
 
     def push(self, samples: Array) -> Array:
-        """Take ``(samples,)`` float32, return the frames now complete, ``(frames, n_mfcc)`` float32."""
-        if samples.ndim != 1 or samples.dtype != np.float32:
+        """Take ``(samples,)`` float32, return the frames now complete, ``(frames, n_mfcc)`` float32.
+
+        Raises ``AudioFormatError`` for anything else; the stream then stays as it was.
+        """
+        if not isinstance(samples, np.ndarray) or samples.ndim != 1 or samples.dtype != np.float32:
+            got = f"{samples.shape} {samples.dtype}" if isinstance(samples, np.ndarray) else type(samples).__name__
             raise AudioFormatError(
-                f"expected samples of shape (n,) and dtype float32, got {samples.shape} {samples.dtype}; "
-                "convert with wakeword.audio.PcmStream"
+                f"expected samples of shape (n,) and dtype float32, got {got}; convert with wakeword.audio.PcmStream"
             )
         hop = self.config.hop_length
         signal = np.concatenate([self._tail, samples])

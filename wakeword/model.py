@@ -14,15 +14,17 @@ from wakeword.features import Array, FeatureConfig, mfcc
 MAX_FILE_BYTES = 64 * 2**20
 """Larger files are refused unread; a model of this project takes under 1 MB."""
 
+_OUTPUTS = ["logit", "next_state"]
 _PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 
 
 class Model:
     """An ONNX graph that scores frames, with its card. Safe to share between detectors and threads.
 
-    The graph takes ``frames`` (batch, time, n_mfcc) and ``state`` (batch, state_size), and gives ``logit`` (batch,)
-    and ``next_state`` (batch, state_size). A window begins with a state of zeros; its frames may come in several
-    calls; the logit of the call that ends it is the window's logit.
+    The graph advances many windows that are under way, one to a row, by the same frames. It takes ``frames``
+    (time, n_mfcc), ``state`` (parts, rows, hidden) and ``taken`` (steps, rows, 1), where a step is ``card.stack``
+    frames, and gives ``logit`` (rows,) and ``next_state``. A window begins with a state of zeros, which stays zero over
+    the steps that ``taken`` marks 0; the logit of the call that ends it is the window's logit.
     """
 
     def __init__(self, session: onnxruntime.InferenceSession, card: ModelCard) -> None:
@@ -30,33 +32,46 @@ class Model:
         self._session = session
         inputs = {node.name: node.shape for node in session.get_inputs()}
         outputs = {node.name for node in session.get_outputs()}
-        expected = {"frames", "state"}, {"logit", "next_state"}
+        expected = {"frames", "state", "taken"}, {"logit", "next_state"}
         if (set(inputs), outputs) != expected:
             raise ModelError(f"expected a graph {expected[0]} -> {expected[1]}, got {set(inputs)} -> {outputs}")
-        if len(inputs["frames"]) != 3 or inputs["frames"][2] != card.features.n_mfcc:
+        if len(inputs["frames"]) != 2 or inputs["frames"][1] != card.features.n_mfcc:
             raise ModelError(f"expected frames of {card.features.n_mfcc} coefficients, got shape {inputs['frames']}")
-        if len(inputs["state"]) != 2 or not isinstance(inputs["state"][1], int):
-            raise ModelError(f"expected a state of fixed size, got shape {inputs['state']}")
-        self.state_size: int = inputs["state"][1]
+        if [type(size) for size in inputs["state"]] != [int, str, int]:
+            raise ModelError(f"expected a state of shape (parts, rows, hidden), got {inputs['state']}")
+        self._parts: int = inputs["state"][0]
+        self._hidden: int = inputs["state"][2]
 
-    def advance(self, frames: Array, state: Array) -> tuple[Array, Array]:
+    def start(self, rows: int) -> Array:
+        """The state of so many windows before their first frame, ``(parts, rows, hidden)``."""
+        return np.zeros((self._parts, rows, self._hidden), np.float32)
+
+    def taken(self, frames: int, rows: int) -> Array:
+        """A mask by which every row takes all of so many frames, ``(steps, rows, 1)``."""
+        return np.ones((frames // self.card.stack, rows, 1), np.float32)
+
+    def advance(self, frames: Array, state: Array, taken: Array | None = None) -> tuple[Array, Array]:
         """Advance windows by some frames.
 
-        Shape: ``(batch, time, n_mfcc)`` and ``(batch, state_size)`` float32 -> logits ``(batch,)`` of the windows
-        if they ended here, and their next states ``(batch, state_size)``.
+        Shape: ``(time, n_mfcc)``, ``(parts, rows, hidden)`` and ``(steps, rows, 1)`` float32 -> the logits of the
+        windows if they ended here, ``(rows,)``, and their next states. Without ``taken`` every row takes all frames.
         """
-        logits, next_state = self._session.run(["logit", "next_state"], {"frames": frames, "state": state})
+        if taken is None:
+            taken = self.taken(len(frames), state.shape[1])
+        logits, next_state = self._session.run(_OUTPUTS, {"frames": frames, "state": state, "taken": taken})
         return logits, next_state
 
     def score_windows(self, windows: Array) -> NDArray[np.float64]:
-        """Scores in 0..1 of whole windows, ``(batch, window, n_mfcc)`` float32 -> ``(batch,)``."""
-        logits, _ = self.advance(windows, np.zeros((len(windows), self.state_size), np.float32))
-        return score_of_logit(logits)
+        """Scores in 0..1 of whole windows, ``(count, window, n_mfcc)`` float32 -> ``(count,)``."""
+        logits = [self.advance(window, self.start(1))[0] for window in windows]
+        return score_of_logit(np.concatenate([np.zeros(0, np.float32), *logits]))
 
 
 def score_of_logit(logits: Array) -> NDArray[np.float64]:
     """The logistic function, in float64: thresholds for rare false accepts lie so near to 1 that float32 has ties."""
-    return 1 / (1 + np.exp(-np.clip(logits.astype(np.float64), -700, 700)))
+    # 1 / (1 + exp(-x)), in a form that cannot overflow.
+    scores: NDArray[np.float64] = np.exp(-np.logaddexp(0, -logits.astype(np.float64)))
+    return scores
 
 
 def read_model(path: Path | str, *, provider: str = "cpu") -> Model:
@@ -119,9 +134,13 @@ def _open_session(data: bytes, provider: str) -> onnxruntime.InferenceSession:
 def _self_test(model: Model) -> None:
     card = model.card
     signal = self_test_signal(card.features.samples_in(card.window), card.features.sample_rate)
-    window = mfcc(signal, card.features)[None]
+    window = mfcc(signal, card.features)
+    state = model.start(1)
     try:
-        logits, _ = model.advance(window, np.zeros((1, model.state_size), np.float32))
+        # In two calls: proves that the state carries on, and that the graph takes as many frames as the card says.
+        for frames in (window[: card.stack], window[card.stack :]):
+            if len(frames):
+                logits, state = model.advance(frames, state)
     except Exception as error:  # as above
         raise ModelError(f"the graph does not run: {str(error).splitlines()[0]}") from error
     if logits.shape != (1,) or not abs(float(logits[0]) - card.self_test.logit) <= card.self_test.tolerance:

@@ -2,8 +2,6 @@
 
 from collections import deque
 
-import numpy as np
-
 from wakeword.errors import ConfigError
 
 DEFAULT_REFRACTORY = 100
@@ -42,9 +40,10 @@ class Trigger:
         """Take the score of the next hop; the smoothed score if this is a detection, else ``None``."""
         self._recent.append(score)
         self._silent_frames = max(0, self._silent_frames - self.hop)
-        # fmean of one value is that value, so without smoothing the comparison is exact.
-        smoothed = float(np.mean(self._recent)) if len(self._recent) > 1 else score
-        if smoothed < self.threshold:
+        # The mean of one value is that value, so without smoothing the comparison is exact.
+        smoothed = sum(self._recent) / len(self._recent)
+        # Not "smoothed < threshold": a NaN must not fire.
+        if not smoothed >= self.threshold:
             self._armed = True
             return None
         if not self._armed or self._silent_frames:

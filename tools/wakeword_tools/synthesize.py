@@ -17,14 +17,14 @@ import soundfile
 from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import SynthesisError
 from wakeword.features import Array
-from wakeword_tools.tts import Prosody, Synthesizer, synthesizer
-from wakeword_tools.voices import Voice, voice_named
+from wakeword_tools.espeak import EspeakSynthesizer
+from wakeword_tools.flite import FliteSynthesizer
+from wakeword_tools.tts import Prosody, Synthesizer
+from wakeword_tools.voices import ESPEAK, Voice, voice_named
 
 MANIFEST = "manifest.jsonl"
 
-_LEVEL = 0.07
-"""Root mean square of a clip's speech: -23 dB of full scale."""
-_MAX_PEAK = 0.95
+_LEVEL, _MAX_PEAK = 0.07, 0.95
 _STEP = SAMPLE_RATE // 100
 
 
@@ -116,7 +116,7 @@ def _shuffled_rounds(items: Sequence[str], count: int, random: np.random.Generat
 
 @cache
 def _engine(name: str) -> Synthesizer:
-    return synthesizer(name)
+    return EspeakSynthesizer() if name == ESPEAK else FliteSynthesizer()
 
 
 def render(recipe: Recipe) -> Utterance:
@@ -124,10 +124,15 @@ def render(recipe: Recipe) -> Utterance:
 
     Raises ``SynthesisError`` as ``Synthesizer.speak`` does. Always the same samples for the same recipe.
     """
-    speech = trim(_engine(recipe.voice.engine).speak(recipe.text, recipe.voice, recipe.prosody))
-    gain = min(_LEVEL / float(np.sqrt(np.square(speech).mean())), _MAX_PEAK / float(np.abs(speech).max()))
+    speech = level(trim(_engine(recipe.voice.engine).speak(recipe.text, recipe.voice, recipe.prosody)))
     pauses = [np.zeros(round(pause * SAMPLE_RATE), np.float32) for pause in (recipe.pause_before, recipe.pause_after)]
-    return Utterance(recipe, np.concatenate([pauses[0], speech * np.float32(gain), pauses[1]]))
+    return Utterance(recipe, np.concatenate([pauses[0], speech, pauses[1]]))
+
+
+def level(samples: Array) -> Array:
+    """``(samples,)``, not all zero, brought to -23 dB of full scale (root mean square), or less where a peak forbids."""
+    gain = min(_LEVEL / float(np.sqrt(np.square(samples).mean())), _MAX_PEAK / float(np.abs(samples).max()))
+    return samples * np.float32(gain)
 
 
 def trim(samples: Array) -> Array:
@@ -166,7 +171,8 @@ def synthesize(
 ) -> Path:
     """Write ``count`` clips (16 kHz mono 16-bit FLAC) and a ``manifest.jsonl`` into the new folder ``out_dir``.
 
-    The folder appears when it is complete; ``progress`` is called with the clips done so far. Raises ``SynthesisError`` if it is there already, and as ``clips`` does.
+    The folder appears when it is complete; ``progress`` is called with the clips done so far. Raises
+    ``SynthesisError`` if the folder is there already, and as ``clips`` does.
     """
     target = Path(out_dir)
     if target.exists():

@@ -127,7 +127,7 @@ def espeak_voices() -> list[Voice]:
 def flite_voices() -> list[Voice]:
     """The 16 kHz voices that come with flite, each a human speaker recorded by Carnegie Mellon University."""
     return [
-        Voice(f"{FLITE}:{speaker}", FLITE, accent, speaker, f"{FLITE}:{speaker}", group, "CC0-1.0")
+        Voice(f"{FLITE}:{speaker}", FLITE, accent, speaker, f"{FLITE}:{speaker}", group, "MIT-Festival")
         for speaker, (accent, group) in _FLITE_SPEAKERS.items()
     ]
 

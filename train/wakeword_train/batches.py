@@ -196,8 +196,8 @@ def validation_set(stores: dict[Kind, ClipStore], window: int, features: Feature
             windows.append(frontend(store.cut(rows[some], offsets[some], samples, generator=generator)))
         owner = rows if kind in _WORD_KINDS else torch.arange(len(rows))
         owners.append(len(kinds) + owner)
-        names = [clip.word for clip in store.clips]
-        words += names if kind in _WORD_KINDS else [names[row] for row in rows.tolist()]
+        spoken = [clip.word for clip in store.clips]
+        words += spoken if kind in _WORD_KINDS else [spoken[row] for row in rows.tolist()]
         kinds += [kind] * (len(words) - len(kinds))
     return ValidationSet(torch.cat(windows), torch.cat(owners), kinds, words)
 

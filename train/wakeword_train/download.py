@@ -16,5 +16,7 @@ def download_speech_commands(root: Path, *, version: str = "speech_commands_v0.0
     try:
         datasets.SPEECHCOMMANDS(root, url=version, download=True)
     except (OSError, RuntimeError) as error:
-        raise DataError(f"could not download {version} into {root}: {error}; check the network and try again") from error
+        raise DataError(
+            f"could not download {version} into {root}: {error}; check the network and try again"
+        ) from error
     return root / "SpeechCommands" / version

@@ -58,49 +58,54 @@ def _check_against_torch(model: Model, network: WakeWordNetwork, window: int) ->
     windows: Array = frames.astype(np.float32)
     with torch.no_grad():
         expected = network(network.normalise(torch.from_numpy(windows))).numpy()
-    start = np.zeros((len(windows), model.state_size), np.float32)
-    whole, _ = model.advance(windows, start)
     cut = window // 3 // network.stack * network.stack
-    _, state = model.advance(np.ascontiguousarray(windows[:, :cut]), start)
-    pieces, _ = model.advance(np.ascontiguousarray(windows[:, cut:]), state)
-    difference = max(float(np.abs(got - expected).max()) for got in (whole, pieces)) / max(1, np.abs(expected).max())
+    largest = 0.0
+    for frames, logit in zip(windows, expected, strict=True):
+        whole, _ = model.advance(frames, model.start(1))
+        _, state = model.advance(frames[:cut], model.start(1))
+        pieces, _ = model.advance(frames[cut:], state)
+        largest = max(largest, *np.abs(np.concatenate([whole, pieces]) - logit).tolist())
+    difference = largest / max(1, np.abs(expected).max())
     if not difference <= MAX_LOGIT_DIFFERENCE:
         raise ModelError(f"expected the exported graph within {MAX_LOGIT_DIFFERENCE} of torch, got {difference:.2g}")
 
 
 def build_graph(network: WakeWordNetwork, *, window: int) -> onnx.ModelProto:
-    """The graph ``frames (batch, time, n), state (batch, s) -> logit (batch,), next_state (batch, s)``.
+    """The graph that ``wakeword.model.Model`` runs: many windows that are under way, advanced by the same frames.
 
-    Batch and time are dynamic (time: a multiple of the network's ``stack``). The state is ``h``, ``c`` and the running
-    state of the pooling, all zero at the start of a window; the logit is that of the window if its last frame was seen.
+    ``frames (time, n), state (parts, rows, hidden), taken (steps, rows, 1) -> logit (rows,), next_state``; time and
+    rows are dynamic, ``steps = time / stack``. The parts of the state are ``h``, ``c`` and those of the pooling, all
+    zero at the start of a window. The logit is that of a window if its last frame was seen.
+
+    The rows see the same frames, so ``W x + b`` is computed once for all: it is handed to the LSTM in the place of its
+    input weights, and the input of step t is the t-th unit vector, which picks its column. Where ``taken`` is 0 the
+    input is a zero vector: the gates of a row that has not begun are then sigmoid(0), its cell input is tanh(0), and its
+    zero state stays exactly zero. A hop of 80 ms in one call (12 rows of 8 frames, one of 2) takes 55 us so, and 75 us
+    as two calls with the frames repeated for every row (hidden 64, stack 2).
     """
-    hidden = network.hidden_size
-    nodes, values, pool_size = _pooling(network, window)
-    state_size = 2 * hidden + pool_size
-    sizes = [hidden, hidden] + ([pool_size] if pool_size else [])
-    split = ["h", "c"] + (["pool"] if pool_size else [])
-    next_parts = ["h_next", "c_next"] + (["pool_next"] if pool_size else [])
+    hidden, n_features = network.hidden_size, len(network.mean)
+    nodes, values, parts = _pooling(network, window)
+    names = [f"pool_{part}" for part in range(parts)]
+    node = helper.make_node
     graph_nodes = [
-        helper.make_node("Sub", ["frames", "mean"], ["centred"]),
-        helper.make_node("Mul", ["centred", "inverse_deviation"], ["normalised"]),
-        helper.make_node("Reshape", ["normalised", "stacked_shape"], ["stacked"]),
-        helper.make_node("Transpose", ["stacked"], ["sequence"], perm=[1, 0, 2]),
-        helper.make_node("Split", ["state", "sizes"], split, axis=1),
-        helper.make_node("Unsqueeze", ["h", "axis0"], ["h_start"]),
-        helper.make_node("Unsqueeze", ["c", "axis0"], ["c_start"]),
-        helper.make_node(
-            "LSTM",
-            ["sequence", "W", "R", "B", "", "h_start", "c_start"],
-            ["hidden_4d", "h_end", "c_end"],
-            hidden_size=hidden,
-        ),
-        helper.make_node("Squeeze", ["hidden_4d", "axis1"], ["hidden"]),
-        helper.make_node("Squeeze", ["h_end", "axis0"], ["h_next"]),
-        helper.make_node("Squeeze", ["c_end", "axis0"], ["c_next"]),
+        node("Sub", ["frames", "mean"], ["centred"]),
+        node("Mul", ["centred", "inverse_deviation"], ["normalised"]),
+        node("Reshape", ["normalised", "stacked_shape"], ["sequence"]),
+        node("Gemm", ["W", "sequence", "b"], ["projected_2d"], transB=1),
+        node("Unsqueeze", ["projected_2d", "axis0"], ["projected"]),
+        node("Shape", ["sequence"], ["steps"], end=1),
+        node("Concat", ["steps", "steps"], ["square"], axis=0),
+        node("ConstantOfShape", ["square"], ["nothing"]),
+        node("EyeLike", ["nothing"], ["units_2d"]),
+        node("Unsqueeze", ["units_2d", "axis1"], ["units"]),
+        node("Mul", ["units", "taken"], ["picks"]),
+        node("Split", ["state"], ["h", "c", *names], axis=0),
+        node("LSTM", ["picks", "projected", "R", "", "", "h", "c"], ["hidden", "h_next", "c_next"], hidden_size=hidden),
         *nodes,
-        helper.make_node("Concat", next_parts, ["next_state"], axis=1),
-        helper.make_node("Gemm", ["pooled", "head_weight", "head_bias"], ["logit_2d"], transB=1),
-        helper.make_node("Squeeze", ["logit_2d", "axis1"], ["logit"]),
+        node("Concat", ["h_next", "c_next", *(f"{name}_next" for name in names)], ["next_state"], axis=0),
+        node("Squeeze", ["pooled", "axis0"], ["pooled_2d"]),
+        node("Gemm", ["pooled_2d", "head_weight", "head_bias"], ["logit_2d"], transB=1),
+        node("Squeeze", ["logit_2d", "axis1"], ["logit"]),
     ]
     initializers = {
         **_lstm_weights(network),
@@ -109,23 +114,22 @@ def build_graph(network: WakeWordNetwork, *, window: int) -> onnx.ModelProto:
         "inverse_deviation": (1 / network.deviation).numpy(),
         "head_weight": network.head.weight.detach().numpy(),
         "head_bias": network.head.bias.detach().numpy(),
-        # 0 keeps the batch; the time left over is divided by the stack.
-        "stacked_shape": np.array([0, -1, len(network.mean) * network.stack], np.int64),
-        "sizes": np.array(sizes, np.int64),
+        "stacked_shape": np.array([-1, n_features * network.stack], np.int64),
         "axis0": np.array([0], np.int64),
         "axis1": np.array([1], np.int64),
     }
-    n_features = len(network.mean)
+    info = helper.make_tensor_value_info
     graph = helper.make_graph(
         graph_nodes,
         "wakeword",
         [
-            helper.make_tensor_value_info("frames", TensorProto.FLOAT, ["batch", "time", n_features]),
-            helper.make_tensor_value_info("state", TensorProto.FLOAT, ["batch", state_size]),
+            info("frames", TensorProto.FLOAT, ["time", n_features]),
+            info("state", TensorProto.FLOAT, [2 + parts, "rows", hidden]),
+            info("taken", TensorProto.FLOAT, ["steps", "rows", 1]),
         ],
         [
-            helper.make_tensor_value_info("logit", TensorProto.FLOAT, ["batch"]),
-            helper.make_tensor_value_info("next_state", TensorProto.FLOAT, ["batch", state_size]),
+            info("logit", TensorProto.FLOAT, ["rows"]),
+            info("next_state", TensorProto.FLOAT, [2 + parts, "rows", hidden]),
         ],
         [numpy_helper.from_array(np.ascontiguousarray(value), name) for name, value in initializers.items()],
     )
@@ -141,49 +145,56 @@ def _lstm_weights(network: WakeWordNetwork) -> dict[str, Array]:
 
     def reordered(name: str) -> Array:
         i, f, g, o = network.lstm.get_parameter(name).detach().chunk(4)
-        weight: Array = torch.cat([i, o, f, g]).numpy()[None]
+        weight: Array = torch.cat([i, o, f, g]).numpy()
         return weight
 
-    biases = [reordered("bias_ih_l0"), reordered("bias_hh_l0")]
-    return {"W": reordered("weight_ih_l0"), "R": reordered("weight_hh_l0"), "B": np.concatenate(biases, axis=1)}
+    bias = reordered("bias_ih_l0") + reordered("bias_hh_l0")
+    return {"W": reordered("weight_ih_l0"), "R": reordered("weight_hh_l0")[None], "b": bias[:, None]}
 
 
 def _pooling(network: WakeWordNetwork, window: int) -> tuple[list[onnx.NodeProto], dict[str, Array], int]:
-    """Nodes ``hidden (time, batch, h), pool (batch, p) -> pooled (batch, h), pool_next``; their constants; ``p``."""
+    """Nodes ``hidden (steps, 1, rows, h), pool_i (1, rows, h) -> pooled (1, rows, h), pool_i_next``; constants; parts.
+
+    Hidden states of steps that a row does not take are zero.
+    """
     node = helper.make_node
-    hidden = network.hidden_size
     if network.pooling == "last":
         return [node("Identity", ["h_next"], ["pooled"])], {}, 0
     if network.pooling == "mean":
         nodes = [
             node("ReduceSum", ["hidden", "axis0"], ["sum"], keepdims=0),
-            node("Add", ["pool", "sum"], ["pool_next"]),
-            node("Mul", ["pool_next", "per_step"], ["pooled"]),
+            node("Add", ["pool_0", "sum"], ["pool_0_next"]),
+            node("Mul", ["pool_0_next", "per_step"], ["pooled"]),
         ]
-        return nodes, {"per_step": np.array(network.stack / window, np.float32)}, hidden
+        return nodes, {"per_step": np.array(network.stack / window, np.float32)}, 1
+    mask = node("Unsqueeze", ["taken", "axis1"], ["mask"])
     if network.pooling == "max":
         # Hidden states lie above -1, so their maximum plus one may start from a state of zeros.
         nodes = [
-            node("ReduceMax", ["hidden"], ["highest"], axes=[0], keepdims=0),
-            node("Add", ["highest", "one"], ["raised"]),
-            node("Max", ["pool", "raised"], ["pool_next"]),
-            node("Sub", ["pool_next", "one"], ["pooled"]),
+            mask,
+            node("Add", ["hidden", "one"], ["raised"]),
+            node("Mul", ["raised", "mask"], ["masked"]),
+            node("ReduceMax", ["masked"], ["highest"], axes=[0], keepdims=0),
+            node("Max", ["pool_0", "highest"], ["pool_0_next"]),
+            node("Sub", ["pool_0_next", "one"], ["pooled"]),
         ]
-        return nodes, {"one": np.array(1, np.float32)}, hidden
+        return nodes, {"one": np.array(1, np.float32)}, 1
     assert network.attention is not None
     weight = network.attention.weight.detach().numpy()
     bound = float(np.abs(weight).sum())  # hidden states lie in -1..1
     if bound > _MAX_ATTENTION:
         raise ModelError(f"expected attention weights of at most {_MAX_ATTENTION} in sum, got {bound:.1f}")
     nodes = [
+        mask,
         node("MatMul", ["hidden", "attention_weight"], ["attention"]),
         node("Exp", ["attention"], ["exp_attention"]),
-        node("Mul", ["exp_attention", "hidden"], ["weighted"]),
-        node("Concat", ["weighted", "exp_attention"], ["terms"], axis=2),
-        node("ReduceSum", ["terms", "axis0"], ["sum"], keepdims=0),
-        node("Add", ["pool", "sum"], ["pool_next"]),
-        node("Split", ["pool_next", "pool_sizes"], ["numerator", "denominator"], axis=1),
-        node("Div", ["numerator", "denominator"], ["pooled"]),
+        node("Mul", ["exp_attention", "mask"], ["importance"]),
+        node("Mul", ["importance", "hidden"], ["weighted"]),
+        node("ReduceSum", ["weighted", "axis0"], ["weighted_sum"], keepdims=0),
+        node("ReduceSum", ["importance", "axis0"], ["importance_sum"], keepdims=0),
+        node("Add", ["pool_0", "weighted_sum"], ["pool_0_next"]),
+        node("Add", ["pool_1", "importance_sum"], ["pool_1_next"]),
+        node("Div", ["pool_0_next", "pool_1_next"], ["pooled"]),
     ]
-    values = {"attention_weight": weight.T.copy(), "pool_sizes": np.array([hidden, 1], np.int64)}
-    return nodes, values, hidden + 1
+    # The same column for every unit, so that the denominator has the shape of the other parts of the state.
+    return nodes, {"attention_weight": np.repeat(weight.T, network.hidden_size, axis=1)}, 2

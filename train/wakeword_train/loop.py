@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import logging
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -141,7 +142,7 @@ def _train_epoch(run: "_Run", config: TrainConfig, epoch: int, validation: Valid
 def _set_learning_rate(optimiser: torch.optim.Optimizer, config: TrainConfig, epoch: int) -> None:
     """A cosine from the configured rate down to a twentieth of it, a function of the epoch alone so that runs resume."""
     share = epoch / max(1, config.schedule.epochs - 1)
-    factor = 0.05 + 0.95 * 0.5 * (1 + np.cos(np.pi * share))
+    factor = 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * share))
     for group in optimiser.param_groups:
         group["lr"] = config.schedule.learning_rate * factor
 

@@ -42,10 +42,12 @@ def train(
     device: Annotated[_Device, typer.Option("--device")] = _Device.CPU,
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Seed of everything random.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from an interrupted run's checkpoint.")] = False,
-    download: Annotated[bool, typer.Option("--download", help="Fetch Speech Commands v0.02 into --data first.")] = False,
-    work: Annotated[
-        Path, typer.Option("--work", metavar="DIR", help="For checkpoints and synthesised clips.")
-    ] = Path("runs"),
+    download: Annotated[
+        bool, typer.Option("--download", help="Fetch Speech Commands v0.02 into --data first.")
+    ] = False,
+    work: Annotated[Path, typer.Option("--work", metavar="DIR", help="For checkpoints and synthesised clips.")] = Path(
+        "runs"
+    ),
 ) -> None:
     """Train a model for a keyword, calibrate it, and write it to one file."""
     _require_training_packages()

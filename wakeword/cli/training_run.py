@@ -1,4 +1,7 @@
-"""What ``wakeword train`` does: synthesise what the settings ask for, train, calibrate, put the model into place."""
+"""What ``wakeword train`` does: synthesise what the settings ask for, train, calibrate, put the model into place.
+
+The one place where training and tools meet; both are imported inside the functions, for the runtime has neither's needs.
+"""
 
 import dataclasses
 import hashlib
@@ -6,18 +9,17 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from wakeword.audio import read_audio
 from wakeword.card import OperatingPoint
 from wakeword.errors import CalibrationError, ConfigError
 from wakeword.files import replacing
 from wakeword.model import assets_folder, read_model
-from wakeword_tools.calibrate import point_at_false_accepts, point_at_fpr, score_recordings, write_points
-from wakeword_tools.synthesize import synthesize
-from wakeword_tools.texts import read_texts, spoken_phrases
-from wakeword_tools.voices import english_voices
-from wakeword_train import Clip, DataFolders, Kind, Split, TrainConfig, TrainingResult, train
-from wakeword_train.loop import Progress
+
+if TYPE_CHECKING:
+    from wakeword_train import Clip, DataFolders, TrainConfig, TrainingResult
+    from wakeword_train.loop import Progress
 
 _VALIDATION_SHARE = 0.2
 """Clips synthesised for validation, as a share of those for training."""
@@ -28,17 +30,20 @@ Report = Callable[[str], None]
 
 
 def run_training(
-    config: TrainConfig,
-    folders: DataFolders,
+    config: "TrainConfig",
+    folders: "DataFolders",
     out: Path,
     *,
     work: Path,
     device: str,
     resume: bool,
-    progress: Progress,
+    progress: "Progress",
     report: Report,
-) -> TrainingResult:
+) -> "TrainingResult":
     """Train as configured and write the calibrated model to ``out``; checkpoints and clips go to ``work``."""
+    from wakeword_tools.calibrate import write_points
+    from wakeword_train import train
+
     folders = with_synthesised(config, folders, work / "synthesised", report)
     checkpoint = work / f"{config.method}-{config.seed}.checkpoint"
     if not resume:
@@ -54,7 +59,7 @@ def run_training(
     return dataclasses.replace(result, path=out)
 
 
-def with_synthesised(config: TrainConfig, folders: DataFolders, root: Path, report: Report) -> DataFolders:
+def with_synthesised(config: "TrainConfig", folders: "DataFolders", root: Path, report: Report) -> "DataFolders":
     """``folders`` and the clips that ``config.synthesis`` asks for, made once for each set of settings under ``root``."""
     plan = config.synthesis
     near_texts = _near_negative_texts(config) if plan.near_negatives else []
@@ -76,7 +81,10 @@ def with_synthesised(config: TrainConfig, folders: DataFolders, root: Path, repo
     )
 
 
-def _synthesise(root: Path, kind: str, texts: list[str], count: int, config: TrainConfig) -> list[Path]:
+def _synthesise(root: Path, kind: str, texts: list[str], count: int, config: "TrainConfig") -> list[Path]:
+    from wakeword_tools.synthesize import synthesize
+    from wakeword_tools.voices import english_voices
+
     folders = []
     for group, share in (("train", 1.0), ("validation", _VALIDATION_SHARE)):
         number = max(1, round(count * share))
@@ -89,12 +97,16 @@ def _synthesise(root: Path, kind: str, texts: list[str], count: int, config: Tra
     return folders
 
 
-def _near_negative_texts(config: TrainConfig) -> list[str]:
+def _near_negative_texts(config: "TrainConfig") -> list[str]:
+    from wakeword_tools.texts import read_texts
+
     return read_texts(_phrases(config.synthesis.near_negative_texts))
 
 
-def _negative_texts(config: TrainConfig) -> list[str]:
+def _negative_texts(config: "TrainConfig") -> list[str]:
     """Words, and phrases of random words, none of which is the keyword."""
+    from wakeword_tools.texts import read_texts, spoken_phrases
+
     path = _phrases(config.synthesis.negative_texts)
     keyword = config.keyword.lower()
     texts = [text for text in read_texts(path) if keyword not in text.lower()]
@@ -108,8 +120,11 @@ def _phrases(name: str) -> Path:
     return Path(name) if name.endswith(".txt") else assets_folder() / "phrases" / f"{name}.txt"
 
 
-def calibration_points(model_path: Path, clips: list[Clip], report: Report) -> list[OperatingPoint]:
+def calibration_points(model_path: Path, clips: "list[Clip]", report: Report) -> list[OperatingPoint]:
     """Operating points from the clips on the validation side; those that the data does not allow are reported."""
+    from wakeword_tools.calibrate import point_at_false_accepts, point_at_fpr, score_recordings
+    from wakeword_train import Kind, Split
+
     held_out = [clip for clip in clips if clip.split is Split.VALIDATION]
     of_kind = {kind: [clip for clip in held_out if clip.kind is kind] for kind in Kind}
     negatives = of_kind[Kind.NEGATIVE] + of_kind[Kind.NEAR_NEGATIVE]

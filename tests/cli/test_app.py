@@ -1,0 +1,127 @@
+"""Help, errors and exit statuses, and the commands that describe models."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from wakeword.model import read_model
+from wakeword.version import __version__
+
+COMMANDS = ("listen", "scan", "devices", "models", "info")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(cli, command: str) -> None:
+    shown = cli(command, "--help")
+    assert shown.status == 0
+    assert command in shown.out
+
+
+def test_help_lists_every_command(cli) -> None:
+    shown = cli("--help")
+    assert shown.status == 0
+    assert all(command in shown.out for command in COMMANDS)
+
+
+def test_version(cli) -> None:
+    assert cli("--version") == (0, f"wakeword {__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["scan"],
+        ["nonesuch"],
+        ["scan", "--nonesuch", "x.wav"],
+        ["scan", "--format", "xml", "x.wav"],
+        ["scan", "--threshold", "high", "x.wav"],
+        ["scan", "--threshold", "0.5", "--point", "fpr=0.03", "x.wav"],
+        ["listen", "--threshold", "0.5", "--point", "fpr=0.03"],
+        ["listen", "--channel", "-1"],
+        ["listen", "--model", "{low}", "--input", "{wav}", "--exec", "say 'it"],
+        ["listen", "--model", "{low}", "--input", "{wav}", "--exec", " "],
+        ["info"],
+    ],
+)
+def test_wrong_usage_ends_with_2(cli, models: Path, recordings: Path, arguments: list[str]) -> None:
+    names = {"low": models / "low.onnx", "wav": recordings / "first.wav"}
+    assert cli(*(argument.format(**names) for argument in arguments)).status == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["scan", "{wav}", "--keyword", "nonesuch"], "no shipped model for keyword 'nonesuch'"),
+        (["scan", "{wav}", "--model", "{wav}"], "not an ONNX model"),
+        (["scan", "{wav}", "--model", "nonesuch.onnx"], "nonesuch.onnx: expected a model file"),
+        (["scan", "{wav}", "--model", "{low}", "--model", "{low}"], "models of different keywords"),
+        (["scan", "{wav}", "--model", "{low}", "--point", "x"], "no operating point 'x'; it has: fpr=0.03"),
+        (["scan", "{wav}", "--model", "{low}", "--threshold", "2"], "expected a threshold"),
+        (["scan", "{wav}", "--model", "{low}", "--out", "{wav}/out.json"], "{wav}"),
+        (["listen", "--input", "{wav}", "--model", "{low}", "--provider", "tpu"], "expected provider cpu or cuda"),
+        (["listen", "--input", "nonesuch.wav", "--model", "{low}"], "nonesuch.wav: expected an audio file"),
+        (["listen", "--input", "{txt}", "--model", "{low}"], "notes.txt: expected audio"),
+        (["listen", "--input", "{wav}", "--model", "{low}", "--channel", "3"], "first.wav: expected a channel in 0..0"),
+        (["listen", "--input", "{wav}", "--model", "{low}", "--exec", "nonesuch-program"], "'nonesuch-program'"),
+        (["listen", "--input", "{wav}", "--model", "{low}", "--save", "{wav}"], "{wav}: File exists"),
+        (["info", "nonesuch"], "no shipped model for keyword 'nonesuch'"),
+    ],
+)
+def test_a_known_error_is_one_line_and_ends_with_1(
+    cli, models: Path, recordings: Path, arguments: list[str], complaint: str
+) -> None:
+    names = {"low": models / "low.onnx", "wav": recordings / "first.wav", "txt": recordings / "notes.txt"}
+    ended = cli(*(argument.format(**names) for argument in arguments))
+    assert (ended.status, ended.out) == (1, "")
+    assert ended.err.startswith("wakeword: ")
+    assert ended.err.count("\n") == 1
+    assert complaint.format(**names) in ended.err
+
+
+@pytest.mark.parametrize("statement", ["import wakeword.cli", "from wakeword.cli import main; main()"])
+def test_the_command_line_is_light(statement: str) -> None:
+    heavy = ["torch", "torchaudio", "librosa", "onnx", "matplotlib", "scipy", "sounddevice"]
+    program = f"""if True:
+        import sys
+        sys.argv = ["wakeword", "--help"]
+        try:
+            {statement}
+        except SystemExit:
+            pass
+        print([name for name in {heavy} if name in sys.modules], file=sys.stderr)
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.stderr == "[]\n"
+
+
+def test_models_lists_what_is_shipped(cli, shipped: Path) -> None:
+    listed = cli("models")
+    assert listed.status == 0
+    rows = [line.split("  ") for line in listed.out.splitlines()]
+    assert [row[0] for row in rows] == ["keyword", "hey high", "low"]
+    assert all(text in listed.out for text in ("fpr=0.03", "0.5", "0.900 (0.800-0.950)"))
+
+
+def test_a_broken_shipped_model_is_named_and_the_others_are_listed(cli, shipped: Path) -> None:
+    (shipped / "broken.onnx").write_bytes(b"no model")
+    listed = cli("models")
+    assert listed.status == 1
+    assert "low" in listed.out
+    assert listed.err.startswith("wakeword: ")
+    assert "broken.onnx" in listed.err
+
+
+def test_a_shipped_model_is_known_by_its_keyword(cli, shipped: Path, models: Path) -> None:
+    assert cli("info", "low").out == cli("info", models / "low.onnx").out
+
+
+def test_info_shows_the_whole_card(cli, models: Path) -> None:
+    card = read_model(models / "high.onnx").card
+    as_json = cli("info", "--json", models / "high.onnx")
+    assert json.loads(as_json.out) == json.loads(card.to_json())
+    readable = cli("info", models / "high.onnx").out
+    for text in ("hey high", "98 frames (0.995 s)", card.features.fingerprint, "fpr=0.03", "n_mfcc", "seed"):
+        assert text in readable

@@ -1,0 +1,179 @@
+"""``wakeword scan``: every format tells the same detections, and one bad recording spoils nothing."""
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from wakeword import Detection, Detector, FileSource
+
+Found = tuple[str, str, float, float, float]
+
+
+def expected(models: Path, *recordings: Path, threshold: float | None = None) -> list[Found]:
+    """File, keyword, start, end and score of what a new detector finds in each recording."""
+    found = []
+    for recording in recordings:
+        detector = Detector([models / "low.onnx", models / "high.onnx"], threshold=threshold)
+        detections: list[Detection] = list(detector.run(FileSource(recording)))
+        found += [(str(recording), d.keyword, d.start, d.end, d.score) for d in detections]
+    return found
+
+
+def close(found: list[Found], wanted: list[Found], *, time: float, score: float) -> bool:
+    """Whether both are the same, to a precision of times and scores."""
+    return [entry[:2] for entry in found] == [entry[:2] for entry in wanted] and np.allclose(
+        [entry[2:] for entry in found], [entry[2:] for entry in wanted], rtol=0, atol=max(time, score)
+    )
+
+
+@pytest.fixture
+def scan(cli, models: Path):
+    """Scans with both models."""
+    return lambda *arguments: cli("scan", "--model", models / "low.onnx", "--model", models / "high.onnx", *arguments)
+
+
+def parse_text(text: str) -> list[Found]:
+    pattern = re.compile(r"(.+): ([\d.]+)-([\d.]+) s  (.+)  ([\d.]+)")
+    matches = [pattern.fullmatch(line) for line in text.splitlines()]
+    return [(m[1], m[4], float(m[2]), float(m[3]), float(m[5])) for m in matches if m]
+
+
+def parse_json(text: str) -> list[Found]:
+    return [(o["file"], o["keyword"], o["start"], o["end"], o["score"]) for o in map(json.loads, text.splitlines())]
+
+
+def parse_csv(text: str) -> list[Found]:
+    rows = csv.DictReader(io.StringIO(text))
+    return [(r["file"], r["keyword"], float(r["start"]), float(r["end"]), float(r["score"])) for r in rows]
+
+
+def parse_srt(text: str, file: str) -> list[Found]:
+    found: list[Found] = []
+    for entry in text.split("\n\n")[:-1]:
+        number, times, label = entry.splitlines()
+        assert int(number) == len(found) + 1
+        clocks = [re.fullmatch(r"(\d\d):(\d\d):(\d\d),(\d{3})", time) for time in times.split(" --> ")]
+        start, end = (3600 * int(c[1]) + 60 * int(c[2]) + int(c[3]) + int(c[4]) / 1000 for c in clocks if c)
+        keyword, score = label.rsplit(" ", 1)
+        found.append((file, keyword, start, end, float(score)))
+    return found
+
+
+def parse_audacity(text: str, file: str) -> list[Found]:
+    found: list[Found] = []
+    for line in text.splitlines():
+        start, end, label = line.split("\t")
+        keyword, score = label.rsplit(" ", 1)
+        found.append((file, keyword, float(start), float(end), float(score)))
+    return found
+
+
+def test_every_format_tells_the_same_detections(scan, models: Path, recordings: Path) -> None:
+    recording = recordings / "first.wav"
+    wanted = expected(models, recording)
+    assert [entry[1] for entry in wanted] == ["low", "hey high", "low"]
+    shown = {form: scan("--format", form, recording).out for form in ("text", "json", "csv", "srt", "audacity")}
+    assert parse_json(shown["json"]) == wanted
+    assert parse_csv(shown["csv"]) == wanted
+    assert close(parse_text(shown["text"]), wanted, time=0.005001, score=5e-5)
+    assert close(parse_srt(shown["srt"], str(recording)), wanted, time=5e-4, score=5e-5)
+    assert close(parse_audacity(shown["audacity"], str(recording)), wanted, time=1e-6, score=5e-5)
+
+
+@pytest.mark.parametrize(("form", "parse"), [("json", parse_json), ("csv", parse_csv)])
+def test_folders_are_searched_and_each_recording_is_a_stream_of_its_own(
+    scan, models: Path, recordings: Path, form: str, parse
+) -> None:
+    ended = scan("--format", form, recordings)
+    files = [recordings / "deeper" / "second.flac", recordings / "deeper" / "third.ogg", recordings / "first.wav"]
+    assert ended.status == 0
+    assert parse(ended.out) == expected(models, *files)
+    assert re.fullmatch(
+        r"3 recording\(s\), 17\.0 s of audio, 6 detection\(s\), [\d.]+ ms of CPU per second of audio\n", ended.err
+    )
+
+
+@pytest.mark.parametrize(("form", "parse", "suffix"), [("srt", parse_srt, "srt"), ("audacity", parse_audacity, "txt")])
+def test_formats_without_file_names_are_written_one_a_recording(
+    scan, models: Path, recordings: Path, tmp_path: Path, form: str, parse, suffix: str
+) -> None:
+    assert scan("--format", form, recordings).status == 2
+    assert scan("--format", form, recordings, "--out", tmp_path / "labels").status == 0
+    for recording in ("first.wav", "deeper/second.flac", "deeper/third.ogg"):
+        written = (tmp_path / "labels" / recording).with_suffix(f".{suffix}").read_text()
+        wanted = expected(models, recordings / recording)
+        assert close(parse(written, str(recordings / recording)), wanted, time=5e-4, score=5e-5)
+
+
+def test_two_recordings_are_never_written_to_one_file(scan, recordings: Path, tmp_path: Path) -> None:
+    soundfile.write(recordings / "first.flac", np.zeros(16_000), 16_000)
+    refused = scan("--format", "srt", recordings / "first.wav", recordings / "first.flac", "--out", tmp_path / "labels")
+    assert refused.status == 2
+    assert not (tmp_path / "labels").exists()
+
+
+def test_a_bad_recording_is_named_and_the_others_are_scanned(
+    scan, models: Path, recordings: Path, tmp_path: Path
+) -> None:
+    bad = recordings / "bad.wav"
+    bad.write_bytes(b"RIFF, but no more")
+    not_finite = recordings / "nan.wav"
+    soundfile.write(not_finite, np.full(16_000, np.nan, np.float32), 16_000, subtype="FLOAT")
+    out = tmp_path / "found.json"
+    good = recordings / "first.wav"
+    ended = scan(bad, "missing.wav", not_finite, good, "--format", "json", "--out", out)
+    assert (ended.status, ended.out) == (1, "")
+    missing, unread, nan, summary = ended.err.splitlines()
+    assert missing.startswith("wakeword: missing.wav: ")
+    assert unread.startswith(f"wakeword: {bad}: ")
+    assert nan.startswith(f"wakeword: {not_finite}: expected finite samples")
+    assert summary.startswith("1 recording(s), 3 unreadable, ")
+    assert parse_json(out.read_text()) == expected(models, good)
+
+
+def test_a_folder_without_audio_is_an_error(scan, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert scan(tmp_path / "empty").status == 1
+
+
+def test_silence_and_empty_files_give_nothing(scan, tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "empty.wav", np.zeros(0), 16_000)
+    soundfile.write(tmp_path / "silence.wav", np.zeros(48_000), 16_000)
+    ended = scan(tmp_path)
+    assert (ended.status, ended.out) == (0, "")
+
+
+def test_a_higher_threshold_never_finds_more(scan, recordings: Path) -> None:
+    counts = [len(scan(recordings, "--threshold", x).out.splitlines()) for x in ("0.3", "0.9", "0.9974", "1")]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] > counts[-1] == 0
+
+
+def test_an_interrupted_scan_leaves_the_old_file(
+    scan, recordings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(self: FileSource):
+        raise KeyboardInterrupt
+        yield
+
+    out = tmp_path / "found.txt"
+    out.write_text("old")
+    monkeypatch.setattr(FileSource, "blocks", interrupted)
+    assert scan(recordings, "--out", out).status != 0
+    assert out.read_text() == "old"
+    assert {path.name for path in tmp_path.iterdir()} == {"found.txt", "recordings"}
+
+
+def test_a_name_that_is_no_unicode_is_scanned(scan, recordings: Path, tmp_path: Path) -> None:
+    odd = tmp_path / "caf\udce9.wav"
+    odd.write_bytes((recordings / "first.wav").read_bytes())
+    ended = scan(odd, "--format", "json")
+    assert ended.status == 0
+    assert {json.loads(line)["file"] for line in ended.out.splitlines()} == {str(odd)}
+    assert "caf\\udce9.wav: " in scan(odd).out

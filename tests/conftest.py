@@ -1,0 +1,28 @@
+"""Fixtures shared by all tests."""
+
+import pytest
+import torch
+from builders import band_model_bytes
+from hypothesis import settings
+
+from wakeword import Model
+from wakeword.model import parse_model
+
+# The same examples in every run, and no deadline: a busy machine is no failure.
+settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=60)
+settings.load_profile("repeatable")
+
+# Networks this small gain nothing from more threads, and lose much where other programs run.
+torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def low_model() -> Model:
+    """Keyword "low": fires on the low bursts of ``builders.bursts``."""
+    return parse_model(band_model_bytes("low", 1))
+
+
+@pytest.fixture(scope="session")
+def high_model() -> Model:
+    """Keyword "high": fires on the high bursts of ``builders.bursts``."""
+    return parse_model(band_model_bytes("high", -1))

@@ -1,0 +1,122 @@
+"""A microphone without a sound card: a private PulseAudio whose default source is what is played into a null sink."""
+
+import ctypes.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SINK = "wakeword_test"
+
+
+class VirtualMicrophone:
+    """A running sound server. What ``play`` plays, the default input device hears."""
+
+    def __init__(self, folder: Path, *, rate: int) -> None:
+        self._folder = folder
+        self.rate = rate
+        socket = folder / "native"
+        # PortAudio speaks ALSA, whose default device is made to be PulseAudio.
+        alsa = folder / "asound.conf"
+        alsa.write_text("pcm.!default { type pulse }\nctl.!default { type pulse }\n")
+        inherited = {
+            key: value for key, value in os.environ.items() if key not in ("DISPLAY", "DBUS_SESSION_BUS_ADDRESS")
+        }
+        self.environment = {
+            **inherited,
+            "XDG_RUNTIME_DIR": str(folder),
+            "PULSE_RUNTIME_PATH": str(folder / "pulse"),
+            "PULSE_STATE_PATH": str(folder / "state"),
+            "PULSE_COOKIE": str(folder / "cookie"),
+            "PULSE_SERVER": f"unix:{socket}",
+            "ALSA_CONFIG_PATH": f"/usr/share/alsa/alsa.conf:{alsa}",
+            "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
+        }
+        flags = (
+            "--daemonize=no --use-pid-file=no --exit-idle-time=-1 --disable-shm=yes --high-priority=no --realtime=no"
+        )
+        self._server = subprocess.Popen(
+            [
+                *("pulseaudio", "-n", *flags.split(), f"--log-target=file:{folder / 'log'}"),
+                *("-L", f"module-native-protocol-unix socket={socket} auth-anonymous=1"),
+                *("-L", f"module-null-sink sink_name={SINK} rate={rate} channels=1 format=s16le"),
+                *("-L", "module-always-sink"),
+            ],
+            env=self.environment,
+            stderr=subprocess.DEVNULL,
+        )
+        self._recorder: subprocess.Popen[bytes] | None = None
+
+    def settle(self) -> None:
+        """Wait until the server answers and audio flows. Raises ``RuntimeError`` with its log if it does not."""
+        deadline = time.monotonic() + 10
+        while self._control("info").returncode != 0:
+            if time.monotonic() > deadline or self._server.poll() is not None:
+                raise RuntimeError(f"PulseAudio did not start: {(self._folder / 'log').read_text()}")
+            time.sleep(0.05)
+        self._control("set-default-sink", SINK)
+        self._control("set-default-source", f"{SINK}.monitor")
+        # A recorder of low latency keeps the null sink from rendering in lumps of 2 s. The first lump was begun before
+        # the recorder came; when a second recorder has heard something, it is over.
+        record = ["parec", "--latency-msec=20", "--raw"]
+        self._recorder = subprocess.Popen(record, env=self.environment, stdout=subprocess.DEVNULL)
+        with subprocess.Popen(record, env=self.environment, stdout=subprocess.PIPE) as second:
+            assert second.stdout is not None
+            second.stdout.read(1)
+            second.kill()
+
+    def _control(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(["pactl", *arguments], env=self.environment, capture_output=True, timeout=10)
+
+    def play(self, file: Path) -> None:
+        """Speak a recording into the microphone; returns when it has been played."""
+        subprocess.run(["paplay", file], env=self.environment, check=True, timeout=60)
+
+    def unload_sink(self) -> None:
+        """Take the device away: its stream does not end, its blocks only stop."""
+        self._control("unload-module", "module-null-sink")
+
+    def signal_server(self, number: int) -> None:
+        """Kill, stop or continue the sound server."""
+        self._server.send_signal(number)
+
+    def close(self) -> None:
+        for process in (self._recorder, self._server):
+            if process is not None:
+                process.kill()
+                process.wait()
+
+
+def _missing() -> str | None:
+    programs = [name for name in ("pulseaudio", "pactl", "paplay", "parec") if shutil.which(name) is None]
+    if programs:
+        return f"{', '.join(programs)} missing (Debian: pulseaudio pulseaudio-utils libasound2-plugins)"
+    if not sys.platform.startswith("linux"):
+        return "PulseAudio over ALSA is Linux only"
+    if ctypes.util.find_library("portaudio") is None:
+        return "PortAudio missing (Debian: libportaudio2)"
+    return None
+
+
+@contextmanager
+def running(rate: int = 44_100) -> Iterator[VirtualMicrophone]:
+    """A microphone that hears, at ``rate`` Hz. Skips the test, and says why, where it cannot be made."""
+    reason = _missing()
+    if reason is not None:
+        pytest.skip(reason)
+    # The path of a socket may have 107 bytes; pytest's own folders are longer.
+    with tempfile.TemporaryDirectory(prefix="mic") as folder:
+        microphone = VirtualMicrophone(Path(folder), rate=rate)
+        try:
+            microphone.settle()
+            yield microphone
+        finally:
+            microphone.close()

@@ -1,0 +1,160 @@
+"""Laws of the model card."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from builders import band_model_bytes, card
+
+from wakeword import ConfigError, ModelCard, ModelError, OperatingPoint
+from wakeword.card import METADATA_KEY, embed_card, self_test_signal, write_card
+from wakeword.model import parse_model, read_model
+
+POINT = card().operating_points[0]
+FULL_CARD = dataclasses.replace(
+    card("hey marvin ü"),
+    operating_points=(POINT, dataclasses.replace(POINT, name="fa/h=0.5", kind="fa_per_hour", threshold=0.9)),
+    training={"method": "drocc-lf", "seed": 3, "data": {"positives": "0f3a"}, "date": "2026-01-01"},
+    licence="Apache-2.0",
+)
+
+
+def changed(**changes: object) -> str:
+    """The JSON of a card with some top-level entries replaced."""
+    return json.dumps({**json.loads(FULL_CARD.to_json()), **changes})
+
+
+def test_round_trip() -> None:
+    assert ModelCard.from_json(FULL_CARD.to_json()) == FULL_CARD
+    assert ModelCard.from_json(FULL_CARD.to_json()).to_json() == FULL_CARD.to_json()
+
+
+def test_an_operating_point_is_found_by_name_or_by_default() -> None:
+    assert FULL_CARD.point().name == FULL_CARD.default_point == "fpr=0.03"
+    assert FULL_CARD.point("fa/h=0.5").threshold == 0.9
+
+
+def test_a_point_that_is_not_there_is_refused_with_those_that_are() -> None:
+    with pytest.raises(ConfigError, match=r"'fpr=0\.5'.*fpr=0\.03, fa/h=0\.5"):
+        FULL_CARD.point("fpr=0.5")
+    uncalibrated = dataclasses.replace(FULL_CARD, operating_points=(), default_point=None)
+    with pytest.raises(ConfigError, match="has no default operating point"):
+        uncalibrated.point()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"window": 0},
+        {"window": 97, "stack": 2},
+        {"stack": 0},
+        {"default_point": "fpr=0.5"},
+        {"operating_points": (POINT, POINT)},
+    ],
+    ids=str,
+)
+def test_contradictions_are_refused(changes: dict[str, object]) -> None:
+    with pytest.raises(ConfigError, match="expected"):
+        dataclasses.replace(FULL_CARD, **changes)
+
+
+@pytest.mark.parametrize("threshold", [0.0, -1.0, 1.5, float("nan")])
+def test_a_threshold_out_of_range_is_refused(threshold: float) -> None:
+    with pytest.raises(ConfigError, match="threshold"):
+        OperatingPoint("a", "fpr", 0.03, threshold, 0.9, 0.8, 0.95, "nothing")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        "{}",
+        changed(window="98"),
+        changed(window=98.5),
+        changed(window=-1),
+        changed(phrase=None),
+        changed(unknown=1),
+        changed(features={"n_fft": 512}),
+        changed(features_fingerprint="0" * 16),
+        changed(self_test=None),
+        changed(operating_points=[{"name": "a"}]),
+        changed(operating_points=[{**dataclasses.asdict(POINT), "threshold": "0.5"}]),
+        changed(default_point="elsewhere"),
+    ],
+)
+def test_malformed_cards_are_refused(text: str) -> None:
+    with pytest.raises(ModelError, match="card"):
+        ModelCard.from_json(text)
+
+
+@pytest.mark.parametrize("schema", [0, 2, "1", None])
+def test_another_schema_is_refused(schema: object) -> None:
+    with pytest.raises(ModelError, match=r"schema 1, got .*train the model again"):
+        ModelCard.from_json(changed(schema=schema))
+
+
+def test_numbers_that_json_has_no_word_for_are_refused() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        dataclasses.replace(FULL_CARD, training={"loss": float("nan")}).to_json()
+
+
+def test_a_self_test_signal_is_the_start_of_a_longer_one() -> None:
+    signal = self_test_signal(16_000)
+    assert signal.dtype == np.float32
+    assert 0.1 < np.abs(signal).max() < 1
+    np.testing.assert_array_equal(signal[:100], self_test_signal(100))
+
+
+def test_writing_a_card_leaves_the_graph_and_other_metadata_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "low.onnx"
+    before = onnx.load_model_from_string(band_model_bytes("low", 1))
+    onnx.helper.set_model_props(
+        before, {**{entry.key: entry.value for entry in before.metadata_props}, "author": "somebody"}
+    )
+    path.write_bytes(before.SerializeToString())
+    new = dataclasses.replace(read_model(path).card, licence="CC0-1.0")
+    write_card(path, new)
+    after = onnx.load_model_from_string(path.read_bytes())
+    assert after.graph.SerializeToString() == before.graph.SerializeToString()
+    assert {entry.key for entry in after.metadata_props} == {METADATA_KEY, "author"}
+    assert read_model(path).card == new
+
+
+def test_writing_the_same_card_twice_gives_the_same_bytes() -> None:
+    data = band_model_bytes("low", 1)
+    same = parse_model(data).card
+    assert embed_card(embed_card(data, same), same) == embed_card(data, same)
+
+
+def test_a_card_that_cannot_be_written_leaves_the_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "low.onnx"
+    path.write_bytes(band_model_bytes("low", 1))
+    same = read_model(path).card
+
+    def full_disk(self: Path, data: bytes) -> int:
+        with self.open("wb") as file:
+            file.write(data[: len(data) // 2])
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", full_disk)
+        with pytest.raises(OSError, match="No space"):
+            write_card(path, same)
+    assert path.read_bytes() == band_model_bytes("low", 1)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_card_is_only_written_into_a_model(tmp_path: Path) -> None:
+    path = tmp_path / "song.onnx"
+    path.write_bytes(b"no model")
+    with pytest.raises(ModelError, match=r"song\.onnx"):
+        write_card(path, FULL_CARD)
+    assert path.read_bytes() == b"no model"

@@ -1,0 +1,148 @@
+"""A model file is believed only in what it proves."""
+
+import ast
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from builders import N_MFCC, WINDOW, band_model_bytes, random_model, random_model_bytes
+from onnx import numpy_helper
+
+import wakeword.model
+from wakeword import ConfigError, FeatureConfig, ModelError, load_model
+from wakeword.card import METADATA_KEY, embed_card
+from wakeword.model import MAX_FILE_BYTES, parse_model, read_model, score_of_logit
+
+ROOT = Path(__file__).parents[2]
+GOOD = band_model_bytes("low", 1)
+CARD = parse_model(GOOD).card
+
+
+def with_metadata(entries: dict[str, str], graph: bytes = GOOD) -> bytes:
+    """A model file with other metadata."""
+    proto = onnx.load_model_from_string(graph)
+    del proto.metadata_props[:]
+    onnx.helper.set_model_props(proto, entries)
+    return bytes(proto.SerializeToString())
+
+
+def with_card_entries(graph: bytes = GOOD, **entries: Any) -> bytes:
+    """A model file with some entries of its card replaced, unchecked."""
+    text = dict(parse_model(graph)._session.get_modelmeta().custom_metadata_map)[METADATA_KEY]
+    return with_metadata({METADATA_KEY: json.dumps({**json.loads(text), **entries})}, graph)
+
+
+def with_other_weights() -> bytes:
+    """The good file with the sign of one weight flipped."""
+    proto = onnx.load_model_from_string(GOOD)
+    weight = next(tensor for tensor in proto.graph.initializer if tensor.name == "head_weight")
+    weight.CopyFrom(numpy_helper.from_array(-numpy_helper.to_array(weight), weight.name))
+    return bytes(proto.SerializeToString())
+
+
+def with_other_names() -> bytes:
+    """The good graph with other names of inputs and outputs."""
+    renamed = onnx.compose.add_prefix(onnx.load_model_from_string(GOOD), "other_")
+    return with_metadata({METADATA_KEY: CARD.to_json()}, renamed.SerializeToString())
+
+
+OTHER_FEATURES = FeatureConfig(f_max=7_000.0)
+
+BAD = {
+    "not ONNX": (b"RIFF....WAVE" * 100, "not an ONNX model"),
+    "empty": (b"", "not an ONNX model"),
+    "truncated": (GOOD[: len(GOOD) // 2], "not an ONNX model"),
+    "no card": (with_metadata({"author": "somebody"}), "without a wakeword card"),
+    "card is no JSON": (with_metadata({METADATA_KEY: "{"}), "malformed"),
+    "other schema": (with_card_entries(schema=2), "schema 1, got 2"),
+    "other features": (embed_card(GOOD, dataclasses.replace(CARD, features=OTHER_FEATURES)), "expected features .* of"),
+    "changed features": (with_card_entries(features=dataclasses.asdict(OTHER_FEATURES)), "own fingerprint"),
+    "other names": (with_other_names(), "expected a graph"),
+    "other weights": (with_other_weights(), "self-test failed"),
+    "other self-test": (with_card_entries(self_test={"logit": 0.0}), "self-test failed"),
+    "self-test of NaN": (with_card_entries(self_test={"logit": float("nan")}), "self-test failed"),
+    "other window": (with_card_entries(random_model_bytes(), window=50), "self-test failed"),
+    "hidden stack": (with_card_entries(random_model_bytes("last", 2), stack=1), "does not run"),
+    "window no multiple of the stack": (with_card_entries(stack=3), "multiple of stack"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_files_that_are_not_what_they_claim_are_refused_by_name(tmp_path: Path, name: str) -> None:
+    data, reason = BAD[name]
+    path = tmp_path / "bad.onnx"
+    path.write_bytes(data)
+    with pytest.raises(ModelError, match=rf"bad\.onnx: .*{reason}"):
+        read_model(path)
+
+
+def test_files_over_a_sane_size_are_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "huge.onnx"
+    with path.open("wb") as file:
+        file.truncate(MAX_FILE_BYTES + 1)
+    monkeypatch.setattr(Path, "read_bytes", lambda self: pytest.fail("was read"))
+    with pytest.raises(ModelError, match=rf"at most {MAX_FILE_BYTES} bytes"):
+        read_model(path)
+
+
+def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"nowhere\.onnx.*No such file"):
+        read_model(tmp_path / "nowhere.onnx")
+    with pytest.raises(ModelError, match="directory"):
+        read_model(tmp_path)
+    with pytest.raises(ModelError, match="no shipped model for keyword 'xylophone'"):
+        load_model("xylophone")
+
+
+def test_a_good_file_keeps_its_card(tmp_path: Path) -> None:
+    path = tmp_path / "low.onnx"
+    path.write_bytes(GOOD)
+    assert load_model(path).card == load_model(str(path)).card == CARD
+
+
+def test_shipped_models_are_found_by_keyword(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "low.onnx").write_bytes(GOOD)
+    monkeypatch.setattr(wakeword.model, "assets_folder", lambda: tmp_path)
+    assert load_model("low").card == CARD
+    with pytest.raises(ModelError, match=r"no shipped model.*there are: low"):
+        load_model("high")
+
+
+def test_providers_are_checked() -> None:
+    with pytest.raises(ConfigError, match="cpu or cuda, got 'tpu'"):
+        parse_model(GOOD, provider="tpu")
+
+
+def test_a_batch_scores_as_its_windows_alone() -> None:
+    windows = np.random.default_rng(0).normal(-5, 10, (5, WINDOW, N_MFCC)).astype(np.float32)
+    model = random_model("mean")
+    alone = [model.score_windows(window[None])[0] for window in windows]
+    np.testing.assert_allclose(model.score_windows(windows), alone, atol=1e-6)
+
+
+def test_scores_keep_their_order_where_float32_would_tie() -> None:
+    logits = np.array([-1e30, -800, -20, 0, 17, 17.5, 30], np.float32)
+    scores = score_of_logit(logits)
+    assert scores[3] == 0.5
+    assert (np.diff(scores[1:]) > 0).all()
+    assert ((scores >= 0) & (scores <= 1)).all()
+
+
+def test_nothing_in_the_project_reads_pickles() -> None:
+    forbidden = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
+    for path in [file for package in ("wakeword", "train", "tools") for file in (ROOT / package).rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                assert not forbidden & {alias.name.split(".")[0] for alias in node.names}, path
+            if isinstance(node, ast.ImportFrom):
+                assert (node.module or "").split(".")[0] not in forbidden, path
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                allowed = {keyword.arg: keyword.value for keyword in node.keywords}
+                if ast.unparse(node.func) == "torch.load":
+                    assert ast.unparse(allowed["weights_only"]) == "True", path
+                assert "allow_pickle" not in allowed, path

@@ -1,0 +1,147 @@
+"""Laws of sets of spoken clips."""
+
+import json
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from typer.testing import CliRunner
+
+from wakeword import SynthesisError
+from wakeword.audio import read_audio
+from wakeword.cli import app
+from wakeword.model import assets_folder
+from wakeword_tools import demo, synthesize
+from wakeword_tools.synthesize import MANIFEST, Recipe, clips, plan, render
+from wakeword_tools.texts import read_texts
+from wakeword_tools.voices import english_voices
+
+TEXTS = ["marvin", "marlin", "turn on the lights"]
+VOICES = english_voices("train")
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_the_same_seed_makes_the_same_bytes_for_any_number_of_jobs(tmp_path: Path) -> None:
+    for name, jobs in (("one", 1), ("two", 2)):
+        synthesize.synthesize(TEXTS, VOICES, tmp_path / name, count=70, seed=3, max_pause=0.2, jobs=jobs)
+    assert files(tmp_path / "one") == files(tmp_path / "two")
+    assert plan(TEXTS, VOICES, count=70, seed=3) != plan(TEXTS, VOICES, count=70, seed=4)
+
+
+def test_a_manifest_rebuilds_its_clips_bit_for_bit(tmp_path: Path) -> None:
+    folder = synthesize.synthesize(TEXTS, VOICES, tmp_path / "set", count=20, seed=1, max_pause=0.3)
+    for line in reversed((folder / MANIFEST).read_text().splitlines()):
+        samples = render(Recipe.from_row(line)).samples
+        soundfile.write(tmp_path / "again.flac", samples, 16_000, subtype="PCM_16")
+        assert (tmp_path / "again.flac").read_bytes() == (folder / json.loads(line)["file"]).read_bytes()
+
+
+def test_no_clip_is_empty_clipped_or_padded() -> None:
+    for utterance in clips(TEXTS, VOICES, count=120, seed=0):
+        samples = utterance.samples
+        assert 0.2 < len(samples) / 16_000 < 3, utterance.recipe
+        assert 0.1 < np.abs(samples).max() <= 0.951, utterance.recipe
+        assert 0.02 < np.sqrt(np.square(samples).mean()) < 0.071, utterance.recipe
+        assert np.abs(samples[:320]).max() > 0
+        assert np.abs(samples[-320:]).max() > 0
+
+
+def test_pauses_stand_around_the_speech() -> None:
+    recipe = plan(TEXTS, VOICES, count=1, seed=0)[0]
+    plain = render(recipe).samples
+    paused = render(Recipe(recipe.text, recipe.voice, recipe.prosody, 0.25, 0.5)).samples
+    np.testing.assert_array_equal(paused[4000:-8000], plain)
+    assert not paused[:4000].any()
+    assert not paused[-8000:].any()
+
+
+def test_every_text_and_every_source_comes_equally_often() -> None:
+    recipes = plan(TEXTS, VOICES, count=301, seed=0)
+    for counts in (Counter(r.text for r in recipes), Counter(r.voice.source for r in recipes)):
+        assert max(counts.values()) - min(counts.values()) <= 1
+    assert len({r.voice.source for r in recipes}) == len({voice.source for voice in VOICES})
+
+
+def test_a_folder_is_complete_or_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def break_down(recipe: Recipe) -> synthesize.Utterance:
+        if recipe.text == "turn on the lights":
+            raise SynthesisError("the engine broke down")
+        return render(recipe)
+
+    monkeypatch.setattr(synthesize, "render", break_down)
+    with pytest.raises(SynthesisError, match="broke down"):
+        synthesize.synthesize(TEXTS, VOICES, tmp_path / "set", count=20, seed=0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: object, **kwargs: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(soundfile, "write", fail)
+    with pytest.raises(SynthesisError, match="No space left"):
+        synthesize.synthesize(TEXTS, VOICES, tmp_path / "set", count=2, seed=0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("keep")
+    with pytest.raises(SynthesisError, match="not there yet"):
+        synthesize.synthesize(TEXTS, VOICES, tmp_path, count=2, seed=0)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize(("texts", "voices", "count"), [([], VOICES, 1), (["a", " "], VOICES, 1), (["a"], [], 1)])
+def test_nothing_to_say_or_nobody_to_say_it_is_refused(texts: list[str], voices: list, count: int) -> None:  # type: ignore[type-arg]
+    with pytest.raises(SynthesisError, match="expected at least one"):
+        plan(texts, voices, count=count, seed=0)
+
+
+@pytest.mark.parametrize("line", ["", "{}", '{"text": 1}', "[]"])
+def test_a_line_that_is_no_recipe_is_refused(line: str) -> None:
+    with pytest.raises(SynthesisError, match="expected a line"):
+        Recipe.from_row(line)
+
+
+def test_training_and_evaluation_lists_share_no_text() -> None:
+    folder = assets_folder() / "phrases"
+    for keyword in ("marvin", "seven", "forward", "follow"):
+        shown, hidden = read_texts(folder / f"{keyword}-train.txt"), read_texts(folder / f"{keyword}.txt")
+        assert not {keyword, *hidden} & set(shown)
+        assert keyword not in hidden
+
+
+def test_the_demo_recording_is_what_its_script_makes() -> None:
+    folder = assets_folder() / "audio"
+    samples, words = demo.demo()
+    # Half a step of 16 bits, and what resamplers of different versions differ by.
+    np.testing.assert_allclose(read_audio(folder / "demo.flac"), samples, atol=1e-4)
+    stored = json.loads((folder / "demo.json").read_text())["words"]
+    assert [(word["word"], word["start"]) for word in stored] == [(word.word, word.start) for word in words]
+    assert sum(word.keyword for word in words) == 7
+
+
+def test_the_command_makes_near_negatives_of_the_group(tmp_path: Path) -> None:
+    out = tmp_path / "set"
+    options = ["--near-negatives", "--voices", "test", "--count", "9", "--out", str(out)]
+    assert CliRunner().invoke(app, ["synth", "marvin", *options]).exit_code == 0
+    rows = [json.loads(line) for line in islice((out / MANIFEST).open(), 9)]
+    assert {row["text"] for row in rows} == set(read_texts(assets_folder() / "phrases" / "marvin.txt"))
+    assert {row["group"] for row in rows} == {"test"}
+
+
+def test_the_command_refuses_a_keyword_without_list_and_a_list_with_the_keyword(tmp_path: Path) -> None:
+    unknown = CliRunner().invoke(app, ["synth", "bumblebee", "--near-negatives", "--out", str(tmp_path / "x")])
+    assert isinstance(unknown.exception, SynthesisError)
+    own = tmp_path / "own.txt"
+    own.write_text("marlin\nMarvin\n")
+    options = ["--near-negatives", "--texts", str(own), "--out", str(tmp_path / "x")]
+    mixed = CliRunner().invoke(app, ["synth", "marvin", *options])
+    assert isinstance(mixed.exception, SynthesisError)
+    assert not (tmp_path / "x").exists()

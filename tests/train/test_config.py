@@ -1,0 +1,57 @@
+"""A configuration is read as written, or refused with the name of what is wrong."""
+
+from pathlib import Path
+
+import pytest
+
+from wakeword.errors import ConfigError
+from wakeword.model import assets_folder
+from wakeword_train.config import TrainConfig, read_config
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "config.toml"
+    path.write_text(text)
+    return path
+
+
+def test_an_empty_file_is_the_defaults(tmp_path: Path) -> None:
+    assert read_config(write(tmp_path, "")) == TrainConfig()
+
+
+def test_values_reach_their_places(tmp_path: Path) -> None:
+    config = read_config(
+        write(tmp_path, 'keyword = "seven"\n[network]\nhidden_size = 32\n[schedule]\nlearning_rate = 1\n')
+    )
+    assert (config.keyword, config.network.hidden_size, config.schedule.learning_rate) == ("seven", 32, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("keywrd = 'x'", "keywrd"),
+        ("[network]\nhidden = 3", "network.hidden"),
+        ("[network]\nhidden_size = 'big'", "network.hidden_size"),
+        ("[network]\nhidden_size = true", "network.hidden_size"),
+        ("network = 3", "network"),
+        ("method = 'magic'", "magic"),
+        ("[network]\npooling = 'sum'", "sum"),
+        ("[adversary]\nradius = -1.0", "radius"),
+        ("split = 'random'", "random"),
+        ("not toml", "TOML"),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        read_config(write(tmp_path, text))
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"absent\.toml"):
+        read_config(tmp_path / "absent.toml")
+
+
+def test_shipped_configurations_are_valid() -> None:
+    paths = sorted((assets_folder() / "configs").glob("*.toml"))
+    assert paths
+    assert all(read_config(path).keyword == path.stem for path in paths)

@@ -1,0 +1,135 @@
+"""A run learns, repeats, resumes as if it had never stopped, and writes a model that the runtime believes."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from small_world import small_config, write_world
+
+from wakeword.audio import read_audio
+from wakeword.errors import ConfigError, DataError
+from wakeword.model import read_model
+from wakeword_tools.scores import clip_score
+from wakeword_train import DataFolders, Kind, Split, TrainConfig, train
+from wakeword_train.loop import EpochReport
+from wakeword_train.training import gather_clips
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> DataFolders:
+    return DataFolders(speech_commands=write_world(tmp_path_factory.mktemp("world")))
+
+
+def weights(path: Path) -> float:
+    return read_model(path).card.self_test.logit
+
+
+@pytest.mark.parametrize("method", ["bce", "drocc-oe", "drocc-lf"])
+def test_a_run_learns_and_the_runtime_believes_its_file(method: str, world: DataFolders, tmp_path: Path) -> None:
+    config = small_config(method=method)
+    schedule = dataclasses.replace(config.schedule, epochs=10)
+    result = train(dataclasses.replace(config, schedule=schedule), world, tmp_path / "m.onnx")
+    model = read_model(result.path)
+    assert model.card.training["method"] == method
+    assert model.card.training["data"]["positive"]["clips"] > 0
+    held_out = [clip for clip in result.clips if clip.split is not Split.TRAIN]
+    scores = {
+        kind: [clip_score(model, read_audio(clip.path)) for clip in held_out if clip.kind is kind]
+        for kind in (Kind.POSITIVE, Kind.NEGATIVE)
+    }
+    in_order = np.subtract.outer(scores[Kind.POSITIVE], scores[Kind.NEGATIVE]) > 0
+    assert in_order.mean() > 0.9
+
+
+def test_the_adversary_is_active_and_its_health_is_in_the_card(world: DataFolders, tmp_path: Path) -> None:
+    reports: list[EpochReport] = []
+    result = train(small_config(), world, tmp_path / "m.onnx", progress=reports.append)
+    assert [report.phase for report in reports] == ["warm-up", "warm-up", "drocc-lf", "drocc-lf"]
+    health = reports[-1].health
+    assert health is not None
+    assert health.loss_after > health.loss_before
+    assert health.fallbacks == 0
+    assert read_model(result.path).card.training["best_epoch"]["epoch"] >= 1
+
+
+def test_the_same_seed_gives_the_same_model_and_another_another(world: DataFolders, tmp_path: Path) -> None:
+    def run(name: str, seed: int) -> float:
+        return weights(train(small_config(seed=seed), world, tmp_path / name).path)
+
+    assert run("a.onnx", 1) == run("b.onnx", 1) != run("c.onnx", 2)
+
+
+def test_a_killed_run_resumes_as_if_it_had_never_stopped(world: DataFolders, tmp_path: Path) -> None:
+    config = small_config()
+    whole = train(config, world, tmp_path / "whole.onnx")
+
+    class Killed(Exception):
+        pass
+
+    def kill(report: EpochReport) -> None:
+        if report.epoch == 3:
+            raise Killed
+
+    checkpoint = tmp_path / "run.checkpoint"
+    with pytest.raises(Killed):
+        train(config, world, tmp_path / "resumed.onnx", checkpoint=checkpoint, progress=kill)
+    assert not (tmp_path / "resumed.onnx").exists()
+    resumed = train(config, world, tmp_path / "resumed.onnx", checkpoint=checkpoint, resume=True)
+    assert weights(resumed.path) == weights(whole.path)
+    assert [r.loss for r in resumed.reports] == [r.loss for r in whole.reports]
+
+
+def test_a_checkpoint_of_another_run_or_a_damaged_one_is_refused(world: DataFolders, tmp_path: Path) -> None:
+    checkpoint = tmp_path / "run.checkpoint"
+    train(small_config(), world, tmp_path / "m.onnx", checkpoint=checkpoint)
+    with pytest.raises(DataError, match="another configuration"):
+        train(small_config(seed=9), world, tmp_path / "m.onnx", checkpoint=checkpoint, resume=True)
+    checkpoint.write_bytes(b"nothing")
+    with pytest.raises(DataError, match="checkpoint"):
+        train(small_config(), world, tmp_path / "m.onnx", checkpoint=checkpoint, resume=True)
+
+
+def test_words_in_long_positives_are_found_by_the_network(world: DataFolders, tmp_path: Path) -> None:
+    from wakeword_train.batches import BatchSampler, load_stores
+
+    config = small_config()
+    stores = load_stores(gather_clips(config, world), Split.TRAIN)
+    sampler = BatchSampler(
+        stores,
+        mix=config.mix,
+        augmentation=config.augmentation,
+        window=98,
+        batch_size=16,
+        generator=torch.Generator().manual_seed(0),
+    )
+    store = stores[Kind.POSITIVE]
+    true_starts = store.word_starts.clone()
+    store.word_starts[:], store.word_ends[:] = 0, 1_000
+    # A score that knows the word: the energy of the window's middle.
+    sampler.relocate_words(lambda frames: frames[:, 20:80, 0].sum(dim=1))
+    moved = store.word_starts != 0
+    assert moved.any()
+    assert ((store.word_starts[moved] - 8_000 < true_starts[moved]) & (store.word_ends[moved] > true_starts[moved])).all()
+
+
+@pytest.mark.parametrize(
+    ("config", "told"),
+    [
+        (small_config(keyword="absent"), "absent"),
+        (small_config(keyword=""), "keyword"),
+    ],
+)
+def test_what_is_missing_is_told_before_anything_is_written(
+    config: TrainConfig, told: str, world: DataFolders, tmp_path: Path
+) -> None:
+    with pytest.raises((DataError, ConfigError), match=told):
+        train(config, world, tmp_path / "m.onnx")
+    assert not list(tmp_path.iterdir())
+
+
+def test_too_few_speakers_for_a_split_is_told(tmp_path: Path) -> None:
+    world = DataFolders(speech_commands=write_world(tmp_path / "world", speakers=2))
+    with pytest.raises(DataError, match="validation side"):
+        train(small_config(), world, tmp_path / "m.onnx")

@@ -1,0 +1,58 @@
+"""The application: which commands there are, and how errors become one line and an exit status."""
+
+import signal
+import sys
+from io import TextIOWrapper
+from typing import Annotated
+
+import typer
+
+from wakeword.cli.console import complain
+from wakeword.cli.devices import devices
+from wakeword.cli.listen import listen
+from wakeword.cli.models import info, models
+from wakeword.cli.scan import scan
+from wakeword.cli.synth import synth
+from wakeword.errors import WakewordError
+from wakeword.version import __version__
+
+app = typer.Typer(
+    name="wakeword",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+for command in (listen, scan, devices, models, info, synth):
+    app.command()(command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"wakeword {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _wakeword(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Finds wake words in live audio and in recordings."""
+
+
+def main() -> None:
+    """Run the command line. Exit status 0, 1 for an error (told in one line on stderr), or 2 for wrong usage."""
+    # A file name need not be valid Unicode; printing it must not fail.
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    # Ended from outside, a command still removes its temporary files.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    try:
+        app()
+    except (WakewordError, OSError) as error:
+        complain(error)
+        sys.exit(1)

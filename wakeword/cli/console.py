@@ -1,0 +1,78 @@
+"""What goes to stderr: complaints, notes and the progress of long work."""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+_SECONDS_BETWEEN_LINES = 30.0
+
+
+def note(message: str) -> None:
+    """Say something in one line on stderr."""
+    print(" ".join(message.splitlines()), file=sys.stderr, flush=True)
+
+
+def complain(problem: Exception | str) -> None:
+    """Report an error or a warning in one line on stderr."""
+    if isinstance(problem, OSError) and problem.strerror:
+        where = "" if problem.filename is None else f"{problem.filename}: "
+        problem = where + problem.strerror
+    note(f"wakeword: {problem}")
+
+
+@contextmanager
+def progress(what: str, total: float) -> Iterator[Callable[[float], None]]:
+    """Show how far some work is: a bar with the time left on a terminal, now and then a line elsewhere.
+
+    Yields a function to call with the part of ``total`` that is done so far.
+    """
+    if not sys.stderr.isatty():
+        yield _lines(what, total)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
+    # Rich would send redirected output to stderr, which is right only where both are the same screen.
+    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty()) as bars:
+        task = bars.add_task(what, total=total)
+        yield lambda done: bars.update(task, completed=done)
+
+
+def _lines(what: str, total: float) -> Callable[[float], None]:
+    started = last = time.monotonic()
+
+    def update(done: float) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= _SECONDS_BETWEEN_LINES and 0 < done < total:
+            last = now
+            left = (now - started) * (total - done) / done
+            note(f"{what}: {done / total:.0%}, about {left / 60:.0f} min left")
+
+    return update
+
+
+@contextmanager
+def without_native_messages() -> Iterator[None]:
+    """Keep what C libraries write to file descriptor 2 off the screen, while Python's stderr goes on to work.
+
+    ALSA and PortAudio tell every failure there in many lines of their own.
+    """
+    if sys.stderr is not sys.__stderr__ or sys.stderr is None:
+        yield
+        return
+    python_stderr = sys.stderr
+    python_stderr.flush()
+    screen, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
+    sys.stderr = os.fdopen(screen, "w", buffering=1, encoding=python_stderr.encoding, errors="backslashreplace")
+    try:
+        yield
+    finally:
+        os.dup2(screen, 2)
+        sys.stderr.close()
+        sys.stderr = python_stderr

@@ -1,0 +1,91 @@
+"""Detections as text, JSON lines, CSV, SRT subtitles and Audacity labels."""
+
+import csv
+import io
+import itertools
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from wakeword import Detection
+
+
+class FormatName(StrEnum):
+    """How detections are written."""
+
+    TEXT = "text"
+    JSON = "json"
+    CSV = "csv"
+    SRT = "srt"
+    AUDACITY = "audacity"
+
+
+@dataclass(frozen=True)
+class Format:
+    """How one format is written."""
+
+    entry: Callable[[int, str | None, "Detection"], str]
+    """Running number from 1, name of the recording (``None`` for live audio) and detection -> text with its newline."""
+    header: str = ""
+    suffix: str | None = None
+    """Of a format that has no room for the name of the recording: such a file holds the detections of one."""
+
+    def writer(self, stream: TextIO) -> "Callable[[str | None, Detection], None]":
+        """Write the header to ``stream``; a function that writes the detections in a recording after it, at once."""
+        stream.write(self.header)
+        numbers = itertools.count(1)
+
+        def write(file: str | None, detection: "Detection") -> None:
+            stream.write(self.entry(next(numbers), file, detection))
+            stream.flush()
+
+        return write
+
+
+def _text(number: int, file: str | None, detection: "Detection") -> str:
+    name = "" if file is None else f"{file}: "
+    return f"{name}{detection.start:.2f}-{detection.end:.2f} s  {detection.keyword}  {detection.score:.4f}\n"
+
+
+def _json(number: int, file: str | None, detection: "Detection") -> str:
+    name = {} if file is None else {"file": file}
+    values = {
+        "keyword": detection.keyword,
+        "start": detection.start,
+        "end": detection.end,
+        "score": detection.score,
+    }
+    return json.dumps({**name, **values}) + "\n"
+
+
+def _csv(number: int, file: str | None, detection: "Detection") -> str:
+    line = io.StringIO()
+    row = file, detection.keyword, detection.start, detection.end, detection.score
+    csv.writer(line, lineterminator="\n").writerow(row)
+    return line.getvalue()
+
+
+def _srt(number: int, file: str | None, detection: "Detection") -> str:
+    start, end = _srt_time(detection.start), _srt_time(detection.end)
+    return f"{number}\n{start} --> {end}\n{detection.keyword} {detection.score:.4f}\n\n"
+
+
+def _srt_time(seconds: float) -> str:
+    whole, milliseconds = divmod(round(1000 * seconds), 1000)
+    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d},{milliseconds:03d}"
+
+
+def _audacity(number: int, file: str | None, detection: "Detection") -> str:
+    return f"{detection.start:.6f}\t{detection.end:.6f}\t{detection.keyword} {detection.score:.4f}\n"
+
+
+FORMATS = {
+    FormatName.TEXT: Format(_text),
+    FormatName.JSON: Format(_json),
+    FormatName.CSV: Format(_csv, header="file,keyword,start,end,score\n"),
+    FormatName.SRT: Format(_srt, suffix=".srt"),
+    FormatName.AUDACITY: Format(_audacity, suffix=".txt"),
+}

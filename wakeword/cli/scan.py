@@ -1,0 +1,159 @@
+"""``wakeword scan``: find the wake words in recordings."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from wakeword.cli.console import complain, note, progress
+from wakeword.cli.formats import FORMATS, Format, FormatName
+from wakeword.cli.options import KeywordOption, ModelOption, PointOption, ThresholdOption, open_detector
+from wakeword.errors import AudioError
+
+if TYPE_CHECKING:
+    from wakeword import Detection, Detector
+
+    Write = Callable[[str, Detection], None]
+
+
+class _Recording(NamedTuple):
+    path: Path
+    inside: Path
+    """Its path inside the folder that was given, or its name if it was given itself."""
+    size: int
+    """Bytes."""
+
+
+def scan(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Recordings, or folders of them.")],
+    keyword: KeywordOption = None,
+    model: ModelOption = None,
+    threshold: ThresholdOption = None,
+    point: PointOption = None,
+    form: Annotated[FormatName, typer.Option("--format", help="How to write the detections.")] = FormatName.TEXT,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Write to this file. With srt or audacity and several recordings: the folder for one file each.",
+        ),
+    ] = None,
+) -> None:
+    """Find the wake words in recordings.
+
+    Folders are searched for audio files to any depth. Every recording is a stream of its own; times are seconds of
+    the recording. One that cannot be read is reported, the others are scanned, and the exit status is then 1.
+    """
+    detector = open_detector(keyword, model, threshold=threshold, point=point)
+    tally = _Tally()
+    recordings = _find(files, tally)
+    rules = FORMATS[form]
+    with progress("scanning", sum(recording.size for recording in recordings)) as update:
+        if rules.suffix is not None and (len(recordings) > 1 or (out is not None and out.is_dir())):
+            if out is None:
+                raise typer.BadParameter(f"--format {form.value} is one file per recording; give a folder with --out")
+            for recording, target in _targets(recordings, out, rules.suffix).items():
+                with tally.failures(), _writing(target, rules) as write:
+                    _scan_one(detector, recording, write, tally, update)
+        else:
+            with _writing(out, rules) as write:
+                for recording in recordings:
+                    with tally.failures():
+                        _scan_one(detector, recording, write, tally, update)
+    note(tally.summary())
+    if tally.failed:
+        raise typer.Exit(1)
+
+
+class _Tally:
+    """What has been done, for the summary."""
+
+    def __init__(self) -> None:
+        self.files = 0
+        self.failed = 0
+        self.detections = 0
+        self.size = 0
+        self.seconds = 0.0
+        self.cpu_at_start = time.process_time()
+
+    @contextmanager
+    def failures(self) -> Iterator[None]:
+        """Report a recording that cannot be read, and go on."""
+        try:
+            yield
+        except AudioError as error:
+            complain(error)
+            self.failed += 1
+
+    def summary(self) -> str:
+        length = f"{self.seconds / 3600:.2f} h" if self.seconds >= 360 else f"{self.seconds:.1f} s"
+        cost = 1000 * (time.process_time() - self.cpu_at_start) / self.seconds if self.seconds else 0
+        failed = f", {self.failed} unreadable" if self.failed else ""
+        return (
+            f"{self.files} recording(s){failed}, {length} of audio, {self.detections} detection(s), "
+            f"{cost:.2f} ms of CPU per second of audio"
+        )
+
+
+def _find(paths: list[Path], tally: _Tally) -> list[_Recording]:
+    from wakeword.sources import audio_files
+
+    found: dict[Path, _Recording] = {}
+    for path in paths:
+        with tally.failures():
+            for file in audio_files(path):
+                inside = Path(file.name) if file == path else file.relative_to(path)
+                found.setdefault(file, _Recording(file, inside, file.stat().st_size))
+    return list(found.values())
+
+
+def _targets(recordings: list[_Recording], folder: Path, suffix: str) -> dict[_Recording, Path]:
+    targets = {recording: folder / recording.inside.with_suffix(suffix) for recording in recordings}
+    owners: dict[Path, Path] = {}
+    for recording, target in targets.items():
+        other = owners.setdefault(target, recording.path)
+        if other != recording.path:
+            raise typer.BadParameter(f"{other} and {recording.path} would both be written to {target}")
+    return targets
+
+
+@contextmanager
+def _writing(target: Path | None, rules: Format) -> "Iterator[Write]":
+    """A function that writes a detection in a recording to ``target`` or stdout; ``target`` appears when it is whole."""
+    from wakeword.files import replacing
+
+    if target is not None:
+        with replacing(target) as temporary, temporary.open("w", encoding="utf-8", errors="backslashreplace") as stream:
+            yield rules.writer(stream)
+    else:
+        yield rules.writer(sys.stdout)
+
+
+def _scan_one(
+    detector: "Detector", recording: _Recording, write: "Write", tally: _Tally, update: Callable[[float], None]
+) -> None:
+    from wakeword.cli.playing import Watched, naming
+    from wakeword.sources import FileSource
+
+    source = FileSource(recording.path)
+    length = max(source.seconds, 1e-3)
+
+    def watch(seconds: float) -> None:
+        update(tally.size + recording.size * min(1.0, seconds / length))
+
+    watched = Watched(source, lambda block: watch(watched.seconds))
+    try:
+        with naming(recording.path):
+            for detection in detector.run(watched):
+                write(str(recording.path), detection)
+                tally.detections += 1
+        tally.files += 1
+    finally:
+        tally.size += recording.size
+        tally.seconds += watched.seconds
+        update(tally.size)
