@@ -32,8 +32,8 @@ class StreamScorer:
     running every window from its start costs ``window / hop`` times the work of one pass. *Staggered windows* do
     neither: each window that is under way keeps its own state, as one row of a matrix, and one call of the graph
     advances all rows by one hop. Rows begin one hop apart, so in each hop one row ends, is scored, and makes way for
-    a new one. A window is ``head + full * hop`` frames: the row that begins takes only the ``head`` newest frames of
-    its first hop, so that all rows are cut at the same frames, where a window ends.
+    a new one. All rows are cut at the same frames, where a window ends; where a window is not a whole number of hops,
+    the row that begins passes over the first frames of its first hop.
     """
 
     def __init__(self, model: Model, *, hop: int = DEFAULT_HOP) -> None:
@@ -45,48 +45,51 @@ class StreamScorer:
             )
         self.model = model
         self.hop = hop
-        self._full = (window - 1) // hop
-        self._head = window - self._full * hop
+        self._rows = -(-window // hop)
+        self._late = self._rows * hop - window
+        picks = model.picks(hop, self._rows)
         # The last row is the one that begins.
-        self._taken = model.taken(hop, self._full + 1)
-        self._taken[: (hop - self._head) // stack, -1] = 0
+        picks[: self._late // stack, -1] = 0
+        self._graph = model.bind(picks)
         self.reset()
 
     def reset(self) -> None:
         """Forget all frames; the next one begins the first window."""
         # Oldest row first. Until the first window is complete, the older rows hold windows that nobody asked for.
-        self._states = self.model.start(self._full + 1)
-        self._unasked = self._full
-        self._pending = np.zeros((0, self.model.card.features.n_mfcc), np.float32)
-        self._wanted = self._head
+        self._unasked = self._rows - 1
+        self._graph.state[:] = 0
+        # The first window begins late in its hop, like all others.
+        self._graph.frames[:] = 0
+        self._filled = self._late
 
     def push(self, frames: Array) -> NDArray[np.float64]:
         """Take ``(frames, n_mfcc)`` float32 of any count, return the scores now complete, ``(windows,)``.
 
         Raises ``AudioFormatError`` for anything else; the stream then stays as it was.
         """
-        if frames.ndim != 2 or frames.shape[1] != self._pending.shape[1] or frames.dtype != np.float32:
+        hop = self._graph.frames
+        if frames.ndim != 2 or frames.shape[1] != hop.shape[1] or frames.dtype != np.float32:
             raise AudioFormatError(
-                f"expected frames of shape (n, {self._pending.shape[1]}) and dtype float32, "
-                f"got {frames.shape} {frames.dtype}"
+                f"expected frames of shape (n, {hop.shape[1]}) and dtype float32, got {frames.shape} {frames.dtype}"
             )
-        pending = np.concatenate([self._pending, frames]) if len(self._pending) else frames
-        logits = []
+        logits: list[float] = []
         start = 0
-        while len(pending) - start >= self._wanted:
-            logits.append(self._advance(pending[start : start + self._wanted]))
-            start += self._wanted
-            self._wanted = self.hop
-        self._pending = pending[start:].copy()
-        complete = logits[self._unasked :]
-        self._unasked -= len(logits) - len(complete)
-        return score_of_logit(np.array(complete, np.float32))
+        while start < len(frames):
+            piece = frames[start : start + self.hop - self._filled]
+            hop[self._filled : self._filled + len(piece)] = piece
+            self._filled += len(piece)
+            start += len(piece)
+            if self._filled == self.hop:
+                logits.append(self._advance())
+        asked = logits[self._unasked :]
+        self._unasked -= len(logits) - len(asked)
+        return np.array([score_of_logit(logit) for logit in asked])
 
-    def _advance(self, frames: Array) -> np.float32:
-        """Advance every row by ``frames``, ``(hop, n_mfcc)`` or the first ``(head, n_mfcc)``; the oldest one's logit."""
-        steps = len(frames) // self.model.card.stack
-        logits, states = self.model.advance(frames, self._states, self._taken[-steps:])
-        # The oldest row has ended. The last one stays zero: it is the window that begins in the next hop.
-        self._states[:, :-1] = states[:, 1:]
-        logit: np.float32 = logits[0]
-        return logit
+    def _advance(self) -> float:
+        """Advance every row by one hop; the logit of the oldest row, which ends here."""
+        graph = self._graph
+        graph.run()
+        # The last row stays zero: it is the window that begins in the next hop.
+        graph.state[:, :-1] = graph.next_state[:, 1:]
+        self._filled = 0
+        return float(graph.logit[0])

@@ -18,7 +18,7 @@ from virtual_microphone import ROOT, VirtualMicrophone
 from wakeword import Detector
 from wakeword.audio import SAMPLE_RATE, read_audio
 
-DEMO = ROOT / "assets" / "audio" / "demo.wav"
+DEMO = ROOT / "assets" / "audio" / "demo.flac"
 MARVIN = ROOT / "assets" / "models" / "marvin.onnx"
 LIMIT_SECONDS = 3.0
 

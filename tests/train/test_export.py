@@ -85,13 +85,13 @@ def test_rows_with_different_pasts_share_a_call(pooling: Pooling) -> None:
 
 @pytest.mark.parametrize("pooling", POOLINGS)
 @pytest.mark.parametrize("stack", [1, 2])
-def test_steps_that_are_not_taken_leave_no_trace(pooling: Pooling, stack: int) -> None:
+def test_steps_before_a_window_leave_no_trace(pooling: Pooling, stack: int) -> None:
     model = parse_model(model_bytes(network(pooling=pooling, stack=stack, scale=1.5), card()))
     frames = windows(1, 12)[0]
-    taken = model.taken(12, 3)
-    taken[: 8 // stack, 1] = 0
-    taken[:, 2] = 0
-    logits, states = model.advance(frames, model.start(3), taken)
+    picks = model.picks(12, 3)
+    picks[: 8 // stack, 1] = 0
+    picks[:, 2] = 0
+    logits, states = model.advance(frames, model.start(3), picks)
     late_logit, late_state = model.advance(frames[8:], model.start(1))
     np.testing.assert_allclose(logits[1], late_logit[0], rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(states[:, 1], late_state[:, 0], rtol=1e-5, atol=1e-5)

@@ -111,7 +111,9 @@ def test_words_in_long_positives_are_found_by_the_network(world: DataFolders, tm
     sampler.relocate_words(lambda frames: frames[:, 20:80, 0].sum(dim=1))
     moved = store.word_starts != 0
     assert moved.any()
-    assert ((store.word_starts[moved] - 8_000 < true_starts[moved]) & (store.word_ends[moved] > true_starts[moved])).all()
+    assert (
+        (store.word_starts[moved] - 8_000 < true_starts[moved]) & (store.word_ends[moved] > true_starts[moved])
+    ).all()
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ BLOCKS = (160, 320, 1280)
 PEER = "pymicro-wakeword"
 
 Pcm = NDArray[np.int16]
-Listener = Callable[[Pcm], None]
+Listener = Callable[[Pcm], object]
 """Takes the next block of 16 kHz mono audio."""
 
 _PEAK_MEMORY = """
@@ -59,13 +59,9 @@ for _ in range(100):
 
 def noise(seconds: float) -> Pcm:
     """White noise that swells and fades like speech, 16 kHz int16, ``(samples,)``."""
-    time_axis = np.arange(round(16_000 * seconds)) / 16_000
-    loudness = 1_500 * (1.1 + np.sin(2 * np.pi * 3 * time_axis))
-    return (
-        np.asarray(loudness * np.random.default_rng(0).standard_normal(len(time_axis)))
-        .clip(-32_768, 32_767)
-        .astype(np.int16)
-    )
+    t = np.arange(round(16_000 * seconds)) / 16_000
+    loudness = 1_500 * (1.1 + np.sin(2 * np.pi * 3 * t))
+    return np.asarray(loudness * np.random.default_rng(0).standard_normal(len(t)), np.int16)
 
 
 def our_listener(model: Path, keywords: int = 1) -> Callable[[], Listener]:
@@ -77,8 +73,7 @@ def our_listener(model: Path, keywords: int = 1) -> Callable[[], Listener]:
         models.append(loaded)
 
     def start() -> Listener:
-        detector = Detector(models, threshold=1.0)
-        return lambda block: None if detector.push(block) is None else None
+        return Detector(models, threshold=1.0).push
 
     return start
 

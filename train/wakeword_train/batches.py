@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -14,6 +15,7 @@ from wakeword_train.clips import Clip, Kind, Split
 from wakeword_train.config import MixConfig
 from wakeword_train.frontend import Frontend
 from wakeword_train.store import ClipStore
+from wakeword_train.words import UNNAMED, vocabulary, word_numbers
 
 _RECORDED_NOISE = 0.75
 """Share of noise that is recorded, where recordings are given."""
@@ -25,6 +27,17 @@ def load_stores(clips: Iterable[Clip], split: Split) -> dict[Kind, ClipStore]:
     """The clips of one side of the split, by kind, read into memory."""
     chosen = [clip for clip in clips if clip.split is split]
     return {kind: ClipStore(of_kind) for kind in Kind if (of_kind := [clip for clip in chosen if clip.kind is kind])}
+
+
+class Batch(NamedTuple):
+    """One step's material."""
+
+    frames: Tensor
+    """MFCC, ``(batch, window, n_mfcc)``."""
+    labels: Tensor
+    """1 where the window holds the keyword, else 0; ``(batch,)`` float32."""
+    words: Tensor
+    """Number of the word in the sampler's vocabulary, or ``UNNAMED``; ``(batch,)`` int64."""
 
 
 class BatchSampler:
@@ -54,6 +67,11 @@ class BatchSampler:
         self.samples = self.frontend.config.samples_in(window)
         self._weights = {kind: _clip_weights(store, kind, mix.recorded) for kind, store in stores.items()}
         self._counts = self._shares(mix, batch_size)
+        self.vocabulary = vocabulary([clip for kind in _WORD_KINDS if kind in stores for clip in stores[kind].clips])
+        self._words = {
+            kind: word_numbers(store.clips, self.vocabulary if kind in _WORD_KINDS else [])
+            for kind, store in stores.items()
+        }
         self._synthetic_noise = coloured_noise(2**20, generator)
 
     def _shares(self, mix: MixConfig, batch_size: int) -> dict[str, int]:
@@ -63,15 +81,17 @@ class BatchSampler:
         counts = {name: round(batch_size * share / total) for name, share in shares.items()}
         return {name: count for name, count in counts.items() if count}
 
-    def next(self) -> tuple[Tensor, Tensor]:
-        """MFCC ``(batch, window, n_mfcc)`` and labels ``(batch,)`` of 0 and 1."""
-        waves = torch.cat([self._cut(name, count) for name, count in self._counts.items()])
+    def next(self) -> Batch:
+        """The next batch."""
+        pieces = [self._cut(name, count) for name, count in self._counts.items()]
+        waves = torch.cat([waves for waves, _ in pieces])
+        words = torch.cat([words for _, words in pieces])
         labels = torch.cat(
             [torch.full((count,), float(name == Kind.POSITIVE.value)) for name, count in self._counts.items()]
         )
         waves = augment_waves(waves, self._noise(len(waves)), self.augmentation, self.generator)
         log_mel = augment_log_mel(self.frontend.log_mel(waves), self.augmentation, self.generator)
-        return self.frontend.cepstrum(log_mel), labels
+        return Batch(self.frontend.cepstrum(log_mel), labels, words)
 
     def state(self) -> dict[str, Tensor]:
         """All that changes while sampling, for a checkpoint."""
@@ -105,7 +125,8 @@ class BatchSampler:
             if start < best or end > best + self.samples:
                 store.word_starts[row], store.word_ends[row] = best + margin, best + self.samples - margin
 
-    def _cut(self, name: str, count: int) -> Tensor:
+    def _cut(self, name: str, count: int) -> tuple[Tensor, Tensor]:
+        """Windows of one kind, ``(count, samples)``, and their word numbers, ``(count,)``."""
         kind = Kind.POSITIVE if name == "fragment" else Kind(name)
         store = self.stores[kind]
         rows = torch.multinomial(self._weights[kind], count, replacement=True, generator=self.generator)
@@ -116,7 +137,8 @@ class BatchSampler:
             place = store.word_offsets if kind in _WORD_KINDS else store.any_offsets
         offsets = place(rows, self.samples, speed=speed, generator=self.generator)
         silent = torch.rand(count, generator=self.generator) < self.augmentation.silence_probability
-        return store.cut(rows, offsets, self.samples, speed=speed, silent=silent, generator=self.generator)
+        waves = store.cut(rows, offsets, self.samples, speed=speed, silent=silent, generator=self.generator)
+        return waves, torch.full_like(rows, UNNAMED) if name == "fragment" else self._words[kind][rows]
 
     def _noise(self, count: int) -> Tensor:
         """Recorded noise where there is some, and synthetic noise for the rest; ``(count, samples)``."""

@@ -73,15 +73,15 @@ def _check_against_torch(model: Model, network: WakeWordNetwork, window: int) ->
 def build_graph(network: WakeWordNetwork, *, window: int) -> onnx.ModelProto:
     """The graph that ``wakeword.model.Model`` runs: many windows that are under way, advanced by the same frames.
 
-    ``frames (time, n), state (parts, rows, hidden), taken (steps, rows, 1) -> logit (rows,), next_state``; time and
-    rows are dynamic, ``steps = time / stack``. The parts of the state are ``h``, ``c`` and those of the pooling, all
-    zero at the start of a window. The logit is that of a window if its last frame was seen.
+    ``frames (time, n), state (parts, rows, hidden), picks (steps, rows, steps) -> logit (rows,), next_state``; time
+    and rows are dynamic, ``steps = time / stack``. The parts of the state are ``h``, ``c`` and those of the pooling,
+    all zero at the start of a window. The logit is that of a window if its last frame was seen.
 
     The rows see the same frames, so ``W x + b`` is computed once for all: it is handed to the LSTM in the place of its
-    input weights, and the input of step t is the t-th unit vector, which picks its column. Where ``taken`` is 0 the
-    input is a zero vector: the gates of a row that has not begun are then sigmoid(0), its cell input is tanh(0), and its
-    zero state stays exactly zero. A hop of 80 ms in one call (12 rows of 8 frames, one of 2) takes 55 us so, and 75 us
-    as two calls with the frames repeated for every row (hidden 64, stack 2).
+    input weights, and the input of a row at step t is the t-th unit vector, which picks its column. A row that has not
+    begun gets a zero vector: its gates are then sigmoid(0), its cell input is tanh(0), and its zero state stays exactly
+    zero. A hop of 80 ms in one call (12 rows of 8 frames, one of 2) takes 52 us so, and 75 us as two calls with the
+    frames repeated for every row (hidden 64, stack 2).
     """
     hidden, n_features = network.hidden_size, len(network.mean)
     nodes, values, parts = _pooling(network, window)
@@ -93,12 +93,6 @@ def build_graph(network: WakeWordNetwork, *, window: int) -> onnx.ModelProto:
         node("Reshape", ["normalised", "stacked_shape"], ["sequence"]),
         node("Gemm", ["W", "sequence", "b"], ["projected_2d"], transB=1),
         node("Unsqueeze", ["projected_2d", "axis0"], ["projected"]),
-        node("Shape", ["sequence"], ["steps"], end=1),
-        node("Concat", ["steps", "steps"], ["square"], axis=0),
-        node("ConstantOfShape", ["square"], ["nothing"]),
-        node("EyeLike", ["nothing"], ["units_2d"]),
-        node("Unsqueeze", ["units_2d", "axis1"], ["units"]),
-        node("Mul", ["units", "taken"], ["picks"]),
         node("Split", ["state"], ["h", "c", *names], axis=0),
         node("LSTM", ["picks", "projected", "R", "", "", "h", "c"], ["hidden", "h_next", "c_next"], hidden_size=hidden),
         *nodes,
@@ -117,6 +111,7 @@ def build_graph(network: WakeWordNetwork, *, window: int) -> onnx.ModelProto:
         "stacked_shape": np.array([-1, n_features * network.stack], np.int64),
         "axis0": np.array([0], np.int64),
         "axis1": np.array([1], np.int64),
+        "axis2": np.array([2], np.int64),
     }
     info = helper.make_tensor_value_info
     graph = helper.make_graph(
@@ -125,7 +120,7 @@ def build_graph(network: WakeWordNetwork, *, window: int) -> onnx.ModelProto:
         [
             info("frames", TensorProto.FLOAT, ["time", n_features]),
             info("state", TensorProto.FLOAT, [2 + parts, "rows", hidden]),
-            info("taken", TensorProto.FLOAT, ["steps", "rows", 1]),
+            info("picks", TensorProto.FLOAT, ["steps", "rows", "steps"]),
         ],
         [
             info("logit", TensorProto.FLOAT, ["rows"]),
@@ -167,11 +162,14 @@ def _pooling(network: WakeWordNetwork, window: int) -> tuple[list[onnx.NodeProto
             node("Mul", ["pool_0_next", "per_step"], ["pooled"]),
         ]
         return nodes, {"per_step": np.array(network.stack / window, np.float32)}, 1
-    mask = node("Unsqueeze", ["taken", "axis1"], ["mask"])
+    masking = [
+        node("ReduceSum", ["picks", "axis2"], ["taken"], keepdims=1),
+        node("Unsqueeze", ["taken", "axis1"], ["mask"]),
+    ]
     if network.pooling == "max":
         # Hidden states lie above -1, so their maximum plus one may start from a state of zeros.
         nodes = [
-            mask,
+            *masking,
             node("Add", ["hidden", "one"], ["raised"]),
             node("Mul", ["raised", "mask"], ["masked"]),
             node("ReduceMax", ["masked"], ["highest"], axes=[0], keepdims=0),
@@ -185,7 +183,7 @@ def _pooling(network: WakeWordNetwork, window: int) -> tuple[list[onnx.NodeProto
     if bound > _MAX_ATTENTION:
         raise ModelError(f"expected attention weights of at most {_MAX_ATTENTION} in sum, got {bound:.1f}")
     nodes = [
-        mask,
+        *masking,
         node("MatMul", ["hidden", "attention_weight"], ["attention"]),
         node("Exp", ["attention"], ["exp_attention"]),
         node("Mul", ["exp_attention", "mask"], ["importance"]),

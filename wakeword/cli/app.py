@@ -13,6 +13,7 @@ from wakeword.cli.listen import listen
 from wakeword.cli.models import info, models
 from wakeword.cli.scan import scan
 from wakeword.cli.synth import synth
+from wakeword.cli.train import train
 from wakeword.errors import WakewordError
 from wakeword.version import __version__
 
@@ -25,7 +26,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (listen, scan, devices, models, info, synth):
+for command in (listen, scan, devices, models, info, train, synth):
     app.command()(command)
 
 

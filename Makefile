@@ -1,0 +1,56 @@
+# make demo         set up the runtime and find "marvin" in a recording
+# make test         set up everything and run the tests
+# make check        lint and types
+# make system-deps  PortAudio and a sound server for the microphone's tests (Debian, Ubuntu)
+# make bench        cost of the engine on this machine
+
+PYTHON ?= $(firstword $(foreach v,python3.11 python3.12 python3.13 python3,$(shell command -v $(v) 2>/dev/null)))
+# torch is installed first and alone: asked for by another package it may come as another, larger build.
+TORCH ?= torch==2.13.0
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+.PHONY: demo test check system-deps bench clean
+
+demo: $(VENV)/.runtime
+	@echo 'wakeword scan assets/audio/demo.flac'
+	@$(BIN)/wakeword scan assets/audio/demo.flac
+	@echo
+	@echo 'To listen to the microphone:  $(BIN)/wakeword listen --keyword marvin'
+
+test: $(VENV)/.development
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.development
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.development
+	$(BIN)/python -m wakeword_tools.bench
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo 'expected Python 3.11 or newer, found none: install it or set PYTHON=...' >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo 'expected Python 3.11 or newer, got '"$$($(PYTHON) -V 2>&1)"': set PYTHON=...' >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runtime: pyproject.toml | $(BIN)/python
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.development: pyproject.toml | $(BIN)/python
+	$(PIP) '$(TORCH)'
+	$(PIP) --editable '.[train,dev]'
+	@touch $@ $(VENV)/.runtime
+
+system-deps:
+	@command -v apt-get >/dev/null || { echo 'expected apt-get; install PortAudio and PulseAudio with your own package manager' >&2; exit 1; }
+	@sudo=; test "$$(id -u)" = 0 || sudo=sudo; \
+	$$sudo apt-get -q update && \
+	$$sudo apt-get -q -o DPkg::Lock::Timeout=300 install --yes --no-install-recommends \
+		libportaudio2 pulseaudio pulseaudio-utils libasound2-plugins
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
