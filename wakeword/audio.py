@@ -21,7 +21,9 @@ MIN_SAMPLE_RATE, MAX_SAMPLE_RATE = 8_000, 192_000
 # times and would shift the features by 90 dB without a word, so 24 dB over full scale is refused.
 _MAX_FLOAT_LEVEL = 16.0
 
-_FULL_SCALE = {np.dtype(np.int16): 32_768.0, np.dtype(np.int32): 2_147_483_648.0}
+_FLOAT = np.dtype(np.float32)
+# What brings the samples of each dtype to -1..1.
+_SCALE = {np.dtype(np.int16): np.float32(2**-15), np.dtype(np.int32): np.float32(2**-31), _FLOAT: np.float32(1)}
 
 Samples = NDArray[Any]
 
@@ -38,7 +40,8 @@ def to_mono(block: Samples, *, channel: int | None = None) -> Array:
         raise AudioFormatError(f"expected a numpy array of samples, got {type(block).__name__}")
     if block.ndim not in (1, 2) or (block.ndim == 2 and block.shape[1] == 0):
         raise AudioFormatError(f"expected samples of shape (n,) or (n, channels), got {block.shape}")
-    if block.dtype != np.float32 and block.dtype not in _FULL_SCALE:
+    scale = _SCALE.get(block.dtype)
+    if scale is None:
         raise AudioFormatError(
             f"expected samples of dtype int16, int32 or float32, got {block.dtype}; convert them first, "
             "for instance with .astype(numpy.float32) if they lie in -1..1"
@@ -52,14 +55,13 @@ def to_mono(block: Samples, *, channel: int | None = None) -> Array:
             block = block[:, channel or 0]
     elif channel:
         raise AudioFormatError(f"channel {channel} was asked for, but the audio is mono; leave the channel out")
-    if block.dtype == np.float32:
+    if block.dtype == _FLOAT:
         _check_level(block)
-        samples = block
-    else:
-        samples = block.astype(np.float32) * np.float32(1 / _FULL_SCALE[block.dtype])
+    samples: Array = block.astype(np.float32)
+    samples *= scale
     if samples.ndim == 2:
         samples = samples.mean(axis=1, dtype=np.float32)
-    return np.ascontiguousarray(samples)
+    return samples
 
 
 def _check_level(block: Samples) -> None:

@@ -46,17 +46,17 @@ class _Keyword:
 
     def __init__(self, model: Model, scorer: Scorer, trigger: Trigger) -> None:
         self.name = model.card.phrase
-        self.window = model.card.window
+        self.window = model.card.features.samples_in(model.card.window)
+        """Samples under one window."""
         self.scorer = scorer
         self.trigger = trigger
-        self.windows = 0
-        """Windows scored so far; the next one starts at frame ``windows * hop``."""
-        self.score = 0.0
+        self.reset()
 
     def reset(self) -> None:
         self.scorer.reset()
         self.trigger.reset()
-        self.windows = 0
+        self.window_end = self.window
+        """Number of the sample at which the next window ends."""
         self.score = 0.0
 
 
@@ -93,9 +93,9 @@ class Detector:
             raise ConfigError(f"expected one or more models of different keywords, got {names}")
         if not 0 <= pre_roll <= 60:
             raise ConfigError(f"expected a pre-roll of 0 to 60 seconds, got {pre_roll}")
-        self.hop = hop
         self.on_detection = on_detection
-        self._config = FeatureConfig()
+        # That of every model: others are refused when they are loaded.
+        features = FeatureConfig()
         self._keywords = [
             _Keyword(
                 model,
@@ -110,10 +110,10 @@ class Detector:
             for model in loaded
         ]
         self._pre_roll = round(pre_roll * SAMPLE_RATE)
-        longest = self._config.samples_in(max(keyword.window for keyword in self._keywords))
-        unread = hop * self._config.hop_length
-        self._history = AudioHistory(longest + self._pre_roll + unread + _PIECE)
-        self._features = MfccStream(self._config)
+        self._step = hop * features.hop_length
+        longest = max(keyword.window for keyword in self._keywords)
+        self._history = AudioHistory(longest + self._pre_roll + self._step + _PIECE)
+        self._features = MfccStream(features)
         self._channel = channel
         self._pcm = PcmStream(sample_rate, channel=channel)
         self.reset()
@@ -251,34 +251,28 @@ class Detector:
             fired = keyword.trigger.push(score)
             if fired is not None:
                 yield self._detection(keyword, fired)
-            keyword.windows += 1
+            keyword.window_end += self._step
 
     def _detection(self, keyword: _Keyword, score: float) -> Detection:
-        start = keyword.windows * self.hop * self._config.hop_length
+        start = keyword.window_end - keyword.window
         # The last window of a stream may reach into the silence that flush appended.
-        end = min(start + self._config.samples_in(keyword.window), self._history.end)
+        end = min(keyword.window_end, self._history.end)
         audio = self._history.slice(start - self._pre_roll, end)
         return Detection(keyword.name, score, start / SAMPLE_RATE, end / SAMPLE_RATE, audio)
 
-    def _window_end(self, keyword: _Keyword, number: int) -> int:
-        """The sample at which a window of the keyword ends; its first one has the number 0."""
-        return self._config.samples_in(keyword.window + number * self.hop)
-
     def _plan(self) -> None:
         """Set the sample at which the next window of any keyword ends."""
-        self._work_at = min(self._window_end(keyword, keyword.windows) for keyword in self._keywords)
+        self._work_at = min(keyword.window_end for keyword in self._keywords)
 
     def _covered(self, keyword: _Keyword) -> bool:
-        """Whether the keyword's newest window reaches the last sample of the stream."""
-        return keyword.windows > 0 and self._window_end(keyword, keyword.windows - 1) >= self._history.end
+        """Whether a window of the keyword has reached the last sample of the stream."""
+        return keyword.window < keyword.window_end >= self._history.end + self._step
 
     def _silence_to_the_end(self) -> int:
         """So many samples of silence that a window of every keyword covers the last sample."""
         end = self._history.end
-        if end == 0:
-            return 0
-        open_ = [keyword for keyword in self._keywords if not self._covered(keyword)]
-        return max((self._window_end(keyword, keyword.windows) - end for keyword in open_), default=0)
+        short = [keyword.window_end - end for keyword in self._keywords if end and not self._covered(keyword)]
+        return max(short, default=0)
 
 
 class _Until:

@@ -11,9 +11,13 @@ from pathlib import Path
 def replacing(path: Path | str) -> Iterator[Path]:
     """A temporary path beside ``path`` that takes its name when the block ends well, and goes when it does not.
 
+    A symbolic link stays, and the file behind it is replaced; a device such as ``/dev/null`` is written to as it is.
     Raises ``OSError`` as the file system does, for instance on a full disk; ``path`` is then untouched.
     """
-    target = Path(path)
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        yield target
+        return
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
     os.close(handle)

@@ -180,7 +180,7 @@ class Microphone:
         try:
             _within(_CLOSE_SECONDS, stream.close)
         except queue.Empty:
-            logger.warning("'%s' did not close within %g s; it is left open", self.name, _CLOSE_SECONDS)
+            logger.info("'%s' did not close within %g s; it is left open", self.name, _CLOSE_SECONDS)
             self._never_terminate()
 
     def _never_terminate(self) -> None:

@@ -3,6 +3,7 @@
 import ctypes.util
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -48,7 +49,6 @@ class VirtualMicrophone:
                 *("pulseaudio", "-n", *flags.split(), f"--log-target=file:{folder / 'log'}"),
                 *("-L", f"module-native-protocol-unix socket={socket} auth-anonymous=1"),
                 *("-L", f"module-null-sink sink_name={SINK} rate={rate} channels=1 format=s16le"),
-                *("-L", "module-always-sink"),
             ],
             env=self.environment,
             stderr=subprocess.DEVNULL,
@@ -80,13 +80,17 @@ class VirtualMicrophone:
         """Speak a recording into the microphone; returns when it has been played."""
         subprocess.run(["paplay", file], env=self.environment, check=True, timeout=60)
 
-    def unload_sink(self) -> None:
-        """Take the device away: its stream does not end, its blocks only stop."""
-        self._control("unload-module", "module-null-sink")
-
-    def signal_server(self, number: int) -> None:
-        """Kill, stop or continue the sound server."""
-        self._server.send_signal(number)
+    def vanish(self, how: str) -> None:
+        """Take the device away: as a server that crashed, a device unplugged or asleep, or a server that hangs."""
+        match how:
+            case "server killed":
+                self._server.kill()
+            case "device unloaded":
+                self._control("unload-module", "module-null-sink")
+            case "device suspended":
+                self._control("suspend-sink", SINK, "1")
+            case "server stopped":
+                self._server.send_signal(signal.SIGSTOP)
 
     def close(self) -> None:
         for process in (self._recorder, self._server):

@@ -65,15 +65,15 @@ def test_a_killed_run_resumes_as_if_it_had_never_stopped(world: DataFolders, tmp
     config = small_config()
     whole = train(config, world, tmp_path / "whole.onnx")
 
-    class Killed(Exception):
+    class KilledError(Exception):
         pass
 
     def kill(report: EpochReport) -> None:
         if report.epoch == 3:
-            raise Killed
+            raise KilledError
 
     checkpoint = tmp_path / "run.checkpoint"
-    with pytest.raises(Killed):
+    with pytest.raises(KilledError):
         train(config, world, tmp_path / "resumed.onnx", checkpoint=checkpoint, progress=kill)
     assert not (tmp_path / "resumed.onnx").exists()
     resumed = train(config, world, tmp_path / "resumed.onnx", checkpoint=checkpoint, resume=True)

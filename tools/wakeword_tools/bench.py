@@ -18,7 +18,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from wakeword import Detector, Model, ModelError, load_model, shipped_models
+from wakeword import Detector, Model, load_model, shipped_models
 
 BLOCKS = (160, 320, 1280)
 """Samples per block: 10, 20 and 80 ms."""
@@ -128,7 +128,7 @@ def main(
     """Measure what listening costs."""
     path = model or next(iter(shipped_models().values()), None)
     if path is None:
-        raise ModelError("no model is shipped with this installation; give one with --model FILE")
+        raise typer.BadParameter("no model is shipped with this installation; give one", param_hint="--model")
     starts = {"wakeword": our_listener(path), "3 keywords": our_listener(path, 3)}
     has_peer = importlib.util.find_spec("pymicro_wakeword") is not None
     if has_peer:

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from wakeword.errors import DataError
-
-AUDIO_SUFFIXES = frozenset({".wav", ".flac", ".ogg", ".opus", ".mp3", ".aiff", ".aif"})
+from wakeword.errors import AudioFileError, DataError
+from wakeword.sources import audio_files
 
 MANIFEST = "manifest.jsonl"
 """File in a folder of synthesised clips that tells the text, voice and split of each."""
@@ -68,7 +67,7 @@ def read_speech_commands(root: Path, keyword: str) -> list[Clip]:
     for folder in words:
         is_noise = folder.name.startswith("_")
         kind = Kind.NOISE if is_noise else Kind.POSITIVE if folder.name == keyword else Kind.NEGATIVE
-        for path in audio_files(folder):
+        for path in _audio_files(folder):
             if listed is not None and not is_noise:
                 split = listed.get(f"{folder.name}/{path.stem}", Split.TRAIN)
             else:
@@ -127,7 +126,7 @@ def read_folder(root: Path, kind: Kind) -> list[Clip]:
     """
     if (root / MANIFEST).is_file():
         return _read_manifest(root, kind)
-    files = audio_files(root)
+    files = _audio_files(root)
     if not files:
         raise DataError(f"{root}: expected a folder of {kind.value} audio files, found none")
     return deal_speakers(Clip(path, kind, path.parent.name, speaker_of(path), Split.TRAIN) for path in files)
@@ -147,9 +146,11 @@ def _read_manifest(root: Path, kind: Kind) -> list[Clip]:
     return clips
 
 
-def audio_files(root: Path) -> list[Path]:
-    """All audio files under ``root``, in a fixed order."""
-    return sorted(path for path in root.rglob("*") if path.suffix.lower() in AUDIO_SUFFIXES)
+def _audio_files(root: Path) -> list[Path]:
+    try:
+        return audio_files(root)
+    except AudioFileError:
+        return []
 
 
 def speaker_of(path: Path) -> str:

@@ -73,7 +73,9 @@ def fit(
     average = AveragedModel(network, multi_avg_fn=decay)
     word_loss = WordLoss(config.network.hidden_size, len(sampler.vocabulary)).to(device)
     optimiser = torch.optim.AdamW(
-        [*network.parameters(), *word_loss.parameters()], lr=config.schedule.learning_rate, weight_decay=config.schedule.weight_decay
+        [*network.parameters(), *word_loss.parameters()],
+        lr=config.schedule.learning_rate,
+        weight_decay=config.schedule.weight_decay,
     )
     run = _Run(network, word_loss, average, optimiser, sampler)
     if resume and checkpoint is not None and checkpoint.is_file():

@@ -50,7 +50,8 @@ def _lines(what: str, total: float) -> Callable[[float], None]:
         if now - last >= _SECONDS_BETWEEN_LINES and 0 < done < total:
             last = now
             left = (now - started) * (total - done) / done
-            note(f"{what}: {done / total:.0%}, about {left / 60:.0f} min left")
+            time_left = f"{left / 60:.0f} min" if left >= 90 else f"{left:.0f} s"
+            note(f"{what}: {done / total:.0%}, about {time_left} left")
 
     return update
 

@@ -1,0 +1,73 @@
+"""``wakeword train`` writes a model that works, or one line that says why not."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from small_world import write_world
+
+from wakeword.model import read_model
+
+CONFIG = """
+keyword = "updown"
+split = "dealt"
+method = "drocc-lf"
+licence = "CC0-1.0"
+[network]
+hidden_size = 16
+[schedule]
+warmup_epochs = 1
+epochs = 2
+steps_per_epoch = 4
+batch_size = 16
+[synthesis]
+positives = 5
+negatives = 300
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    path = tmp_path / "updown.toml"
+    path.write_text(CONFIG)
+    return path
+
+
+def run(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "wakeword", "train", *map(str, arguments)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+
+
+def test_a_model_is_trained_calibrated_and_written(tmp_path: Path, config: Path) -> None:
+    world = write_world(tmp_path / "world", speakers=50)
+    done = run(tmp_path, "--config", config, "--data", world, "--seed", "3")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "updown.onnx\n"
+    card = read_model(tmp_path / "updown.onnx").card
+    assert card.phrase == "updown"
+    assert card.licence == "CC0-1.0"
+    assert card.training["seed"] == 3
+    # 60 synthesised and 24 recorded negatives are held out: enough for 5 %, not for 3 %, and there is no background.
+    assert [point.name for point in card.operating_points] == ["fpr=0.05"]
+    assert "fpr=0.03: expected at least 100 negative clips" in done.stderr
+    assert "adversary" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--keyword", "updown"], "recordings of 'updown'"),
+        (["--keyword", "updown", "--data", "absent"], "absent"),
+        (["--keyword", "updown", "--method", "magic"], "magic"),
+        (["--config", "absent.toml"], "absent.toml"),
+        ([], "keyword"),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_nothing_is_written(tmp_path: Path, arguments: list[str], told: str) -> None:
+    done = run(tmp_path, *arguments)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert told in done.stderr
+    assert list(tmp_path.iterdir()) == []
