@@ -15,7 +15,6 @@ from wakeword_train.clips import Clip, Kind, Split
 from wakeword_train.config import MixConfig
 from wakeword_train.frontend import Frontend
 from wakeword_train.store import ClipStore
-from wakeword_train.words import UNNAMED, vocabulary, word_numbers
 
 _RECORDED_NOISE = 0.75
 """Share of noise that is recorded, where recordings are given."""
@@ -36,8 +35,6 @@ class Batch(NamedTuple):
     """MFCC, ``(batch, window, n_mfcc)``."""
     labels: Tensor
     """1 where the window holds the keyword, else 0; ``(batch,)`` float32."""
-    words: Tensor
-    """Number of the word in the sampler's vocabulary, or ``UNNAMED``; ``(batch,)`` int64."""
 
 
 class BatchSampler:
@@ -67,11 +64,6 @@ class BatchSampler:
         self.samples = self.frontend.config.samples_in(window)
         self._weights = {kind: _clip_weights(store, kind, mix.recorded) for kind, store in stores.items()}
         self._counts = self._shares(mix, batch_size)
-        self.vocabulary = vocabulary([clip for kind in _WORD_KINDS if kind in stores for clip in stores[kind].clips])
-        self._words = {
-            kind: word_numbers(store.clips, self.vocabulary if kind in _WORD_KINDS else [])
-            for kind, store in stores.items()
-        }
         self._synthetic_noise = coloured_noise(2**20, generator)
 
     def _shares(self, mix: MixConfig, batch_size: int) -> dict[str, int]:
@@ -83,15 +75,13 @@ class BatchSampler:
 
     def next(self) -> Batch:
         """The next batch."""
-        pieces = [self._cut(name, count) for name, count in self._counts.items()]
-        waves = torch.cat([waves for waves, _ in pieces])
-        words = torch.cat([words for _, words in pieces])
+        waves = torch.cat([self._cut(name, count) for name, count in self._counts.items()])
         labels = torch.cat(
             [torch.full((count,), float(name == Kind.POSITIVE.value)) for name, count in self._counts.items()]
         )
         waves = augment_waves(waves, self._noise(len(waves)), self.augmentation, self.generator)
         log_mel = augment_log_mel(self.frontend.log_mel(waves), self.augmentation, self.generator)
-        return Batch(self.frontend.cepstrum(log_mel), labels, words)
+        return Batch(self.frontend.cepstrum(log_mel), labels)
 
     def state(self) -> dict[str, Tensor]:
         """All that changes while sampling, for a checkpoint."""
@@ -125,8 +115,8 @@ class BatchSampler:
             if start < best or end > best + self.samples:
                 store.word_starts[row], store.word_ends[row] = best + margin, best + self.samples - margin
 
-    def _cut(self, name: str, count: int) -> tuple[Tensor, Tensor]:
-        """Windows of one kind, ``(count, samples)``, and their word numbers, ``(count,)``."""
+    def _cut(self, name: str, count: int) -> Tensor:
+        """Windows of one kind, ``(count, samples)``."""
         kind = Kind.POSITIVE if name == "fragment" else Kind(name)
         store = self.stores[kind]
         rows = torch.multinomial(self._weights[kind], count, replacement=True, generator=self.generator)
@@ -137,8 +127,7 @@ class BatchSampler:
             place = store.word_offsets if kind in _WORD_KINDS else store.any_offsets
         offsets = place(rows, self.samples, speed=speed, generator=self.generator)
         silent = torch.rand(count, generator=self.generator) < self.augmentation.silence_probability
-        waves = store.cut(rows, offsets, self.samples, speed=speed, silent=silent, generator=self.generator)
-        return waves, torch.full_like(rows, UNNAMED) if name == "fragment" else self._words[kind][rows]
+        return store.cut(rows, offsets, self.samples, speed=speed, silent=silent, generator=self.generator)
 
     def _noise(self, count: int) -> Tensor:
         """Recorded noise where there is some, and synthetic noise for the rest; ``(count, samples)``."""

@@ -46,12 +46,7 @@ class ScheduleConfig:
     averaging: float = 0.99
     """Decay per step of the running average of the weights that is validated and exported; 0 turns it off."""
 
-    word_weight: float = 0.0
-    """Weight of the loss of naming every word, which helps a keyword learnt from synthetic voices; 0 turns it off."""
-
     def __post_init__(self) -> None:
-        if self.word_weight < 0:
-            raise ConfigError(f"expected word_weight >= 0, got {self.word_weight}")
         if not 0 <= self.warmup_epochs <= self.epochs or self.epochs < 1:
             raise ConfigError(f"expected 0 <= warmup_epochs <= epochs, got {self.warmup_epochs} and {self.epochs}")
         if self.steps_per_epoch < 1 or self.batch_size < 8 or self.patience < 1:

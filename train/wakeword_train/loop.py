@@ -24,7 +24,6 @@ from wakeword_train.drocc import AdversaryHealth
 from wakeword_train.losses import BinaryCrossEntropy, make_loss
 from wakeword_train.metrics import recall_at_fpr
 from wakeword_train.network import Pooling, WakeWordNetwork
-from wakeword_train.words import WordLoss
 
 log = logging.getLogger(__name__)
 
@@ -71,13 +70,12 @@ def fit(
     network.set_normalisation(*_feature_statistics(sampler))
     decay = get_ema_multi_avg_fn(config.schedule.averaging)  # type: ignore[no-untyped-call]
     average = AveragedModel(network, multi_avg_fn=decay)
-    word_loss = WordLoss(config.network.hidden_size, len(sampler.vocabulary)).to(device)
     optimiser = torch.optim.AdamW(
-        [*network.parameters(), *word_loss.parameters()],
+        network.parameters(),
         lr=config.schedule.learning_rate,
         weight_decay=config.schedule.weight_decay,
     )
-    run = _Run(network, word_loss, average, optimiser, sampler)
+    run = _Run(network, average, optimiser, sampler)
     if resume and checkpoint is not None and checkpoint.is_file():
         run.load(checkpoint, config)
     for epoch in range(len(run.reports), config.schedule.epochs):
@@ -121,9 +119,6 @@ def _train_epoch(run: "_Run", config: TrainConfig, epoch: int, validation: Valid
         batch = run.sampler.next()
         inputs = network.normalise(batch.frames.to(device))
         loss, of_batch = loss_function(network, inputs, batch.labels.to(device), run.sampler.generator)
-        if config.schedule.word_weight:
-            named = run.word_loss(network.dropout(network.embed(inputs)), batch.words.to(device))
-            loss = loss + config.schedule.word_weight * named
         if not bool(torch.isfinite(loss)):
             raise DataError(f"the loss became {float(loss)} in epoch {epoch + 1}; lower the learning rate")
         run.optimiser.zero_grad()
@@ -199,13 +194,11 @@ class _Run:
     def __init__(
         self,
         network: WakeWordNetwork,
-        word_loss: WordLoss,
         average: AveragedModel,
         optimiser: torch.optim.Optimizer,
         sampler: BatchSampler,
     ) -> None:
         self.network = network
-        self.word_loss = word_loss
         self.average = average
         self.optimiser = optimiser
         self.sampler = sampler
@@ -227,7 +220,6 @@ class _Run:
         content = {
             "config": repr(config),
             "network": self.network.state_dict(),
-            "words": self.word_loss.state_dict(),
             "average": self.average.state_dict(),
             "optimiser": self.optimiser.state_dict(),
             "best": self.best,
@@ -247,7 +239,6 @@ class _Run:
                     f"{path}: this checkpoint is of another configuration; remove it or train without resume"
                 )
             self.network.load_state_dict(content["network"])
-            self.word_loss.load_state_dict(content["words"])
             self.average.load_state_dict(content["average"])
             self.optimiser.load_state_dict(content["optimiser"])
         except DataError:

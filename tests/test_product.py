@@ -1,0 +1,85 @@
+"""The shipped model and the shipped recordings: the keyword fires, words that sound like it stay silent."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from wakeword import Detector, FileSource, Model, load_model, shipped_models
+from wakeword.audio import read_audio
+from wakeword.model import MAX_FILE_BYTES, assets_folder
+from wakeword_tools.scores import clip_score, count_events, stream_scores
+
+AUDIO = assets_folder() / "audio"
+
+real_audio = pytest.mark.skipif(
+    "WAKEWORD_DATA" not in os.environ, reason="WAKEWORD_DATA does not name a folder of real recordings"
+)
+
+
+@pytest.fixture(scope="module")
+def marvin() -> Model:
+    return load_model("marvin")
+
+
+@pytest.fixture(scope="module")
+def data() -> Path:
+    return Path(os.environ["WAKEWORD_DATA"])
+
+
+def test_every_shipped_model_says_what_it_is() -> None:
+    for keyword, path in shipped_models().items():
+        card = load_model(keyword).card
+        assert card.phrase == keyword
+        assert card.point().kind == "fa_per_hour"
+        assert {"fpr=0.03", "fpr=0.05"} < {point.name for point in card.operating_points}
+        assert card.training["method"]
+        assert card.licence != "unknown"
+        assert path.stat().st_size < 500_000 < MAX_FILE_BYTES
+
+
+def test_the_demo_finds_the_keyword_and_nothing_else(marvin: Model) -> None:
+    words = json.loads((AUDIO / "demo.json").read_text())["words"]
+    spoken = [word for word in words if word["keyword"]]
+    detections = list(Detector(marvin).run(FileSource(AUDIO / "demo.flac")))
+    hits = [[d for d in detections if d.start < word["end"] and d.end > word["start"]] for word in spoken]
+    assert all(len(of_word) <= 1 for of_word in hits), "a word fired twice"
+    assert sum(map(len, hits)) == len(detections), "something else fired"
+    assert sum(map(len, hits)) >= len(spoken) - 1
+
+
+def test_the_keyword_scores_above_words_that_sound_like_it(marvin: Model) -> None:
+    keyword, others = (
+        [clip_score(marvin, read_audio(path)) for path in sorted(AUDIO.glob(pattern))]
+        for pattern in ("marvin-*.flac", "other-*.flac")
+    )
+    assert min(keyword) > max(others)
+
+
+def test_silence_and_noise_never_fire(marvin: Model) -> None:
+    rng = np.random.default_rng(0)
+    for noise in (0.0, 1e-4, 1e-2, 0.3):
+        samples = (noise * rng.standard_normal(16_000 * 20)).astype(np.float32)
+        assert count_events(stream_scores(marvin, samples), marvin.card.point().threshold) == 0
+
+
+@real_audio
+def test_people_saying_the_keyword_score_above_people_saying_other_words(marvin: Model, data: Path) -> None:
+    spoken = [clip_score(marvin, read_audio(path)) for path in sorted((data / "speech_commands/marvin").iterdir())]
+    others = [
+        clip_score(marvin, read_audio(path))
+        for word in ("seven", "sheila", "happy", "visual", "forward")
+        for path in sorted((data / "speech_commands" / word).iterdir())[:12]
+    ]
+    in_order = np.subtract.outer(spoken, others) > 0
+    assert in_order.mean() > 0.9
+
+
+@real_audio
+def test_long_speech_fires_as_seldom_as_the_card_promises(marvin: Model, data: Path) -> None:
+    # 0.5 an hour is promised; on 20 min of other speakers four events would be rarer than 1 in 10,000.
+    paths = [data / "long_speech" / name for name in ("3664-178355.opus", "4680-16042.opus")]
+    threshold = marvin.card.point().threshold
+    assert sum(count_events(stream_scores(marvin, read_audio(path)), threshold) for path in paths) < 4
