@@ -1,8 +1,7 @@
-"""Batches for training and windows for validation, from clips in memory to MFCC."""
+"""Batches for training, from clips in memory to MFCC."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -11,15 +10,13 @@ from torch import Tensor
 from wakeword.errors import DataError
 from wakeword.features import FeatureConfig
 from wakeword_train.augment import AugmentationConfig, augment_log_mel, augment_waves, uniform
-from wakeword_train.clips import Clip, Kind, Split
+from wakeword_train.clips import WORD_KINDS, Clip, Kind, Split
 from wakeword_train.config import MixConfig
 from wakeword_train.frontend import Frontend
 from wakeword_train.store import ClipStore
 
 _RECORDED_NOISE = 0.75
 """Share of noise that is recorded, where recordings are given."""
-
-_WORD_KINDS = (Kind.POSITIVE, Kind.NEGATIVE, Kind.NEAR_NEGATIVE)
 
 
 def load_stores(clips: Iterable[Clip], split: Split) -> dict[Kind, ClipStore]:
@@ -124,7 +121,7 @@ class BatchSampler:
         if name == "fragment":
             place = store.fragment_offsets
         else:
-            place = store.word_offsets if kind in _WORD_KINDS else store.any_offsets
+            place = store.word_offsets if kind in WORD_KINDS else store.any_offsets
         offsets = place(rows, self.samples, speed=speed, generator=self.generator)
         silent = torch.rand(count, generator=self.generator) < self.augmentation.silence_probability
         return store.cut(rows, offsets, self.samples, speed=speed, silent=silent, generator=self.generator)
@@ -166,59 +163,3 @@ def _clip_weights(store: ClipStore, kind: Kind, recorded: float) -> Tensor:
         for group, share in ((synthetic, 1 - recorded), (~synthetic, recorded)):
             weights[group] *= share / weights[group].sum()
     return weights
-
-
-@dataclass(frozen=True)
-class ValidationSet:
-    """MFCC windows without augmentation, and the clip that each was cut from."""
-
-    windows: Tensor
-    """``(windows, window, n_mfcc)`` float32."""
-    clip: Tensor
-    """``(windows,)`` int64; a clip's score is that of its best window."""
-    kinds: list[Kind]
-    """Kind of each clip; every window of background counts as a clip of its own."""
-    words: list[str]
-
-    def clip_scores(self, window_scores: Tensor) -> Tensor:
-        """``(windows,)`` -> ``(clips,)``."""
-        scores = torch.full((len(self.kinds),), -torch.inf, dtype=window_scores.dtype)
-        return scores.scatter_reduce(0, self.clip, window_scores, "amax")
-
-
-def validation_set(stores: dict[Kind, ClipStore], window: int, features: FeatureConfig | None = None) -> ValidationSet:
-    """Windows of every validation clip: the word early, in the middle and late; of long recordings, one each 0.5 s.
-
-    Raises ``DataError`` if there are no positives or nothing else.
-    """
-    if Kind.POSITIVE not in stores or len(stores) < 2:
-        names = ", ".join(kind.value for kind in stores) or "nothing"
-        raise DataError(f"expected positives and negatives to validate on, got {names}; give more clips or speakers")
-    frontend = Frontend(features)
-    samples = frontend.config.samples_in(window)
-    generator = torch.Generator().manual_seed(0)
-    windows: list[Tensor] = []
-    owners: list[Tensor] = []
-    kinds: list[Kind] = []
-    words: list[str] = []
-    for kind, store in stores.items():
-        rows, offsets = _validation_places(store, kind, samples)
-        for some in torch.split(torch.arange(len(rows)), 256):
-            windows.append(frontend(store.cut(rows[some], offsets[some], samples, generator=generator)))
-        owner = rows if kind in _WORD_KINDS else torch.arange(len(rows))
-        owners.append(len(kinds) + owner)
-        spoken = [clip.word for clip in store.clips]
-        words += spoken if kind in _WORD_KINDS else [spoken[row] for row in rows.tolist()]
-        kinds += [kind] * (len(words) - len(kinds))
-    return ValidationSet(torch.cat(windows), torch.cat(owners), kinds, words)
-
-
-def _validation_places(store: ClipStore, kind: Kind, samples: int) -> tuple[Tensor, Tensor]:
-    """Clips and the offsets of their validation windows, each ``(windows,)``."""
-    if kind in _WORD_KINDS:
-        first, last = store.word_ends - samples, store.word_starts
-        offsets = torch.stack([first + (last - first) * part // 4 for part in (1, 2, 3)], dim=1)
-        return torch.arange(len(store)).repeat_interleave(3), offsets.flatten()
-    steps = [torch.arange(0, max(1, length - samples), 8_000) for length in store.lengths.tolist()]
-    counts = torch.tensor([len(step) for step in steps])
-    return torch.arange(len(store)).repeat_interleave(counts), torch.cat(steps)

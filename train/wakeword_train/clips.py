@@ -31,6 +31,10 @@ class Kind(StrEnum):
     """Sounds that are mixed into the others, and negatives themselves."""
 
 
+WORD_KINDS = (Kind.POSITIVE, Kind.NEGATIVE, Kind.NEAR_NEGATIVE)
+"""Kinds of clips that hold a word to be found in them."""
+
+
 class Split(StrEnum):
     """Side of the split: weights are fitted on train, everything is chosen on validation, results come from test."""
 

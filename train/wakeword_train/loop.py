@@ -17,13 +17,12 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from wakeword.errors import DataError
 from wakeword.files import replacing
-from wakeword_train.batches import BatchSampler, ValidationSet
-from wakeword_train.clips import Kind
+from wakeword_train.batches import BatchSampler
 from wakeword_train.config import TrainConfig
 from wakeword_train.drocc import AdversaryHealth
 from wakeword_train.losses import BinaryCrossEntropy, make_loss
-from wakeword_train.metrics import recall_at_fpr
 from wakeword_train.network import Pooling, WakeWordNetwork
+from wakeword_train.validation import ValidationSet, score_windows, validate
 
 log = logging.getLogger(__name__)
 
@@ -147,32 +146,6 @@ def _set_learning_rate(optimiser: torch.optim.Optimizer, config: TrainConfig, ep
     factor = 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * share))
     for group in optimiser.param_groups:
         group["lr"] = config.schedule.learning_rate * factor
-
-
-def score_windows(network: WakeWordNetwork, windows: Tensor, *, device: str = "cpu", batch: int = 1024) -> Tensor:
-    """Logits of MFCC windows, ``(windows, window, n_mfcc)`` -> ``(windows,)``, without gradient or dropout."""
-    network.eval()
-    with torch.no_grad():
-        pieces = [network(network.normalise(piece.to(device))).cpu() for piece in torch.split(windows, batch)]
-    return torch.cat(pieces)
-
-
-def validate(network: WakeWordNetwork, validation: ValidationSet, *, device: str = "cpu") -> dict[str, float]:
-    """The recalls of ``EpochReport``."""
-    scores = validation.clip_scores(score_windows(network, validation.windows, device=device)).numpy()
-    kinds = np.array([kind.value for kind in validation.kinds])
-    of_kind = {kind: scores[kinds == kind.value] for kind in Kind}
-    words = np.concatenate([of_kind[Kind.NEGATIVE], of_kind[Kind.NEAR_NEGATIVE]])
-    groups = {"words": (words, 0.03), "near_negative": (of_kind[Kind.NEAR_NEGATIVE], 0.03)}
-    groups["negative"] = (of_kind[Kind.NEGATIVE], 0.03)
-    groups["background"] = (np.concatenate([of_kind[Kind.BACKGROUND], of_kind[Kind.NOISE]]), 0.003)
-    recall = {
-        name: recall_at_fpr(of_kind[Kind.POSITIVE], negatives, fpr)
-        for name, (negatives, fpr) in groups.items()
-        if len(negatives)
-    }
-    recall.setdefault("words", recall.get("background", 0.0))
-    return recall
 
 
 def _feature_statistics(sampler: BatchSampler) -> tuple[Tensor, Tensor]:

@@ -13,12 +13,13 @@ import torch
 
 from wakeword.card import ModelCard, SelfTest
 from wakeword.errors import ConfigError, DataError
-from wakeword_train.batches import BatchSampler, load_stores, validation_set
+from wakeword_train.batches import BatchSampler, load_stores
 from wakeword_train.clips import Clip, Kind, Split, deal_speakers, hold_out, read_folder, read_speech_commands
 from wakeword_train.config import TrainConfig
 from wakeword_train.export import export_model
 from wakeword_train.loop import EpochReport, Progress, fit
 from wakeword_train.store import ClipStore
+from wakeword_train.validation import validation_set
 
 log = logging.getLogger(__name__)
 

@@ -1,0 +1,97 @@
+"""What epochs are chosen by: recall on held-out clips where false positives are rare."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from wakeword.errors import DataError
+from wakeword.features import FeatureConfig
+from wakeword_train.clips import WORD_KINDS, Kind
+from wakeword_train.frontend import Frontend
+from wakeword_train.metrics import recall_at_fpr
+from wakeword_train.network import WakeWordNetwork
+from wakeword_train.store import ClipStore
+
+
+@dataclass(frozen=True)
+class ValidationSet:
+    """MFCC windows without augmentation, and the clip that each was cut from."""
+
+    windows: Tensor
+    """``(windows, window, n_mfcc)`` float32."""
+    clip: Tensor
+    """``(windows,)`` int64; a clip's score is that of its best window."""
+    kinds: list[Kind]
+    """Kind of each clip; every window of background counts as a clip of its own."""
+    words: list[str]
+
+    def clip_scores(self, window_scores: Tensor) -> Tensor:
+        """``(windows,)`` -> ``(clips,)``."""
+        scores = torch.full((len(self.kinds),), -torch.inf, dtype=window_scores.dtype)
+        return scores.scatter_reduce(0, self.clip, window_scores, "amax")
+
+
+def validation_set(stores: dict[Kind, ClipStore], window: int, features: FeatureConfig | None = None) -> ValidationSet:
+    """Windows of every validation clip: the word early, in the middle and late; of long recordings, one each 0.5 s.
+
+    Raises ``DataError`` if there are no positives or nothing else.
+    """
+    if Kind.POSITIVE not in stores or len(stores) < 2:
+        names = ", ".join(kind.value for kind in stores) or "nothing"
+        raise DataError(f"expected positives and negatives to validate on, got {names}; give more clips or speakers")
+    frontend = Frontend(features)
+    samples = frontend.config.samples_in(window)
+    generator = torch.Generator().manual_seed(0)
+    windows: list[Tensor] = []
+    owners: list[Tensor] = []
+    kinds: list[Kind] = []
+    words: list[str] = []
+    for kind, store in stores.items():
+        rows, offsets = _validation_places(store, kind, samples)
+        for some in torch.split(torch.arange(len(rows)), 256):
+            windows.append(frontend(store.cut(rows[some], offsets[some], samples, generator=generator)))
+        owner = rows if kind in WORD_KINDS else torch.arange(len(rows))
+        owners.append(len(kinds) + owner)
+        spoken = [clip.word for clip in store.clips]
+        words += spoken if kind in WORD_KINDS else [spoken[row] for row in rows.tolist()]
+        kinds += [kind] * (len(words) - len(kinds))
+    return ValidationSet(torch.cat(windows), torch.cat(owners), kinds, words)
+
+
+def _validation_places(store: ClipStore, kind: Kind, samples: int) -> tuple[Tensor, Tensor]:
+    """Clips and the offsets of their validation windows, each ``(windows,)``."""
+    if kind in WORD_KINDS:
+        first, last = store.word_ends - samples, store.word_starts
+        offsets = torch.stack([first + (last - first) * part // 4 for part in (1, 2, 3)], dim=1)
+        return torch.arange(len(store)).repeat_interleave(3), offsets.flatten()
+    steps = [torch.arange(0, max(1, length - samples), 8_000) for length in store.lengths.tolist()]
+    counts = torch.tensor([len(step) for step in steps])
+    return torch.arange(len(store)).repeat_interleave(counts), torch.cat(steps)
+
+
+def score_windows(network: WakeWordNetwork, windows: Tensor, *, device: str = "cpu", batch: int = 1024) -> Tensor:
+    """Logits of MFCC windows, ``(windows, window, n_mfcc)`` -> ``(windows,)``, without gradient or dropout."""
+    network.eval()
+    with torch.no_grad():
+        pieces = [network(network.normalise(piece.to(device))).cpu() for piece in torch.split(windows, batch)]
+    return torch.cat(pieces)
+
+
+def validate(network: WakeWordNetwork, validation: ValidationSet, *, device: str = "cpu") -> dict[str, float]:
+    """The recalls of ``EpochReport``."""
+    scores = validation.clip_scores(score_windows(network, validation.windows, device=device)).numpy()
+    kinds = np.array([kind.value for kind in validation.kinds])
+    of_kind = {kind: scores[kinds == kind.value] for kind in Kind}
+    words = np.concatenate([of_kind[Kind.NEGATIVE], of_kind[Kind.NEAR_NEGATIVE]])
+    groups = {"words": (words, 0.03), "near_negative": (of_kind[Kind.NEAR_NEGATIVE], 0.03)}
+    groups["negative"] = (of_kind[Kind.NEGATIVE], 0.03)
+    groups["background"] = (np.concatenate([of_kind[Kind.BACKGROUND], of_kind[Kind.NOISE]]), 0.003)
+    recall = {
+        name: recall_at_fpr(of_kind[Kind.POSITIVE], negatives, fpr)
+        for name, (negatives, fpr) in groups.items()
+        if len(negatives)
+    }
+    recall.setdefault("words", recall.get("background", 0.0))
+    return recall
