@@ -12,6 +12,7 @@ from wakeword.card import OperatingPoint, write_card
 from wakeword.errors import CalibrationError
 from wakeword.features import Array
 from wakeword.model import Model, read_model
+from wakeword.thresholds import just_above, threshold_at_fpr
 from wakeword_tools.intervals import clopper_pearson, poisson_rate
 from wakeword_tools.scores import Scores, clip_score, count_events, stream_scores
 
@@ -67,9 +68,7 @@ def point_at_fpr(scores: CalibrationScores, fpr: float, *, data: str) -> Operati
         raise CalibrationError(
             f"expected at least {needed} negative clips for a false positive rate of {fpr:g}, got {len(scores.negatives)}"
         )
-    ranked = np.sort(scores.negatives)
-    allowed = int(np.floor(fpr * len(ranked) + 1e-9))
-    return _point(scores, f"fpr={fpr:g}", "fpr", fpr, _just_above(float(ranked[-1 - allowed])), data)
+    return _point(scores, f"fpr={fpr:g}", "fpr", fpr, threshold_at_fpr(scores.negatives, fpr), data)
 
 
 def point_at_false_accepts(scores: CalibrationScores, rate: float, *, data: str) -> OperatingPoint:
@@ -95,20 +94,17 @@ def point_at_false_accepts(scores: CalibrationScores, rate: float, *, data: str)
         else:
             low_index = middle + 1
     below = float(candidates[low_index - 1]) if low_index else 0.0
-    threshold = _just_above(below)
+    threshold = just_above(below)
     events = events_at(threshold)
     low, high = poisson_rate(events, scores.hours)
     told = f"{data}; {events} false accepts in {scores.hours:.2f} h ({low:.2f} to {high:.2f} an hour at 95 %)"
     return _point(scores, f"fa_per_hour={rate:g}", "fa_per_hour", rate, threshold, told)
 
 
-def _just_above(score: float) -> float:
-    return min(1.0, float(np.nextafter(score, 2.0)))
-
-
 def _point(
     scores: CalibrationScores, name: str, kind: str, target: float, threshold: float, data: str
 ) -> OperatingPoint:
+    threshold = min(1.0, threshold)
     found = int((scores.positives >= threshold).sum())
     low, high = clopper_pearson(found, len(scores.positives))
     return OperatingPoint(name, kind, target, threshold, found / len(scores.positives), low, high, data)

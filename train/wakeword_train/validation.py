@@ -8,9 +8,9 @@ from torch import Tensor
 
 from wakeword.errors import DataError
 from wakeword.features import FeatureConfig
+from wakeword.thresholds import threshold_at_fpr
 from wakeword_train.clips import WORD_KINDS, Kind
 from wakeword_train.frontend import Frontend
-from wakeword_train.metrics import recall_at_fpr
 from wakeword_train.network import WakeWordNetwork
 from wakeword_train.store import ClipStore
 
@@ -89,7 +89,7 @@ def validate(network: WakeWordNetwork, validation: ValidationSet, *, device: str
     groups["negative"] = (of_kind[Kind.NEGATIVE], 0.03)
     groups["background"] = (np.concatenate([of_kind[Kind.BACKGROUND], of_kind[Kind.NOISE]]), 0.003)
     recall = {
-        name: recall_at_fpr(of_kind[Kind.POSITIVE], negatives, fpr)
+        name: float((of_kind[Kind.POSITIVE] >= threshold_at_fpr(negatives, fpr)).mean())
         for name, (negatives, fpr) in groups.items()
         if len(negatives)
     }
