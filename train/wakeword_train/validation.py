@@ -81,7 +81,8 @@ def score_windows(network: WakeWordNetwork, windows: Tensor, *, device: str = "c
 
 def validate(network: WakeWordNetwork, validation: ValidationSet, *, device: str = "cpu") -> dict[str, float]:
     """The recalls of ``EpochReport``."""
-    scores = validation.clip_scores(score_windows(network, validation.windows, device=device)).numpy()
+    # In float64, in which thresholds are exact.
+    scores = validation.clip_scores(score_windows(network, validation.windows, device=device)).double().numpy()
     kinds = np.array([kind.value for kind in validation.kinds])
     of_kind = {kind: scores[kinds == kind.value] for kind in Kind}
     words = np.concatenate([of_kind[Kind.NEGATIVE], of_kind[Kind.NEAR_NEGATIVE]])
