@@ -1,5 +1,6 @@
 """Audio of any sample rate, dtype, channel count and block length -> mono float32 at 16 kHz."""
 
+import io
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -186,3 +187,14 @@ def read_audio(path: Path | str) -> Array:
         except AudioFormatError as error:
             raise AudioFormatError(f"{path}: {error}") from error
         return np.concatenate([*pieces, stream.flush()])
+
+
+def write_audio(path: Path, samples: Samples) -> None:
+    """Write ``(samples,)`` mono at 16 kHz, int16 or float32, as 16-bit PCM: WAV or FLAC, as the suffix says.
+
+    Raises ``OSError`` as the file system does, for instance on a full disk.
+    """
+    # In memory first: libsndfile tells of a full disk by an error of its own, without the reason.
+    encoded = io.BytesIO()
+    soundfile.write(encoded, samples, SAMPLE_RATE, subtype="PCM_16", format=path.suffix[1:].upper())
+    path.write_bytes(encoded.getbuffer())

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -16,6 +16,8 @@ SCHEMA = 1
 """Version of the card's layout. A runtime refuses a card of another schema."""
 METADATA_KEY = "wakeword.card"
 """Key of the card (JSON) in the metadata of the ONNX file."""
+MAX_WINDOW = 1_000
+"""Frames: ten seconds. Memory grows with the window, and a file must not decide how much of it is taken."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,6 @@ class SelfTest:
     """The logit that the model must give for the window of ``self_test_signal``."""
 
     logit: float
-    tolerance: float = 1e-3
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,9 @@ class ModelCard:
             raise ConfigError(f"expected operating points of different names, got {names}")
         if self.default_point is not None and self.default_point not in names:
             raise ConfigError(f"expected a default point among {names}, got {self.default_point!r}")
-        if self.stack < 1 or self.window < 1 or self.window % self.stack:
+        if self.stack < 1 or not 1 <= self.window <= MAX_WINDOW or self.window % self.stack:
             raise ConfigError(
-                f"expected a window of one or more frames, a multiple of stack={self.stack}, got {self.window}"
+                f"expected a window of 1 to {MAX_WINDOW} frames, a multiple of stack={self.stack}, got {self.window}"
             )
 
     def point(self, name: str | None = None) -> OperatingPoint:
@@ -112,15 +113,33 @@ class ModelCard:
                     "update wakeword or train the model again"
                 )
             fingerprint = raw.pop("features_fingerprint")
-            raw["features"] = FeatureConfig(**raw["features"])
-            raw["self_test"] = SelfTest(**raw["self_test"])
-            raw["operating_points"] = tuple(OperatingPoint(**point) for point in raw["operating_points"])
-            card = cls(**raw)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            # Older files name a tolerance; a file must not say how wrong it may be.
+            raw["self_test"].pop("tolerance", None)
+            card: ModelCard = _read(cls, raw)
+            # Refuses NaN and infinity, wherever they stand.
+            card.to_json()
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             raise ModelError(f"the model card is malformed ({type(error).__name__}: {error})") from error
         if fingerprint != card.features.fingerprint:
             raise ModelError("the model card's features do not match their own fingerprint; the file is damaged")
         return card
+
+
+def _read(kind: Any, value: Any) -> Any:
+    """A value from JSON as the type that a field declares, dataclasses and tuples included. Else ``TypeError``."""
+    if dataclasses.is_dataclass(kind) and isinstance(value, dict):
+        types = get_type_hints(kind)
+        return kind(**{name: _read(types[name], part) for name, part in value.items()})  # type: ignore[operator]
+    if get_origin(kind) is tuple and isinstance(value, list):
+        return tuple(_read(get_args(kind)[0], part) for part in value)
+    if get_origin(kind) is Mapping and isinstance(value, dict):
+        return value
+    if kind is float and type(value) is int:
+        return float(value)
+    # No field is a truth value, and in Python those are integers.
+    if kind not in (int, float, str, str | None) or isinstance(value, bool) or not isinstance(value, kind):
+        raise TypeError(f"expected {kind}, got {str(value)[:80]}")
+    return value
 
 
 def self_test_signal(samples: int, sample_rate: int = 16_000) -> Array:

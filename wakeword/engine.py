@@ -18,7 +18,7 @@ from wakeword.errors import ConfigError
 from wakeword.features import Array, FeatureConfig, MfccStream
 from wakeword.history import AudioHistory
 from wakeword.model import Model, load_model
-from wakeword.scorer import DEFAULT_HOP, Scorer, StreamScorer
+from wakeword.scorer import DEFAULT_HOP, Scorer, StreamScorer, covering_samples
 from wakeword.sources import AudioSource
 from wakeword.trigger import DEFAULT_REFRACTORY, Trigger
 
@@ -266,13 +266,13 @@ class Detector:
 
     def _covered(self, keyword: _Keyword) -> bool:
         """Whether a window of the keyword has reached the last sample of the stream."""
-        return keyword.window < keyword.window_end >= self._history.end + self._step
+        return keyword.window_end > covering_samples(self._history.end, keyword.window, self._step)
 
     def _silence_to_the_end(self) -> int:
         """So many samples of silence that a window of every keyword covers the last sample."""
         end = self._history.end
-        short = [keyword.window_end - end for keyword in self._keywords if end and not self._covered(keyword)]
-        return max(short, default=0)
+        covering = [covering_samples(end, keyword.window, self._step) for keyword in self._keywords]
+        return max(covering) - end if end else 0
 
 
 class _Until:

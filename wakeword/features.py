@@ -69,10 +69,6 @@ class FeatureConfig:
         """Number of samples that so many frames span."""
         return 0 if frames <= 0 else self.n_fft + (frames - 1) * self.hop_length
 
-    def seconds(self, frames: float) -> float:
-        """Duration of so many frame steps, in seconds."""
-        return frames * self.hop_length / self.sample_rate
-
 
 @lru_cache(maxsize=8)
 def hann_window(config: FeatureConfig) -> Array:

@@ -13,6 +13,14 @@ DEFAULT_HOP = 8
 """Frames between the starts of two windows: 80 ms."""
 
 
+def covering_samples(samples: int, window: int, step: int) -> int:
+    """Samples from the start of a stream to the end of the first window that covers so many of them.
+
+    A window spans ``window`` samples, and one begins every ``step`` samples.
+    """
+    return window + max(0, -(-(samples - window) // step)) * step
+
+
 class Scorer(Protocol):
     """What the detector needs of a scorer."""
 

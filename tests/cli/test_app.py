@@ -10,7 +10,7 @@ import pytest
 from wakeword.model import read_model
 from wakeword.version import __version__
 
-COMMANDS = ("listen", "scan", "devices", "models", "info")
+COMMANDS = ("listen", "scan", "devices", "models", "info", "train", "synth")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import resource
 import shlex
 import signal
 import subprocess
@@ -28,10 +29,13 @@ def play(cli, models: Path, recordings: Path):
 
 @pytest.fixture
 def play_apart(models: Path, recordings: Path, tmp_path: Path):
-    """The same in a process of its own, as programs need a real stderr; ``TOLD`` names a folder for them."""
+    """The same in a process of its own, as programs need a real stderr; ``TOLD`` names a folder for them.
+
+    No file that the process writes can grow over ``limit`` bytes, as on a full disk.
+    """
     command = [sys.executable, "-m", "wakeword", "listen", "--model", models / "low.onnx"]
 
-    def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str | Path, limit: int = resource.RLIM_INFINITY) -> subprocess.CompletedProcess[str]:
         with (tmp_path / "stderr").open("w+") as stderr:
             # A file and no pipe: a program that still runs would hold a pipe open.
             done = subprocess.run(
@@ -41,6 +45,7 @@ def play_apart(models: Path, recordings: Path, tmp_path: Path):
                 stderr=stderr,
                 text=True,
                 timeout=60,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
             )
             stderr.seek(0)
             done.stderr = stderr.read()
@@ -105,6 +110,15 @@ def test_saved_audio_is_the_audio_that_was_heard(play, models: Path, recordings:
         end = round(detection.end * rate)
         np.testing.assert_array_equal(samples, original[end - len(samples) : end])
     assert all(path.suffix in (".json", ".wav") for path in folder.iterdir())
+
+
+def test_a_full_disk_is_told_and_listening_goes_on(play_apart, tmp_path: Path) -> None:
+    heard = play_apart("--json", "--save", tmp_path / "saved", "--exec", "true", limit=8_192)
+    assert heard.returncode == 0
+    assert len(heard.stdout.splitlines()) == 2
+    assert heard.stderr.count("--save: [Errno 27] File too large") == 2
+    assert "Traceback" not in heard.stderr
+    assert list((tmp_path / "saved").iterdir()) == []
 
 
 TELL = """if True:

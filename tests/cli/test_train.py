@@ -50,6 +50,7 @@ def test_a_model_is_trained_calibrated_and_written(tmp_path: Path, config: Path)
     assert card.training["seed"] == 3
     # 60 synthesised and 24 recorded negatives are held out: enough for 5 %, not for 3 %, and there is no background.
     assert [point.name for point in card.operating_points] == ["fpr=0.05"]
+    assert "warning: without --background" in done.stderr
     assert "fpr=0.03: expected at least 100 negative clips" in done.stderr
     assert "adversary" in done.stderr
 
@@ -61,6 +62,8 @@ def test_a_model_is_trained_calibrated_and_written(tmp_path: Path, config: Path)
         (["--keyword", "updown", "--data", "absent"], "absent"),
         (["--keyword", "updown", "--method", "magic"], "magic"),
         (["--config", "absent.toml"], "absent.toml"),
+        (["--keyword", "updown", "--out", "."], "folder"),
+        (["--keyword", "updown", "--out", "/dev/null/x.onnx"], "written"),
         ([], "keyword"),
     ],
 )

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wakeword import AudioFileError, AudioFormatError
-from wakeword.audio import AudioFile, PcmStream, Samples, read_audio, to_mono
+from wakeword.audio import AudioFile, PcmStream, Samples, read_audio, to_mono, write_audio
 from wakeword.features import Array
 
 RATES = (8_000, 11_025, 22_050, 44_100, 48_000, 96_000, 192_000)
@@ -261,3 +261,14 @@ def test_blocks_of_a_file_are_its_samples(tmp_path: Path) -> None:
         blocks = list(file.blocks(300))
     assert [block.shape for block in blocks] == [(300, 1), (300, 1), (300, 1), (100, 1)]
     np.testing.assert_array_equal(np.concatenate(blocks)[:, 0], noise(1_000))
+
+
+@pytest.mark.parametrize("name", ["a.wav", "a.flac"])
+def test_what_is_written_reads_back(tmp_path: Path, name: str) -> None:
+    whole = np.array([0, 1, -1, 32_767, -32_768], np.int16)
+    write_audio(tmp_path / name, whole)
+    np.testing.assert_array_equal(read_audio(tmp_path / name) * 32_768, whole)
+    write_audio(tmp_path / name, noise(1_000))
+    np.testing.assert_allclose(read_audio(tmp_path / name), noise(1_000), atol=1e-4)
+    with pytest.raises(FileNotFoundError):
+        write_audio(tmp_path / "nowhere" / name, whole)

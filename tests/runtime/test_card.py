@@ -10,7 +10,7 @@ import pytest
 from builders import band_model_bytes, card
 
 from wakeword import ConfigError, ModelCard, ModelError, OperatingPoint
-from wakeword.card import METADATA_KEY, embed_card, self_test_signal, write_card
+from wakeword.card import METADATA_KEY, SelfTest, embed_card, self_test_signal, write_card
 from wakeword.model import parse_model, read_model
 
 POINT = card().operating_points[0]
@@ -21,10 +21,17 @@ FULL_CARD = dataclasses.replace(
     licence="Apache-2.0",
 )
 
+FEATURES = dataclasses.asdict(FULL_CARD.features)
+
 
 def changed(**changes: object) -> str:
     """The JSON of a card with some top-level entries replaced."""
     return json.dumps({**json.loads(FULL_CARD.to_json()), **changes})
+
+
+def changed_point(**changes: object) -> str:
+    """The same for entries of the only operating point."""
+    return changed(operating_points=[{**dataclasses.asdict(POINT), **changes}])
 
 
 def test_round_trip() -> None:
@@ -49,6 +56,7 @@ def test_a_point_that_is_not_there_is_refused_with_those_that_are() -> None:
     "changes",
     [
         {"window": 0},
+        {"window": 1_001},
         {"window": 97, "stack": 2},
         {"stack": 0},
         {"default_point": "fpr=0.5"},
@@ -77,20 +85,57 @@ def test_a_threshold_out_of_range_is_refused(threshold: float) -> None:
         "{}",
         changed(window="98"),
         changed(window=98.5),
+        changed(window=98.0),
         changed(window=-1),
+        changed(window=1_001),
+        changed(window=10**12),
+        changed(window=True),
+        changed(stack="1"),
+        changed(stack=1.0),
+        changed(schema=True),
         changed(phrase=None),
         changed(unknown=1),
         changed(features={"n_fft": 512}),
+        changed(features={**FEATURES, "n_fft": "400"}),
+        changed(features={**FEATURES, "n_fft": 400.0}),
+        changed(features={**FEATURES, "f_min": None}),
         changed(features_fingerprint="0" * 16),
+        changed(features_fingerprint=None),
         changed(self_test=None),
+        changed(self_test={}),
+        changed(self_test={"logit": "x"}),
+        changed(self_test={"logit": float("nan")}),
+        changed(self_test={"logit": 0.0, "unknown": 1}),
+        changed(operating_points={}),
+        changed(operating_points="none"),
         changed(operating_points=[{"name": "a"}]),
         changed(operating_points=[{**dataclasses.asdict(POINT), "threshold": "0.5"}]),
+        *(changed_point(**{name: "x"}) for name in ("target", "threshold", "recall", "recall_low", "recall_high")),
+        *(changed_point(**{name: 1}) for name in ("name", "kind", "data")),
+        changed_point(recall=True),
+        changed_point(recall=10**400),
+        changed_point(recall=float("inf")),
         changed(default_point="elsewhere"),
+        changed(default_point=1),
+        changed(version=1),
+        changed(licence=None),
+        changed(training=[1]),
+        changed(training={"loss": [float("nan")]}),
     ],
 )
 def test_malformed_cards_are_refused(text: str) -> None:
     with pytest.raises(ModelError, match="card"):
         ModelCard.from_json(text)
+
+
+def test_whole_numbers_do_for_fractions_and_a_tolerance_in_the_file_does_not_count() -> None:
+    text = changed(self_test={"logit": 1, "tolerance": 1e9})
+    assert ModelCard.from_json(text).self_test == SelfTest(1.0)
+
+
+def test_a_card_nested_without_end_is_refused() -> None:
+    with pytest.raises(ModelError, match="card"):
+        ModelCard.from_json(changed(training={"deep": []}).replace("[]", "[" * 100_000 + "]" * 100_000))
 
 
 @pytest.mark.parametrize("schema", [0, 2, "1", None])

@@ -64,7 +64,10 @@ BAD = {
     "other names": (with_other_names(), "expected a graph"),
     "other weights": (with_other_weights(), "self-test failed"),
     "other self-test": (with_card_entries(self_test={"logit": 0.0}), "self-test failed"),
-    "self-test of NaN": (with_card_entries(self_test={"logit": float("nan")}), "self-test failed"),
+    "self-test of NaN": (with_card_entries(self_test={"logit": float("nan")}), "malformed"),
+    "tolerance of its own": (with_card_entries(self_test={"logit": 0.0, "tolerance": 1e9}), "self-test failed"),
+    "window without end": (with_card_entries(window=10**12), "window of 1 to 1000 frames"),
+    "window of another type": (with_card_entries(window=98.0), "malformed"),
     "other window": (with_card_entries(random_model_bytes(), window=50), "self-test failed"),
     "hidden stack": (with_card_entries(random_model_bytes("last", 2), stack=1), "does not run"),
     "window no multiple of the stack": (with_card_entries(stack=3), "multiple of stack"),
@@ -118,11 +121,14 @@ def test_providers_are_checked() -> None:
         parse_model(GOOD, provider="tpu")
 
 
-def test_a_batch_scores_as_its_windows_alone() -> None:
-    windows = np.random.default_rng(0).normal(-5, 10, (5, WINDOW, N_MFCC)).astype(np.float32)
+def test_rows_score_as_their_windows_alone() -> None:
+    frames = np.random.default_rng(0).normal(-5, 10, (WINDOW, N_MFCC)).astype(np.float32)
     model = random_model("mean")
-    alone = [model.score_windows(window[None])[0] for window in windows]
-    np.testing.assert_allclose(model.score_windows(windows), alone, atol=1e-6)
+    # Row 1 begins ten frames late: it is the shorter window.
+    picks = model.picks(WINDOW, 2)
+    picks[:10, 1] = 0
+    alone = [model.advance(part, model.start(1))[0][0] for part in (frames, frames[10:])]
+    np.testing.assert_allclose(model.advance(frames, model.start(2), picks)[0], alone, atol=1e-5)
 
 
 def test_scores_keep_their_order_where_float32_would_tie() -> None:

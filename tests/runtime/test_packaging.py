@@ -83,4 +83,4 @@ def test_every_public_name_exists() -> None:
 
 def test_assets_are_found_in_a_checkout() -> None:
     assert assets_folder() == ROOT / "assets"
-    assert (assets_folder() / "models").is_dir()
+    assert (assets_folder() / "audio" / "demo.flac").is_file()

@@ -9,9 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-import soundfile
 
-from wakeword.audio import SAMPLE_RATE
+from wakeword.audio import SAMPLE_RATE, write_audio
 from wakeword.features import Array
 from wakeword.files import replacing
 from wakeword.model import assets_folder
@@ -105,7 +104,7 @@ def _with_noise(samples: Array) -> Array:
 def write(path: Path, samples: Array) -> None:
     """Write 16 kHz mono 16-bit FLAC."""
     with replacing(path) as temporary:
-        soundfile.write(temporary, samples, SAMPLE_RATE, subtype="PCM_16", format="FLAC")
+        write_audio(temporary, samples)
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from wakeword.features import Array, MfccStream
 from wakeword.model import Model
-from wakeword.scorer import DEFAULT_HOP, StreamScorer
+from wakeword.scorer import DEFAULT_HOP, StreamScorer, covering_samples
 from wakeword.trigger import DEFAULT_REFRACTORY, Trigger
 
 Scores = NDArray[np.float64]
@@ -21,9 +21,8 @@ def stream_scores(model: Model, samples: Array, *, hop: int = DEFAULT_HOP) -> Sc
     As in ``Detector.flush``, silence is appended until a window covers the last sample.
     """
     config = model.card.features
-    window, step = config.samples_in(model.card.window), hop * config.hop_length
-    missing = max(0, len(samples) - window)
-    padded = np.zeros(window + -(-missing // step) * step, np.float32)
+    window = config.samples_in(model.card.window)
+    padded = np.zeros(covering_samples(len(samples), window, hop * config.hop_length), np.float32)
     padded[: len(samples)] = samples
     features, scorer = MfccStream(config), StreamScorer(model, hop=hop)
     pieces = [scorer.push(features.push(padded[i : i + _PIECE])) for i in range(0, len(padded), _PIECE)]

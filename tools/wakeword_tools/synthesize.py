@@ -12,9 +12,8 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-import soundfile
 
-from wakeword.audio import SAMPLE_RATE
+from wakeword.audio import SAMPLE_RATE, write_audio
 from wakeword.errors import SynthesisError
 from wakeword.features import Array
 from wakeword_tools.espeak import EspeakSynthesizer
@@ -183,7 +182,7 @@ def synthesize(
         rows = []
         for index, utterance in enumerate(clips(texts, voices, count=count, seed=seed, max_pause=max_pause, jobs=jobs)):
             name = f"{index:06}.flac"
-            soundfile.write(temporary / name, utterance.samples, SAMPLE_RATE, subtype="PCM_16")
+            write_audio(temporary / name, utterance.samples)
             rows.append(json.dumps(utterance.recipe.to_row(name, seed=seed), ensure_ascii=False))
             if progress is not None:
                 progress(index + 1)

@@ -1,5 +1,7 @@
 """Lists of texts to be spoken."""
 
+import re
+import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,6 +23,17 @@ def read_texts(path: Path | str) -> list[str]:
     if not texts:
         raise SynthesisError(f"{path}: expected a list of texts, one a line, found none")
     return texts
+
+
+def texts_without(keyword: str, texts: Sequence[str]) -> list[str]:
+    """The texts in which the keyword does not occur as a word or phrase, whatever the case, spaces and punctuation."""
+    return [text for text in texts if _spaced_words(keyword) not in _spaced_words(text)]
+
+
+def _spaced_words(text: str) -> str:
+    # Spaces at both ends too, so that "art" does not occur in "start".
+    words = re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold())
+    return f" {' '.join(words)} "
 
 
 def spoken_phrases(texts: Sequence[str], *, count: int, seed: int, longest: int = 4) -> list[str]:

@@ -44,6 +44,8 @@ class AugmentationConfig:
         for name in ("noise_probability", "reverb_probability", "mask_probability", "silence_probability"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"expected {name} in 0..1, got {getattr(self, name)}")
+        if self.reverb_seconds <= 0.1:
+            raise ConfigError(f"expected reverb_seconds above 0.1, got {self.reverb_seconds}")
         if not 0 <= self.speed < 0.5 or not 0 <= self.warp < 0.5:
             raise ConfigError(f"expected speed and warp in 0..0.5, got {self.speed} and {self.warp}")
         if self.level_low > self.level_high or self.snr_low > self.snr_high:

@@ -13,7 +13,7 @@ from wakeword_train.augment import AugmentationConfig, augment_log_mel, augment_
 from wakeword_train.clips import WORD_KINDS, Clip, Kind, Split
 from wakeword_train.config import MixConfig
 from wakeword_train.frontend import Frontend
-from wakeword_train.store import ClipStore
+from wakeword_train.store import ClipStore, locate_word
 
 _RECORDED_NOISE = 0.75
 """Share of noise that is recorded, where recordings are given."""
@@ -80,6 +80,11 @@ class BatchSampler:
         log_mel = augment_log_mel(self.frontend.log_mel(waves), self.augmentation, self.generator)
         return Batch(self.frontend.cepstrum(log_mel), labels)
 
+    @property
+    def fingerprint(self) -> str:
+        """Names the clips: two samplers with the same one draw from the same recordings."""
+        return "-".join(f"{kind.value}:{store.fingerprint}" for kind, store in sorted(self.stores.items()))
+
     def state(self) -> dict[str, Tensor]:
         """All that changes while sampling, for a checkpoint."""
         positives = self.stores[Kind.POSITIVE]
@@ -89,10 +94,6 @@ class BatchSampler:
     def restore(self, state: dict[str, Tensor]) -> None:
         """Go on from ``state``, with the same clips."""
         positives = self.stores[Kind.POSITIVE]
-        if len(state["word_starts"]) != len(positives):
-            raise DataError(
-                f"expected the {len(state['word_starts'])} positives trained on so far, got {len(positives)}"
-            )
         self.generator.set_state(state["generator"])
         positives.word_starts, positives.word_ends = state["word_starts"], state["word_ends"]
 
@@ -103,14 +104,15 @@ class BatchSampler:
         in a sentence need not be the keyword.
         """
         store = self.stores[Kind.POSITIVE]
-        margin = self.samples // 10
         for row in torch.nonzero(store.lengths > self.samples).flatten().tolist():
-            offsets = torch.arange(0, int(store.lengths[row]) - self.samples, 1_280)
+            offsets = torch.arange(0, int(store.lengths[row]) - self.samples + 1, 1_280)
             windows = store.cut(torch.full_like(offsets, row), offsets, self.samples, generator=self.generator)
-            best = int(offsets[int(score(self.frontend(windows)).argmax())])
+            winner = int(score(self.frontend(windows)).argmax())
+            best = int(offsets[winner])
             start, end = int(store.word_starts[row]), int(store.word_ends[row])
             if start < best or end > best + self.samples:
-                store.word_starts[row], store.word_ends[row] = best + margin, best + self.samples - margin
+                word, _ = locate_word(windows[winner].numpy())
+                store.word_starts[row], store.word_ends[row] = best + word.start, best + word.end
 
     def _cut(self, name: str, count: int) -> Tensor:
         """Windows of one kind, ``(count, samples)``."""

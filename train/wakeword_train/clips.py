@@ -7,7 +7,7 @@ import dataclasses
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -70,7 +70,8 @@ def read_speech_commands(root: Path, keyword: str) -> list[Clip]:
     clips = []
     for folder in words:
         is_noise = folder.name.startswith("_")
-        kind = Kind.NOISE if is_noise else Kind.POSITIVE if folder.name == keyword else Kind.NEGATIVE
+        is_keyword = folder.name.casefold() == keyword.casefold()
+        kind = Kind.NOISE if is_noise else Kind.POSITIVE if is_keyword else Kind.NEGATIVE
         for path in _audio_files(folder):
             if listed is not None and not is_noise:
                 split = listed.get(f"{folder.name}/{path.stem}", Split.TRAIN)
@@ -104,36 +105,44 @@ def hash_split(file_name: str, *, validation: float = 10, testing: float = 10) -
     return Split.TEST if position < validation + testing else Split.TRAIN
 
 
-def deal_speakers(clips: Iterable[Clip], *, validation: float = 0.15, testing: float = 0.15) -> list[Clip]:
-    """The same clips with their speakers dealt out anew, by a hash of their names.
+def deal_speakers(
+    clips: Iterable[Clip],
+    *,
+    placed: Mapping[str, Split] | None = None,
+    validation: float = 0.15,
+    testing: float = 0.15,
+) -> list[Clip]:
+    """The same clips with their speakers dealt out, by a hash of their names; those ``placed`` already keep their side.
 
     At least one speaker goes to each side as soon as there are three. For folders without a split of their own, and
     for excerpts of a published set that hold one side of it only.
     """
     clips = list(clips)
     speakers = sorted({clip.speaker for clip in clips}, key=lambda name: hashlib.sha1(name.encode()).hexdigest())
+    split = {speaker: side for speaker, side in (placed or {}).items() if speaker in speakers}
     enough = len(speakers) >= 3
-    n_testing = max(1, round(testing * len(speakers))) if enough else 0
-    n_validation = max(1, round(validation * len(speakers))) if enough else 0
-    split = dict.fromkeys(speakers, Split.TRAIN)
-    split |= dict.fromkeys(speakers[:n_testing], Split.TEST)
-    split |= dict.fromkeys(speakers[n_testing : n_testing + n_validation], Split.VALIDATION)
-    return [dataclasses.replace(clip, split=split[clip.speaker]) for clip in clips]
+    for side, share in ((Split.TEST, testing), (Split.VALIDATION, validation)):
+        wanted = max(1, round(share * len(speakers))) if enough else 0
+        missing = wanted - list(split.values()).count(side)
+        free = [speaker for speaker in speakers if speaker not in split]
+        split |= dict.fromkeys(free[: max(0, missing)], side)
+    return [dataclasses.replace(clip, split=split.get(clip.speaker, Split.TRAIN)) for clip in clips]
 
 
-def read_folder(root: Path, kind: Kind) -> list[Clip]:
+def read_folder(root: Path, kind: Kind, *, placed: Mapping[str, Split] | None = None) -> list[Clip]:
     """A folder of clips of one kind, read recursively.
 
     A folder with a manifest says itself which clip is on which side. Otherwise speakers are taken from the file names
-    (``speaker_nohash_n`` and ``speaker-chapter``; any other file counts as a speaker of its own) and dealt out. Raises
-    ``DataError`` if no audio is there.
+    (``speaker_nohash_n`` and ``speaker-chapter``; any other file counts as a speaker of its own) and dealt out, but for
+    those whom other recordings have ``placed``. Raises ``DataError`` if no audio is there.
     """
     if (root / MANIFEST).is_file():
         return _read_manifest(root, kind)
     files = _audio_files(root)
     if not files:
         raise DataError(f"{root}: expected a folder of {kind.value} audio files, found none")
-    return deal_speakers(Clip(path, kind, path.parent.name, speaker_of(path), Split.TRAIN) for path in files)
+    clips = [Clip(path, kind, path.parent.name, speaker_of(path), Split.TRAIN) for path in files]
+    return deal_speakers(clips, placed=placed)
 
 
 def _read_manifest(root: Path, kind: Kind) -> list[Clip]:
@@ -162,7 +171,7 @@ def speaker_of(path: Path) -> str:
     name = path.stem
     if "_nohash_" in name:
         return name.split("_nohash_")[0]
-    librispeech = re.match(r"(\d+)-\d+", name)
+    librispeech = re.fullmatch(r"(\d+)-\d+(-\d+)?", name)
     return librispeech.group(1) if librispeech else name
 
 

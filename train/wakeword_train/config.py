@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 from wakeword.errors import ConfigError
+from wakeword.scorer import DEFAULT_HOP
 from wakeword_train.augment import AugmentationConfig
 from wakeword_train.losses import METHODS, AdversaryConfig
 from wakeword_train.network import Pooling
+
+WINDOW = 98
+"""Frames under one window: one second."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +29,12 @@ class NetworkConfig:
     def __post_init__(self) -> None:
         if self.pooling not in get_args(Pooling):
             raise ConfigError(f"expected pooling {', '.join(get_args(Pooling))}, got {self.pooling!r}")
-        if self.hidden_size < 1 or self.stack < 1 or not 0 <= self.dropout < 1:
-            raise ConfigError(f"expected hidden_size >= 1, stack >= 1 and dropout in 0..1, got {self}")
+        if self.hidden_size < 1 or not 0 <= self.dropout < 1:
+            raise ConfigError(f"expected hidden_size >= 1 and dropout in 0..1, got {self}")
+        if self.stack < 1 or WINDOW % self.stack or DEFAULT_HOP % self.stack:
+            raise ConfigError(
+                f"expected a stack that divides the window ({WINDOW} frames) and the hop ({DEFAULT_HOP}), got {self.stack}"
+            )
 
 
 @dataclass(frozen=True)
@@ -61,8 +69,11 @@ class MixConfig:
 
     positive: float = 0.25
     negative: float = 0.2
+    """Other words."""
     near_negative: float = 0.15
+    """Words that sound like the keyword."""
     background: float = 0.27
+    """Windows of long recordings."""
     noise: float = 0.05
     fragment: float = 0.08
     """The beginning or the end of a positive, as a negative."""
@@ -80,14 +91,23 @@ class SynthesisConfig:
     """Clips to synthesise before training; 0 of a kind for none."""
 
     positives: int = 0
+    """The keyword."""
     near_negatives: int = 0
+    """Words that sound like the keyword."""
     near_negative_texts: str = ""
-    """Name of a list in ``assets/phrases``, or a file of one text a line."""
+    """Name of a list in ``assets/phrases``, or a file (.txt) of one text a line."""
     negatives: int = 0
-    """Other words, so that a synthetic voice alone tells nothing."""
+    """Other words and phrases of them, so that a synthetic voice alone tells nothing."""
     negative_texts: str = "words"
+    """As ``near_negative_texts``."""
     engines: tuple[str, ...] = ("espeak-ng",)
     """Text-to-speech engines whose voices speak; ``flite`` must be installed by hand."""
+
+    def __post_init__(self) -> None:
+        if min(self.positives, self.near_negatives, self.negatives) < 0:
+            raise ConfigError(f"expected numbers of clips that are not negative, got {self}")
+        if self.near_negatives and not self.near_negative_texts:
+            raise ConfigError("expected near_negative_texts, the list to synthesise near negatives from, got none")
 
 
 @dataclass(frozen=True)

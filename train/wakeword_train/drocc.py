@@ -112,7 +112,8 @@ def _fill_heaviest(y: Tensor, w: Tensor, heaviest: Tensor, rho: Tensor, generato
     # The generator may live on the CPU while the tensors do not.
     draw = torch.rand(y.shape, generator=generator, dtype=torch.float32, device=_device_of(generator, y)).to(y.device)
     chosen = torch.where(heaviest, draw, -1.0).argmax(dim=1, keepdim=True)
-    sign = torch.where(draw.gather(1, (chosen + 1) % y.shape[1]) < 0.5, -1.0, 1.0).to(y.dtype)
+    side = torch.rand((len(y), 1), generator=generator, device=_device_of(generator, y)).to(y.device)
+    sign = torch.where(side < 0.5, -1.0, 1.0).to(y.dtype)
     return y.scatter(1, chosen, sign * missing)
 
 
@@ -125,7 +126,8 @@ def sensitivity(logit_function: LogitFunction, inputs: Tensor, *, floor: float =
 
     ``inputs`` ``(batch, ...)`` -> ``(batch, ...)``. The *logit's* gradient, not the loss's, which vanishes on rows that
     are classified with certainty. ``floor`` in 0..1 mixes the uniform metric in, so that no coordinate is free.
-    ``smoothing`` (odd) averages over so many steps of axis 1, the time of a sequence.
+    ``smoothing`` (odd) averages over so many steps of axis 1, the time of a sequence. A row whose gradient is zero or not
+    finite comes back as zeros, which is no metric: see ``find_adversaries``.
     """
     points = inputs.detach().requires_grad_(True)
     with torch.enable_grad():
@@ -138,9 +140,8 @@ def sensitivity(logit_function: LogitFunction, inputs: Tensor, *, floor: float =
         ).transpose(1, 2)
     per_row = (-1,) + (1,) * (sigma.ndim - 1)
     mean = sigma.flatten(1).mean(dim=1).reshape(per_row)
-    usable = (torch.isfinite(mean) & (mean > 0)).expand_as(sigma)
-    normalised = torch.where(usable, sigma / torch.where(mean > 0, mean, 1), torch.ones_like(sigma))
-    return (1 - floor) * normalised + floor
+    usable = torch.isfinite(mean) & (mean > 0)
+    return torch.where(usable, (1 - floor) * sigma / torch.where(usable, mean, 1) + floor, 0)
 
 
 @dataclass(frozen=True)
@@ -175,8 +176,11 @@ def find_adversaries(
     ``inputs`` and ``sigma`` are ``(batch, ...)``; so are the adversaries, without gradient. From a random point in the
     shell, ``steps`` times: ``step_size * radius`` uphill on the cross-entropy against "negative", then the projection.
     The paper starts from ``N(0, I)``, whose metric norm of about ``sqrt(D)`` has nothing to do with ``radius``, and takes
-    steps of 0.01, which move nothing; both are scaled to ``radius`` here.
+    steps of 0.01, which move nothing; both are scaled to ``radius`` here. Rows whose ``sigma`` is no metric are searched
+    in the Euclidean one, and counted.
     """
+    fallbacks = int(unusable_rows(sigma).sum())
+    sigma = _usable_metric(sigma.flatten(1)).reshape(sigma.shape)
     noise = torch.randn(inputs.shape, generator=generator, device=_device_of(generator, inputs), dtype=inputs.dtype)
     h = noise.to(inputs.device)
     per_row = (-1,) + (1,) * (inputs.ndim - 1)
@@ -201,7 +205,6 @@ def find_adversaries(
     adversaries = (inputs + h).detach()
     with torch.no_grad():
         loss_after = float(rejection_loss(logit_function(adversaries)).mean())
-    fallbacks = int(unusable_rows(sigma).sum())
     return adversaries, AdversaryHealth(inside, outside, loss_before if steps else loss_after, loss_after, fallbacks)
 
 

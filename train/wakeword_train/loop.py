@@ -20,7 +20,7 @@ from wakeword.files import replacing
 from wakeword_train.batches import BatchSampler
 from wakeword_train.config import TrainConfig
 from wakeword_train.drocc import AdversaryHealth
-from wakeword_train.losses import BinaryCrossEntropy, make_loss
+from wakeword_train.losses import make_loss
 from wakeword_train.network import Pooling, WakeWordNetwork
 from wakeword_train.validation import ValidationSet, score_windows, validate
 
@@ -85,7 +85,7 @@ def fit(
         _set_learning_rate(optimiser, config, epoch)
         report = _train_epoch(run, config, epoch, validation, device)
         run.reports.append(report)
-        if report.score >= max(r.score for r in run.reports):
+        if report is best_epoch(run.reports):
             run.best = copy.deepcopy(run.averaged.state_dict())
         if checkpoint is not None:
             run.save(checkpoint, config)
@@ -93,6 +93,14 @@ def fit(
             progress(report)
     network.load_state_dict(run.best)
     return network.cpu().eval(), run.reports
+
+
+def best_epoch(reports: list[EpochReport]) -> EpochReport:
+    """The epoch of the newest phase with the best score, the later of two that are alike.
+
+    A method's own epochs only: the warm-up's weights are those of another method.
+    """
+    return max((r for r in reports if r.phase == reports[-1].phase), key=lambda r: (r.score, r.epoch))
 
 
 def build_network(config: TrainConfig, n_features: int = 32) -> WakeWordNetwork:
@@ -110,7 +118,7 @@ def build_network(config: TrainConfig, n_features: int = 32) -> WakeWordNetwork:
 def _train_epoch(run: "_Run", config: TrainConfig, epoch: int, validation: ValidationSet, device: str) -> EpochReport:
     started = time.monotonic()
     warming_up = epoch < config.schedule.warmup_epochs or config.method == "bce"
-    loss_function = BinaryCrossEntropy() if warming_up else make_loss(config.method, config.adversary)
+    loss_function = make_loss("bce" if warming_up else config.method, config.adversary)
     network = run.network.train()
     losses: list[float] = []
     health: list[AdversaryHealth] = []
@@ -186,12 +194,12 @@ class _Run:
     def epochs_since_best(self) -> int:
         if not self.reports:
             return 0
-        scores = [report.score for report in self.reports]
-        return len(scores) - 1 - max(i for i, score in enumerate(scores) if score == max(scores))
+        return self.reports[-1].epoch - best_epoch(self.reports).epoch
 
     def save(self, path: Path, config: TrainConfig) -> None:
         content = {
             "config": repr(config),
+            "data": self.sampler.fingerprint,
             "network": self.network.state_dict(),
             "average": self.average.state_dict(),
             "optimiser": self.optimiser.state_dict(),
@@ -199,6 +207,7 @@ class _Run:
             "sampler": self.sampler.state(),
             # Dropout draws from torch's own generator.
             "torch": torch.get_rng_state(),
+            "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
             "reports": [dataclasses.asdict(report) for report in self.reports],
         }
         with replacing(path) as temporary:
@@ -206,11 +215,13 @@ class _Run:
 
     def load(self, path: Path, config: TrainConfig) -> None:
         try:
-            content = torch.load(path, weights_only=True)
+            content = torch.load(path, weights_only=True, map_location="cpu")
             if content["config"] != repr(config):
                 raise DataError(
                     f"{path}: this checkpoint is of another configuration; remove it or train without resume"
                 )
+            if content["data"] != self.sampler.fingerprint:
+                raise DataError(f"{path}: this checkpoint is of a run on other recordings; train without resume")
             self.network.load_state_dict(content["network"])
             self.average.load_state_dict(content["average"])
             self.optimiser.load_state_dict(content["optimiser"])
@@ -221,6 +232,8 @@ class _Run:
         self.best = content["best"]
         self.sampler.restore(content["sampler"])
         torch.set_rng_state(content["torch"])
+        if torch.cuda.is_available() and content["cuda"]:
+            torch.cuda.set_rng_state_all(content["cuda"])
         self.reports = [
             EpochReport(**{**report, "health": report["health"] and AdversaryHealth(**report["health"])})
             for report in content["reports"]

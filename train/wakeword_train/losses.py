@@ -21,17 +21,20 @@ from wakeword_train.drocc import (
 class AdversaryConfig:
     """The adversary of DROCC: where it searches and how hard."""
 
-    radius: float = 16.0
-    """Inner radius of the shell, in the metric's norm over normalised features (there ``||x||`` is about 56)."""
-    gamma: float = 2.0
+    radius: float = 48.0
+    """Inner radius of the shell, in the metric's norm over normalised features. There ``||x||`` is about 60, augmentation
+    moves a clip by about 70, and another word lies about 100 away. At 16 every positive's own augmentations lie beyond the
+    shell: the network then gives positives and adversaries one score, and learns less the longer it is trained."""
+    gamma: float = 1.5
     """Outer radius over inner radius."""
-    mu: float = 0.5
+    mu: float = 0.3
     """Weight of the adversaries' loss beside the cross-entropy of the data."""
-    steps: int = 3
+    steps: int = 4
     """Steps of gradient ascent."""
-    step_size: float = 0.4
+    step_size: float = 0.3
     """Length of a step, as a share of ``radius``."""
     sigma_floor: float = 0.1
+    """Share of the uniform metric in the learned one, 0..1."""
     sigma_smoothing: int = 9
     """Frames over which the metric is averaged (odd)."""
 

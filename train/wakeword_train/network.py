@@ -55,17 +55,15 @@ class WakeWordNetwork(nn.Module):
         return (frames - self.mean) / self.deviation
 
     def forward(self, frames: Tensor) -> Tensor:
-        """*Normalised* frames ``(batch, time, n_features)`` -> logits ``(batch,)``.
+        """*Normalised* frames ``(batch, time, n_features)`` -> logits ``(batch,)``; ``time``: a multiple of ``stack``.
 
         Normalisation is a step of its own because DROCC's distances are measured in normalised coordinates.
         """
-        return self.classify(self.embed(frames))
+        logits: Tensor = self.head(self.dropout(self._pool(frames))).squeeze(-1)
+        return logits
 
-    def embed(self, frames: Tensor) -> Tensor:
-        """Normalised frames ``(batch, time, n_features)`` -> pooled hidden states ``(batch, hidden_size)``.
-
-        ``time`` must be a multiple of ``stack``.
-        """
+    def _pool(self, frames: Tensor) -> Tensor:
+        """Frames as in ``forward`` -> pooled hidden states ``(batch, hidden_size)``."""
         hidden: Tensor
         hidden, _ = self.lstm(frames.reshape(len(frames), -1, self.stack * frames.shape[2]))
         if self.pooling == "last":
@@ -77,8 +75,3 @@ class WakeWordNetwork(nn.Module):
         assert self.attention is not None
         weights = self.attention(hidden).softmax(dim=1)
         return torch.sum(weights * hidden, dim=1)
-
-    def classify(self, embedding: Tensor) -> Tensor:
-        """Pooled hidden states ``(batch, hidden_size)`` -> logits ``(batch,)``."""
-        logits: Tensor = self.head(self.dropout(embedding)).squeeze(-1)
-        return logits

@@ -105,10 +105,10 @@ class ClipStore:
         resampler takes one ratio for a whole batch.
         """
         rate = torch.ones(len(rows)) if speed is None else speed
-        position = offsets[:, None] + torch.arange(samples, dtype=torch.float32)[None] * rate[:, None]
-        lower = position.floor()
-        fraction = position - lower
-        index = lower.long()
+        # Steps and offsets apart: in one float32, a place more than 17 minutes into a recording would be rounded.
+        steps = torch.arange(samples, dtype=torch.float32)[None] * rate[:, None]
+        fraction = steps - steps.floor()
+        index = offsets[:, None] + steps.floor().long()
         last = self.lengths[rows][:, None] - 1
         inside = (index >= 0) & (index < last)
         index = self.starts[rows][:, None] + torch.minimum(index.clamp_min(0), (last - 1).clamp_min(0))

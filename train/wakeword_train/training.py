@@ -15,16 +15,13 @@ from wakeword.card import ModelCard, SelfTest
 from wakeword.errors import ConfigError, DataError
 from wakeword_train.batches import BatchSampler, load_stores
 from wakeword_train.clips import Clip, Kind, Split, deal_speakers, hold_out, read_folder, read_speech_commands
-from wakeword_train.config import TrainConfig
+from wakeword_train.config import WINDOW, TrainConfig
 from wakeword_train.export import export_model
-from wakeword_train.loop import EpochReport, Progress, fit
+from wakeword_train.loop import EpochReport, Progress, best_epoch, fit
 from wakeword_train.store import ClipStore
 from wakeword_train.validation import validation_set
 
 log = logging.getLogger(__name__)
-
-WINDOW = 98
-"""Frames under one window: one second."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +43,9 @@ class TrainingResult:
 
     path: Path
     clips: list[Clip]
-    """All clips with their sides, so that calibration and tests can take those not trained on."""
+    """All clips with their sides."""
+    validation: list[Clip]
+    """Those on the validation side that could be read, for calibration."""
     reports: list[EpochReport]
 
 
@@ -65,7 +64,7 @@ def gather_clips(config: TrainConfig, data: DataFolders) -> list[Clip]:
     }
     for kind, roots in folders.items():
         for root in roots:
-            clips += read_folder(root, kind)
+            clips += read_folder(root, kind, placed={clip.speaker: clip.split for clip in clips})
     if config.hold_out_recorded:
         clips = hold_out(clips, Kind.POSITIVE)
     _check_classes(config, clips)
@@ -86,8 +85,9 @@ def _check_classes(config: TrainConfig, clips: list[Clip]) -> None:
         ):
             if not of_class:
                 raise DataError(
-                    f"expected {what} on the {split.value} side of the split, got none of {len(clips)} clips; give more "
-                    'speakers, or deal the speakers of an excerpt out anew with split = "dealt" in the configuration'
+                    f"expected {what} on the {split.value} side of the split, got none of {len(clips)} clips; give three "
+                    "or more speakers (files of one speaker are named speaker_nohash_0.wav, speaker_nohash_1.wav, ...), "
+                    'or deal those of an excerpt of Speech Commands out anew with split = "dealt" in the configuration'
                 )
 
 
@@ -121,7 +121,8 @@ def train(
     )
     for kind, store in stores.items():
         log.info("train on %d %s clips, %.2f h, %d skipped", len(store), kind.value, store.hours, store.skipped)
-    validation = validation_set(load_stores(clips, Split.VALIDATION), WINDOW)
+    held_out = load_stores(clips, Split.VALIDATION)
+    validation = validation_set(held_out, WINDOW)
     network, reports = fit(
         config,
         sampler,
@@ -136,32 +137,39 @@ def train(
         version=datetime.date.today().strftime("%Y.%m.%d"),
         window=WINDOW,
         self_test=SelfTest(0.0),
-        training=provenance(config, stores, reports),
+        training=provenance(config, stores, held_out, reports),
         licence=config.licence,
     )
     export_model(network, card, out)
-    return TrainingResult(out, clips, reports)
+    return TrainingResult(out, clips, [clip for store in held_out.values() for clip in store.clips], reports)
 
 
-def provenance(config: TrainConfig, stores: dict[Kind, ClipStore], reports: list[EpochReport]) -> dict[str, Any]:
-    """What the card says of a run: settings, data, versions, date, and the best epoch with its adversary."""
-    best = max(reports, key=lambda report: (report.score, report.epoch))
+def provenance(
+    config: TrainConfig,
+    stores: dict[Kind, ClipStore],
+    held_out: dict[Kind, ClipStore],
+    reports: list[EpochReport],
+) -> dict[str, Any]:
+    """What the card says of a run: settings, data, versions, date, and the chosen epoch with its adversary."""
+    packages = ("wakeword", "torch", "torchaudio", "numpy", "onnx", "onnxruntime")
     return {
         "method": config.method,
         "seed": config.seed,
         "config": dataclasses.asdict(config),
-        "data": {
-            kind.value: {
-                "clips": len(store),
-                "synthetic": sum(clip.synthetic for clip in store.clips),
-                "speakers": len({clip.speaker for clip in store.clips}),
-                "hours": round(store.hours, 4),
-                "fingerprint": store.fingerprint,
-            }
-            for kind, store in stores.items()
-        },
-        "best_epoch": dataclasses.asdict(best),
+        "data": {kind.value: _describe(store) for kind, store in stores.items()},
+        "validation": {kind.value: _describe(store) for kind, store in held_out.items()},
+        "best_epoch": dataclasses.asdict(best_epoch(reports)),
         "epochs": len(reports),
-        "versions": {name: importlib.metadata.version(name) for name in ("torch", "numpy", "onnx", "onnxruntime")},
+        "versions": {name: importlib.metadata.version(name) for name in packages},
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+    }
+
+
+def _describe(store: ClipStore) -> dict[str, Any]:
+    return {
+        "clips": len(store),
+        "synthetic": sum(clip.synthetic for clip in store.clips),
+        "speakers": len({clip.speaker for clip in store.clips}),
+        "hours": round(store.hours, 4),
+        "fingerprint": store.fingerprint,
     }

@@ -25,7 +25,6 @@ class ValidationSet:
     """``(windows,)`` int64; a clip's score is that of its best window."""
     kinds: list[Kind]
     """Kind of each clip; every window of background counts as a clip of its own."""
-    words: list[str]
 
     def clip_scores(self, window_scores: Tensor) -> Tensor:
         """``(windows,)`` -> ``(clips,)``."""
@@ -47,17 +46,14 @@ def validation_set(stores: dict[Kind, ClipStore], window: int, features: Feature
     windows: list[Tensor] = []
     owners: list[Tensor] = []
     kinds: list[Kind] = []
-    words: list[str] = []
     for kind, store in stores.items():
         rows, offsets = _validation_places(store, kind, samples)
         for some in torch.split(torch.arange(len(rows)), 256):
             windows.append(frontend(store.cut(rows[some], offsets[some], samples, generator=generator)))
         owner = rows if kind in WORD_KINDS else torch.arange(len(rows))
         owners.append(len(kinds) + owner)
-        spoken = [clip.word for clip in store.clips]
-        words += spoken if kind in WORD_KINDS else [spoken[row] for row in rows.tolist()]
-        kinds += [kind] * (len(words) - len(kinds))
-    return ValidationSet(torch.cat(windows), torch.cat(owners), kinds, words)
+        kinds += [kind] * (len(store) if kind in WORD_KINDS else len(rows))
+    return ValidationSet(torch.cat(windows), torch.cat(owners), kinds)
 
 
 def _validation_places(store: ClipStore, kind: Kind, samples: int) -> tuple[Tensor, Tensor]:
@@ -80,7 +76,7 @@ def score_windows(network: WakeWordNetwork, windows: Tensor, *, device: str = "c
 
 
 def validate(network: WakeWordNetwork, validation: ValidationSet, *, device: str = "cpu") -> dict[str, float]:
-    """The recalls of ``EpochReport``."""
+    """Recall at the false positive rates that ``loop.EpochReport`` names, by group of negatives."""
     # In float64, in which thresholds are exact.
     scores = validation.clip_scores(score_windows(network, validation.windows, device=device)).double().numpy()
     kinds = np.array([kind.value for kind in validation.kinds])

@@ -52,6 +52,8 @@ def info(
 
 
 def _print_card(model: "Model") -> None:
+    from wakeword.model import SELF_TEST_TOLERANCE
+
     card = model.card
     features = card.features
     seconds = features.samples_in(card.window) / features.sample_rate
@@ -59,7 +61,7 @@ def _print_card(model: "Model") -> None:
     print(f"version     {card.version}")
     print(f"licence     {card.licence}")
     print(f"window      {card.window} frames ({seconds:.3f} s), taken {card.stack} at a time")
-    print(f"self-test   logit {card.self_test.logit:.4f} +- {card.self_test.tolerance:g}: passed")
+    print(f"self-test   logit {card.self_test.logit:.4f} +- {SELF_TEST_TOLERANCE:g}: passed")
     print(f"schema      {card.schema}")
     print("\nfeatures")
     _print_tree({"fingerprint": features.fingerprint, **vars(features)})

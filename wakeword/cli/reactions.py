@@ -85,9 +85,8 @@ class Saver:
 
     def __call__(self, detection: "Detection") -> Path:
         import numpy as np
-        import soundfile
 
-        from wakeword.audio import SAMPLE_RATE
+        from wakeword.audio import write_audio
         from wakeword.files import replacing
 
         self._saved += 1
@@ -95,7 +94,7 @@ class Saver:
         path = self._folder / f"{keyword}-{self._run}-{self._saved:04d}.wav"
         samples = np.clip(np.rint(detection.audio * 32_768), -32_768, 32_767).astype(np.int16)
         with replacing(path) as temporary:
-            soundfile.write(temporary, samples, SAMPLE_RATE, subtype="PCM_16", format="WAV")
+            write_audio(temporary, samples)
         content = {
             "keyword": detection.keyword,
             "score": detection.score,

@@ -31,7 +31,8 @@ def synth(
     count: Annotated[int, typer.Option("--count", metavar="N", min=1, help="How many clips.")] = 600,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="The same seed makes the same clips.")] = 0,
     voices: Annotated[
-        _Voices, typer.Option("--voices", help="Who speaks, and which texts: no two groups share a speaker.")
+        _Voices,
+        typer.Option("--voices", help="Who speaks, and which texts; evaluation sets want test: never trained on."),
     ] = _Voices.TRAIN,
     texts: Annotated[
         Path | None, typer.Option("--texts", metavar="FILE", help="Your own near negatives, one a line.")
@@ -65,7 +66,7 @@ def synth(
 def _texts(keyword: str, *, near_negatives: bool, own: Path | None, group: _Voices) -> list[str]:
     """What to say. Shipped near negatives of the test group are not those that training may hear."""
     from wakeword.model import assets_folder
-    from wakeword_tools.texts import read_texts
+    from wakeword_tools.texts import read_texts, texts_without
 
     if not keyword.strip():
         raise SynthesisError("expected a keyword, got an empty one")
@@ -78,6 +79,6 @@ def _texts(keyword: str, *, near_negatives: bool, own: Path | None, group: _Voic
     if own is None and not path.is_file():
         raise SynthesisError(f"no near negatives of {keyword!r} are shipped; give your own, one a line, with --texts")
     spoken = read_texts(path)
-    if keyword.lower() in (text.lower() for text in spoken):
+    if texts_without(keyword, spoken) != spoken:
         raise SynthesisError(f"{path}: expected words other than the keyword, found {keyword!r} among them")
     return spoken

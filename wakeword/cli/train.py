@@ -1,6 +1,7 @@
 """``wakeword train``: recordings and synthesised speech -> a calibrated model file."""
 
 import dataclasses
+import importlib.util
 import logging
 from enum import StrEnum
 from pathlib import Path
@@ -89,10 +90,9 @@ def train(
 
 
 def _require_training_packages() -> None:
-    try:
-        import torch  # noqa: F401
-    except ImportError as error:
-        raise ConfigError("training needs more packages; install them: pip install 'wakeword[train]'") from error
+    missing = [name for name in ("torch", "torchaudio", "onnx", "scipy") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise ConfigError(f"training needs {', '.join(missing)}; install them: pip install 'wakeword[train]'")
 
 
 def _settings(path: Path | None, *, keyword: str, method: str | None, seed: int | None) -> "TrainConfig":

@@ -6,6 +6,7 @@ The one place where training and tools meet; both are imported inside the functi
 import dataclasses
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from wakeword_train import Clip, DataFolders, TrainConfig, TrainingResult
     from wakeword_train.loop import Progress
 
-_VALIDATION_SHARE = 0.2
-"""Clips synthesised for validation, as a share of those for training."""
+_SIDES = {"train": 1.0, "validation": 0.2}
+"""Groups of voices that are synthesised, and how many clips of each, as a share of what the configuration says."""
 _FPR_TARGETS = (0.03, 0.05)
 _FALSE_ACCEPTS_PER_HOUR = 0.5
 
@@ -44,6 +45,7 @@ def run_training(
     from wakeword_tools.calibrate import write_points
     from wakeword_train import train
 
+    _check_target(out)
     folders = with_synthesised(config, folders, work / "synthesised", report)
     checkpoint = work / f"{config.method}-{config.seed}.checkpoint"
     if not resume:
@@ -51,28 +53,39 @@ def run_training(
     draft = checkpoint.with_suffix(".onnx")
     result = train(config, folders, draft, device=device, checkpoint=checkpoint, resume=resume, progress=progress)
     report("calibrating on the validation clips")
-    points = calibration_points(draft, result.clips, report)
+    points = calibration_points(draft, result.validation, report)
     if points:
-        write_points(draft, points, default=points[-1].name)
+        write_points(draft, points, default=default_point(points, report).name)
     with replacing(out) as temporary:
         shutil.copyfile(draft, temporary)
     return dataclasses.replace(result, path=out)
 
 
+def _check_target(out: Path) -> None:
+    """Notice before an hour of training, and not after it, that the model cannot be written."""
+    if out.is_dir():
+        raise ConfigError(f"expected a file for the model, got the folder {out}; give a name that ends in .onnx")
+    existing = next(folder for folder in out.absolute().parents if folder.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK):
+        raise ConfigError(f"{out}: expected a place that can be written to; choose another with --out")
+
+
 def with_synthesised(config: "TrainConfig", folders: "DataFolders", root: Path, report: Report) -> "DataFolders":
-    """``folders`` and the clips that ``config.synthesis`` asks for, made once for each set of settings under ``root``."""
+    """``folders`` and the clips that ``config.synthesis`` asks for, made once for each set of settings under ``root``.
+
+    Neither a speaker nor, but for the keyword, a text is both for training and for validation.
+    """
     plan = config.synthesis
-    near_texts = _near_negative_texts(config) if plan.near_negatives else []
-    wanted = {
-        "positives": (plan.positives, [config.keyword]),
-        "near_negatives": (plan.near_negatives, near_texts),
-        "negatives": (plan.negatives, _negative_texts(config) if plan.negatives else []),
+    texts = {
+        "positives": (plan.positives, {side: [config.keyword] for side in _SIDES}),
+        "near_negatives": (plan.near_negatives, _texts(config, plan.near_negative_texts, plan.near_negatives)),
+        "negatives": (plan.negatives, _texts(config, plan.negative_texts, plan.negatives, phrases=True)),
     }
-    added: dict[str, list[Path]] = {kind: [] for kind in wanted}
-    for kind, (count, texts) in wanted.items():
+    added: dict[str, list[Path]] = {}
+    for kind, (count, of_side) in texts.items():
         if count:
             report(f"synthesising {count} {kind.replace('_', ' ')}")
-            added[kind] = _synthesise(root, kind, texts, count, config)
+        added[kind] = [_synthesise(root, kind, side, of_side[side], count, config) for side in _SIDES if count]
     return dataclasses.replace(
         folders,
         positives=(*folders.positives, *added["positives"]),
@@ -81,38 +94,36 @@ def with_synthesised(config: "TrainConfig", folders: "DataFolders", root: Path, 
     )
 
 
-def _synthesise(root: Path, kind: str, texts: list[str], count: int, config: "TrainConfig") -> list[Path]:
+def _texts(config: "TrainConfig", name: str, count: int, *, phrases: bool = False) -> dict[str, list[str]]:
+    """The texts of a list for each side, without the keyword: every fifth for validation. With phrases of them if asked."""
+    from wakeword_tools.texts import read_texts, spoken_phrases, texts_without
+
+    if count == 0:
+        return {}
+    path = _phrases(name)
+    listed = texts_without(config.keyword, read_texts(path))
+    of_side = {"train": [text for i, text in enumerate(listed) if i % 5], "validation": listed[::5]}
+    if not of_side["train"]:
+        raise ConfigError(f"{path}: expected two or more texts without the keyword {config.keyword!r}, got {listed}")
+    if not phrases:
+        return of_side
+    return {
+        side: [*texts, *texts_without(config.keyword, spoken_phrases(texts, count=len(texts) * 6, seed=config.seed))]
+        for side, texts in of_side.items()
+    }
+
+
+def _synthesise(root: Path, kind: str, side: str, texts: list[str], count: int, config: "TrainConfig") -> Path:
     from wakeword_tools.synthesize import synthesize
     from wakeword_tools.voices import english_voices
 
-    folders = []
-    for group, share in (("train", 1.0), ("validation", _VALIDATION_SHARE)):
-        number = max(1, round(count * share))
-        settings = json.dumps([kind, texts, number, group, config.seed, config.synthesis.engines])
-        folder = root / f"{kind}-{group}-{hashlib.sha256(settings.encode()).hexdigest()[:12]}"
-        if not folder.is_dir():
-            voices = english_voices(group, engines=config.synthesis.engines)  # type: ignore[arg-type]
-            synthesize(texts, voices, folder, count=number, seed=config.seed, max_pause=0.2, jobs=2)
-        folders.append(folder)
-    return folders
-
-
-def _near_negative_texts(config: "TrainConfig") -> list[str]:
-    from wakeword_tools.texts import read_texts
-
-    return read_texts(_phrases(config.synthesis.near_negative_texts))
-
-
-def _negative_texts(config: "TrainConfig") -> list[str]:
-    """Words, and phrases of random words, none of which is the keyword."""
-    from wakeword_tools.texts import read_texts, spoken_phrases
-
-    path = _phrases(config.synthesis.negative_texts)
-    keyword = config.keyword.lower()
-    texts = [text for text in read_texts(path) if keyword not in text.lower()]
-    if not texts:
-        raise ConfigError(f"{path}: expected texts without the keyword {config.keyword!r}, found none")
-    return texts + spoken_phrases(texts, count=config.synthesis.negatives // 2, seed=config.seed)
+    number = max(1, round(count * _SIDES[side]))
+    settings = json.dumps([texts, number, config.seed, config.synthesis.engines])
+    folder = root / f"{kind}-{side}-{hashlib.sha256(settings.encode()).hexdigest()[:12]}"
+    if not folder.is_dir():
+        voices = english_voices(side, engines=config.synthesis.engines)  # type: ignore[arg-type]
+        synthesize(texts, voices, folder, count=number, seed=config.seed, max_pause=0.2, jobs=2)
+    return folder
 
 
 def _phrases(name: str) -> Path:
@@ -120,12 +131,11 @@ def _phrases(name: str) -> Path:
     return Path(name) if name.endswith(".txt") else assets_folder() / "phrases" / f"{name}.txt"
 
 
-def calibration_points(model_path: Path, clips: "list[Clip]", report: Report) -> list[OperatingPoint]:
-    """Operating points from the clips on the validation side; those that the data does not allow are reported."""
+def calibration_points(model_path: Path, held_out: "list[Clip]", report: Report) -> list[OperatingPoint]:
+    """Operating points from clips that were not trained on; those that the data does not allow are reported."""
     from wakeword_tools.calibrate import point_at_false_accepts, point_at_fpr, score_recordings
-    from wakeword_train import Kind, Split
+    from wakeword_train import Kind
 
-    held_out = [clip for clip in clips if clip.split is Split.VALIDATION]
     of_kind = {kind: [clip for clip in held_out if clip.kind is kind] for kind in Kind}
     negatives = of_kind[Kind.NEGATIVE] + of_kind[Kind.NEAR_NEGATIVE]
     scores = score_recordings(
@@ -148,6 +158,18 @@ def calibration_points(model_path: Path, clips: "list[Clip]", report: Report) ->
             report(f"no operating point fpr={fpr:g}: {error}")
     try:
         points.append(point_at_false_accepts(scores, _FALSE_ACCEPTS_PER_HOUR, data=data))
+        if _FALSE_ACCEPTS_PER_HOUR * scores.hours < 3:
+            found = points[-1].data.rpartition("; ")[2]
+            needed = 3 / _FALSE_ACCEPTS_PER_HOUR
+            report(f"warning: a false accept rate from less than {needed:.0f} h of background is uncertain: {found}")
     except CalibrationError as error:
         report(f"no operating point fa_per_hour={_FALSE_ACCEPTS_PER_HOUR:g}: {error}")
     return points
+
+
+def default_point(points: list[OperatingPoint], report: Report) -> OperatingPoint:
+    """The point that listening uses: false accepts an hour are what people live with."""
+    by_hour = [point for point in points if point.kind == "fa_per_hour"]
+    if not by_hour:
+        report(f"warning: without --background the default point is {points[0].name}, which fires often on long speech")
+    return (by_hour or points)[0]
