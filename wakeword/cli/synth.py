@@ -74,7 +74,7 @@ def _texts(keyword: str, *, near_negatives: bool, own: Path | None, group: _Voic
         if own is not None:
             raise typer.BadParameter("--texts needs --near-negatives; positives say the keyword")
         return [keyword]
-    name = keyword.lower().replace(" ", "_") + ("" if group is _Voices.TEST else "-train")
+    name = keyword.strip().lower().replace(" ", "_") + ("" if group is _Voices.TEST else "-train")
     path = own or assets_folder() / "phrases" / f"{name}.txt"
     if own is None and not path.is_file():
         raise SynthesisError(f"no near negatives of {keyword!r} are shipped; give your own, one a line, with --texts")
