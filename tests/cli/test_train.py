@@ -41,6 +41,9 @@ def run(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str
 
 def test_a_model_is_trained_calibrated_and_written(tmp_path: Path, config: Path) -> None:
     world = write_world(tmp_path / "world", speakers=50)
+    # Files that cannot be read, on every side of the split: each is named, none ends the run.
+    for number in range(12):
+        (world / "low" / f"broken{number}_nohash_0.wav").write_bytes(b"no audio")
     done = run(tmp_path, "--config", config, "--data", world, "--seed", "3")
     assert done.returncode == 0, done.stderr
     assert done.stdout == "updown.onnx\n"
@@ -53,6 +56,7 @@ def test_a_model_is_trained_calibrated_and_written(tmp_path: Path, config: Path)
     assert "warning: without --background" in done.stderr
     assert "fpr=0.03: expected at least 100 negative clips" in done.stderr
     assert "adversary" in done.stderr
+    assert "broken3_nohash_0.wav" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wakeword.errors import DataError
+from wakeword_train import DataFolders, TrainConfig
 from wakeword_train.clips import (
     Clip,
     Kind,
@@ -20,6 +21,7 @@ from wakeword_train.clips import (
     read_speech_commands,
     speaker_of,
 )
+from wakeword_train.training import gather_clips
 
 
 def touch(*paths: Path) -> None:
@@ -101,6 +103,22 @@ def test_dealt_speakers_stand_on_one_side_and_fill_all_sides(speakers: int, each
         assert set.union(*dealt.values()) == set(Split)
 
 
+def test_a_speaker_in_two_folders_stands_on_one_side(tmp_path: Path) -> None:
+    touch(*(tmp_path / "pos" / f"{s:08x}_nohash_0.wav" for s in range(20, 50)))
+    touch(*(tmp_path / "neg" / f"{s:08x}_nohash_0.wav" for s in range(60)))
+    touch(*(tmp_path / "words" / "yes" / f"{s:08x}_nohash_0.wav" for s in range(40, 80)))
+    data = DataFolders(speech_commands=tmp_path / "words", positives=[tmp_path / "pos"], negatives=[tmp_path / "neg"])
+    clips = gather_clips(TrainConfig(keyword="marvin"), data)
+    assert len(clips) == 130
+    assert all(len(of_speaker) == 1 for of_speaker in sides(clips).values())
+    assert all(clip.split is hash_split(clip.path.name) for clip in clips if clip.word == "yes")
+
+
+def test_the_keyword_is_found_in_any_case(tmp_path: Path) -> None:
+    touch(tmp_path / "marvin" / "a_nohash_0.wav")
+    assert [clip.kind for clip in read_speech_commands(tmp_path, "Marvin")] == [Kind.POSITIVE]
+
+
 def test_hold_out_takes_the_speakers_with_it() -> None:
     def clip(kind: Kind, speaker: str, *, synthetic: bool = False) -> Clip:
         return Clip(Path(f"{speaker}.wav"), kind, "w", speaker, Split.TRAIN, synthetic)
@@ -117,7 +135,12 @@ def test_hold_out_takes_the_speakers_with_it() -> None:
 
 @pytest.mark.parametrize(
     ("name", "speaker"),
-    [("0c40e715_nohash_1.wav", "0c40e715"), ("163-122947.opus", "163"), ("door slam.wav", "door slam")],
+    [
+        ("0c40e715_nohash_1.wav", "0c40e715"),
+        ("163-122947.opus", "163"),
+        ("door slam.wav", "door slam"),
+        ("2024-05-01_10-22.wav", "2024-05-01_10-22"),
+    ],
 )
 def test_speaker_of(name: str, speaker: str) -> None:
     assert speaker_of(Path(name)) == speaker

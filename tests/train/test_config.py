@@ -38,6 +38,11 @@ def test_values_reach_their_places(tmp_path: Path) -> None:
         ("[network]\npooling = 'sum'", "sum"),
         ("[adversary]\nradius = -1.0", "radius"),
         ("split = 'random'", "random"),
+        ("[network]\nstack = 3", "stack"),
+        ("[network]\nstack = 7", "stack"),
+        ("[augmentation]\nreverb_seconds = 0.0", "reverb_seconds"),
+        ("[synthesis]\npositives = -5", "-5"),
+        ("[synthesis]\nnear_negatives = 5", "near_negative_texts"),
         ("not toml", "TOML"),
     ],
 )

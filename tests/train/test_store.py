@@ -75,6 +75,16 @@ def test_cut_gives_the_samples_themselves(tmp_path: Path) -> None:
     np.testing.assert_allclose(cut[0].numpy(), samples[3_000:11_000], atol=1e-4)
 
 
+def test_cut_is_as_exact_late_in_a_long_recording_as_at_its_start(tmp_path: Path) -> None:
+    # A float32 counts to 2^24 samples, which is 17.5 minutes.
+    samples = np.zeros(2**24 + 20_000, np.float32)
+    samples[-20_000:] = recording(1.25, 0.4)
+    store = store_of(tmp_path, samples)
+    offset = torch.tensor([2**24 + 1_001])
+    cut = store.cut(torch.tensor([0]), offset, 8_000, generator=torch.Generator())
+    np.testing.assert_allclose(cut[0].numpy(), samples[2**24 + 1_001 :][:8_000], atol=1e-4)
+
+
 def test_outside_a_clip_there_is_its_noise_floor_or_digital_silence(tmp_path: Path) -> None:
     store = store_of(tmp_path, recording(0.6, 0.1, floor=1e-2))
     rows, offsets = torch.zeros(2, dtype=torch.int64), torch.full((2,), -5_000)

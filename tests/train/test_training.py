@@ -1,6 +1,7 @@
 """A run learns, repeats, resumes as if it had never stopped, and writes a model that the runtime believes."""
 
 import dataclasses
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from wakeword.errors import ConfigError, DataError
 from wakeword.model import read_model
 from wakeword_tools.scores import clip_score
 from wakeword_train import DataFolders, Kind, Split, TrainConfig, train
-from wakeword_train.loop import EpochReport
+from wakeword_train.loop import EpochReport, best_epoch
 from wakeword_train.training import gather_clips
 
 
@@ -89,6 +90,27 @@ def test_a_checkpoint_of_another_run_or_a_damaged_one_is_refused(world: DataFold
     checkpoint.write_bytes(b"nothing")
     with pytest.raises(DataError, match="checkpoint"):
         train(small_config(), world, tmp_path / "m.onnx", checkpoint=checkpoint, resume=True)
+
+
+def test_a_checkpoint_of_other_recordings_is_refused(tmp_path: Path) -> None:
+    root = write_world(tmp_path / "world")
+    checkpoint = tmp_path / "run.checkpoint"
+    train(small_config(), DataFolders(speech_commands=root), tmp_path / "m.onnx", checkpoint=checkpoint)
+    shutil.rmtree(root / "low")
+    with pytest.raises(DataError, match="other recordings"):
+        train(
+            small_config(), DataFolders(speech_commands=root), tmp_path / "m.onnx", checkpoint=checkpoint, resume=True
+        )
+
+
+def test_the_chosen_epoch_is_one_of_the_methods_own() -> None:
+    def report(epoch: int, phase: str, score: float) -> EpochReport:
+        return EpochReport(epoch, phase, 0.0, {}, score, None, 0.0)
+
+    reports = [report(1, "warm-up", 0.9), report(2, "drocc-lf", 0.5), report(3, "drocc-lf", 0.6)]
+    assert best_epoch(reports[:1]).epoch == 1
+    assert best_epoch(reports).epoch == 3
+    assert best_epoch([*reports, report(4, "drocc-lf", 0.4), report(5, "drocc-lf", 0.6)]).epoch == 5
 
 
 def test_words_in_long_positives_are_found_by_the_network(world: DataFolders, tmp_path: Path) -> None:
