@@ -113,8 +113,6 @@ class ModelCard:
                     "update wakeword or train the model again"
                 )
             fingerprint = raw.pop("features_fingerprint")
-            # Older files name a tolerance; a file must not say how wrong it may be.
-            raw["self_test"].pop("tolerance", None)
             card: ModelCard = _read(cls, raw)
             # Refuses NaN and infinity, wherever they stand.
             card.to_json()

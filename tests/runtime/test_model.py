@@ -65,7 +65,7 @@ BAD = {
     "other weights": (with_other_weights(), "self-test failed"),
     "other self-test": (with_card_entries(self_test={"logit": 0.0}), "self-test failed"),
     "self-test of NaN": (with_card_entries(self_test={"logit": float("nan")}), "malformed"),
-    "tolerance of its own": (with_card_entries(self_test={"logit": 0.0, "tolerance": 1e9}), "self-test failed"),
+    "tolerance of its own": (with_card_entries(self_test={"logit": 0.0, "tolerance": 1e9}), "malformed"),
     "window without end": (with_card_entries(window=10**12), "window of 1 to 1000 frames"),
     "window of another type": (with_card_entries(window=98.0), "malformed"),
     "other window": (with_card_entries(random_model_bytes(), window=50), "self-test failed"),
