@@ -96,3 +96,10 @@ def test_audio_files_are_found_at_any_depth_and_nothing_else(tmp_path: Path) -> 
         with pytest.raises(AudioFileError, match=str(path)):
             audio_files(path)
         (tmp_path / "empty").mkdir(exist_ok=True)
+
+
+def test_a_file_takes_the_place_of_a_microphone(tmp_path: Path) -> None:
+    path = tmp_path / "talk.wav"
+    soundfile.write(path, np.zeros(1_600, np.int16), 16_000)
+    with FileSource(path) as microphone:
+        assert sum(len(block) for block in microphone.blocks()) == 1_600

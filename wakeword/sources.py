@@ -38,7 +38,11 @@ class AudioSource(Protocol):
 
 
 class FileSource:
-    """An audio file, as fast as it can be read. Raises ``AudioFileError`` if it cannot be, or breaks off."""
+    """An audio file, as fast as it can be read. Raises ``AudioFileError`` if it cannot be, or breaks off.
+
+    Takes the place of a ``Microphone`` in a ``with`` statement, which it does not need: the file is open only while
+    its blocks are read.
+    """
 
     def __init__(self, path: Path | str) -> None:
         with AudioFile(path) as file:
@@ -50,6 +54,12 @@ class FileSource:
         """Blocks of ``(samples, channels)`` float32."""
         with AudioFile(self.path) as file:
             yield from file.blocks()
+
+    def __enter__(self) -> "FileSource":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        pass
 
 
 def audio_files(path: Path | str) -> list[Path]:

@@ -177,3 +177,12 @@ def test_a_name_that_is_no_unicode_is_scanned(scan, recordings: Path, tmp_path: 
     assert ended.status == 0
     assert {json.loads(line)["file"] for line in ended.out.splitlines()} == {str(odd)}
     assert "caf\\udce9.wav: " in scan(odd).out
+
+
+def test_a_recording_is_never_written_over(cli, models: Path, recordings: Path) -> None:
+    recording = sorted(recordings.glob("*.*"))[0]
+    before = recording.read_bytes()
+    result = cli("scan", recordings, "--model", models / "low.onnx", "--out", recording)
+    assert result.status == 1
+    assert "another file for the results" in result.err
+    assert recording.read_bytes() == before

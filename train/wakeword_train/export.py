@@ -195,5 +195,5 @@ def _pooling(network: WakeWordNetwork, window: int) -> tuple[list[onnx.NodeProto
         node("Add", ["pool_1", "importance_sum"], ["pool_1_next"]),
         node("Div", ["pool_0_next", "pool_1_next"], ["pooled"]),
     ]
-    # The same column for every unit, so that the denominator has the shape of the other parts of the state.
-    return nodes, {"attention_weight": np.repeat(weight.T, network.hidden_size, axis=1)}, 2
+    # One importance for all units of a row: added to a part of the state, it takes that part's shape.
+    return nodes, {"attention_weight": weight.T}, 2

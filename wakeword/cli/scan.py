@@ -12,7 +12,7 @@ import typer
 from wakeword.cli.console import complain, note, progress
 from wakeword.cli.formats import FORMATS, Format, FormatName
 from wakeword.cli.options import KeywordOption, ModelOption, PointOption, ThresholdOption, open_detector
-from wakeword.errors import AudioError
+from wakeword.errors import AudioError, ConfigError
 
 if TYPE_CHECKING:
     from wakeword import Detection, Detector
@@ -53,6 +53,8 @@ def scan(
     tally = _Tally()
     recordings = _find(files, tally)
     rules = FORMATS[form]
+    if out is not None and out.is_file() and any(out.samefile(recording.path) for recording in recordings):
+        raise ConfigError(f"{out}: expected another file for the results, got a recording that is to be scanned")
     with progress("scanning", sum(recording.size for recording in recordings)) as update:
         if rules.suffix is not None and (len(recordings) > 1 or (out is not None and out.is_dir())):
             if out is None:

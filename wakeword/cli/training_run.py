@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _SIDES = {"train": 1.0, "validation": 0.2}
 """Groups of voices that are synthesised, and how many clips of each, as a share of what the configuration says."""
+_LEAST_RECALL = 0.5
+"""Recall of a point on validation clips under which a user is warned."""
 _FPR_TARGETS = (0.03, 0.05)
 _FALSE_ACCEPTS_PER_HOUR = 0.5
 
@@ -54,6 +56,9 @@ def run_training(
     result = train(config, folders, draft, device=device, checkpoint=checkpoint, resume=resume, progress=progress)
     report("calibrating on the validation clips")
     points = calibration_points(draft, result.validation, report)
+    for point in points:
+        if point.recall < _LEAST_RECALL:
+            report(f"warning: at {point.name} the model finds only {point.recall:.0%} of the keyword; train longer")
     if points:
         write_points(draft, points, default=default_point(points, report).name)
     with replacing(out) as temporary:
