@@ -44,7 +44,10 @@ class Runner:
         self._running: list[subprocess.Popen[bytes]] = []
 
     def __call__(self, detection: "Detection", audio: Path | None) -> None:
-        self._running = [process for process in self._running if process.poll() is None]
+        for process in self._running:
+            if process.poll():
+                complain(f"--exec: {self._arguments[0]} ended with status {process.returncode}")
+        self._running = [process for process in self._running if process.returncode is None]
         if len(self._running) >= MAX_RUNNING:
             complain(f"--exec skipped: {MAX_RUNNING} of its programs are still running")
             return
@@ -73,10 +76,13 @@ class Runner:
 class Saver:
     """Saves each detection: its audio as 16-bit WAV, and beside it a JSON file that tells what was found when.
 
-    The JSON file comes last, so that whoever sees it finds the audio. Raises ``OSError`` if ``folder`` cannot be made.
+    The JSON file comes last, so that whoever sees it finds the audio. Raises ``ConfigError`` if
+    ``folder`` is a file and ``OSError`` if it cannot be made.
     """
 
     def __init__(self, folder: Path) -> None:
+        if folder.exists() and not folder.is_dir():
+            raise ConfigError(f"--save: expected a folder, got the file {folder}; choose another")
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         # With microseconds, so that two listeners started together do not write over each other's files.
