@@ -168,6 +168,25 @@ def test_programs_that_never_end_do_not_pile_up(low_model, recordings: Path, cap
             process.wait()
 
 
+def test_a_program_that_fails_is_told_at_the_next_detection(
+    low_model, recordings: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    detection = next(Detector(low_model).run(FileSource(recordings / "first.wav")))
+    run = Runner("false")
+    run(detection, None)
+    run._running[0].wait()
+    run(detection, None)
+    assert capfd.readouterr().err == "wakeword: --exec: false ended with status 1\n"
+
+
+def test_a_file_is_no_folder_to_save_in(play, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    result = play("--save", tmp_path / "notes.txt")
+    assert (result.status, result.out) == (1, "")
+    assert "expected a folder" in result.err
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
 def _wait_for(condition, seconds: float = 10) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
