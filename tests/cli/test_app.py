@@ -66,7 +66,10 @@ def test_wrong_usage_ends_with_2(cli, models: Path, recordings: Path, arguments:
         (["listen", "--input", "{txt}", "--model", "{low}"], "notes.txt: expected audio"),
         (["listen", "--input", "{wav}", "--model", "{low}", "--channel", "3"], "first.wav: expected a channel in 0..0"),
         (["listen", "--input", "{wav}", "--model", "{low}", "--exec", "nonesuch-program"], "'nonesuch-program'"),
-        (["listen", "--input", "{wav}", "--model", "{low}", "--save", "{wav}"], "{wav}: File exists"),
+        (
+            ["listen", "--input", "{wav}", "--model", "{low}", "--save", "{wav}"],
+            "--save: expected a folder, got the file {wav}",
+        ),
         (["info", "nonesuch"], "no shipped model for keyword 'nonesuch'"),
     ],
 )
