@@ -42,7 +42,7 @@ def test_values_reach_their_places(tmp_path: Path) -> None:
         ("[network]\nstack = 7", "stack"),
         ("[augmentation]\nreverb_seconds = 0.0", "reverb_seconds"),
         ("[synthesis]\npositives = -5", "-5"),
-        ("[synthesis]\nnear_negatives = 5", "near_negative_texts"),
+        ("[synthesis]\nnear_negatives = -5", "not negative"),
         ("not toml", "TOML"),
     ],
 )

@@ -5,7 +5,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
+from numpy.typing import NDArray
+from scipy.optimize import brentq, minimize
 from torch import Tensor, nn
 
 from wakeword_train.drocc import (
@@ -122,6 +123,33 @@ def test_nothing_on_the_heaviest_coordinate_but_enough_elsewhere() -> None:
     pushed = project_row([0.0, 0.9], [1.1, 1.0])
     assert metric_norm(pushed[None], torch.tensor([[1.1, 1.0]])).item() == pytest.approx(1.0)
     assert pushed[0].item() == 0.0
+
+
+def test_nothing_on_the_heaviest_coordinate_and_a_root_between_the_others() -> None:
+    # Independent of the metric's heaviest coordinate: sum s d^2 / (1 + tau s)^2 = 1 over the other two.
+    pushed = project_row([0.0, 0.9, 0.7], [1.1, 1.0, 0.2])
+    tau = float(brentq(lambda t: 0.81 / (1 + t) ** 2 + 0.2 * 0.49 / (1 + 0.2 * t) ** 2 - 1, -0.9, 0.0))
+    assert pushed.tolist() == pytest.approx([0.0, 0.9 / (1 + tau), 0.7 / (1 + 0.2 * tau)])
+
+
+@pytest.mark.parametrize("radius", [4.0, 20.0, 200.0])
+def test_many_coordinates_equal_a_bisection(radius: float) -> None:
+    rng = np.random.default_rng(3)
+    sigma, displacement = rng.random((4, 700)) ** 6, rng.standard_normal((4, 700))
+    ours = project_to_shell(torch.tensor(displacement), torch.tensor(sigma), radius=radius, gamma=1.2)
+    for row, s, d in zip(ours.numpy(), sigma, displacement, strict=True):
+        np.testing.assert_allclose(row, by_bisection(d, s, radius, 1.2 * radius), rtol=1e-6, atol=1e-9)
+
+
+def by_bisection(d: NDArray[np.float64], s: NDArray[np.float64], inner: float, outer: float) -> NDArray[np.float64]:
+    """The projection of one row by a bracketing solver in the plain multiplier."""
+    norm = float(np.sqrt(s @ d**2))
+    if inner <= norm <= outer:
+        return d
+    bound = np.clip(norm, inner, outer)
+    low, high = (0.0, 1e9) if norm > outer else (-1 / s.max() + 1e-12, 0.0)
+    tau = float(brentq(lambda t: s @ (d / (1 + t * s)) ** 2 - bound**2, low, high, xtol=1e-15))
+    return d / (1 + tau * s)
 
 
 def test_equal_weights_scale_plainly() -> None:

@@ -14,6 +14,7 @@ from wakeword import ConfigError, ModelError
 from wakeword.features import Array
 from wakeword.model import Model, parse_model, read_model
 from wakeword_train import export
+from wakeword_train.deepsad import DistanceHead
 from wakeword_train.export import export_model, model_bytes
 from wakeword_train.network import Pooling, WakeWordNetwork
 
@@ -57,6 +58,17 @@ def test_the_graph_equals_torch(pooling: Pooling, stack: int, hidden: int) -> No
     assert model.card.stack == stack
     assert np.ptp(expected) > 1e-3
     np.testing.assert_allclose(graph_logits(model, windows(16)), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_the_graph_of_a_distance_equals_torch() -> None:
+    torch.manual_seed(0)
+    net = WakeWordNetwork(n_features=N_MFCC, hidden_size=16, pooling="attention", stack=2, embedding=5)
+    net.set_normalisation(torch.linspace(-20, 2, N_MFCC), torch.linspace(15, 2, N_MFCC))
+    assert isinstance(net.head, DistanceHead)
+    net.head.centre.copy_(torch.linspace(-0.3, 0.4, 5))
+    expected = torch_logits(net.eval(), windows(16))
+    assert (expected < 0).all()
+    np.testing.assert_allclose(graph_logits(parse_model(model_bytes(net, card())), windows(16)), expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)

@@ -27,7 +27,7 @@ def weights(path: Path) -> float:
     return read_model(path).card.self_test.logit
 
 
-@pytest.mark.parametrize("method", ["bce", "drocc-oe", "drocc-lf"])
+@pytest.mark.parametrize("method", ["bce", "drocc-oe", "drocc-lf", "deepsad"])
 def test_a_run_learns_and_the_runtime_believes_its_file(method: str, world: DataFolders, tmp_path: Path) -> None:
     config = small_config(method=method)
     schedule = dataclasses.replace(config.schedule, epochs=10)
@@ -53,6 +53,17 @@ def test_the_adversary_is_active_and_its_health_is_in_the_card(world: DataFolder
     assert health.loss_after > health.loss_before
     assert health.fallbacks == 0
     assert read_model(result.path).card.training["best_epoch"]["epoch"] >= 1
+
+
+@pytest.mark.parametrize("method", ["drocc-lf", "drocc"])
+def test_a_run_with_one_metric_for_an_epoch_and_one_without_negatives_go_through(
+    method: str, world: DataFolders, tmp_path: Path
+) -> None:
+    adversary = dataclasses.replace(small_config().adversary, sigma_refresh="epoch")
+    result = train(small_config(method=method, adversary=adversary), world, tmp_path / "m.onnx")
+    assert result.reports[-1].phase == method
+    assert result.reports[-1].health is not None
+    assert read_model(result.path).card.training["config"]["adversary"]["sigma_refresh"] == "epoch"
 
 
 def test_the_same_seed_gives_the_same_model_and_another_another(world: DataFolders, tmp_path: Path) -> None:

@@ -2,17 +2,28 @@
 
 from wakeword_train.clips import Clip, Kind, Split
 from wakeword_train.config import TrainConfig, read_config
+from wakeword_train.deepsad import DeepSadConfig, DistanceNetwork
 from wakeword_train.drocc import find_adversaries, project_to_shell, sensitivity
+from wakeword_train.fitting import FitConfig, fit_tensors
+from wakeword_train.losses import METHODS, AdversaryConfig, DroccLoss, make_loss
 from wakeword_train.training import DataFolders, TrainingResult, train
 
 __all__ = [
+    "METHODS",
+    "AdversaryConfig",
     "Clip",
     "DataFolders",
+    "DeepSadConfig",
+    "DistanceNetwork",
+    "DroccLoss",
+    "FitConfig",
     "Kind",
     "Split",
     "TrainConfig",
     "TrainingResult",
     "find_adversaries",
+    "fit_tensors",
+    "make_loss",
     "project_to_shell",
     "read_config",
     "sensitivity",

@@ -9,6 +9,7 @@ from typing import Any, get_args
 from wakeword.errors import ConfigError
 from wakeword.scorer import DEFAULT_HOP
 from wakeword_train.augment import AugmentationConfig
+from wakeword_train.deepsad import DeepSadConfig
 from wakeword_train.losses import METHODS, AdversaryConfig
 from wakeword_train.network import Pooling
 
@@ -95,19 +96,18 @@ class SynthesisConfig:
     near_negatives: int = 0
     """Words that sound like the keyword."""
     near_negative_texts: str = ""
-    """Name of a list in ``assets/phrases``, or a file (.txt) of one text a line."""
+    """Name of a list in ``assets/phrases``, or a file (.txt) of one text a line; generated from the keyword if empty."""
     negatives: int = 0
     """Other words and phrases of them, so that a synthetic voice alone tells nothing."""
     negative_texts: str = "words"
     """As ``near_negative_texts``."""
     engines: tuple[str, ...] = ("espeak-ng",)
-    """Text-to-speech engines whose voices speak; ``flite`` must be installed by hand."""
+    """Text-to-speech engines whose voices speak: ``espeak-ng``; ``flite`` and ``festival``, installed by hand;
+    ``piper:FOLDER`` of voices; ``command:FILE.toml`` for anything else."""
 
     def __post_init__(self) -> None:
         if min(self.positives, self.near_negatives, self.negatives) < 0:
             raise ConfigError(f"expected numbers of clips that are not negative, got {self}")
-        if self.near_negatives and not self.near_negative_texts:
-            raise ConfigError("expected near_negative_texts, the list to synthesise near negatives from, got none")
 
 
 @dataclass(frozen=True)
@@ -128,6 +128,7 @@ class TrainConfig:
     mix: MixConfig = field(default_factory=MixConfig)
     augmentation: AugmentationConfig = field(default_factory=AugmentationConfig)
     adversary: AdversaryConfig = field(default_factory=AdversaryConfig)
+    deepsad: DeepSadConfig = field(default_factory=DeepSadConfig)
     synthesis: SynthesisConfig = field(default_factory=SynthesisConfig)
 
     def __post_init__(self) -> None:

@@ -6,6 +6,7 @@ device. Source: Goyal et al., "DROCC: Deep Robust One-Class Classification", ICM
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 import torch.nn.functional as nnf
@@ -14,8 +15,27 @@ from torch import Tensor
 _NEWTON_STEPS = 12
 """Upper bound; 4 to 8 are enough for random problems, and the iteration stops when no row moves."""
 
+_COARSE_FROM = 512
+"""Coordinates from which a first guess on some of them is worth its while."""
+
 LogitFunction = Callable[[Tensor], Tensor]
 """Inputs ``(batch, ...)`` -> logits ``(batch,)``."""
+
+
+class Projection(Protocol):
+    """Puts displacements onto a shell; see ``project_to_shell``."""
+
+    def __call__(
+        self,
+        displacement: Tensor,
+        sigma: Tensor,
+        *,
+        radius: float,
+        gamma: float,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """``displacement`` and ``sigma`` ``(batch, ...)`` -> ``(batch, ...)``."""
+        ...
 
 
 def metric_norm(displacement: Tensor, sigma: Tensor) -> Tensor:
@@ -78,31 +98,65 @@ def _project_rows(d: Tensor, w: Tensor, rho: Tensor, outer: Tensor, generator: t
 
     ``w`` has the maximum 1 in every row.
     """
-    e = w * d.square()
-    heaviest = w == 1
-    q = e.sum(dim=1, keepdim=True)
-    c = torch.where(heaviest, e, 0).sum(dim=1, keepdim=True)
+    e = w * d * d
     # Left ends of the brackets. Outside u >= 1, so phi >= q / u^2; inside the heaviest terms alone give phi >= c / u^2.
-    u = torch.where(outer, q, c).sqrt() / rho
-    # phi(0+) is finite only if c = 0. If even that limit is below rho^2, no root exists: the hard case, u = 0.
-    rest = torch.where(heaviest, 0, e / (1 - w).square().clamp_min(torch.finfo(d.dtype).tiny)).sum(dim=1, keepdim=True)
-    hard = ~outer & (c == 0) & (rest < rho.square())
-    for _ in range(_NEWTON_STEPS):
-        den = (1 - w) + u * w
-        ratio = torch.where(den > 0, e / den.square(), 0)
-        phi = ratio.sum(dim=1, keepdim=True)
-        slope = -2 * torch.where(den > 0, ratio * w / den, 0).sum(dim=1, keepdim=True)
-        step = 2 * phi * (1 - phi.sqrt() / rho) / slope
-        step = torch.where(torch.isfinite(step) & ~hard, step, 0)
-        u = u + step
-        if bool((step.abs() <= 4 * torch.finfo(d.dtype).eps * u).all()):
-            break
-    den = (1 - w) + u * w
+    left = e.sum(dim=1, keepdim=True)
+    hard = torch.zeros_like(outer)
+    if not bool(outer.all()):
+        heaviest = w == 1
+        c = torch.where(heaviest, e, 0).sum(dim=1, keepdim=True)
+        left = torch.where(outer, left, c)
+        hard = ~outer & (c == 0)
+        if bool(hard.any()):
+            # phi(0+) is finite only if c = 0. Below rho^2 even there, no root exists: the hard case, u = 0.
+            limit = torch.where(heaviest, 0, e / (1 - w).square().clamp_min(torch.finfo(d.dtype).tiny))
+            hard = hard & (limit.sum(dim=1, keepdim=True) < rho.square())
+    u = _newton_root(e, w, rho, torch.where(hard, 1.0, left.sqrt() / rho))
+    den = torch.addcmul(1 - w, u, w)
     y = torch.where(den > 0, d / den, 0)
-    y = torch.where(hard, _fill_heaviest(y, w, heaviest, rho, generator), y)
+    if bool(hard.any()):
+        in_the_limit = torch.where(w < 1, d / (1 - w), 0)
+        y = torch.where(hard, _fill_heaviest(in_the_limit, w, w == 1, rho, generator), y)
     # Newton leaves the last few units in the last place; scaling them away costs less than another step.
-    length = (w * y.square()).sum(dim=1, keepdim=True).sqrt()
-    return y * torch.where(length > 0, rho / length, 1)
+    length = (w * y * y).sum(dim=1, keepdim=True).sqrt()
+    return y.mul_(torch.where(length > 0, rho / length, 1))
+
+
+def _newton_root(e: Tensor, w: Tensor, rho: Tensor, left: Tensor) -> Tensor:
+    """``u`` with ``sum_j e_j / ((1 - w_j) + u w_j)^2 = rho^2`` of each row, from ``left`` ``(rows, 1)``, not above it.
+
+    A seventh of the coordinates gives a first guess, which spares three of five full steps. It may lie beyond the root:
+    a step from there leads back to the left, as the function is concave, and never needs to pass ``left``.
+    """
+    u = left
+    if e.shape[1] >= _COARSE_FROM:
+        # Odd, so that it meets every coefficient of a frame of 32.
+        some_e, some_w = e[:, ::7].contiguous(), w[:, ::7].contiguous()
+        scale = e.sum(dim=1, keepdim=True) / some_e.sum(dim=1, keepdim=True)
+        guess = _climb(some_e * scale, some_w, rho, left)
+        u = torch.where(torch.isfinite(guess), guess, left)
+    return _climb(e, w, rho, u, left)
+
+
+def _climb(e: Tensor, w: Tensor, rho: Tensor, u: Tensor, left: Tensor | None = None) -> Tensor:
+    """Newton's method on ``1/sqrt(phi(u)) - 1/rho`` from ``u``, kept at ``left`` or above; all but ``rho`` as there."""
+    rest = 1 - w
+    left = u if left is None else left
+    # The next error is of the order of this one's square.
+    close = torch.finfo(e.dtype).eps ** 0.5
+    for _ in range(_NEWTON_STEPS):
+        # At u = 0 the heaviest coordinates, which hold nothing then, have no inverse.
+        inverse = torch.addcmul(rest, u, w).clamp_min_(torch.finfo(e.dtype).tiny).reciprocal_()
+        term = (e * inverse).mul_(inverse)
+        phi = term.sum(dim=1, keepdim=True)
+        slope = -2 * term.mul_(inverse).mul_(w).sum(dim=1, keepdim=True)
+        step = 2 * phi * (1 - phi.sqrt() / rho) / slope
+        step = torch.where(torch.isfinite(step), step, 0)
+        moved = torch.maximum(u + step, left)
+        step, u = moved - u, moved
+        if bool((step.abs() <= close * u).all()):
+            break
+    return u
 
 
 def _fill_heaviest(y: Tensor, w: Tensor, heaviest: Tensor, rho: Tensor, generator: torch.Generator | None) -> Tensor:
@@ -144,6 +198,15 @@ def sensitivity(logit_function: LogitFunction, inputs: Tensor, *, floor: float =
     return torch.where(usable, (1 - floor) * sigma / torch.where(usable, mean, 1) + floor, 0)
 
 
+def shared_sensitivity(
+    logit_function: LogitFunction, positives: Tensor, *, floor: float = 0.1, smoothing: int = 1
+) -> Tensor | None:
+    """One metric for all rows: the mean of theirs, of the shape of one row; ``None`` if no row has a usable gradient."""
+    sigma = sensitivity(logit_function, positives, floor=floor, smoothing=smoothing)
+    usable = sigma[~unusable_rows(sigma)]
+    return usable.mean(dim=0) if len(usable) else None
+
+
 @dataclass(frozen=True)
 class AdversaryHealth:
     """What the adversary did in one batch. If ``loss_after`` does not exceed ``loss_before``, one trains on noise."""
@@ -169,6 +232,8 @@ def find_adversaries(
     gamma: float = 2.0,
     steps: int = 5,
     step_size: float = 0.2,
+    start: Tensor | None = None,
+    projection: Projection | None = None,
     generator: torch.Generator | None = None,
 ) -> tuple[Tensor, AdversaryHealth]:
     """Points around the positives ``inputs`` that the network should reject and does not (the paper's algorithm 2).
@@ -176,17 +241,16 @@ def find_adversaries(
     ``inputs`` and ``sigma`` are ``(batch, ...)``; so are the adversaries, without gradient. From a random point in the
     shell, ``steps`` times: ``step_size * radius`` uphill on the cross-entropy against "negative", then the projection.
     The paper starts from ``N(0, I)``, whose metric norm of about ``sqrt(D)`` has nothing to do with ``radius``, and takes
-    steps of 0.01, which move nothing; both are scaled to ``radius`` here. Rows whose ``sigma`` is no metric are searched
-    in the Euclidean one, and counted.
+    steps of 0.01, which move nothing; both are scaled to ``radius`` here. ``start`` ``(batch, ...)``, displacements of the
+    caller's own, takes the random points' place, and ``projection`` that of ``project_to_shell``. Rows whose ``sigma`` is
+    no metric are searched in the Euclidean one, and counted.
     """
     fallbacks = int(unusable_rows(sigma).sum())
     sigma = _usable_metric(sigma.flatten(1)).reshape(sigma.shape)
-    noise = torch.randn(inputs.shape, generator=generator, device=_device_of(generator, inputs), dtype=inputs.dtype)
-    h = noise.to(inputs.device)
     per_row = (-1,) + (1,) * (inputs.ndim - 1)
-    start = radius * (1 + (gamma - 1) * torch.rand(len(h), generator=generator, device=noise.device)).to(h.device)
-    h = h * (start / metric_norm(h, sigma).clamp_min(1e-12)).reshape(per_row)
-    h = project_to_shell(h, sigma, radius=radius, gamma=gamma, generator=generator)
+    h = _random_start(inputs, sigma, radius, gamma, generator) if start is None else start
+    project = projection or project_to_shell
+    h = project(h, sigma, radius=radius, gamma=gamma, generator=generator)
     inside = outside = 0.0
     loss_before = 0.0
     for step in range(steps):
@@ -201,11 +265,40 @@ def find_adversaries(
         norm = metric_norm(h, sigma)
         inside += float((norm < radius).float().mean()) / steps
         outside += float((norm > gamma * radius).float().mean()) / steps
-        h = project_to_shell(h, sigma, radius=radius, gamma=gamma, generator=generator)
+        h = project(h, sigma, radius=radius, gamma=gamma, generator=generator)
     adversaries = (inputs + h).detach()
     with torch.no_grad():
         loss_after = float(rejection_loss(logit_function(adversaries)).mean())
     return adversaries, AdversaryHealth(inside, outside, loss_before if steps else loss_after, loss_after, fallbacks)
+
+
+def _random_start(
+    inputs: Tensor, sigma: Tensor, radius: float, gamma: float, generator: torch.Generator | None
+) -> Tensor:
+    """Normal directions at distances between ``radius`` and ``gamma * radius``; the shape of ``inputs``."""
+    device = _device_of(generator, inputs)
+    h = torch.randn(inputs.shape, generator=generator, device=device, dtype=inputs.dtype).to(inputs.device)
+    distance = radius * (1 + (gamma - 1) * torch.rand(len(h), generator=generator, device=device)).to(h.device)
+    return h * (distance / metric_norm(h, sigma).clamp_min(1e-12)).reshape((-1,) + (1,) * (inputs.ndim - 1))
+
+
+def splice_start(positives: Tensor, negatives: Tensor, *, generator: torch.Generator | None = None) -> Tensor:
+    """Displacements that put a stretch of a random negative into each positive; ``(batch, ...)`` as ``positives``.
+
+    The stretch is 25 to 60 % of axis 1 and lies anywhere in it: the beginning, the middle or the end of a word becomes that
+    of another, as in words that sound alike. Noise of the same size looks like no speech, and a network rejects it without
+    learning where the keyword ends.
+    """
+    device = _device_of(generator, positives)
+    batch, length = positives.shape[:2]
+    others = torch.randint(len(negatives), (batch,), generator=generator, device=device).to(positives.device)
+    share, place = torch.rand(2, batch, generator=generator, device=device).to(positives.device)
+    width = ((0.25 + 0.35 * share) * length).ceil()
+    begin = (place * (length - width + 1)).floor()
+    index = torch.arange(length, device=positives.device)
+    mask = (index >= begin[:, None]) & (index < (begin + width)[:, None])
+    start: Tensor = (negatives[others] - positives) * mask.reshape(batch, length, *[1] * (positives.ndim - 2))
+    return start
 
 
 def rejection_loss(logits: Tensor) -> Tensor:

@@ -14,6 +14,7 @@ from wakeword.errors import ModelError
 from wakeword.features import Array, mfcc
 from wakeword.files import replacing
 from wakeword.model import Model, parse_model
+from wakeword_train.deepsad import DistanceHead
 from wakeword_train.network import WakeWordNetwork
 
 MAX_LOGIT_DIFFERENCE = 1e-5
@@ -85,6 +86,7 @@ def build_graph(network: WakeWordNetwork, *, window: int) -> onnx.ModelProto:
     """
     hidden, n_features = network.hidden_size, len(network.mean)
     nodes, values, parts = _pooling(network, window)
+    head_nodes, head_values = _head(network)
     names = [f"pool_{part}" for part in range(parts)]
     node = helper.make_node
     graph_nodes = [
@@ -99,16 +101,14 @@ def build_graph(network: WakeWordNetwork, *, window: int) -> onnx.ModelProto:
         *nodes,
         node("Concat", ["h_next", "c_next", *(f"{name}_next" for name in names)], ["next_state"], axis=0),
         node("Squeeze", ["pooled", "axis0"], ["pooled_2d"]),
-        node("Gemm", ["pooled_2d", "head_weight", "head_bias"], ["logit_2d"], transB=1),
-        node("Squeeze", ["logit_2d", "axis1"], ["logit"]),
+        *head_nodes,
     ]
     initializers = {
         **_lstm_weights(network),
         **values,
         "mean": network.mean.numpy(),
         "inverse_deviation": (1 / network.deviation).numpy(),
-        "head_weight": network.head.weight.detach().numpy(),
-        "head_bias": network.head.bias.detach().numpy(),
+        **head_values,
         "stacked_shape": np.array([-1, n_features * network.stack], np.int64),
         "axis0": np.array([0], np.int64),
         "axis1": np.array([1], np.int64),
@@ -146,6 +146,23 @@ def _lstm_weights(network: WakeWordNetwork) -> dict[str, Array]:
 
     bias = reordered("bias_ih_l0") + reordered("bias_hh_l0")
     return {"W": reordered("weight_ih_l0").T, "R": reordered("weight_hh_l0")[None], "b": bias}
+
+
+def _head(network: WakeWordNetwork) -> tuple[list[onnx.NodeProto], dict[str, Array]]:
+    """Nodes ``pooled_2d (rows, h) -> logit (rows,)`` and their constants."""
+    node, head = helper.make_node, network.head
+    if isinstance(head, DistanceHead):
+        nodes = [
+            node("Gemm", ["pooled_2d", "projection", "minus_centre"], ["offset"], transB=1),
+            node("ReduceSumSquare", ["offset"], ["distance"], axes=[1], keepdims=0),
+            node("Neg", ["distance"], ["logit"]),
+        ]
+        return nodes, {"projection": head.projection.weight.detach().numpy(), "minus_centre": -head.centre.numpy()}
+    nodes = [
+        node("Gemm", ["pooled_2d", "head_weight", "head_bias"], ["logit_2d"], transB=1),
+        node("Squeeze", ["logit_2d", "axis1"], ["logit"]),
+    ]
+    return nodes, {"head_weight": head.weight.detach().numpy(), "head_bias": head.bias.detach().numpy()}
 
 
 def _pooling(network: WakeWordNetwork, window: int) -> tuple[list[onnx.NodeProto], dict[str, Array], int]:

@@ -3,30 +3,32 @@
 import copy
 import dataclasses
 import logging
-import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from torch import Tensor, nn
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+from torch import Tensor
 
 from wakeword.errors import DataError
 from wakeword.files import replacing
 from wakeword_train.batches import BatchSampler
 from wakeword_train.config import TrainConfig
+from wakeword_train.deepsad import pretrain
 from wakeword_train.drocc import AdversaryHealth
-from wakeword_train.losses import make_loss
+from wakeword_train.fitting import Trainer, method_loss
+from wakeword_train.losses import warmup_loss
 from wakeword_train.network import Pooling, WakeWordNetwork
 from wakeword_train.validation import ValidationSet, score_windows, validate
 
 log = logging.getLogger(__name__)
 
 _NORMALISATION_BATCHES = 8
+_METRIC_BATCHES = 4
+_WITHOUT_WARMUP = ("bce", "deepsad")
+"""``bce`` is its own warm-up, and ``deepsad`` pre-trains its encoder before the first epoch instead."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class EpochReport:
 
     epoch: int
     phase: str
-    """``warm-up`` (cross-entropy alone) or the method."""
+    """``warm-up`` (before the method's own loss) or the method."""
     loss: float
     recall: dict[str, float]
     """Validation recall at 3 % false positives over words and close words together, over each alone where there is any,
@@ -67,22 +69,19 @@ def fit(
     torch.manual_seed(config.seed)
     network = build_network(config).to(device)
     network.set_normalisation(*_feature_statistics(sampler))
-    decay = get_ema_multi_avg_fn(config.schedule.averaging)  # type: ignore[no-untyped-call]
-    average = AveragedModel(network, multi_avg_fn=decay)
-    optimiser = torch.optim.AdamW(
-        network.parameters(),
-        lr=config.schedule.learning_rate,
-        weight_decay=config.schedule.weight_decay,
-    )
-    run = _Run(network, average, optimiser, sampler)
+    schedule = config.schedule
+    trainer = Trainer(network, schedule.learning_rate, schedule.weight_decay, schedule.averaging, sampler.generator)
+    run = _Run(network, trainer, sampler)
     if resume and checkpoint is not None and checkpoint.is_file():
         run.load(checkpoint, config)
-    for epoch in range(len(run.reports), config.schedule.epochs):
-        if epoch == config.schedule.warmup_epochs:
+    elif config.method == "deepsad":
+        pretrain(network, run.batches(schedule.warmup_epochs * schedule.steps_per_epoch, device))
+        trainer.restart_average()
+    for epoch in range(len(run.reports), schedule.epochs):
+        if epoch == schedule.warmup_epochs:
             sampler.relocate_words(lambda frames: score_windows(run.averaged, frames, device=device))
-        if run.epochs_since_best() >= config.schedule.patience:
+        if run.epochs_since_best() >= schedule.patience:
             break
-        _set_learning_rate(optimiser, config, epoch)
         report = _train_epoch(run, config, epoch, validation, device)
         run.reports.append(report)
         if report is best_epoch(run.reports):
@@ -112,48 +111,32 @@ def build_network(config: TrainConfig, n_features: int = 32) -> WakeWordNetwork:
         pooling=pooling,
         stack=config.network.stack,
         dropout=config.network.dropout,
+        embedding=config.deepsad.embedding if config.method == "deepsad" else None,
     )
 
 
 def _train_epoch(run: "_Run", config: TrainConfig, epoch: int, validation: ValidationSet, device: str) -> EpochReport:
     started = time.monotonic()
-    warming_up = epoch < config.schedule.warmup_epochs or config.method == "bce"
-    loss_function = make_loss("bce" if warming_up else config.method, config.adversary)
-    network = run.network.train()
-    losses: list[float] = []
-    health: list[AdversaryHealth] = []
-    for _ in range(config.schedule.steps_per_epoch):
-        batch = run.sampler.next()
-        inputs = network.normalise(batch.frames.to(device))
-        loss, of_batch = loss_function(network, inputs, batch.labels.to(device), run.sampler.generator)
-        if not bool(torch.isfinite(loss)):
-            raise DataError(f"the loss became {float(loss)} in epoch {epoch + 1}; lower the learning rate")
-        run.optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-        run.optimiser.step()
-        run.average.update_parameters(network)
-        losses.append(float(loss.detach()))
-        if of_batch is not None:
-            health.append(of_batch)
+    schedule = config.schedule
+    warming_up = epoch < schedule.warmup_epochs and config.method not in _WITHOUT_WARMUP
+    run.trainer.set_rate(epoch / max(1, schedule.epochs - 1))
+    if warming_up:
+        loss_function = warmup_loss(config.method)
+    else:
+        loss_function = method_loss(
+            config.method, config.adversary, config.deepsad, run.network, run.metric_positives(config, device)
+        )
+    loss, health = run.trainer.epoch(loss_function, run.batches(schedule.steps_per_epoch, device))
     recall = validate(run.averaged, validation, device=device)
     return EpochReport(
         epoch=epoch + 1,
-        phase="bce" if config.method == "bce" else "warm-up" if warming_up else config.method,
-        loss=float(np.mean(losses)),
+        phase="warm-up" if warming_up else config.method,
+        loss=loss,
         recall=recall,
         score=(recall["words"] + recall.get("background", recall["words"])) / 2,
-        health=_mean_health(health),
+        health=health,
         seconds=time.monotonic() - started,
     )
-
-
-def _set_learning_rate(optimiser: torch.optim.Optimizer, config: TrainConfig, epoch: int) -> None:
-    """A cosine from the configured rate down to a twentieth of it, a function of the epoch alone so that runs resume."""
-    share = epoch / max(1, config.schedule.epochs - 1)
-    factor = 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * share))
-    for group in optimiser.param_groups:
-        group["lr"] = config.schedule.learning_rate * factor
 
 
 def _feature_statistics(sampler: BatchSampler) -> tuple[Tensor, Tensor]:
@@ -162,34 +145,33 @@ def _feature_statistics(sampler: BatchSampler) -> tuple[Tensor, Tensor]:
     return frames.mean(dim=0), frames.std(dim=0)
 
 
-def _mean_health(health: list[AdversaryHealth]) -> AdversaryHealth | None:
-    if not health:
-        return None
-    means = {f.name: float(np.mean([getattr(h, f.name) for h in health])) for f in dataclasses.fields(AdversaryHealth)}
-    return AdversaryHealth(**{**means, "fallbacks": sum(h.fallbacks for h in health)})  # type: ignore[arg-type]
-
-
 class _Run:
     """All that changes while training, and its checkpoint."""
 
-    def __init__(
-        self,
-        network: WakeWordNetwork,
-        average: AveragedModel,
-        optimiser: torch.optim.Optimizer,
-        sampler: BatchSampler,
-    ) -> None:
+    def __init__(self, network: WakeWordNetwork, trainer: Trainer, sampler: BatchSampler) -> None:
         self.network = network
-        self.average = average
-        self.optimiser = optimiser
+        self.trainer = trainer
         self.sampler = sampler
         self.reports: list[EpochReport] = []
         self.best: dict[str, Any] = copy.deepcopy(network.state_dict())
 
     @property
     def averaged(self) -> WakeWordNetwork:
-        network: WakeWordNetwork = self.average.module  # type: ignore[assignment]
+        network: WakeWordNetwork = self.trainer.averaged  # type: ignore[assignment]
         return network
+
+    def batches(self, count: int, device: str) -> Iterator[tuple[Tensor, Tensor]]:
+        """``count`` augmented batches, normalised."""
+        for _ in range(count):
+            batch = self.sampler.next()
+            yield self.network.normalise(batch.frames.to(device)), batch.labels.to(device)
+
+    def metric_positives(self, config: TrainConfig, device: str) -> Tensor | None:
+        """Normalised positives for a metric that all rows share, if the settings ask for one."""
+        if config.method != "drocc-lf" or config.adversary.sigma_refresh == "batch":
+            return None
+        batches = list(self.batches(_METRIC_BATCHES, device))
+        return torch.cat([inputs[labels > 0.5] for inputs, labels in batches])
 
     def epochs_since_best(self) -> int:
         if not self.reports:
@@ -201,8 +183,8 @@ class _Run:
             "config": repr(config),
             "data": self.sampler.fingerprint,
             "network": self.network.state_dict(),
-            "average": self.average.state_dict(),
-            "optimiser": self.optimiser.state_dict(),
+            "average": self.trainer.average.state_dict(),
+            "optimiser": self.trainer.optimiser.state_dict(),
             "best": self.best,
             "sampler": self.sampler.state(),
             # Dropout draws from torch's own generator.
@@ -223,8 +205,8 @@ class _Run:
             if content["data"] != self.sampler.fingerprint:
                 raise DataError(f"{path}: this checkpoint is of a run on other recordings; train without resume")
             self.network.load_state_dict(content["network"])
-            self.average.load_state_dict(content["average"])
-            self.optimiser.load_state_dict(content["optimiser"])
+            self.trainer.average.load_state_dict(content["average"])
+            self.trainer.optimiser.load_state_dict(content["optimiser"])
         except DataError:
             raise
         except Exception as error:  # torch.load raises whatever its parts raise

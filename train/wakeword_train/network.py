@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from wakeword.errors import ConfigError
+from wakeword_train.deepsad import DistanceHead
 
 Pooling = Literal["last", "mean", "max", "attention"]
 
@@ -19,14 +20,22 @@ class WakeWordNetwork(nn.Module):
 
     ``last`` is the paper's head on the last hidden state; the others pool the hidden states of all frames, which
     spreads the gradient over the whole word instead of its tail. ``stack`` consecutive frames are given to the LSTM as
-    one step, which divides its recurrent work by ``stack``.
+    one step, which divides its recurrent work by ``stack``. With ``embedding`` the head measures the distance from a
+    centre in so many coordinates, as DeepSAD needs.
     """
 
     mean: Tensor
     deviation: Tensor
 
     def __init__(
-        self, *, n_features: int, hidden_size: int, pooling: Pooling, stack: int = 1, dropout: float = 0.0
+        self,
+        *,
+        n_features: int,
+        hidden_size: int,
+        pooling: Pooling,
+        stack: int = 1,
+        dropout: float = 0.0,
+        embedding: int | None = None,
     ) -> None:
         super().__init__()
         if pooling not in get_args(Pooling):
@@ -41,7 +50,9 @@ class WakeWordNetwork(nn.Module):
         self.lstm = nn.LSTM(n_features * stack, hidden_size, batch_first=True)
         self.attention = nn.Linear(hidden_size, 1, bias=False) if pooling == "attention" else None
         self.dropout = nn.Dropout(dropout)
-        self.head = nn.Linear(hidden_size, 1)
+        self.head: nn.Linear | DistanceHead = (
+            nn.Linear(hidden_size, 1) if embedding is None else DistanceHead(hidden_size, embedding)
+        )
         self.register_buffer("mean", torch.zeros(n_features))
         self.register_buffer("deviation", torch.ones(n_features))
 
@@ -59,10 +70,10 @@ class WakeWordNetwork(nn.Module):
 
         Normalisation is a step of its own because DROCC's distances are measured in normalised coordinates.
         """
-        logits: Tensor = self.head(self.dropout(self._pool(frames))).squeeze(-1)
+        logits: Tensor = self.head(self.dropout(self.features(frames))).squeeze(-1)
         return logits
 
-    def _pool(self, frames: Tensor) -> Tensor:
+    def features(self, frames: Tensor) -> Tensor:
         """Frames as in ``forward`` -> pooled hidden states ``(batch, hidden_size)``."""
         hidden: Tensor
         hidden, _ = self.lstm(frames.reshape(len(frames), -1, self.stack * frames.shape[2]))

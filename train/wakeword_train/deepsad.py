@@ -1,0 +1,123 @@
+"""DeepSAD: a distance to a centre that is small for positives and large for negatives, over any encoder.
+
+Source: Ruff et al., "Deep Semi-Supervised Anomaly Detection", ICLR 2020, equation 7, with every sample labelled.
+"""
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+import torch.nn.functional as nnf
+from torch import Tensor, nn
+
+from wakeword.errors import ConfigError
+
+log = logging.getLogger(__name__)
+
+_NEAR_ZERO = 0.1
+
+
+@dataclass(frozen=True)
+class DeepSadConfig:
+    """The baseline's own settings."""
+
+    eta: float = 1.0
+    """Weight of the negatives' inverse distance beside the positives' distance."""
+    embedding: int = 32
+    """Coordinates in which the distance is measured."""
+
+    def __post_init__(self) -> None:
+        if self.eta <= 0 or self.embedding < 1:
+            raise ConfigError(f"expected eta > 0 and embedding >= 1, got {self}")
+
+
+class DistanceHead(nn.Module):
+    """Features ``(batch, k)`` -> ``(batch, 1)``: minus the squared distance of their projection from a fixed centre.
+
+    The projection has no bias, with which the encoder could move everything onto the centre.
+    """
+
+    centre: Tensor
+
+    def __init__(self, n_features: int, embedding: int) -> None:
+        super().__init__()
+        self.projection = nn.Linear(n_features, embedding, bias=False)
+        self.register_buffer("centre", torch.zeros(embedding))
+
+    def forward(self, features: Tensor) -> Tensor:
+        """See the class."""
+        distance: Tensor = (self.projection(features) - self.centre).square().sum(dim=1, keepdim=True)
+        return -distance
+
+
+class DistanceScorer(Protocol):
+    """A network whose logit is minus a squared distance."""
+
+    head: DistanceHead
+
+    def features(self, inputs: Tensor) -> Tensor:
+        """Inputs ``(batch, ...)`` -> what the head sees, ``(batch, k)``."""
+        ...
+
+
+class DistanceNetwork(nn.Module):
+    """Any encoder ``(batch, ...) -> (batch, n_features)`` with a ``DistanceHead``: logits ``(batch,)``."""
+
+    def __init__(self, encoder: nn.Module, n_features: int, embedding: int = 32) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.head = DistanceHead(n_features, embedding)
+
+    def features(self, inputs: Tensor) -> Tensor:
+        """See ``DistanceScorer``."""
+        encoded: Tensor = self.encoder(inputs).flatten(1)
+        return encoded
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Inputs ``(batch, ...)`` -> logits ``(batch,)``, none above 0."""
+        logits: Tensor = self.head(self.features(inputs)).squeeze(-1)
+        return logits
+
+
+def pretrain(network: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], *, learning_rate: float = 1e-3) -> float:
+    """Train the encoder with a linear decoder to reproduce its inputs, then fix the centre; the last batch's error.
+
+    ``network`` is a ``DistanceScorer``; ``batches``: inputs ``(batch, ...)`` and labels ``(batch,)``, 1 for a positive. The
+    centre is the mean embedding of the positives of all batches; coordinates near zero are moved to +-0.1, as the
+    paper's code does, for a weight of zero would reach them too easily. Raises ``ConfigError`` for a network without a
+    distance head.
+    """
+    scorer = _as_distance_scorer(network)
+    network.train()
+    decoder: nn.Linear | None = None
+    error = torch.zeros(())
+    positives: list[Tensor] = []
+    for inputs, labels in batches:
+        flat = inputs.flatten(1)
+        if decoder is None:
+            decoder = nn.Linear(len(scorer.head.centre), flat.shape[1]).to(inputs.device)
+            optimiser = torch.optim.Adam([*network.parameters(), *decoder.parameters()], lr=learning_rate)
+        error = nnf.mse_loss(decoder(scorer.head.projection(scorer.features(inputs))), flat)
+        optimiser.zero_grad()
+        error.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+        positives.append(inputs[labels > 0.5])
+    network.eval()
+    with torch.no_grad():
+        embedded = torch.cat([scorer.head.projection(scorer.features(some)) for some in positives if len(some)])
+    centre = embedded.mean(dim=0)
+    side = torch.where(centre < 0, -1.0, 1.0)
+    scorer.head.centre.copy_(torch.where(centre.abs() < _NEAR_ZERO, side * _NEAR_ZERO, centre))
+    log.info("encoder pre-trained: reconstruction error %.3f", error.item())
+    return error.item()
+
+
+def _as_distance_scorer(network: nn.Module) -> DistanceScorer:
+    if not isinstance(getattr(network, "head", None), DistanceHead):
+        raise ConfigError(
+            "expected a network with a distance head for deepsad (DistanceNetwork, or distance=N of WakeWordNetwork), "
+            f"got {type(network).__name__}"
+        )
+    return network  # type: ignore[return-value]

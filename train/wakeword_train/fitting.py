@@ -1,0 +1,216 @@
+"""Training steps that every method shares, and the whole loop for data that fits into one tensor."""
+
+import copy
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+
+from wakeword.errors import ConfigError, DataError
+from wakeword_train.deepsad import DeepSadConfig, pretrain
+from wakeword_train.drocc import AdversaryHealth, shared_sensitivity
+from wakeword_train.losses import METHODS, ONE_CLASS_METHODS, AdversaryConfig, Loss, make_loss, warmup_loss
+
+_METRIC_ROWS = 256
+"""Positives from which a metric that all rows share is taken."""
+
+
+@dataclass(frozen=True)
+class FitConfig:
+    """A run of ``fit_tensors``."""
+
+    method: str = "drocc-lf"
+    adversary: AdversaryConfig = field(default_factory=AdversaryConfig)
+    deepsad: DeepSadConfig = field(default_factory=DeepSadConfig)
+    warmup_epochs: int = 5
+    """Epochs of cross-entropy before the method's own loss; of reconstruction for ``deepsad``."""
+    epochs: int = 20
+    """All epochs, the warm-up included."""
+    batch_size: int = 128
+    learning_rate: float = 1e-3
+    weight_decay: float = 1e-4
+    averaging: float = 0.0
+    """Decay per step of the running average of the weights; 0 turns it off."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ConfigError(f"expected method {', '.join(METHODS)}, got {self.method!r}")
+        if not 0 <= self.warmup_epochs < self.epochs or self.batch_size < 1:
+            raise ConfigError(f"expected 0 <= warmup_epochs < epochs and batch_size >= 1, got {self}")
+        if self.learning_rate <= 0 or self.weight_decay < 0 or not 0 <= self.averaging < 1:
+            raise ConfigError("expected learning_rate > 0, weight_decay >= 0 and averaging in 0..1")
+
+
+@dataclass(frozen=True)
+class EpochOutcome:
+    """What one epoch did."""
+
+    epoch: int
+    warming_up: bool
+    loss: float
+    health: AdversaryHealth | None
+    network: nn.Module
+    """The averaged network, in ``eval`` mode; it changes with the next epoch."""
+
+
+def fit_tensors(
+    network: nn.Module,
+    inputs: Tensor,
+    labels: Tensor,
+    config: FitConfig,
+    *,
+    loss: Loss | None = None,
+    after_epoch: Callable[[EpochOutcome], None] | None = None,
+    select: Callable[[nn.Module], float] | None = None,
+) -> nn.Module:
+    """Train ``network``, inputs ``(batch, ...)`` -> logits ``(batch,)``, in place, and return it in ``eval`` mode.
+
+    ``inputs`` ``(n, ...)`` of any shape; ``labels`` ``(n,)``, 1 for a positive and 0 for a negative (which the one-class
+    methods never look at). ``deepsad`` wants a ``DistanceNetwork``. ``loss`` takes the place of the method's own.
+    ``select`` scores a network, higher is better, after each epoch of the method's own loss, and the best is kept; without
+    it, the last. Repeatable on the CPU, and torch's own random generator is left as it was. Raises ``DataError`` if there
+    is no positive, or if the loss is not finite.
+    """
+    if len(inputs) != len(labels) or not bool((labels > 0.5).any()):
+        raise DataError(f"expected a label for each of {len(inputs)} inputs, one of them 1; got {len(labels)} labels")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        labels = labels.to(inputs.dtype)
+        if config.method in ONE_CLASS_METHODS:
+            inputs, labels = inputs[labels > 0.5], labels[labels > 0.5]
+        _fit(network, inputs, labels, config, loss, after_epoch, select)
+    return network.eval()
+
+
+def _fit(
+    network: nn.Module,
+    inputs: Tensor,
+    labels: Tensor,
+    config: FitConfig,
+    own_loss: Loss | None,
+    after_epoch: Callable[[EpochOutcome], None] | None,
+    select: Callable[[nn.Module], float] | None,
+) -> None:
+    generator = torch.Generator().manual_seed(config.seed)
+    trainer = Trainer(network, config.learning_rate, config.weight_decay, config.averaging, generator)
+    epochs = range(config.epochs)
+    if config.method == "deepsad":
+        epochs = range(config.warmup_epochs, config.epochs)
+        batches = (batch for _ in range(config.warmup_epochs) for batch in shuffled(inputs, labels, config, generator))
+        pretrain(network, batches, learning_rate=config.learning_rate)
+        trainer.restart_average()
+    best, best_score = copy.deepcopy(trainer.averaged.state_dict()), -math.inf
+    for epoch in epochs:
+        warming_up = epoch < config.warmup_epochs
+        trainer.set_rate(epoch / max(1, config.epochs - 1))
+        if warming_up:
+            loss = warmup_loss(config.method)
+        elif own_loss is not None:
+            loss = own_loss
+        else:
+            positives = inputs[labels > 0.5][:_METRIC_ROWS]
+            loss = method_loss(config.method, config.adversary, config.deepsad, network, positives)
+        mean_loss, health = trainer.epoch(loss, shuffled(inputs, labels, config, generator))
+        averaged = trainer.averaged.eval()
+        if after_epoch is not None:
+            after_epoch(EpochOutcome(epoch + 1, warming_up, mean_loss, health, averaged))
+        if warming_up:
+            continue
+        score = 0.0 if select is None else select(averaged)
+        if score >= best_score:
+            best, best_score = copy.deepcopy(averaged.state_dict()), score
+    network.load_state_dict(best)
+
+
+def shuffled(
+    inputs: Tensor, labels: Tensor, config: FitConfig, generator: torch.Generator
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """One epoch of batches, each row once."""
+    order = torch.randperm(len(inputs), generator=generator)
+    for rows in torch.split(order, config.batch_size):
+        yield inputs[rows], labels[rows]
+
+
+def method_loss(
+    method: str, adversary: AdversaryConfig, deepsad: DeepSadConfig, network: nn.Module, positives: Tensor | None
+) -> Loss:
+    """The method's loss for the coming epoch, for which ``positives`` ``(rows, ...)`` give the metric if all share one."""
+    metric = None
+    if positives is not None and method == "drocc-lf" and adversary.sigma_refresh == "epoch":
+        metric = shared_sensitivity(
+            network, positives, floor=adversary.sigma_floor, smoothing=adversary.sigma_smoothing
+        )
+    return make_loss(method, adversary, deepsad=deepsad, shared_metric=metric)
+
+
+class Trainer:
+    """A network under training: its optimiser and the running average of its weights."""
+
+    def __init__(
+        self,
+        network: nn.Module,
+        learning_rate: float,
+        weight_decay: float,
+        averaging: float,
+        generator: torch.Generator,
+    ) -> None:
+        self.network = network
+        self.learning_rate = learning_rate
+        self.generator = generator
+        """Draws the adversaries' starting points."""
+        self._decay = get_ema_multi_avg_fn(averaging)  # type: ignore[no-untyped-call]
+        self.average = AveragedModel(network, multi_avg_fn=self._decay)
+        self.optimiser = torch.optim.AdamW(network.parameters(), lr=learning_rate, weight_decay=weight_decay)
+
+    @property
+    def averaged(self) -> nn.Module:
+        """The network with the averaged weights."""
+        return self.average.module
+
+    def restart_average(self) -> None:
+        """Begin the average anew at the present weights and buffers."""
+        self.average = AveragedModel(self.network, multi_avg_fn=self._decay)
+
+    def set_rate(self, share: float) -> None:
+        """A cosine from the full learning rate at ``share`` 0 of the run down to a twentieth of it at 1."""
+        factor = 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * share))
+        for group in self.optimiser.param_groups:
+            group["lr"] = self.learning_rate * factor
+
+    def epoch(
+        self, loss_function: Loss, batches: Iterable[tuple[Tensor, Tensor]]
+    ) -> tuple[float, AdversaryHealth | None]:
+        """One step on each batch of inputs ``(batch, ...)`` and labels ``(batch,)``; mean loss and mean health.
+
+        Raises ``DataError`` if the loss is not finite.
+        """
+        self.network.train()
+        losses: list[float] = []
+        health: list[AdversaryHealth] = []
+        for inputs, labels in batches:
+            loss, of_batch = loss_function(self.network, inputs, labels, self.generator)
+            if not bool(torch.isfinite(loss)):
+                raise DataError(f"the loss became {float(loss)} after {len(losses)} steps; lower the learning rate")
+            self.optimiser.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
+            self.optimiser.step()
+            self.average.update_parameters(self.network)
+            losses.append(float(loss.detach()))
+            if of_batch is not None:
+                health.append(of_batch)
+        return float(np.mean(losses)), mean_health(health)
+
+
+def mean_health(health: list[AdversaryHealth]) -> AdversaryHealth | None:
+    """The mean over batches, and the sum of the fallbacks."""
+    if not health:
+        return None
+    means = {f.name: float(np.mean([getattr(h, f.name) for h in health])) for f in dataclasses.fields(AdversaryHealth)}
+    return AdversaryHealth(**{**means, "fallbacks": sum(h.fallbacks for h in health)})  # type: ignore[arg-type]
