@@ -6,8 +6,9 @@ import shutil
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +40,7 @@ class _Event(ctypes.Structure):
 _Callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(_Event))
 _LIST_END, _WORD = 0, 1
 _RETRIEVAL, _DONT_EXIT = 2, 0x8000
-_UTF8_AND_PHONEMES = 1 | 0x100
+_UTF8, _PHONEMES, _IPA = 1, 0x100, 2
 _RATE, _VOLUME, _PITCH, _RANGE = 1, 2, 3, 4
 
 # One library, one set of C globals in a process: its users take turns.
@@ -94,6 +95,18 @@ class EspeakSynthesizer:
         ends = [start for start, _ in words[1:]] + [len(native)]
         return samples, [Word(word, start / rate, end / rate) for (start, word), end in zip(words, ends, strict=True)]
 
+    def phonemes(self, texts: Sequence[str], accent: str) -> list[list[str]]:
+        """How that accent reads each text: IPA symbols, a stress mark before its vowel, for all words in a row.
+
+        Raises ``SynthesisError`` on an unknown accent.
+        """
+        voice = next((voice for voice in self._voices if voice.accent == accent), None)
+        if voice is None:
+            raise SynthesisError(f"expected an accent of {self.engine}, got {accent!r}")
+        with _ESPEAK_LOCK, self._library(voice, Prosody()) as (library, _):
+            library.espeak_TextToPhonemes.restype = ctypes.c_char_p
+            return [_read(library, text) for text in texts]
+
     @contextmanager
     def _library(self, voice: Voice, prosody: Prosody) -> Iterator[tuple[ctypes.CDLL, int]]:
         """A fresh instance of the library that speaks so, and the sample rate that it speaks at."""
@@ -122,6 +135,12 @@ class EspeakSynthesizer:
             _unload(library)
 
 
+@cache
+def shared_espeak() -> EspeakSynthesizer:
+    """One for the whole process: each copies its data."""
+    return EspeakSynthesizer()
+
+
 def _collect(library: ctypes.CDLL, text: str) -> tuple[NDArray[np.int16], list[tuple[int, str]]]:
     """int16 samples ``(n,)`` of the text spoken, and each word with the sample that it begins at."""
     blocks: list[bytes] = []
@@ -141,9 +160,18 @@ def _collect(library: ctypes.CDLL, text: str) -> tuple[NDArray[np.int16], list[t
     callback = _Callback(collect)
     library.espeak_SetSynthCallback(callback)
     encoded = text.encode()
-    if library.espeak_Synth(encoded, len(encoded) + 1, 0, 1, 0, _UTF8_AND_PHONEMES, None, None):
+    if library.espeak_Synth(encoded, len(encoded) + 1, 0, 1, 0, _UTF8 | _PHONEMES, None, None):
         raise SynthesisError(f"espeak-ng failed to speak {text!r}")
     return np.frombuffer(b"".join(blocks), "<i2").astype(np.int16), words
+
+
+def _read(library: ctypes.CDLL, text: str) -> list[str]:
+    rest = ctypes.c_char_p(text.replace("\0", " ").encode())
+    symbols: list[str] = []
+    while rest.value:  # one clause after the other
+        clause = library.espeak_TextToPhonemes(ctypes.byref(rest), _UTF8, _IPA | ord("_") << 8)
+        symbols += [symbol for word in clause.decode().split() for symbol in word.split("_") if symbol]
+    return symbols
 
 
 def _copy_english(data: Path, to: Path) -> None:

@@ -1,4 +1,8 @@
-"""What a text-to-speech engine is. ``espeak`` is embedded, ``flite`` is used where it is installed."""
+"""What a text-to-speech engine is.
+
+``espeak`` is embedded; ``flite`` and ``festival`` are used where they are installed, ``piper`` where the user has voices,
+and ``command`` is anything that can be run.
+"""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -54,3 +58,9 @@ class Synthesizer(Protocol):
         engine fails.
         """
         ...
+
+
+def require_plain_words(text: str, engine: str) -> None:
+    """Refuse phonemes and texts with nothing to say, for engines that would say something else or crash."""
+    if not any(character.isalnum() for character in text) or "[[" in text or "\0" in text:
+        raise SynthesisError(f"expected a text in plain words to speak with {engine}, got {text!r}")

@@ -1,9 +1,10 @@
 """The voices that speak English, and the group that each of them may be used for.
 
 A network that was trained on a voice knows it, so the groups share no *source*: no formant speaker of espeak-ng and no
-human behind a flite voice. The variants of espeak-ng with the same formants are one source under several names.
+human behind another engine's voice. The variants of espeak-ng with the same formants are one source under several names.
 """
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -11,7 +12,9 @@ from typing import Literal, get_args
 from wakeword.errors import SynthesisError
 
 Group = Literal["train", "validation", "test"]
-ESPEAK, FLITE = "espeak-ng", "flite"
+ESPEAK, FLITE, FESTIVAL, PIPER, COMMAND = "espeak-ng", "flite", "festival", "piper", "command"
+TAKES_PHONEMES = frozenset({ESPEAK})
+"""Engines that speak ``[[...]]``."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,8 @@ class Voice:
     group: Group
     licence: str
     """What applies to the audio that the voice makes."""
+    locator: str = ""
+    """What the engine needs to find it: the file of a Piper voice, the command of an engine that is one."""
 
 
 # en-Shaw reads another alphabet, so it is not here.
@@ -111,6 +116,14 @@ _FLITE_SPEAKERS: dict[str, tuple[str, Group]] = {
     "slt": ("en-US", "test"),
 }
 
+# Voice of festival -> accent, source and group. kal and slt are the humans of flite's voices.
+_FESTIVAL_VOICES: dict[str, tuple[str, str, Group]] = {
+    "kal_diphone": ("en-US", f"{FLITE}:kal16", "validation"),
+    "ked_diphone": ("en-US", f"{FESTIVAL}:ked", "train"),
+    "us_slt_hts": ("en-US", f"{FLITE}:slt", "test"),
+    "cmu_us_slt_arctic_hts": ("en-US", f"{FLITE}:slt", "test"),
+}
+
 
 def espeak_voices() -> list[Voice]:
     """Every English accent of espeak-ng by every usable variant."""
@@ -132,26 +145,60 @@ def flite_voices() -> list[Voice]:
     ]
 
 
+def festival_voices() -> list[Voice]:
+    """The voices of festival whose humans are known."""
+    return [
+        Voice(f"{FESTIVAL}:{name}", FESTIVAL, accent, name, source, group, "MIT-Festival")
+        for name, (accent, source, group) in _FESTIVAL_VOICES.items()
+    ]
+
+
 def english_voices(group: Group | None = None, *, engines: Iterable[str] = (ESPEAK,)) -> list[Voice]:
     """The voices of a group, or of all groups, in a stable order.
 
-    Only the embedded engine by default, so that a seed gives the same clips on every machine.
-    Raises ``SynthesisError`` on an unknown group or engine.
+    An engine is ``espeak-ng``, ``flite``, ``festival``, ``piper:FILE-OR-FOLDER`` or ``command:FILE.toml``; the last two
+    with ``@train``, ``@validation`` or ``@test`` behind the file to say the group of all its voices. Only the embedded
+    engine by default, so that a seed gives the same clips on every machine. Of festival, only the voices that are
+    installed. Raises ``SynthesisError`` on an unknown group or engine.
     """
     if group is not None and group not in get_args(Group):
         raise SynthesisError(f"expected a voice group among {', '.join(get_args(Group))}, got {group!r}")
-    by_engine = {ESPEAK: espeak_voices, FLITE: flite_voices}
-    voices = []
-    for engine in engines:
-        if engine not in by_engine:
-            raise SynthesisError(f"expected engines among {', '.join(by_engine)}, got {engine!r}")
-        voices += by_engine[engine]()
-    return [voice for voice in voices if group in (None, voice.group)]
+    return [voice for engine in engines for voice in _voices_of(engine) if group in (None, voice.group)]
+
+
+def _voices_of(engine: str) -> list[Voice]:
+    """Every voice of an engine as ``english_voices`` names it."""
+    from wakeword_tools import command, festival, piper
+
+    kind, _, place = engine.partition(":")
+    path, _, last = place.rpartition("@")
+    given: Group | None = next((group for group in get_args(Group) if path and group == last), None)
+    place = path if given else place
+    match kind:
+        case "espeak-ng" if not place:
+            return espeak_voices()
+        case "flite" if not place:
+            return flite_voices()
+        case "festival" if not place:
+            return festival.FestivalSynthesizer().voices()
+        case "piper" if place:
+            return piper.piper_voices(place, given)
+        case "command" if place:
+            return command.read_command_voices(place, given)
+    raise SynthesisError(
+        f"expected engines among {ESPEAK}, {FLITE}, {FESTIVAL}, {PIPER}:FOLDER and {COMMAND}:FILE.toml, got {engine!r}"
+    )
+
+
+def group_of_source(source: str) -> Group:
+    """The group of a human whom no table names: by a hash, 70 % train and 15 % each of the others."""
+    place = int(hashlib.sha256(source.encode()).hexdigest(), 16) % 100
+    return "train" if place < 70 else "validation" if place < 85 else "test"
 
 
 def voice_named(name: str) -> Voice:
-    """The voice of that stable name. ``SynthesisError`` if there is none."""
-    for voice in english_voices(engines=(ESPEAK, FLITE)):
+    """The built-in voice of that stable name. ``SynthesisError`` if there is none."""
+    for voice in (*espeak_voices(), *flite_voices(), *festival_voices()):
         if voice.name == name:
             return voice
     raise SynthesisError(f"expected the name of a voice such as 'espeak-ng:en-GB-x-rp+f3' or 'flite:slt', got {name!r}")
