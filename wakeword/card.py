@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -18,6 +19,19 @@ METADATA_KEY = "wakeword.card"
 """Key of the card (JSON) in the metadata of the ONNX file."""
 MAX_WINDOW = 1_000
 """Frames: ten seconds. Memory grows with the window, and a file must not decide how much of it is taken."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A rate that was measured, with the ends of its exact 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+    count: int
+    """How often it happened."""
+    trials: float
+    """In so many clips, or hours."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +52,17 @@ class OperatingPoint:
     recall_high: float
     data: str
     """What it was measured on: clips, hours, where from."""
+    positives: int = 0
+    """Clips that ``recall`` was measured on; 0 in cards that do not say."""
+    fpr_negatives: Rate | None = None
+    """False positives per clip of other words, where that was measured."""
+    fpr_near_negatives: Rate | None = None
+    """The same for words that sound like the wake word."""
+    false_accepts_per_hour: Rate | None = None
+    assurance: float | None = None
+    """Probability that the threshold keeps ``target`` on fresh recordings of the same kind."""
+    fingerprint: str = ""
+    """Sixteen hex digits of the recordings: the same for the same data, wherever it lies."""
 
     def __post_init__(self) -> None:
         if not 0 < self.threshold <= 1:
@@ -132,10 +157,12 @@ def _read(kind: Any, value: Any) -> Any:
         return tuple(_read(get_args(kind)[0], part) for part in value)
     if get_origin(kind) is Mapping and isinstance(value, dict):
         return value
+    if isinstance(kind, UnionType):
+        return None if value is None else _read(get_args(kind)[0], value)
     if kind is float and type(value) is int:
         return float(value)
     # No field is a truth value, and in Python those are integers.
-    if kind not in (int, float, str, str | None) or isinstance(value, bool) or not isinstance(value, kind):
+    if kind not in (int, float, str) or isinstance(value, bool) or not isinstance(value, kind):
         raise TypeError(f"expected {kind}, got {str(value)[:80]}")
     return value
 

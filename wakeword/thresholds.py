@@ -1,4 +1,4 @@
-"""Thresholds that keep a rate of false positives on scores that were measured."""
+"""Thresholds on scores that were measured. A score counts as the wake word when it is at or above the threshold."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,11 +9,39 @@ def just_above(score: float) -> float:
     return float(np.nextafter(score, np.inf))
 
 
-def threshold_at_fpr(negatives: ArrayLike, fpr: float) -> float:
-    """The lowest threshold that at most a share ``fpr`` of the scores ``negatives``, ``(n,)``, reaches.
+def allowed_at_rate(trials: float, rate: float) -> int:
+    """The most events in so many trials (clips or hours) that are no more than ``rate`` for each."""
+    # Without the tolerance, 0.03 of 100 clips would be 2.
+    return int(np.floor(rate * trials + 1e-9))
 
-    Ties count against it: of several negatives with one score either all reach the threshold or none.
+
+def threshold_allowing(scores: ArrayLike, allowed: int) -> float:
+    """The lowest threshold that at most ``allowed`` of ``scores``, ``(n,)``, reach; minus infinity if all may.
+
+    Ties count against it: of several clips with one score either all reach the threshold or none.
     """
-    scores: NDArray[np.float64] = np.sort(np.asarray(negatives, np.float64))
-    allowed = int(np.floor(fpr * len(scores) + 1e-9))
-    return -np.inf if allowed >= len(scores) else just_above(float(scores[-1 - allowed]))
+    ordered: NDArray[np.float64] = np.sort(np.asarray(scores, np.float64))
+    return -np.inf if allowed >= len(ordered) else just_above(float(ordered[-1 - allowed]))
+
+
+def threshold_at_fpr(negatives: ArrayLike, fpr: float) -> float:
+    """The lowest threshold that at most a share ``fpr`` of the scores ``negatives``, ``(n,)``, reaches, as above."""
+    return threshold_allowing(negatives, allowed_at_rate(len(np.asarray(negatives)), fpr))
+
+
+def with_room(threshold: float, scores: ArrayLike) -> float:
+    """``threshold`` moved up to the middle, in log odds, of the gap between ``scores``, ``(n,)`` in 0..1, where it lies.
+
+    The same scores reach it. Another processor, or blocks of another length, move a logit by about 1e-5: enough to lift
+    a score over a threshold that lies just above it.
+    """
+    values: NDArray[np.float64] = np.asarray(scores, np.float64)
+    below, above = values[values < threshold], values[values >= threshold]
+    if len(below) == 0 or len(above) == 0:
+        return threshold
+    low, high = float(below.max()), float(above.min())
+    with np.errstate(divide="ignore"):
+        middle = float(np.mean([np.log(value) - np.log1p(-value) for value in (low, high)]))
+    # Scores of exactly 0 or 1 have no finite log odds.
+    halfway = 0.5 + 0.5 * np.tanh(0.5 * middle) if np.isfinite(middle) else 0.5 * (low + high)
+    return float(min(max(halfway, threshold), high))

@@ -17,10 +17,12 @@ licence = "CC0-1.0"
 [network]
 hidden_size = 16
 [schedule]
-warmup_epochs = 1
-epochs = 2
-steps_per_epoch = 4
-batch_size = 16
+warmup_epochs = 2
+epochs = 4
+steps_per_epoch = 12
+batch_size = 32
+learning_rate = 1e-2
+averaging = 0.8
 [synthesis]
 positives = 5
 negatives = 300
@@ -62,7 +64,7 @@ def test_a_model_is_trained_calibrated_and_written(tmp_path: Path, config: Path)
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--keyword", "updown"], "recordings of 'updown'"),
+        (["--keyword", "?!"], "pronounce"),
         (["--keyword", "updown", "--data", "absent"], "absent"),
         (["--keyword", "updown", "--method", "magic"], "magic"),
         (["--config", "absent.toml"], "absent.toml"),

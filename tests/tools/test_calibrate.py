@@ -1,118 +1,191 @@
-"""Thresholds keep their promise on the data they were chosen on; intervals are exact; the graph is never touched."""
+"""Points say what was measured and how sure it is; nonsense is refused; the graph is never touched."""
 
+import dataclasses
+import re
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
-from builders import band_model_bytes, bursts
+from builders import band_model_bytes
 from hypothesis import given
 from hypothesis import strategies as st
+from simulated import evenly
 
-from wakeword import Detector, Model
 from wakeword.card import OperatingPoint
-from wakeword.errors import CalibrationError
+from wakeword.errors import CalibrationError, ConfigError
 from wakeword.model import read_model
-from wakeword_tools.calibrate import (
-    CalibrationScores,
-    point_at_false_accepts,
-    point_at_fpr,
-    score_recordings,
-    write_points,
-)
-from wakeword_tools.intervals import clopper_pearson, poisson_rate
-from wakeword_tools.scores import clip_score, count_events, stream_scores
+from wakeword_tools.calibrate import calibrate_point, check_scores, write_points
+from wakeword_tools.measures import RateKind, Target
+from wakeword_tools.scores import ScoreSet, events_at
 
-seeds = st.integers(0, 2**32 - 1)
+FPR = Target(RateKind.FPR, 0.03)
+RATE = Target(RateKind.FA_PER_HOUR, 0.5)
 
 
-def random_scores(seed: int, *, negatives: int = 300, distinct: int = 40) -> CalibrationScores:
-    """Scores with many ties, among them streams that rise and fall as real ones do."""
-    rng = np.random.default_rng(seed)
-    drawn = rng.integers(1, distinct, negatives) / distinct
-    walks = [np.abs(np.cumsum(rng.standard_normal(4_000))) for _ in range(3)]
-    streams = [np.round(walk / (1 + walk.max()), 2) for walk in walks]
-    return CalibrationScores(rng.random(50), drawn, streams, hours=4_000 * 3 * 0.08 / 3_600 * 20)
-
-
-@given(seed=seeds, fpr=st.sampled_from([0.03, 0.05, 0.2]))
-def test_an_fpr_point_keeps_its_target_and_no_lower_threshold_would(seed: int, fpr: float) -> None:
-    scores = random_scores(seed)
-    threshold = point_at_fpr(scores, fpr, data="").threshold
-    assert (scores.negatives >= threshold).mean() <= fpr
-    below = scores.negatives[scores.negatives < threshold].max()
-    assert (scores.negatives >= below).mean() > fpr
-
-
-@given(seed=seeds, rate=st.sampled_from([0.0, 0.5, 2.0]))
-def test_a_false_accept_point_keeps_its_target(seed: int, rate: float) -> None:
-    scores = random_scores(seed)
-    threshold = point_at_false_accepts(scores, rate, data="").threshold
-    events = sum(count_events(stream, threshold) for stream in scores.streams)
-    assert events <= rate * scores.hours
-
-
-def test_the_detector_fires_as_often_as_was_counted(low_model: Model) -> None:
-    recording = bursts(30, {2: "low", 6.5: "high", 9: "low", 20: "low"})
-    scores = stream_scores(low_model, recording)
-    for threshold in (0.3, 0.5, 0.9):
-        detector = Detector(low_model, threshold=threshold)
-        fired = [
-            detection for i in range(0, len(recording), 999) for detection in detector.push(recording[i : i + 999])
-        ]
-        fired += detector.flush()
-        assert count_events(scores, threshold) == len(fired)
-    assert count_events(scores, 0.5) == 3
-
-
-def test_a_clip_scores_as_its_best_window(low_model: Model, high_model: Model) -> None:
-    clip = bursts(1.4, {0.9: "low"})
-    assert clip_score(low_model, clip) == stream_scores(low_model, clip).max()
-    assert clip_score(low_model, clip) > 0.5 > clip_score(high_model, clip)
-    assert len(stream_scores(low_model, clip[:100])) == 1
-
-
-def test_recordings_are_scored_in_their_groups(low_model: Model) -> None:
-    scores = score_recordings(
-        low_model,
-        positives=[bursts(1, {0.3: "low"})],
-        negatives=[bursts(1, {0.3: "high"}), bursts(1, {})],
-        background=[bursts(36, {})],
+def calibrated(
+    scores: ScoreSet, target: Target, *, confidence: float | None = None
+) -> tuple[OperatingPoint, list[str]]:
+    """A point and the warnings that came with it."""
+    warnings: list[str] = []
+    check_scores(scores, warn=warnings.append)
+    point = calibrate_point(
+        scores, target, data="made up", fingerprint="f", confidence=confidence, warn=warnings.append
     )
-    assert scores.positives.min() > scores.negatives.max()
-    assert scores.hours == pytest.approx(0.01)
+    return point, warnings
+
+
+def refused(scores: ScoreSet, target: Target = FPR) -> str:
+    with pytest.raises(CalibrationError) as caught:
+        calibrated(scores, target)
+    return str(caught.value)
+
+
+def plenty(seed: int = 0, *, hours: float = 12.0) -> ScoreSet:
+    """Scores of a model that tells most of what it hears apart."""
+    drawn = evenly(np.random.default_rng(seed), negatives=500, near=100, hours=hours, per_hour=20.0)
+    return dataclasses.replace(
+        drawn,
+        negatives=0.6 * drawn.negatives,
+        near_negatives=0.6 * drawn.near_negatives,
+        streams=[0.6 * stream for stream in drawn.streams],
+    )
+
+
+@given(seed=st.integers(0, 1_000), target=st.sampled_from([FPR, RATE]))
+def test_a_point_says_what_its_threshold_does(seed: int, target: Target) -> None:
+    scores = plenty(seed)
+    point, _ = calibrated(scores, target)
+    assert (point.name, point.kind, point.target) == (target.name, target.kind.value, target.value)
+    assert point.recall == (scores.positives >= point.threshold).mean()
+    assert point.recall_low < point.recall < point.recall_high
+    assert point.positives == 200
+    for rate, some in ((point.fpr_negatives, scores.negatives), (point.fpr_near_negatives, scores.near_negatives)):
+        assert rate is not None
+        assert rate.value == (some >= point.threshold).mean()
+        assert rate.low <= rate.value <= rate.high
+        assert rate.trials == len(some)
+    assert point.false_accepts_per_hour is not None
+    assert point.false_accepts_per_hour.count == events_at(scores.streams, point.threshold)
+    assert point.false_accepts_per_hour.trials == 12.0
+    assert point.fingerprint == "f"
+
+
+def test_plenty_of_data_gives_no_warning() -> None:
+    assert calibrated(plenty(), FPR)[1] == []
+    assert calibrated(plenty(), RATE)[1] == []
+
+
+def test_confidence_raises_the_threshold_and_is_told() -> None:
+    scores = plenty()
+    for target in (FPR, RATE):
+        usual, sure = calibrated(scores, target)[0], calibrated(scores, target, confidence=0.95)[0]
+        assert sure.threshold > usual.threshold
+        assert usual.assurance is not None
+        assert sure.assurance is not None
+        assert usual.assurance < 0.95 <= sure.assurance
 
 
 def test_too_little_data_is_told_with_what_is_needed() -> None:
-    few = CalibrationScores(np.array([0.9]), np.array([0.1] * 20))
-    with pytest.raises(CalibrationError, match="100 negative clips"):
-        point_at_fpr(few, 0.03, data="")
-    with pytest.raises(CalibrationError, match="long recordings"):
-        point_at_false_accepts(few, 0.5, data="")
+    few = ScoreSet(np.array([0.9] * 40), np.array([0.1] * 99))
+    assert "at least 100 negative clips" in refused(few)
+    assert "at least 60 negative clips" in refused(
+        ScoreSet(few.positives, few.negatives[:59]), Target(RateKind.FPR, 0.05)
+    )
+    assert "long recordings" in refused(few, RATE)
+    point, warnings = calibrated(plenty(hours=1.0), RATE)
+    assert point.false_accepts_per_hour is not None
+    assert point.false_accepts_per_hour.count == 0
+    (warning,) = warnings
+    assert "1.00 h of background cannot show one in 2.0 h" in warning
+    assert "6.0 h" in warning
+
+
+def test_few_positives_are_warned_of() -> None:
+    scores = plenty()
+    few = ScoreSet(scores.positives[:15], scores.negatives, scores.near_negatives)
+    assert "15 recordings" in calibrated(few, FPR)[1][0]
+
+
+def test_identical_scores_are_refused() -> None:
+    assert "all 300 clips score 0.5" in refused(ScoreSet(np.full(100, 0.5), np.full(200, 0.5)))
+
+
+def test_positives_that_score_lowest_are_refused() -> None:
+    scores = plenty()
+    assert "swapped" in refused(ScoreSet(scores.negatives[:100], scores.positives))
+    assert "wake word to calibrate on, got none" in refused(ScoreSet(np.zeros(0), scores.negatives))
+
+
+def test_a_target_at_which_nothing_would_be_found_is_refused() -> None:
+    scores = plenty()
+    crowded = ScoreSet(np.full(100, 0.6), np.concatenate([scores.negatives, np.full(20, 0.7)]))
+    assert "best of the 100 positives scores 0.6: none would be found" in refused(crowded)
+    # Nothing lies above a score of 1.
+    saturated = ScoreSet(np.ones(100), np.concatenate([scores.negatives, np.ones(50)]))
+    assert "asks for a threshold above 1" in refused(saturated)
+
+
+def test_ties_are_told_of_where_they_cost_recall() -> None:
+    random = np.random.default_rng(0)
+    negatives = np.concatenate([0.5 * random.random(380), np.full(20, 0.7)])
+    point, warnings = calibrated(ScoreSet(0.5 + 0.5 * random.random(100), negatives), FPR)
+    assert point.threshold > 0.7
+    (warning,) = warnings
+    assert "20 negatives share the score 0.7" in warning
+    assert "0 of 400 pass where 12 would be allowed" in warning
+    # Ties below and above the threshold cost nothing.
+    elsewhere = np.concatenate([np.full(100, 0.1), 0.2 + 0.3 * random.random(288), np.full(12, 0.9)])
+    assert calibrated(ScoreSet(0.5 + 0.5 * random.random(100), elsewhere), FPR)[1] == []
+
+
+def test_low_recall_is_told() -> None:
+    scores = plenty()
+    (warning,) = calibrated(ScoreSet(scores.positives - 0.3, scores.negatives), FPR)[1]
+    assert re.search(r"at fpr=0.03 the model finds only \d+% of the wake word", warning)
+
+
+def point(name: str, threshold: float, kind: str = "fa_per_hour") -> OperatingPoint:
+    return OperatingPoint(name, kind, 0.5, threshold, 0.9, 0.8, 0.95, "made up")
 
 
 def test_points_replace_their_namesakes_and_the_graph_stays(tmp_path: Path) -> None:
     path = tmp_path / "low.onnx"
     path.write_bytes(band_model_bytes("low", 1))
     before = onnx.load(path).graph.SerializeToString(deterministic=True)
-    old = read_model(path).card.operating_points[0].name
-    new = OperatingPoint("fa_per_hour=0.5", "fa_per_hour", 0.5, 0.8, 0.9, 0.8, 0.95, "made up")
-    write_points(path, [new], default=new.name)
-    write_points(path, [OperatingPoint(new.name, new.kind, 0.5, 0.7, 0.9, 0.8, 0.95, "again")])
+    old = read_model(path).card.operating_points[0]
+    write_points(path, [point("fa_per_hour=0.5", 0.8), point("fa_per_hour=2", 0.6)])
+    write_points(path, [point("fa_per_hour=0.5", 0.7)])
     card = read_model(path).card
-    assert [point.name for point in card.operating_points] == [old, new.name]
-    assert card.point().threshold == 0.7
+    assert {one.name: one.threshold for one in card.operating_points} == {
+        old.name: old.threshold,
+        "fa_per_hour=0.5": 0.7,
+        "fa_per_hour=2": 0.6,
+    }
     assert onnx.load(path).graph.SerializeToString(deterministic=True) == before
 
 
-def test_intervals_of_a_rate() -> None:
-    # Clopper and Pearson's exact bounds, as R's binom.test gives them.
-    assert clopper_pearson(8, 10) == pytest.approx((0.4439045, 0.9747893), abs=1e-6)
-    assert clopper_pearson(0, 10) == pytest.approx((0, 0.3084971), abs=1e-6)
-    assert clopper_pearson(10, 10) == pytest.approx((0.6915029, 1), abs=1e-6)
+def test_points_that_were_measured_survive_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "low.onnx"
+    path.write_bytes(band_model_bytes("low", 1))
+    points = [calibrated(plenty(), target)[0] for target in (FPR, RATE)]
+    write_points(path, points)
+    card = read_model(path).card
+    assert [card.point(one.name) for one in points] == points
 
 
-def test_intervals_of_events_an_hour() -> None:
-    # R: poisson.test(0, 2) and poisson.test(3, 2).
-    assert poisson_rate(0, 2.0) == pytest.approx((0, 1.844440), abs=1e-5)
-    assert poisson_rate(3, 2.0) == pytest.approx((0.3093361, 4.3836365), abs=1e-5)
+def test_listening_goes_by_false_accepts_an_hour_once_there_are_such_points(tmp_path: Path) -> None:
+    path = tmp_path / "low.onnx"
+    path.write_bytes(band_model_bytes("low", 1))
+    write_points(path, [point("fpr=0.05", 0.4, "fpr")])
+    assert read_model(path).card.default_point == "fpr=0.03"
+    write_points(path, [point("fpr=0.1", 0.3, "fpr"), point("fa_per_hour=0.5", 0.8)])
+    assert read_model(path).card.default_point == "fa_per_hour=0.5"
+    write_points(path, [point("fa_per_hour=1", 0.8)])
+    assert read_model(path).card.default_point == "fa_per_hour=0.5"
+    write_points(path, [point("fa_per_hour=1", 0.8)], default="fpr=0.1")
+    assert read_model(path).card.default_point == "fpr=0.1"
+    before = path.read_bytes()
+    with pytest.raises(ConfigError, match="default point among"):
+        write_points(path, [point("fa_per_hour=1", 0.8)], default="fpr=0.9")
+    assert path.read_bytes() == before

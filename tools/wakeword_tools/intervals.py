@@ -1,4 +1,7 @@
-"""Exact 95 % intervals for what was counted."""
+"""Exact intervals for what was counted, and how sure a threshold that was chosen by counting keeps its target."""
+
+import math
+from collections.abc import Callable
 
 from scipy import stats
 
@@ -18,3 +21,50 @@ def poisson_rate(events: int, hours: float, *, confidence: float = 0.95) -> tupl
     tail = (1 - confidence) / 2
     low = 0.0 if events == 0 else float(stats.chi2.ppf(tail, 2 * events)) / 2 / hours
     return low, float(stats.chi2.ppf(1 - tail, 2 * events + 2)) / 2 / hours
+
+
+def assurance_of_fpr(allowed: int, clips: int, fpr: float) -> float:
+    """The probability that a threshold keeps ``fpr`` on fresh clips if it lets ``allowed`` of ``clips`` pass.
+
+    The threshold lies at the (allowed + 1)-th highest score of the clips. Whatever the distribution of the scores, the
+    share of all clips above that order statistic follows Beta(allowed + 1, clips - allowed), so this is the
+    probability that a binomial variable of ``clips`` and ``fpr`` exceeds ``allowed``. Ties make it a lower bound.
+    Source: David and Nagaraja, "Order Statistics" (2003), section 7.1.
+    """
+    return float(stats.binom.sf(allowed, clips, fpr))
+
+
+def assurance_of_rate(allowed: int, hours: float, rate: float) -> float:
+    """The probability that a threshold keeps ``rate`` an hour in fresh audio if it lets ``allowed`` events pass.
+
+    As above, with the events that reach a threshold as a Poisson process: the rate above the (allowed + 1)-th highest
+    peak, times the hours, follows Gamma(allowed + 1).
+    """
+    return float(stats.poisson.sf(allowed, rate * hours))
+
+
+def most_accepted(clips: int, fpr: float, *, confidence: float) -> int | None:
+    """The most of ``clips`` that may pass if ``fpr`` is to be kept with that confidence; ``None``: too few clips."""
+    return _largest(lambda allowed: assurance_of_fpr(allowed, clips, fpr), confidence)
+
+
+def most_events(hours: float, rate: float, *, confidence: float) -> int | None:
+    """The most events that may happen if ``rate`` an hour is to be kept with that confidence; ``None``: too few hours."""
+    return _largest(lambda allowed: assurance_of_rate(allowed, hours, rate), confidence)
+
+
+def _largest(assurance: Callable[[int], float], confidence: float) -> int | None:
+    allowed = -1
+    while assurance(allowed + 1) >= confidence:
+        allowed += 1
+    return None if allowed < 0 else allowed
+
+
+def clips_needed(fpr: float, *, confidence: float = 0.95) -> int:
+    """So many clips, none of which passes, show that ``fpr`` is kept: the "rule of three", exactly."""
+    return math.ceil(math.log(1 - confidence) / math.log1p(-fpr))
+
+
+def hours_needed(rate: float, *, confidence: float = 0.95) -> float:
+    """So many hours without an event show that ``rate`` an hour is kept."""
+    return -math.log(1 - confidence) / rate

@@ -1,32 +1,88 @@
-"""Scores of recordings as the streaming engine gives them."""
+"""Scores of recordings as the streaming engine gives them, and the events that a detector would make of them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeword.features import Array, MfccStream
+from wakeword.audio import SAMPLE_RATE
+from wakeword.features import Array, FeatureConfig, MfccStream
 from wakeword.model import Model
 from wakeword.scorer import DEFAULT_HOP, StreamScorer, covering_samples
 from wakeword.trigger import DEFAULT_REFRACTORY, Trigger
 
 Scores = NDArray[np.float64]
 
-_PIECE = 16_000 * 10
+# The engine works through audio in pieces of this length too; matrix products of other shapes round differently.
+_PIECE = SAMPLE_RATE
+
+
+@dataclass(frozen=True)
+class ScoreSet:
+    """What one model gave on recordings that it was not trained on."""
+
+    positives: Scores
+    """Score of each clip of the wake word, ``(clips,)``."""
+    negatives: Scores
+    """Score of each clip of other words, ``(clips,)``."""
+    near_negatives: Scores = field(default_factory=lambda: np.zeros(0))
+    """Score of each clip of a word that sounds like the wake word, ``(clips,)``."""
+    streams: Sequence[Scores] = ()
+    """Scores of each long recording, one per hop."""
+    hours: float = 0.0
+    """Duration of the long recordings."""
+
+    @property
+    def words(self) -> Scores:
+        """Scores of all clips that are not the wake word, ``(clips,)``."""
+        return np.concatenate([self.negatives, self.near_negatives])
+
+    @property
+    def everything(self) -> Scores:
+        """All scores, ``(n,)``: between two neighbours of these, nothing that was measured changes."""
+        return np.concatenate([self.positives, self.words, *self.streams])
+
+
+class RecordingScorer:
+    """Scores recordings, one after the other, with one or more models that share the features."""
+
+    def __init__(self, models: Sequence[Model], *, hop: int = DEFAULT_HOP) -> None:
+        # That of every model: others are refused when they are loaded.
+        config = FeatureConfig()
+        self._windows = [config.samples_in(model.card.window) for model in models]
+        self._step = hop * config.hop_length
+        self._features = MfccStream(config)
+        self._scorers = [StreamScorer(model, hop=hop) for model in models]
+
+    def score(self, blocks: Iterable[Array]) -> list[Scores]:
+        """A recording in blocks, each ``(samples,)`` float32 at 16 kHz -> for each model one score per hop, ``(windows,)``.
+
+        As in ``Detector.flush``, silence is appended until a window covers the last sample.
+        """
+        self._features.reset()
+        for scorer in self._scorers:
+            scorer.reset()
+        pieces: list[list[Scores]] = [[] for _ in self._scorers]
+        length = 0
+        for block in blocks:
+            length += len(block)
+            self._push(block, pieces)
+        covered = [covering_samples(length, window, self._step) for window in self._windows]
+        self._push(np.zeros(max(covered) - length, np.float32), pieces)
+        counts = [1 + (end - window) // self._step for end, window in zip(covered, self._windows, strict=True)]
+        return [np.concatenate(scores)[:count] for scores, count in zip(pieces, counts, strict=True)]
+
+    def _push(self, block: Array, pieces: list[list[Scores]]) -> None:
+        for start in range(0, len(block), _PIECE):
+            frames = self._features.push(block[start : start + _PIECE])
+            for scorer, scores in zip(self._scorers, pieces, strict=True):
+                scores.append(scorer.push(frames))
 
 
 def stream_scores(model: Model, samples: Array, *, hop: int = DEFAULT_HOP) -> Scores:
-    """One score per hop of a recording, ``(samples,)`` at 16 kHz -> ``(windows,)``.
-
-    As in ``Detector.flush``, silence is appended until a window covers the last sample.
-    """
-    config = model.card.features
-    window = config.samples_in(model.card.window)
-    padded = np.zeros(covering_samples(len(samples), window, hop * config.hop_length), np.float32)
-    padded[: len(samples)] = samples
-    features, scorer = MfccStream(config), StreamScorer(model, hop=hop)
-    pieces = [scorer.push(features.push(padded[i : i + _PIECE])) for i in range(0, len(padded), _PIECE)]
-    return np.concatenate(pieces)
+    """One score per hop of a recording, ``(samples,)`` at 16 kHz -> ``(windows,)``, padded as in ``RecordingScorer``."""
+    return RecordingScorer([model], hop=hop).score([samples])[0]
 
 
 def clip_score(model: Model, samples: Array, *, hop: int = DEFAULT_HOP) -> float:
@@ -34,9 +90,62 @@ def clip_score(model: Model, samples: Array, *, hop: int = DEFAULT_HOP) -> float
     return float(stream_scores(model, samples, hop=hop).max())
 
 
+def event_windows(
+    scores: Scores, threshold: float, *, hop: int = DEFAULT_HOP, refractory: int = DEFAULT_REFRACTORY
+) -> list[int]:
+    """The windows at which a detector would fire on the scores of one stream, ``(windows,)``."""
+    if threshold > 1:
+        return []
+    trigger = Trigger(threshold, hop=hop, refractory=refractory)
+    # After so many scores below the threshold a trigger is as new: more of them need not be shown to it.
+    rest = -(-refractory // hop) + 1
+    fired: list[int] = []
+    last = -1
+    for window in np.flatnonzero(scores >= threshold).tolist():
+        for quiet in range(max(last + 1, window - rest), window):
+            trigger.push(float(scores[quiet]))
+        if trigger.push(float(scores[window])) is not None:
+            fired.append(window)
+        last = window
+    return fired
+
+
 def count_events(
     scores: Iterable[float], threshold: float, *, hop: int = DEFAULT_HOP, refractory: int = DEFAULT_REFRACTORY
 ) -> int:
     """How often a detector would have fired on these scores of one stream."""
-    trigger = Trigger(threshold, hop=hop, refractory=refractory)
-    return sum(trigger.push(float(score)) is not None for score in scores)
+    return len(event_windows(np.asarray(scores, np.float64), threshold, hop=hop, refractory=refractory))
+
+
+def events_at(streams: Iterable[Scores], threshold: float) -> int:
+    """How often a detector would have fired on these streams, each ``(windows,)``."""
+    return sum(len(event_windows(stream, threshold)) for stream in streams)
+
+
+def threshold_allowing_events(streams: Sequence[Scores], allowed: int) -> float:
+    """The lowest threshold from which on upwards the streams, each ``(windows,)``, fire at most ``allowed`` times.
+
+    The count does not simply fall as the threshold rises: a lower one can join two events into one. So this walks down
+    from the highest score and stops at the first that would be too low. Minus infinity if none is.
+    """
+    levels, runs = _runs(streams)
+    # A run of windows above the threshold fires once at most, so only where there are enough runs is it worth counting.
+    # No threshold is 0.
+    for level in levels[(runs > allowed) & (levels > 0)].tolist():
+        if events_at(streams, level) > allowed:
+            return float(np.nextafter(level, np.inf))
+    return -np.inf
+
+
+def _runs(streams: Sequence[Scores]) -> tuple[Scores, NDArray[np.int64]]:
+    """All scores that occur, highest first, and how many runs of windows reach each, both ``(levels,)``."""
+    levels = np.unique(np.concatenate([np.zeros(0), *streams]))
+    starts = np.zeros(len(levels) + 1, np.int64)
+    for stream in streams:
+        # A run at a level begins at each window that reaches it while the window before does not.
+        place = np.searchsorted(levels, stream)
+        before = np.concatenate([[-1], place[:-1]])
+        rises = place > before
+        np.add.at(starts, before[rises] + 1, 1)
+        np.add.at(starts, place[rises] + 1, -1)
+    return levels[::-1], np.cumsum(starts)[:-1][::-1]

@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
+from wakeword.cli.calibrate import calibrate
 from wakeword.cli.console import complain
 from wakeword.cli.devices import devices
+from wakeword.cli.evaluate import evaluate
 from wakeword.cli.listen import listen
 from wakeword.cli.models import info, models
 from wakeword.cli.scan import scan
@@ -26,7 +28,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (listen, scan, devices, models, info, train, synth):
+for command in (listen, scan, devices, models, info, train, synth, calibrate, evaluate):
     app.command()(command)
 
 

@@ -47,10 +47,12 @@ class Format:
 
 def _text(number: int, file: str | None, detection: "Detection") -> str:
     name = "" if file is None else f"{file}: "
-    return f"{name}{detection.start:.2f}-{detection.end:.2f} s  {detection.keyword}  {detection.score:.4f}\n"
+    # Windows begin and end at multiples of 5 ms, so only the end of a recording is ever rounded.
+    return f"{name}{detection.start:.3f}-{detection.end:.3f} s  {detection.keyword}  {detection.score:.4f}\n"
 
 
 def _json(number: int, file: str | None, detection: "Detection") -> str:
+    # For programs, which may compare a score with a threshold: every digit.
     name = {} if file is None else {"file": file}
     values = {
         "keyword": detection.keyword,
@@ -63,7 +65,7 @@ def _json(number: int, file: str | None, detection: "Detection") -> str:
 
 def _csv(number: int, file: str | None, detection: "Detection") -> str:
     line = io.StringIO()
-    row = file, detection.keyword, detection.start, detection.end, detection.score
+    row = file, detection.keyword, *(round(value, 6) for value in (detection.start, detection.end, detection.score))
     csv.writer(line, lineterminator="\n").writerow(row)
     return line.getvalue()
 

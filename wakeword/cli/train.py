@@ -35,10 +35,16 @@ def train(
     positives: Annotated[list[Path] | None, _folders("--positives", "Recordings of the keyword")] = None,
     negatives: Annotated[list[Path] | None, _folders("--negatives", "Recordings of other words")] = None,
     near_negatives: Annotated[list[Path] | None, _folders("--near-negatives", "Words that sound like it")] = None,
+    extend_negatives: Annotated[
+        list[Path] | None,
+        _folders("--extend-negatives", "False accepts saved by evaluate --save-errors, to be trained against"),
+    ] = None,
     background: Annotated[list[Path] | None, _folders("--background", "Long recordings without it")] = None,
     noise: Annotated[list[Path] | None, _folders("--noise", "Sounds to mix in")] = None,
     config: Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings (TOML).")] = None,
-    method: Annotated[str | None, typer.Option("--method", metavar="M", help="drocc-lf, drocc-oe or bce.")] = None,
+    method: Annotated[
+        str | None, typer.Option("--method", metavar="M", help="drocc-lf, drocc-oe, bce, deepsad, drocc or drocc-rand.")
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Default: KEYWORD.onnx.")] = None,
     device: Annotated[_Device, typer.Option("--device")] = _Device.CPU,
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Seed of everything random.")] = None,
@@ -52,7 +58,7 @@ def train(
 ) -> None:
     """Train a model for a keyword, calibrate it, and write it to one file."""
     _require_training_packages()
-    from wakeword.cli.training_run import run_training
+    from wakeword.cli.training_run import returning_negatives, run_training
     from wakeword_train import DataFolders
     from wakeword_train.download import download_speech_commands
 
@@ -61,11 +67,12 @@ def train(
         raise typer.BadParameter("give --data, the folder to download into")
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     name = settings.keyword.replace(" ", "_")
+    returned = [returning_negatives(extend_negatives, work / name)] if extend_negatives else []
     folders = DataFolders(
         speech_commands=download_speech_commands(data) if download and data else data,
         positives=positives or (),
         negatives=negatives or (),
-        near_negatives=near_negatives or (),
+        near_negatives=[*(near_negatives or ()), *returned],
         background=background or (),
         noise=noise or (),
     )

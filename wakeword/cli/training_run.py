@@ -4,28 +4,23 @@ The one place where training and tools meet; both are imported inside the functi
 """
 
 import dataclasses
-import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wakeword.audio import read_audio
 from wakeword.card import OperatingPoint
-from wakeword.errors import CalibrationError, ConfigError
+from wakeword.cli.synthesised import with_synthesised
+from wakeword.errors import CalibrationError, ConfigError, WakewordError
 from wakeword.files import replacing
-from wakeword.model import assets_folder, read_model
+from wakeword.model import read_model
 
 if TYPE_CHECKING:
     from wakeword_train import Clip, DataFolders, TrainConfig, TrainingResult
     from wakeword_train.loop import Progress
 
-_SIDES = {"train": 1.0, "validation": 0.2}
-"""Groups of voices that are synthesised, and how many clips of each, as a share of what the configuration says."""
-_LEAST_RECALL = 0.5
-"""Recall of a point on validation clips under which a user is warned."""
 _FPR_TARGETS = (0.03, 0.05)
 _FALSE_ACCEPTS_PER_HOUR = 0.5
 
@@ -56,9 +51,6 @@ def run_training(
     result = train(config, folders, draft, device=device, checkpoint=checkpoint, resume=resume, progress=progress)
     report("calibrating on the validation clips")
     points = calibration_points(draft, result.validation, report)
-    for point in points:
-        if point.recall < _LEAST_RECALL:
-            report(f"warning: at {point.name} the model finds only {point.recall:.0%} of the keyword; train longer")
     if points:
         write_points(draft, points, default=default_point(points, report).name)
     with replacing(out) as temporary:
@@ -75,101 +67,62 @@ def _check_target(out: Path) -> None:
         raise ConfigError(f"{out}: expected a place that can be written to; choose another with --out")
 
 
-def with_synthesised(config: "TrainConfig", folders: "DataFolders", root: Path, report: Report) -> "DataFolders":
-    """``folders`` and the clips that ``config.synthesis`` asks for, made once for each set of settings under ``root``.
-
-    Neither a speaker nor, but for the keyword, a text is both for training and for validation.
-    """
-    plan = config.synthesis
-    texts = {
-        "positives": (plan.positives, {side: [config.keyword] for side in _SIDES}),
-        "near_negatives": (plan.near_negatives, _texts(config, plan.near_negative_texts, plan.near_negatives)),
-        "negatives": (plan.negatives, _texts(config, plan.negative_texts, plan.negatives, phrases=True)),
-    }
-    added: dict[str, list[Path]] = {}
-    for kind, (count, of_side) in texts.items():
-        if count:
-            report(f"synthesising {count} {kind.replace('_', ' ')}")
-        added[kind] = [_synthesise(root, kind, side, of_side[side], count, config) for side in _SIDES if count]
-    return dataclasses.replace(
-        folders,
-        positives=(*folders.positives, *added["positives"]),
-        near_negatives=(*folders.near_negatives, *added["near_negatives"]),
-        negatives=(*folders.negatives, *added["negatives"]),
-    )
-
-
-def _texts(config: "TrainConfig", name: str, count: int, *, phrases: bool = False) -> dict[str, list[str]]:
-    """The texts of a list for each side, without the keyword: every fifth for validation. With phrases of them if asked."""
-    from wakeword_tools.texts import read_texts, spoken_phrases, texts_without
-
-    if count == 0:
-        return {}
-    path = _phrases(name)
-    listed = texts_without(config.keyword, read_texts(path))
-    of_side = {"train": [text for i, text in enumerate(listed) if i % 5], "validation": listed[::5]}
-    if not of_side["train"]:
-        raise ConfigError(f"{path}: expected two or more texts without the keyword {config.keyword!r}, got {listed}")
-    if not phrases:
-        return of_side
-    return {
-        side: [*texts, *texts_without(config.keyword, spoken_phrases(texts, count=len(texts) * 6, seed=config.seed))]
-        for side, texts in of_side.items()
-    }
-
-
-def _synthesise(root: Path, kind: str, side: str, texts: list[str], count: int, config: "TrainConfig") -> Path:
-    from wakeword_tools.synthesize import synthesize
-    from wakeword_tools.voices import english_voices
-
-    number = max(1, round(count * _SIDES[side]))
-    settings = json.dumps([texts, number, config.seed, config.synthesis.engines])
-    folder = root / f"{kind}-{side}-{hashlib.sha256(settings.encode()).hexdigest()[:12]}"
-    if not folder.is_dir():
-        voices = english_voices(side, engines=config.synthesis.engines)  # type: ignore[arg-type]
-        synthesize(texts, voices, folder, count=number, seed=config.seed, max_pause=0.2, jobs=2)
-    return folder
-
-
-def _phrases(name: str) -> Path:
-    """A list that ships with the package, or a file of the user's own."""
-    return Path(name) if name.endswith(".txt") else assets_folder() / "phrases" / f"{name}.txt"
-
-
 def calibration_points(model_path: Path, held_out: "list[Clip]", report: Report) -> list[OperatingPoint]:
     """Operating points from clips that were not trained on; those that the data does not allow are reported."""
-    from wakeword_tools.calibrate import point_at_false_accepts, point_at_fpr, score_recordings
+    from wakeword_tools.calibrate import calibrate_point, check_scores
+    from wakeword_tools.measures import RateKind, Target
+    from wakeword_tools.recordings import Group, score_files
     from wakeword_train import Kind
 
-    of_kind = {kind: [clip for clip in held_out if clip.kind is kind] for kind in Kind}
-    negatives = of_kind[Kind.NEGATIVE] + of_kind[Kind.NEAR_NEGATIVE]
-    scores = score_recordings(
-        read_model(model_path),
-        positives=(read_audio(clip.path) for clip in of_kind[Kind.POSITIVE]),
-        negatives=(read_audio(clip.path) for clip in negatives),
-        background=(read_audio(clip.path) for clip in of_kind[Kind.BACKGROUND]),
-    )
-    synthetic = sum(clip.synthetic for clip in of_kind[Kind.POSITIVE])
-    data = (
-        f"validation side of the training data: {len(of_kind[Kind.POSITIVE])} positives ({synthetic} synthetic), "
-        f"{len(of_kind[Kind.NEGATIVE])} negatives, {len(of_kind[Kind.NEAR_NEGATIVE])} near negatives, "
-        f"{scores.hours:.2f} h of background"
-    )
+    groups = {
+        Group.POSITIVES: Kind.POSITIVE,
+        Group.NEGATIVES: Kind.NEGATIVE,
+        Group.NEAR_NEGATIVES: Kind.NEAR_NEGATIVE,
+        Group.BACKGROUND: Kind.BACKGROUND,
+    }
+    files = {group: [clip.path for clip in held_out if clip.kind is kind] for group, kind in groups.items()}
+    targets = [Target(RateKind.FPR, fpr) for fpr in _FPR_TARGETS]
+    targets.append(Target(RateKind.FA_PER_HOUR, _FALSE_ACCEPTS_PER_HOUR))
     points = []
-    for fpr in _FPR_TARGETS:
-        try:
-            points.append(point_at_fpr(scores, fpr, data=data))
-        except CalibrationError as error:
-            report(f"no operating point fpr={fpr:g}: {error}")
     try:
-        points.append(point_at_false_accepts(scores, _FALSE_ACCEPTS_PER_HOUR, data=data))
-        if _FALSE_ACCEPTS_PER_HOUR * scores.hours < 3:
-            found = points[-1].data.rpartition("; ")[2]
-            needed = 3 / _FALSE_ACCEPTS_PER_HOUR
-            report(f"warning: a false accept rate from less than {needed:.0f} h of background is uncertain: {found}")
-    except CalibrationError as error:
-        report(f"no operating point fa_per_hour={_FALSE_ACCEPTS_PER_HOUR:g}: {error}")
+        scored = score_files([read_model(model_path)], files, warn=report)
+        check_scores(scored.sets[0], warn=report)
+    except WakewordError as error:
+        # The training was long: a model without thresholds is better than none.
+        report(f"no operating points: {error}")
+        return []
+    synthetic = sum(clip.synthetic for clip in held_out if clip.kind is Kind.POSITIVE)
+    data = f"validation side of the training data: {scored.description}; {synthetic} positives are synthetic"
+    for target in targets:
+        try:
+            points.append(
+                calibrate_point(scored.sets[0], target, data=data, fingerprint=scored.fingerprint, warn=report)
+            )
+        except CalibrationError as error:
+            report(f"no operating point {target.name}: {error}")
     return points
+
+
+def returning_negatives(folders: Sequence[Path], work: Path) -> Path:
+    """A folder whose manifest lists the clips in ``folders`` as close negatives of the train side, whoever speaks.
+
+    A folder that ``wakeword evaluate --save-errors`` wrote gives its false accepts, any other all of its recordings.
+    Raises ``AudioFileError`` for a folder without any.
+    """
+    from wakeword.sources import audio_files
+    from wakeword_tools.errors_saved import FALSE_ACCEPTS
+    from wakeword_train.clips import MANIFEST, Split
+
+    rows = []
+    for folder in folders:
+        saved = folder / FALSE_ACCEPTS
+        for path in audio_files(saved if saved.is_dir() else folder):
+            row = {"file": str(path.resolve()), "text": "", "source": f"false accept {path.stem}", "group": Split.TRAIN}
+            rows.append(json.dumps({**row, "synthetic": False}) + "\n")
+    target = work / "extended-negatives"
+    with replacing(target / MANIFEST) as temporary:
+        temporary.write_text("".join(rows), encoding="utf-8")
+    return target
 
 
 def default_point(points: list[OperatingPoint], report: Report) -> OperatingPoint:

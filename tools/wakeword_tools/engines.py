@@ -1,0 +1,30 @@
+"""The engine that each voice needs, made once for a process."""
+
+from collections.abc import Callable
+from functools import cache
+
+from wakeword_tools.command import CommandSynthesizer
+from wakeword_tools.espeak import shared_espeak
+from wakeword_tools.festival import FestivalSynthesizer
+from wakeword_tools.flite import FliteSynthesizer
+from wakeword_tools.piper import PiperSynthesizer
+from wakeword_tools.tts import Synthesizer
+from wakeword_tools.voices import COMMAND, ESPEAK, FESTIVAL, FLITE, PIPER, Voice
+
+_ENGINES: dict[str, Callable[[], Synthesizer]] = {
+    ESPEAK: shared_espeak,
+    FLITE: FliteSynthesizer,
+    FESTIVAL: FestivalSynthesizer,
+    PIPER: PiperSynthesizer,
+    COMMAND: CommandSynthesizer,
+}
+
+
+def engine_of(voice: Voice) -> Synthesizer:
+    """The engine of a voice. ``SynthesisError`` if it is not installed."""
+    return _engine(voice.engine)
+
+
+@cache
+def _engine(name: str) -> Synthesizer:
+    return _ENGINES[name]()
