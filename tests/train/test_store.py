@@ -9,8 +9,9 @@ import soundfile
 import torch
 
 from wakeword.errors import DataError
+from wakeword.word import locate_word
 from wakeword_train.clips import Clip, Kind, Split
-from wakeword_train.store import ClipStore, locate_word
+from wakeword_train.store import ClipStore
 
 WINDOW = 15_920
 

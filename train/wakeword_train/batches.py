@@ -9,11 +9,12 @@ from torch import Tensor
 
 from wakeword.errors import DataError
 from wakeword.features import FeatureConfig
+from wakeword.word import locate_word
 from wakeword_train.augment import AugmentationConfig, augment_log_mel, augment_waves, uniform
 from wakeword_train.clips import WORD_KINDS, Clip, Kind, Split
 from wakeword_train.config import MixConfig
 from wakeword_train.frontend import Frontend
-from wakeword_train.store import ClipStore, locate_word
+from wakeword_train.store import ClipStore
 
 _RECORDED_NOISE = 0.75
 """Share of noise that is recorded, where recordings are given."""

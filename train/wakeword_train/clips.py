@@ -151,7 +151,8 @@ def _read_manifest(root: Path, kind: Kind) -> list[Clip]:
         try:
             entry = json.loads(line)
             split = Split(entry["group"])
-            clips.append(Clip(root / entry["file"], kind, entry["text"], entry["source"], split, synthetic=True))
+            synthetic = bool(entry.get("synthetic", True))
+            clips.append(Clip(root / entry["file"], kind, entry["text"], entry["source"], split, synthetic))
         except (ValueError, KeyError, TypeError) as error:
             raise DataError(
                 f"{root / MANIFEST}, line {number}: expected file, text, source and group ({error})"

@@ -1,0 +1,69 @@
+"""The command line: known errors are one line, and a command writes its three files."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from small_world import write_world
+from typer.testing import CliRunner
+
+from wakeword.errors import DataError
+from wakeword_experiments import cli, digits, half_zeros, pages, words
+from wakeword_experiments.baselines import KNearest
+
+
+def test_help_names_every_experiment() -> None:
+    shown = CliRunner().invoke(cli.app, ["--help"]).stdout
+    for name in ("sphere", "sine", "noisy-sine", "half-zeros", "one-class-audio"):
+        assert name in shown
+
+
+def test_a_known_error_is_one_line(monkeypatch, capsys, tmp_path) -> None:
+    monkeypatch.setattr(sys, "argv", ["wakeword-experiments", "half-zeros", "--mnist", str(tmp_path)])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    complaint = capsys.readouterr().err.strip()
+    assert ended.value.code == 1
+    assert "train-images-idx3-ubyte" in complaint
+    assert len(complaint.splitlines()) == 1
+
+
+def test_an_experiment_writes_its_page(monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr(half_zeros, "METHODS", {"bce": "BCE", "drocc-lf": "DROCC-LF"})
+    monkeypatch.setattr(
+        half_zeros, "_BASE", half_zeros.dataclasses.replace(half_zeros._BASE, warmup_epochs=1, epochs=2)
+    )
+    zeros, ones, source = digits.zeros_and_ones()
+    monkeypatch.setattr(pages, "zeros_and_ones", lambda mnist: (zeros[:40], ones[:40], source))
+    lines: list[str] = []
+    pages.halves(tmp_path, [0, 1], "wakeword-experiments half-zeros", lines.append, mnist=None)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["half-zeros.json", "half-zeros.md", "half-zeros.png"]
+    rows = json.loads((tmp_path / "half-zeros.json").read_text())["rows"]
+    assert [(row["method"], row["seed"]) for row in rows] == [(m, s) for s in (0, 1) for m in ("BCE", "DROCC-LF")]
+    assert len(lines) == 2
+
+
+def test_absolute_paths_stay_out_of_the_record(monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr(sys, "argv", ["x", "one-class-audio", "--data", str(tmp_path / "words"), "--seeds", "2"])
+    assert cli._command() == "wakeword-experiments one-class-audio --data words --seeds 2"
+
+
+def test_nothing_depends_on_the_experiments() -> None:
+    root = Path(__file__).parents[2]
+    packages = (root / "wakeword", root / "train" / "wakeword_train", root / "tools" / "wakeword_tools")
+    sources = [path for package in packages for path in package.rglob("*.py")]
+    assert len(sources) > 30
+    assert [path.name for path in sources if "wakeword_experiments" in path.read_text()] == []
+
+
+def test_one_class_on_audio_finds_a_word_made_of_tones(monkeypatch, tmp_path) -> None:
+    data = write_world(tmp_path / "data", speakers=30)
+    monkeypatch.setattr(words, "candidates", lambda n_features: {"kNN": [KNearest(1), KNearest(3)]})
+    out = tmp_path / "out"
+    pages.one_class_audio(out, [0, 1], "made by hand", print, speech_commands=data, keyword="updown")
+    rows = json.loads((out / "one-class-audio.json").read_text())["rows"]
+    assert [(row["method"], row["seed"]) for row in rows] == [("kNN", 0), ("kNN", 1)]
+    assert min(row["auc"] for row in rows) > 80
+    with pytest.raises(DataError, match="30 or more clips of 'absent'"):
+        words.read_words(data, "absent")

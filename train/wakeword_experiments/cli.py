@@ -1,0 +1,203 @@
+"""``wakeword-experiments``: one command for each experiment. Heavy imports sit inside the commands."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+import typer
+
+from wakeword.errors import ConfigError, WakewordError
+
+if TYPE_CHECKING:
+    from wakeword_experiments.grid import Source
+    from wakeword_experiments.word_data import Regime
+
+app = typer.Typer(
+    name="wakeword-experiments",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    help="Repeats the experiments of docs/results: figures of every seed as JSON, a page of tables, a picture.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Seeds = Annotated[int, typer.Option("--seeds", min=1, help="How many seeds, counted from 0.")]
+Out = Annotated[Path, typer.Option("--out", help="Folder that the results are written to.")]
+_OUT = Path("docs/results")
+
+
+@app.command()
+def sphere(seeds: Seeds = 5, out: Out = _OUT) -> None:
+    """AUC of five one-class methods: positives on a sphere, anomalies on larger ones."""
+    from wakeword_experiments import pages
+
+    pages.sphere(out, _begin(seeds), _command(), say)
+
+
+@app.command()
+def sine(seeds: Seeds = 5, out: Out = _OUT) -> None:
+    """AUC of five one-class methods on a displaced sine wave, and their decision boundaries."""
+    from wakeword_experiments import pages
+
+    pages.sine(out, _begin(seeds), _command(), say)
+
+
+@app.command()
+def noisy_sine(seeds: Seeds = 5, out: Out = _OUT) -> None:
+    """DROCC-LF, DROCC-OE, BCE and DROCC where eight of ten coordinates are noise."""
+    from wakeword_experiments import pages
+
+    pages.noisy(out, _begin(seeds), _command(), say)
+
+
+@app.command()
+def half_zeros(
+    seeds: Seeds = 5,
+    out: Out = _OUT,
+    mnist: Annotated[
+        Path | None, typer.Option("--mnist", help="Folder of MNIST's IDX files; without it, scikit-learn's digits.")
+    ] = None,
+) -> None:
+    """Recall of the digit 0 at 3 % false positives on zeros with half of their pixels blanked."""
+    from wakeword_experiments import pages
+
+    pages.halves(out, _begin(seeds), _command(), say, mnist=mnist)
+
+
+@app.command()
+def one_class_audio(
+    data: Annotated[Path, typer.Option("--data", help="Folder of Speech Commands: a folder per word.")],
+    keyword: Annotated[str, typer.Option("--keyword", help="Word that is learned alone.")] = "stop",
+    seeds: Seeds = 5,
+    out: Out = _OUT,
+) -> None:
+    """AUC of one-class methods on one spoken word against all others."""
+    from wakeword_experiments import pages
+
+    pages.one_class_audio(out, _begin(seeds), _command(), say, speech_commands=data, keyword=keyword)
+
+
+Words = Annotated[str, typer.Option("--words", help="Keywords, with commas between them.")]
+Data = Annotated[Path, typer.Option("--data", help="Folder of Speech Commands: a folder per word.")]
+NoiseFolder = Annotated[Path | None, typer.Option("--noise", help="Sounds to mix in.")]
+Sides = Annotated[str, typer.Option("--split", help="published, or dealt for an excerpt of Speech Commands.")]
+Work = Annotated[Path, typer.Option("--work", help="For synthesised clips and finished runs: a later call goes on.")]
+Processes = Annotated[int, typer.Option("--processes", min=1, help="Networks that are trained at a time.")]
+HeldOut = Annotated[int, typer.Option("--held-out", help="Most clips of each group for validation and test each.")]
+Bank = Annotated[int, typer.Option("--bank", help="Augmented windows that a run draws its batches from.")]
+
+
+@app.command()
+def wake_words(
+    data: Data,
+    words: Words = "marvin,seven,forward,follow",
+    noise: NoiseFolder = None,
+    split: Sides = "published",
+    seeds: Seeds = 5,
+    regimes: Annotated[str, typer.Option("--regimes", help="Of paper, unseen and seen.")] = "paper,seen",
+    further_seeds: Annotated[
+        int | None, typer.Option("--further-seeds", min=1, help="Seeds of all regimes but the first, if fewer.")
+    ] = None,
+    held_out: HeldOut = 600,
+    bank: Bank = 4_800,
+    work: Work = Path("runs/wake-words"),
+    processes: Processes = 2,
+    out: Out = _OUT,
+) -> None:
+    """Recall at 3 and 5 % false positives of BCE, DeepSAD, DROCC-OE and DROCC-LF: the paper's protocol."""
+    from wakeword_experiments import study
+
+    source = _source(data, noise, split, held_out, bank, work)
+    keywords = _listed(words)
+    chosen = study.tune(keywords, source, processes=processes, report=say)
+    rows: list[dict[str, Any]] = []
+    for number, regime in enumerate(_regimes(regimes)):
+        of_regime = _begin(seeds if number == 0 or further_seeds is None else further_seeds)
+        rows += study.compare(chosen, keywords, of_regime, regime, source, processes=processes, report=say)
+    study.write_study(out, rows, chosen, source, command=_command())
+
+
+@app.command()
+def ablations(
+    data: Data,
+    words: Words = "marvin,seven",
+    noise: NoiseFolder = None,
+    split: Sides = "published",
+    seeds: Seeds = 3,
+    held_out: HeldOut = 600,
+    bank: Bank = 4_800,
+    work: Work = Path("runs/wake-words"),
+    processes: Processes = 2,
+    out: Out = _OUT,
+) -> None:
+    """What each part of DROCC-LF is worth, from the settings that `wake-words` chose (or chooses now)."""
+    from wakeword_experiments import study
+    from wakeword_experiments.ablations import ablation_jobs, variants, write_ablations
+    from wakeword_experiments.grid import run_grid
+
+    source = _source(data, noise, split, held_out, bank, work)
+    keywords = _listed(words)
+    chosen = study.tune(keywords, source, processes=processes, report=say)
+    changes = variants(chosen["drocc-lf"], chosen["bce"])
+    jobs = ablation_jobs(changes, keywords, _begin(seeds), "paper")
+    rows = run_grid(jobs, source, processes=processes, report=say)
+    write_ablations(out, rows, changes, source, command=_command())
+
+
+@app.command()
+def cost(work: Work = Path("runs/cost"), out: Out = _OUT) -> None:
+    """Milliseconds of each phase of a training run on this machine."""
+    from wakeword_experiments.cost import measure_cost, write_cost
+
+    write_cost(out, measure_cost(work), command=_command())
+
+
+def _source(data: Path, noise: Path | None, split: str, held_out: int, bank: int, work: Path) -> "Source":
+    from wakeword_experiments.grid import Source
+    from wakeword_experiments.word_data import DataSizes
+
+    if split not in ("published", "dealt"):
+        raise ConfigError(f"expected --split published or dealt, got {split!r}")
+    return Source(data, noise, split, DataSizes(held_out=held_out, bank=bank), work)
+
+
+def _listed(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _regimes(text: str) -> "list[Regime]":
+    from wakeword_experiments.word_data import Regime
+
+    listed = _listed(text)
+    if not listed or not set(listed) <= set(get_args(Regime)):
+        raise ConfigError(f"expected --regimes among {', '.join(get_args(Regime))}, got {text!r}")
+    return [regime for regime in get_args(Regime) if regime in listed]
+
+
+def say(line: str) -> None:
+    """Progress, on stderr."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def _begin(seeds: int) -> list[int]:
+    """The seeds. One thread: the networks are small, and times in the results are of one core."""
+    import torch
+
+    torch.set_num_threads(1)
+    return list(range(seeds))
+
+
+def _command() -> str:
+    """The command line as it was given, for the record; of the paths only the last part."""
+    arguments = [Path(argument).name if Path(argument).is_absolute() else argument for argument in sys.argv[1:]]
+    return " ".join(["wakeword-experiments", *arguments])
+
+
+def main() -> None:
+    """Run the command line; a known error is one line on stderr and exit status 1."""
+    try:
+        app()
+    except (WakewordError, OSError) as error:
+        print(f"wakeword-experiments: {error}", file=sys.stderr)
+        sys.exit(1)

@@ -1,0 +1,56 @@
+"""Images of the digits 0 and 1, and zeros with half of their pixels blanked."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_digits
+
+from wakeword.errors import DataError
+
+Images = NDArray[np.float32]
+
+_MOST = 2_000
+"""Images of a digit that are used, of MNIST's 6,000: the experiment is about few negatives."""
+
+
+def zeros_and_ones(mnist: Path | None = None) -> tuple[Images, Images, str]:
+    """All images of 0 and of 1, ``(n, side, side)`` in 0..1, and where they come from.
+
+    From the four IDX files of MNIST in the folder ``mnist`` (gzipped or not), or scikit-learn's 8 x 8 digits without one.
+    Raises ``DataError`` if the folder does not hold them.
+    """
+    if mnist is None:
+        bundled = load_digits()
+        images, labels = (bundled.images / 16).astype(np.float32), bundled.target
+        source = "scikit-learn digits, 8 x 8"
+    else:
+        images = (read_idx(mnist / "train-images-idx3-ubyte") / 255).astype(np.float32)
+        labels = read_idx(mnist / "train-labels-idx1-ubyte")
+        source = "MNIST, 28 x 28"
+    return images[labels == 0][:_MOST], images[labels == 1][:_MOST], source
+
+
+def read_idx(path: Path) -> NDArray[np.uint8]:
+    """An array of bytes in the IDX format of MNIST, from ``path`` or ``path`` with ``.gz``. Raises ``DataError``."""
+    packed = path.with_name(path.name + ".gz")
+    if not path.is_file() and not packed.is_file():
+        raise DataError(f"expected {path.name} or {packed.name} in {path.parent}, found neither; unpack MNIST there")
+    try:
+        data = path.read_bytes() if path.is_file() else gzip.decompress(packed.read_bytes())
+    except (OSError, EOFError) as error:
+        raise DataError(f"{packed}: expected a whole gzip file, got {error}; fetch it again") from error
+    n_axes = data[3] if len(data) > 3 and data[:3] == b"\x00\x00\x08" else 0
+    start = 4 + 4 * n_axes
+    shape = tuple(int(size) for size in np.frombuffer(data[4:start], ">u4")) if len(data) >= start else ()
+    if not shape or len(data) != start + int(np.prod(shape)):
+        raise DataError(f"{path}: expected bytes in the IDX format, got something else; fetch it again")
+    return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
+
+
+def half_blank(images: Images, generator: np.random.Generator, *, share: float = 0.5) -> Images:
+    """The same images ``(n, side, side)`` with a share of all pixels, drawn for each image, set to the background's 0."""
+    flat = images.reshape(len(images), -1)
+    ranks = generator.random(flat.shape).argsort(axis=1).argsort(axis=1)
+    return np.where(ranks < round(share * flat.shape[1]), np.float32(0), flat).reshape(images.shape)

@@ -1,0 +1,128 @@
+"""Many runs on few cores: grouped by what they share, each finished one kept, so that an interrupted grid goes on."""
+
+import dataclasses
+import hashlib
+import json
+import multiprocessing
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from wakeword_experiments.random_search import search_shell
+from wakeword_experiments.wake_words import Shape, run
+from wakeword_experiments.word_data import DataSizes, Regime, Task, WordData, gather
+from wakeword_train.fitting import FitConfig
+from wakeword_train.losses import DroccLoss, Loss
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where clips come from."""
+
+    speech_commands: Path
+    noise: Path | None
+    split: str
+    sizes: DataSizes
+    work: Path
+    """For synthesised clips and finished rows."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One network to train."""
+
+    word: str
+    regime: Regime
+    label: str
+    """What the tables call the configuration, for instance the method."""
+    config: FitConfig
+    shape: Shape = field(default_factory=Shape)
+    random_search: bool = False
+    """Project by random search, as the paper's published code does, and not exactly."""
+
+    def key(self, source: Source) -> str:
+        """Sixteen hex digits of all that decides the outcome, but for the recordings and the code."""
+        job = dataclasses.replace(self, label="")
+        settings = {"job": _changes(job), "sizes": _changes(source.sizes), "split": source.split}
+        return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _changes(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass that are not at their defaults, so that a new setting leaves finished rows valid."""
+    changes: dict[str, Any] = {}
+    for f in dataclasses.fields(value):
+        of_field = getattr(value, f.name)
+        default = f.default if f.default_factory is dataclasses.MISSING else f.default_factory()
+        if of_field != default:
+            changes[f.name] = _changes(of_field) if dataclasses.is_dataclass(of_field) else of_field
+    return changes
+
+
+def run_grid(
+    jobs: Sequence[Job], source: Source, *, processes: int, report: Callable[[str], None]
+) -> list[dict[str, Any]]:
+    """A row for each job, in order: word, regime, label, seed, then the figures of ``wake_words.run``.
+
+    Rows go to ``rows.jsonl`` in the work folder as they come, and jobs that have one there are not run again. One thread
+    for each process: that is the cheapest way to use the cores, and the only one that repeats.
+    """
+    source.work.mkdir(parents=True, exist_ok=True)
+    done = _finished(source)
+    missing = [job for job in jobs if job.key(source) not in done]
+    for word in dict.fromkeys(job.word for job in missing):
+        # Before there are several processes that would each begin to synthesise.
+        gather(word, source.speech_commands, source.work, source.sizes, split=source.split)
+    groups = [
+        list(group) for _, group in groupby(_sorted(missing), lambda job: (job.word, job.regime, job.config.seed))
+    ]
+    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+        pending = [pool.submit(_run_group, group, source) for group in groups]
+        for number, future in enumerate(as_completed(pending), 1):
+            report(f"{number} of {len(pending)}: {future.result()}")
+    done = _finished(source)
+    return [_row(job, done[job.key(source)]) for job in jobs]
+
+
+def _sorted(jobs: Iterable[Job]) -> list[Job]:
+    return sorted(jobs, key=lambda job: (job.config.seed, job.word, job.regime))
+
+
+def _row(job: Job, figures: dict[str, Any]) -> dict[str, Any]:
+    return {"word": job.word, "regime": job.regime, "label": job.label, "seed": job.config.seed, **figures}
+
+
+def _finished(source: Source) -> dict[str, dict[str, Any]]:
+    file = source.work / "rows.jsonl"
+    if not file.is_file():
+        return {}
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    return {row["key"]: row["figures"] for row in rows}
+
+
+def _run_group(jobs: list[Job], source: Source) -> str:
+    """Run jobs of one word, regime and seed on the same windows."""
+    torch.set_num_threads(1)
+    first = jobs[0]
+    task: Task = _word_data(first.word, source).task(first.regime, first.config.seed)
+    for job in jobs:
+        row = {"key": job.key(source), "figures": {**run(task, job.config, job.shape, loss=_loss(job)), **task.counts}}
+        # One write of one line: two processes cannot mix theirs.
+        with (source.work / "rows.jsonl").open("a") as file:
+            file.write(json.dumps(row) + "\n")
+    return f"{first.word}, {first.regime}, seed {first.config.seed}: {', '.join(job.label for job in jobs)}"
+
+
+def _loss(job: Job) -> Loss | None:
+    return DroccLoss(job.config.adversary, metric="learned", projection=search_shell) if job.random_search else None
+
+
+@cache
+def _word_data(word: str, source: Source) -> WordData:
+    clips = gather(word, source.speech_commands, source.work, source.sizes, split=source.split)
+    return WordData(clips, source.sizes, noise=source.noise)

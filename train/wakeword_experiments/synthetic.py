@@ -1,0 +1,40 @@
+"""Points whose shape is known: a sphere, a sine wave, and a sine wave hidden among noise coordinates.
+
+Source: Goyal et al., section 5.1 and its appendix. What they leave open (dimension, number of periods) is set here.
+All functions take the generator that they draw from and give ``(n, d)`` float32.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Points = NDArray[np.float32]
+
+SINE_SPAN = 2 * np.pi
+"""The sine wave's abscissa goes from minus this to plus this: two periods."""
+
+
+def sphere_surface(n: int, radius: float, generator: np.random.Generator, *, dimension: int = 3) -> Points:
+    """Uniform on the surface of a sphere around the origin: ``(n, dimension)``."""
+    directions = generator.standard_normal((n, dimension))
+    return np.asarray(radius * directions / np.linalg.norm(directions, axis=1, keepdims=True), np.float32)
+
+
+def sine_wave(n: int, displacement: float, generator: np.random.Generator) -> Points:
+    """Points ``(x, sin x + displacement)`` with uniform ``x``: ``(n, 2)``."""
+    x = generator.uniform(-SINE_SPAN, SINE_SPAN, n)
+    return np.asarray(np.stack([x, np.sin(x) + displacement], axis=1), np.float32)
+
+
+def with_noise_coordinates(points: Points, n_noise: int, generator: np.random.Generator) -> Points:
+    """The same points ``(n, d)`` with so many coordinates of N(0, 1) behind: ``(n, d + n_noise)``."""
+    noise = generator.standard_normal((len(points), n_noise))
+    return np.concatenate([points, noise.astype(np.float32)], axis=1)
+
+
+def around_the_sine(n: int, clearance: float, reach: float, generator: np.random.Generator) -> Points:
+    """Uniform in a box around the sine, ``|y| <= reach``, nowhere vertically nearer than ``clearance``: ``(n, 2)``."""
+    kept = np.zeros((0, 2), np.float32)
+    while len(kept) < n:
+        drawn = generator.uniform([-SINE_SPAN, -reach], [SINE_SPAN, reach], (4 * n, 2)).astype(np.float32)
+        kept = np.concatenate([kept, drawn[np.abs(drawn[:, 1] - np.sin(drawn[:, 0])) >= clearance]])
+    return kept[:n]
