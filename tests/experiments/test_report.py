@@ -54,7 +54,7 @@ def test_markdown_table_is_as_wide_as_its_header() -> None:
 
 
 def test_gains_are_paired_and_noise_is_called_noise() -> None:
-    clear = paired_difference(ROWS, field="method", better="far", worse="near", value="auc")
+    clear = paired_difference(ROWS, field="method", better="far", worse="near", value="auc", by=("seed", "distance"))
     assert clear == "+10.0 [10.0, 10.0] points over 6 pairs"
     noisy = [
         {"method": m, "seed": s, "auc": v} for s, (a, b) in enumerate([(1, 2), (2, 1)]) for m, v in (("a", a), ("b", b))

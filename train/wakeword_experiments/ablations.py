@@ -85,17 +85,15 @@ def write_ablations(
 ) -> None:
     """The page and its rows, as ``ablations`` in ``out``."""
     groups = {v.label: v.group for v in all_variants}
-    lean = [
-        {name: row[name] for name in ("word", "seed", "label")} | {"validation": float(row["validation"])}
-        for row in rows
-    ]
     lines = []
     for label in distinct(rows, "label"):
         of_label = select(rows, label=label)
         gain = (
             ""
             if label == BASE
-            else paired_difference(lean, field="label", better=label, worse=BASE, value="validation")
+            else paired_difference(
+                rows, field="label", better=label, worse=BASE, value="validation", by=("word", "seed")
+            )
         )
         columns = ("validation", "recall@3", "recall@3 generic", "recall@3 close")
         health = [

@@ -95,16 +95,23 @@ def pivot_table(
 
 
 def paired_difference(
-    rows: Sequence[Row], *, field: str, better: object, worse: object, value: str, digits: int = 1
+    rows: Sequence[Row],
+    *,
+    field: str,
+    better: object,
+    worse: object,
+    value: str,
+    by: Sequence[str] = ("seed",),
+    digits: int = 1,
 ) -> str:
     """``"+3.1 [0.4, 5.8] points over 10 pairs"``: how much ``value`` gains from ``worse`` to ``better``.
 
-    Rows are paired by all the fields that hold no result (``int`` and ``str`` ones, such as seed and word); the interval is
-    Student's at 95 %. It says "within the noise" where the interval holds zero.
+    Rows are paired by the fields ``by``, which name one row of either; the interval is Student's at 95 %. It says "within
+    the noise" where the interval holds zero.
     """
 
-    def key(row: Row) -> frozenset[tuple[str, Any]]:
-        return frozenset((k, v) for k, v in row.items() if k not in (field, value) and isinstance(v, int | str))
+    def key(row: Row) -> tuple[Any, ...]:
+        return tuple(row[name] for name in by)
 
     base = {key(row): row[value] for row in select(rows, **{field: worse})}
     gains = [row[value] - base[key(row)] for row in select(rows, **{field: better}) if key(row) in base]

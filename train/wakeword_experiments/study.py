@@ -186,15 +186,12 @@ def _set_on_validation(rows: Sequence[Row]) -> str:
 
 
 def _differences(rows: Sequence[Row]) -> str:
-    # Rows are paired by their integers and texts, so only those that name a run may be left.
-    lean = [
-        {"word": row["word"], "seed": row["seed"], "label": row["label"], "recall": row["recall@3"]} for row in rows
-    ]
     methods = distinct(rows, "label")
     pairs = [("drocc-lf", other) for other in methods if other != "drocc-lf"]
     if {"drocc-oe", "bce"} <= set(methods):
         pairs.append(("drocc-oe", "bce"))
     return "\n".join(
-        f"- {better} over {worse}: {paired_difference(lean, field='label', better=better, worse=worse, value='recall')}"
+        f"- {better} over {worse}: "
+        + paired_difference(rows, field="label", better=better, worse=worse, value="recall@3", by=("word", "seed"))
         for better, worse in pairs
     )
