@@ -115,3 +115,17 @@ def test_wrong_usage_is_told(arguments: list[str]) -> None:
 
 def test_a_mass_that_is_none_is_told() -> None:
     assert synth("marvin", "--near-negatives", "--list", "--mass", "near").exit_code == 2
+
+
+@pytest.mark.parametrize("keyword", ["你好", "?!"])
+def test_positives_that_english_voices_cannot_say_are_refused(keyword: str, tmp_path: Path) -> None:
+    done = synth(keyword, "--count", "2", "--out", tmp_path / "set")
+    assert isinstance(done.exception, SynthesisError)
+    assert "pronounce" in str(done.exception)
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_folder_that_is_there_is_refused_before_any_work(tmp_path: Path) -> None:
+    done = synth("marvin", "--near-negatives", "--out", tmp_path)
+    assert isinstance(done.exception, SynthesisError)
+    assert "looking" not in done.output

@@ -34,7 +34,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
     """Tones under the names of words, spoken by 24 speakers."""
     root = tmp_path_factory.mktemp("words")
     rng = np.random.default_rng(0)
-    for word, pitches in {"stop": (400.0, 2_000.0), "up": (400.0,), "seven": (2_000.0,)}.items():
+    for word, pitches in {"stop": (400.0, 2_000.0), "up": (400.0,), "seven": (2_000.0,), "one": (900.0,)}.items():
         (root / word).mkdir()
         for speaker in range(24):
             write(root / word / f"{speaker:08x}_nohash_0.wav", tones(pitches, rng), RATE)
@@ -63,7 +63,7 @@ def test_regimes_hold_what_they_say(source: Source) -> None:
 
 
 def test_a_word_without_recordings_or_lists_is_refused(source: Source) -> None:
-    for word, told in (("yes", "found none"), ("up", "lists")):
+    for word, told in (("yes", "found none"), ("up", "found no")):
         with pytest.raises(DataError, match=told):
             gather(word, source.speech_commands, source.work, TINY, split="dealt")
 
@@ -141,9 +141,23 @@ def test_random_search_never_moves_a_point_less_than_the_exact_projection() -> N
     assert moved[on_shell].sum() > 1.001 * (exact - displacement).norm(dim=1)[on_shell].sum()
 
 
-def test_rows_are_plain_json(source: Source) -> None:
-    for line in (source.work / "rows.jsonl").read_text().splitlines():
-        assert set(json.loads(line)) == {"key", "figures"}
+def test_half_a_row_of_a_killed_run_is_run_again(source: Source, tmp_path: Path) -> None:
+    config = dataclasses.replace(BASE, warmup_epochs=1, epochs=2)
+    jobs = [Job("stop", "paper", "a", dataclasses.replace(config, seed=seed), Shape(hidden_size=8)) for seed in (0, 1)]
+    killed = dataclasses.replace(source, work=tmp_path)
+    rows = run_grid(jobs, killed, processes=1, report=lambda line: None)
+    file = tmp_path / "rows.jsonl"
+    first, second = file.read_text().splitlines()
+    file.write_text(f"{first}\n{second[:50]}\n")
+    assert run_grid(jobs, killed, processes=1, report=lambda line: None) == rows
+    assert json.loads(file.read_text().splitlines()[-1]) == json.loads(second)
+
+
+def test_words_that_sound_like_a_close_word_are_no_negatives(source: Source) -> None:
+    clips = gather("seven", source.speech_commands, source.work, TINY, split="dealt")
+    generic = {clip.word for clip in clips if clip.kind is Kind.NEGATIVE}
+    assert {"stop", "up"} <= generic
+    assert not generic & {"one", "won", "eleven", "heaven"}
 
 
 def test_the_paths_of_a_source_do_not_decide_a_key(source: Source, tmp_path: Path) -> None:

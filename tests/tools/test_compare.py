@@ -61,3 +61,22 @@ def test_the_same_seed_gives_the_same_interval() -> None:
     assert compare(*pair, fprs=FPRS, rates=RATES, seed=3, resamples=50) == compare(
         *pair, fprs=FPRS, rates=RATES, seed=3, resamples=50
     )
+
+
+@pytest.mark.parametrize("lengths", [(751, 750), (750, 751)])
+def test_minutes_of_models_with_different_windows_stay_side_by_side(lengths: tuple[int, int]) -> None:
+    """The longer window gives fewer scores; a minute that one model lacks must not shift those after it."""
+    first, second = (minutes_of_noise(length) for length in lengths)
+    (there,) = compare(first, second, fprs=(), rates=RATES, resamples=50)
+    (back,) = compare(second, first, fprs=(), rates=RATES, resamples=50)
+    # Their peaks are the same ones, so they differ in no resample unless the minutes are paired wrongly.
+    assert there.low == there.high == back.low == back.high == 0
+
+
+def minutes_of_noise(windows: int) -> ScoreSet:
+    """Two recordings, the first of so many windows, with one peak in each minute that both models have."""
+    # Falling, so that no peak is found but the first window and those that are set.
+    streams = [np.linspace(0.02, 0.01, length) for length in (windows, 2_000)]
+    streams[0][100] = 0.2
+    streams[1][[300, 1_050, 1_800]] = 0.4, 0.6, 0.8
+    return ScoreSet(np.linspace(0.05, 0.95, 40), np.zeros(0), streams=streams, hours=1.0)

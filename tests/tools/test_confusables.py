@@ -21,6 +21,7 @@ from wakeword_tools.confusables import (
     without_sound_of,
 )
 from wakeword_tools.espeak import shared_espeak
+from wakeword_tools.lexicon import spoken_words
 from wakeword_tools.phonemes import pronounce, pronunciations
 from wakeword_tools.sides import shipped_list, split_texts
 from wakeword_tools.sounds import main_key, sound_keys
@@ -168,3 +169,11 @@ def test_shipped_lists_share_no_sound_and_hold_no_keyword(keyword: str) -> None:
         sounds.append({main_key(ways[0]) for ways in pronounce(texts)})
         assert all(side != "test" for side, own in split_texts(keyword, texts).items() if own) is not test
     assert not sounds[0] & sounds[1]
+
+
+def test_rude_words_are_left_out() -> None:
+    words = {word.text for word in spoken_words()}
+    assert not words & {"fucks", "dicks", "shitty", "cocks", "ass"}
+    assert {"dickens", "cocktail", "classic", "asset", "peacock", "title", "scunthorpe", "grape"} - words <= {
+        "scunthorpe"
+    }

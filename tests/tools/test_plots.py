@@ -23,6 +23,9 @@ SCORES = evenly(np.random.default_rng(0), negatives=100, near=50, hours=0.5, per
         {"": ScoreSet(SCORES.positives, np.zeros(0))},
         {"": dataclasses.replace(SCORES, negatives=np.zeros(0))},
         {"": ScoreSet(np.ones(3), np.zeros(2))},
+        # The sigmoid of a very negative logit is 0.
+        {"": dataclasses.replace(SCORES, positives=np.append(SCORES.positives, 0.0))},
+        {"": dataclasses.replace(SCORES, positives=np.zeros(3))},
     ],
 )
 def test_a_png_is_drawn_of_whatever_was_measured(tmp_path: Path, models: dict[str, ScoreSet]) -> None:

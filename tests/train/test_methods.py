@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from wakeword.errors import ConfigError, DataError
 from wakeword_train.deepsad import DeepSadConfig, DistanceNetwork, pretrain
 from wakeword_train.drocc import metric_norm, shared_sensitivity, splice_start
-from wakeword_train.fitting import EpochOutcome, FitConfig, fit_tensors
-from wakeword_train.losses import METHODS, ONE_CLASS_METHODS, AdversaryConfig, make_loss
+from wakeword_train.fitting import EpochOutcome, FitConfig, fit_tensors, method_loss
+from wakeword_train.losses import METHODS, ONE_CLASS_METHODS, AdversaryConfig, DroccLoss, make_loss
 from wakeword_train.network import WakeWordNetwork
 
 SMALL = FitConfig(
@@ -218,3 +218,30 @@ def test_settings_out_of_range_are_refused() -> None:
     ):
         with pytest.raises(ConfigError, match="expected"):
             make()
+
+
+def test_a_metric_for_an_epoch_is_taken_without_dropout() -> None:
+    inputs, _ = two_clouds((6, 3))
+    torch.manual_seed(0)
+    network = WakeWordNetwork(n_features=3, hidden_size=8, pooling="mean", dropout=0.5).train()
+    adversary = dataclasses.replace(SMALL.adversary, sigma_refresh="epoch")
+    losses = [method_loss("drocc-lf", adversary, DeepSadConfig(), network, inputs) for _ in range(2)]
+    metrics = [loss.metric for loss in losses if isinstance(loss, DroccLoss)]
+    assert isinstance(metrics[0], Tensor)
+    assert isinstance(metrics[1], Tensor)
+    assert torch.equal(metrics[0], metrics[1])
+
+
+def test_a_score_that_is_no_number_is_refused() -> None:
+    inputs, labels = two_clouds()
+    with pytest.raises(DataError, match="finite score"):
+        fit_tensors(build("bce", 2), inputs, labels, SMALL, select=lambda network: float("nan"))
+
+
+def test_deepsad_wants_a_warm_up_and_positives() -> None:
+    with pytest.raises(ConfigError, match="warmup_epochs"):
+        dataclasses.replace(SMALL, method="deepsad", warmup_epochs=0)
+    inputs, labels = two_clouds((4,))
+    network = DistanceNetwork(nn.Sequential(nn.Linear(4, 8), nn.Tanh()), 8, 3)
+    with pytest.raises(DataError, match="positives"):
+        pretrain(network, [(inputs, torch.zeros_like(labels))])

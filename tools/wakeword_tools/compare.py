@@ -56,7 +56,7 @@ def compare(
     """
     random = np.random.default_rng(seed)
     metrics = _metrics(first, fprs, rates)
-    peaks = [_peaks(scores.streams) for scores in (first, second)]
+    peaks = _peaks(first.streams, second.streams)
     values = np.zeros((resamples, len(metrics), 2))
     for resample in values:
         draw = _Draw(first, len(peaks[0]), random)
@@ -129,14 +129,22 @@ def _whole(scores: ScoreSet, metrics: dict[str, Callable[[_Drawn], float]], rate
     return values
 
 
-def _peaks(streams: Sequence[Scores]) -> list[Scores]:
-    """The peaks of each minute, at least the refractory time apart: the events that a threshold under them would make."""
-    apart = -(-DEFAULT_REFRACTORY // DEFAULT_HOP)
-    blocks: list[Scores] = []
-    for stream in streams:
-        # A peak on the first or the last window is one too.
-        padded = np.concatenate([[-np.inf], stream, [-np.inf]])
-        found = find_peaks(padded, distance=apart)[0] - 1
-        for start in range(0, len(stream), _BLOCK):
-            blocks.append(stream[found[(found >= start) & (found < start + _BLOCK)]])
+def _peaks(first: Sequence[Scores], second: Sequence[Scores]) -> tuple[list[Scores], list[Scores]]:
+    """For each model the peaks of each minute of the same recordings, each block ``(peaks,)``.
+
+    Peaks lie at least the refractory time apart: the events that a threshold under them would make. A model with a
+    longer window has fewer windows in a recording, so its last minute may be empty.
+    """
+    blocks: tuple[list[Scores], list[Scores]] = ([], [])
+    for pair in zip(first, second, strict=True):
+        count = -(-max(map(len, pair)) // _BLOCK)
+        for stream, of_model in zip(pair, blocks, strict=True):
+            of_model.extend(_peaks_by_minute(stream, count))
     return blocks
+
+
+def _peaks_by_minute(stream: Scores, minutes: int) -> list[Scores]:
+    # A peak on the first or the last window is one too.
+    padded = np.concatenate([[-np.inf], stream, [-np.inf]])
+    found = find_peaks(padded, distance=-(-DEFAULT_REFRACTORY // DEFAULT_HOP))[0] - 1
+    return [stream[found[found // _BLOCK == minute]] for minute in range(minutes)]

@@ -19,6 +19,12 @@ _LEAST_WORDS = 8
 """Words of the dictionary in which three sounds must follow one another to pass for English."""
 
 
+_RUDE = re.compile(
+    "fuck|shit|cunt|nigg|whore|slut|fag|wank|bitch|bastard|rapist|(dick|cock|cum|tit|prick|pussy|arse|ass|rape)(s|es)?$"
+)
+"""Words that nobody wants to read in a list or hear from a loudspeaker; a stem alone at the beginning of a word."""
+
+
 class SpokenWord(NamedTuple):
     """A word as it is said."""
 
@@ -30,11 +36,16 @@ class SpokenWord(NamedTuple):
 
 @cache
 def spoken_words() -> tuple[SpokenWord, ...]:
-    """The words of the pronouncing dictionary that people use, each in its first pronunciation, the commonest first."""
+    """The words of the pronouncing dictionary that people use, each in its first pronunciation, the commonest first.
+
+    Rude ones are left out.
+    """
     words = [
         SpokenWord(word, ways[0], zipf)
         for word, ways in dictionary().items()
-        if (zipf := zipf_frequency(word)) >= _LEAST_ZIPF and re.fullmatch("[a-z]{2,}|a|i", word)
+        if (zipf := zipf_frequency(word)) >= _LEAST_ZIPF
+        and re.fullmatch("[a-z]{2,}|a|i", word)
+        and not _RUDE.match(word)
     ]
     return tuple(sorted(words, key=lambda word: (-word.zipf, word.text)))
 

@@ -96,8 +96,8 @@ def _det(axes: "Axes", label: str, scores: ScoreSet) -> None:
 def _recall_by_rate(axes: "Axes", label: str, scores: ScoreSet) -> None:
     if not scores.hours:
         return
-    # Recall changes at the scores of positives only.
-    levels = np.unique(scores.positives)[::-1]
+    # Recall changes at the scores of positives only, and no threshold is 0, which a score can be.
+    levels = np.unique(scores.positives[scores.positives > 0])[::-1]
     rates, recalls = [0.0], [0.0]
     for level in levels[:: max(1, len(levels) // _GRID)].tolist():
         rates.append(max(rates[-1], events_at(scores.streams, level) / scores.hours))

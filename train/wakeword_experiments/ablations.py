@@ -113,9 +113,11 @@ def write_ablations(
         "after ascent",
         "validation against the tuned one",
     ]
-    words, seeds = ", ".join(distinct(rows, "word")), len(distinct(rows, "seed"))
+    words = " and ".join(distinct(rows, "word"))
+    count = len(distinct(rows, "seed"))
+    seeds = f"{count} seed{'s' if count > 1 else ''}"
     body = [
-        f"DROCC-LF as tuned for the comparison of methods, on {words} and {seeds} seeds, one change at a time. "
+        f"DROCC-LF as tuned for the comparison of methods, on {words}, {seeds} each, one change at a time. "
         "*Validation* is the mean recall over false positive rates from 1 to 10 % of mixed negatives, by which settings "
         "are chosen; the other figures are recalls on the test clips, in per cent, mean ± standard deviation over words "
         "and seeds.",

@@ -1,9 +1,11 @@
 """Many runs on few cores: grouped by what they share, each finished one kept, so that an interrupted grid goes on."""
 
+import contextlib
 import dataclasses
 import hashlib
 import json
 import multiprocessing
+import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
@@ -19,6 +21,8 @@ from wakeword_experiments.wake_words import Shape, run
 from wakeword_experiments.word_data import DataSizes, Regime, Task, WordData, gather
 from wakeword_train.fitting import FitConfig
 from wakeword_train.losses import DroccLoss, Loss
+
+_ROWS = "rows.jsonl"
 
 
 @dataclass(frozen=True)
@@ -48,20 +52,13 @@ class Job:
 
     def key(self, source: Source) -> str:
         """Sixteen hex digits of all that decides the outcome, but for the recordings and the code."""
-        job = dataclasses.replace(self, label="")
-        settings = {"job": _changes(job), "sizes": _changes(source.sizes), "split": source.split}
+        settings = {
+            "job": dataclasses.asdict(dataclasses.replace(self, label="")),
+            "sizes": dataclasses.asdict(source.sizes),
+            "split": source.split,
+            "noise": source.noise is not None,
+        }
         return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _changes(value: Any) -> dict[str, Any]:
-    """The fields of a dataclass that are not at their defaults, so that a new setting leaves finished rows valid."""
-    changes: dict[str, Any] = {}
-    for f in dataclasses.fields(value):
-        of_field = getattr(value, f.name)
-        default = f.default if f.default_factory is dataclasses.MISSING else f.default_factory()
-        if of_field != default:
-            changes[f.name] = _changes(of_field) if dataclasses.is_dataclass(of_field) else of_field
-    return changes
 
 
 def run_grid(
@@ -98,11 +95,25 @@ def _row(job: Job, figures: dict[str, Any]) -> dict[str, Any]:
 
 
 def _finished(source: Source) -> dict[str, dict[str, Any]]:
-    file = source.work / "rows.jsonl"
+    file = source.work / _ROWS
     if not file.is_file():
         return {}
-    rows = [json.loads(line) for line in file.read_text().splitlines()]
-    return {row["key"]: row["figures"] for row in rows}
+    rows = {}
+    for line in file.read_text().splitlines():
+        # A process that was killed while it wrote leaves half a line.
+        with contextlib.suppress(json.JSONDecodeError):
+            row = json.loads(line)
+            rows[row["key"]] = row["figures"]
+    return rows
+
+
+def _append(file: Path, line: str) -> None:
+    """Add a line in one system call, so that two processes cannot mix theirs."""
+    handle = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        os.write(handle, f"{line}\n".encode())
+    finally:
+        os.close(handle)
 
 
 def _run_group(jobs: list[Job], source: Source) -> str:
@@ -112,9 +123,7 @@ def _run_group(jobs: list[Job], source: Source) -> str:
     task: Task = _word_data(first.word, source).task(first.regime, first.config.seed)
     for job in jobs:
         row = {"key": job.key(source), "figures": {**run(task, job.config, job.shape, loss=_loss(job)), **task.counts}}
-        # One write of one line: two processes cannot mix theirs.
-        with (source.work / "rows.jsonl").open("a") as file:
-            file.write(json.dumps(row) + "\n")
+        _append(source.work / _ROWS, json.dumps(row))
     return f"{first.word}, {first.regime}, seed {first.config.seed}: {', '.join(job.label for job in jobs)}"
 
 

@@ -159,14 +159,14 @@ def _section(rows: Sequence[Row], regime: Regime) -> list[str]:
         ),
         "### With the threshold that 3 % of the validation's negatives reach",
         _set_on_validation(rows),
-        "### Differences of recall at 3 % mixed, paired by word and seed (95 % interval)",
+        "### Differences of recall at 3 % mixed, by word and seed (95 % interval over runs on these words and clips)",
         _differences(rows),
     ]
     return body
 
 
 def _with_interval(recalls: Sequence[float], clips: int) -> str:
-    """The mean, and the exact interval of a rate of that size among so many clips; seeds share the clips."""
+    """The mean, and the interval of a rate of that size among so many clips, which all seeds share."""
     mean, _ = mean_and_spread(recalls)
     low, high = clopper_pearson(round(mean / 100 * clips), clips)
     return f"{mean:.1f} [{100 * low:.0f}, {100 * high:.0f}]"

@@ -66,7 +66,9 @@ def run(task: Task, config: FitConfig, shape: Shape, *, loss: Loss | None = None
     fit_tensors(network, inputs, task.labels, config, loss=loss, after_epoch=outcomes.append, select=select)
     held_out = task.validation.scores(network)
     row = {"validation": 100 * max(validation_scores), **measure(task.test.scores(network), held_out)}
-    health = outcomes[-1].health
+    own = [outcome.health for outcome in outcomes if not outcome.warming_up]
+    # Of the epoch that was kept: the last of the best.
+    health = own[max(range(len(own)), key=lambda epoch: (validation_scores[epoch], epoch))]
     if health is not None:
         row |= {f"adversary {name}": value for name, value in dataclasses.asdict(health).items()}
     return row

@@ -7,6 +7,7 @@ of synthetic speech would score well. No speaker, no voice source and no close t
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +18,8 @@ from torch import Tensor, nn
 
 from wakeword.errors import DataError
 from wakeword.model import assets_folder
+from wakeword_tools.phonemes import pronunciations
+from wakeword_tools.sounds import Heard, sound_keys
 from wakeword_tools.synthesize import synthesize
 from wakeword_tools.texts import read_texts, texts_without
 from wakeword_tools.voices import english_voices
@@ -94,6 +97,9 @@ def gather(word: str, data: Path, work: Path, sizes: DataSizes, *, split: str) -
         recorded = deal_speakers(recorded, validation=0.2, testing=0.35)
     if not any(clip.kind is Kind.POSITIVE for clip in recorded):
         raise DataError(f"{data}: expected a folder {word!r} with recordings of it, found none")
+    close = _sounds(read_texts(_phrases(f"{word}.txt")) + read_texts(_phrases(f"{word}-train.txt")))
+    # Some close words are among those of Speech Commands: "one" sounds like "seven".
+    recorded = [clip for clip in recorded if clip.kind is Kind.POSITIVE or not _sounds([clip.word]) & close]
     clips = _at_most(recorded, sizes)
     for kind, of_side in _spoken(word, sizes).items():
         for side, (texts, count) in of_side.items():
@@ -116,13 +122,11 @@ def _at_most(clips: Sequence[Clip], sizes: DataSizes) -> list[Clip]:
 
 def _spoken(word: str, sizes: DataSizes) -> dict[Kind, dict[Split, tuple[list[str], int]]]:
     """What to synthesise: kind -> side -> texts and number of clips."""
-    phrases = assets_folder() / "phrases"
-    if not (phrases / f"{word}.txt").is_file() or not (phrases / f"{word}-train.txt").is_file():
-        raise DataError(f"expected lists of words close to {word!r}, {word}.txt and {word}-train.txt, in {phrases}")
-    tested = read_texts(phrases / f"{word}.txt")
-    others = read_texts(phrases / f"{word}-train.txt")
-    close = {*tested, *others}
-    generic = [text for text in texts_without(word, read_texts(phrases / "words.txt")) if text not in close]
+    tested = read_texts(_phrases(f"{word}.txt"))
+    others = read_texts(_phrases(f"{word}-train.txt"))
+    close = _sounds(tested + others)
+    listed = texts_without(word, read_texts(_phrases("words.txt")))
+    generic = [text for text in listed if not _sounds([text]) & close]
     half = sizes.held_out
     return {
         Kind.POSITIVE: {
@@ -137,6 +141,25 @@ def _spoken(word: str, sizes: DataSizes) -> dict[Kind, dict[Split, tuple[list[st
             Split.TEST: (tested, half),
         },
     }
+
+
+def _phrases(name: str) -> Path:
+    path = assets_folder() / "phrases" / name
+    if not path.is_file():
+        raise DataError(
+            f"expected lists of words close to the keyword, KEYWORD.txt and KEYWORD-train.txt, found no {path}"
+        )
+    return path
+
+
+def _sounds(texts: Sequence[str]) -> frozenset[Heard]:
+    """All that the texts sound like in some accent."""
+    return frozenset(key for text in texts for key in _sounds_of(text))
+
+
+@cache
+def _sounds_of(text: str) -> frozenset[Heard]:
+    return frozenset(key for phones in pronunciations(text) for key in sound_keys(phones))
 
 
 def _synthesised(texts: Sequence[str], count: int, side: Split, work: Path) -> Path:

@@ -134,6 +134,8 @@ class TrainConfig:
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise ConfigError(f"expected method {', '.join(METHODS)}, got {self.method!r}")
+        if self.method == "deepsad" and self.schedule.warmup_epochs == 0:
+            raise ConfigError("expected warmup_epochs >= 1 for deepsad, which pre-trains its encoder in them, got 0")
         if self.split not in ("published", "dealt"):
             raise ConfigError(f"expected split published or dealt, got {self.split!r}")
 

@@ -4,6 +4,7 @@ Source: Ruff et al., "Deep Semi-Supervised Anomaly Detection", ICLR 2020, equati
 """
 
 import logging
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
@@ -12,11 +13,13 @@ import torch
 import torch.nn.functional as nnf
 from torch import Tensor, nn
 
-from wakeword.errors import ConfigError
+from wakeword.errors import ConfigError, DataError
 
 log = logging.getLogger(__name__)
 
 _NEAR_ZERO = 0.1
+_CENTRE_BATCHES = 32
+"""Last batches whose positives the centre is taken from."""
 
 
 @dataclass(frozen=True)
@@ -85,15 +88,15 @@ def pretrain(network: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], *, le
     """Train the encoder with a linear decoder to reproduce its inputs, then fix the centre; the last batch's error.
 
     ``network`` is a ``DistanceScorer``; ``batches``: inputs ``(batch, ...)`` and labels ``(batch,)``, 1 for a positive. The
-    centre is the mean embedding of the positives of all batches; coordinates near zero are moved to +-0.1, as the
+    centre is the mean embedding of the positives of the last batches; coordinates near zero are moved to +-0.1, as the
     paper's code does, for a weight of zero would reach them too easily. Raises ``ConfigError`` for a network without a
-    distance head.
+    distance head and ``DataError`` if there are no positives.
     """
     scorer = _as_distance_scorer(network)
     network.train()
     decoder: nn.Linear | None = None
     error = torch.zeros(())
-    positives: list[Tensor] = []
+    positives: deque[Tensor] = deque(maxlen=_CENTRE_BATCHES)
     for inputs, labels in batches:
         flat = inputs.flatten(1)
         if decoder is None:
@@ -104,6 +107,10 @@ def pretrain(network: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], *, le
         error.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         positives.append(inputs[labels > 0.5])
+    if not any(len(some) for some in positives):
+        raise DataError(
+            "expected positives to place the centre of deepsad, got none; train for a warm-up epoch or more"
+        )
     network.eval()
     with torch.no_grad():
         embedded = torch.cat([scorer.head.projection(scorer.features(some)) for some in positives if len(some)])
@@ -117,7 +124,7 @@ def pretrain(network: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], *, le
 def _as_distance_scorer(network: nn.Module) -> DistanceScorer:
     if not isinstance(getattr(network, "head", None), DistanceHead):
         raise ConfigError(
-            "expected a network with a distance head for deepsad (DistanceNetwork, or distance=N of WakeWordNetwork), "
+            "expected a network with a distance head for deepsad (DistanceNetwork, or WakeWordNetwork with embedding=N), "
             f"got {type(network).__name__}"
         )
     return network  # type: ignore[return-value]

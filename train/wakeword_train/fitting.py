@@ -41,6 +41,8 @@ class FitConfig:
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise ConfigError(f"expected method {', '.join(METHODS)}, got {self.method!r}")
+        if self.method == "deepsad" and self.warmup_epochs == 0:
+            raise ConfigError("expected warmup_epochs >= 1 for deepsad, which pre-trains its encoder in them, got 0")
         if not 0 <= self.warmup_epochs < self.epochs or self.batch_size < 1:
             raise ConfigError(f"expected 0 <= warmup_epochs < epochs and batch_size >= 1, got {self}")
         if self.learning_rate <= 0 or self.weight_decay < 0 or not 0 <= self.averaging < 1:
@@ -123,6 +125,8 @@ def _fit(
         if warming_up:
             continue
         score = 0.0 if select is None else select(averaged)
+        if not math.isfinite(score):
+            raise DataError(f"expected a finite score of epoch {epoch + 1} to select by, got {score}")
         if score >= best_score:
             best, best_score = copy.deepcopy(averaged.state_dict()), score
     network.load_state_dict(best)
@@ -143,9 +147,12 @@ def method_loss(
     """The method's loss for the coming epoch, for which ``positives`` ``(rows, ...)`` give the metric if all share one."""
     metric = None
     if positives is not None and method == "drocc-lf" and adversary.sigma_refresh == "epoch":
-        metric = shared_sensitivity(
-            network, positives, floor=adversary.sigma_floor, smoothing=adversary.sigma_smoothing
-        )
+        # Without dropout: one draw of it would decide the metric of a whole epoch. cuDNN has no gradient in that mode.
+        network.eval()
+        with torch.backends.cudnn.flags(enabled=False):
+            metric = shared_sensitivity(
+                network, positives, floor=adversary.sigma_floor, smoothing=adversary.sigma_smoothing
+            )
     return make_loss(method, adversary, deepsad=deepsad, shared_metric=metric)
 
 

@@ -85,12 +85,12 @@ def calibrate(
     if not dry_run:
         write_points(model, points, default=default)
         note(f"{model}: {', '.join(point.name for point in points)} written; listening uses {chosen}")
+    if report is not None:
+        write_json(report, _report(model, points, default=chosen, fingerprint=scored.fingerprint, written=not dry_run))
     if plot is not None:
         from wakeword_tools.plots import draw
 
         draw(plot, {"": scores}, thresholds={point.name: point.threshold for point in points}, title=str(model))
-    if report is not None:
-        write_json(report, _report(model, points, default=chosen, fingerprint=scored.fingerprint, written=not dry_run))
 
 
 def _targets(fprs: list[float] | None, rates: list[float] | None, *, words: bool, streams: bool) -> "list[Target]":

@@ -100,12 +100,12 @@ def evaluate(
             *([operating_table(label, one)] if one.operating_points else []),
             *([noise_table(label, one)] if snr else []),
         )
+    if report is not None:
+        write_json(report, _as_json(reports, differences))
     if save_errors is not None:
         _save_errors(save_errors, next(iter(models.values())), scored, point)
     if plot is not None:
         _plot(plot, models, scored)
-    if report is not None:
-        write_json(report, _as_json(reports, differences))
 
 
 def _load(keywords: list[str] | None, paths: list[Path] | None) -> "dict[str, Model]":

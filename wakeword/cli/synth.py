@@ -81,7 +81,11 @@ def synth(
         raise SynthesisError("expected a keyword, got an empty one")
     if out is None and not list_texts:
         raise typer.BadParameter("give --out, the folder to make, or --list")
+    if out is not None and out.exists() and not list_texts:
+        raise SynthesisError(f"expected a folder that is not there yet, found {out}; remove it or choose another")
     speakers = _speakers(voices, engine, engine_command, engine_voice)
+    if not engine and not engine_command:
+        _check_pronounceable(keyword)
     distances = {keyword: 0.0}
     if near_negatives:
         chosen = _near_negatives(keyword, texts, voices, distinct, _shares(mass), any_side=any_side, speakers=speakers)
@@ -132,6 +136,13 @@ def _speakers(
     return found
 
 
+def _check_pronounceable(keyword: str) -> None:
+    """The embedded engine makes some sound of any text; another may speak another language."""
+    from wakeword_tools.phonemes import pronunciations
+
+    pronunciations(keyword)
+
+
 def _shares(mass: str | None) -> dict[int, float] | None:
     if mass is None:
         return None
@@ -165,6 +176,7 @@ def _near_negatives(
                 "them with --any-side if nothing else will hear them"
             )
         return chosen
+    note(f"looking for texts that sound like {keyword!r}")
     pool = speakable(confusables(keyword), speakers)
     return choose(pool, distinct, side=group.value, mass=mass or DEFAULT_MASS)
 

@@ -81,6 +81,14 @@ def test_a_dry_run_measures_and_leaves_the_model_as_it_is(calibrate, model: Path
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_report_is_there_though_the_figure_cannot_be_drawn(calibrate, model: Path, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    ended = calibrate("--fpr", "0.05", "--report", report, "--plot", model / "no" / "folder.png")
+    assert ended.status != 0
+    (point,) = json.loads(report.read_text())["points"]
+    assert points(read_model(model).card)["fpr=0.05"] == point["threshold"]
+
+
 def test_confidence_asks_for_more_data_than_there_is(calibrate, world: World, model: Path) -> None:
     before = model.read_bytes()
     ended = calibrate("--background", world.noise, "--fa-per-hour", "0.5", "--fpr", "0.05", "--confidence", "0.95")

@@ -75,6 +75,12 @@ def test_one_model_in_text_json_and_picture(evaluate, world: World, tmp_path: Pa
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_report_is_there_though_the_figure_cannot_be_drawn(evaluate, model: Path, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    assert evaluate("--report", report, "--plot", model / "no" / "folder.png").status != 0
+    assert "recall_at_fpr" in json.loads(report.read_text())
+
+
 def test_two_models_are_compared_on_the_same_recordings(evaluate, tmp_path: Path) -> None:
     other = tmp_path / "second.onnx"
     other.write_bytes(random_model_bytes("max", 1))
