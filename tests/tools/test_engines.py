@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+import time
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import ClassVar
@@ -52,7 +53,7 @@ def test_a_command_speaks_at_16_khz(command: str) -> None:
     assert len(samples) == pytest.approx(11 * 0.02 * 16_000, abs=20)
 
 
-@pytest.mark.parametrize("text", ["$(touch x); echo 'a' \"b\" {wav} {voice}", "a && b | c > d", "-v {text}"])
+@pytest.mark.parametrize("text", ["$(touch x); echo 'a' \"b\" {wav} {voice}", "a && b | c > d", "v {text}"])
 def test_a_text_is_never_run_nor_filled_in(command: str, text: str, tmp_path: Path) -> None:
     voice = command_voices(command)[0]
     samples = CommandSynthesizer().speak(text, voice)
@@ -62,6 +63,19 @@ def test_a_text_is_never_run_nor_filled_in(command: str, text: str, tmp_path: Pa
 def test_a_command_without_text_reads_it(command: str) -> None:
     voice = command_voices(command.replace("{text}", "-"))[0]
     assert len(CommandSynthesizer().speak("hello", voice)) == pytest.approx(1_600, abs=20)
+
+
+def test_a_text_that_looks_like_an_option_is_refused_or_read(command: str) -> None:
+    with pytest.raises(SynthesisError, match="does not begin with '-'"):
+        CommandSynthesizer().speak("-v hello", command_voices(command)[0])
+    by_input = command_voices(command.replace("{text}", "-"))[0]
+    assert len(CommandSynthesizer().speak("-v hello", by_input)) == pytest.approx(8 * 320, abs=20)
+
+
+@pytest.mark.parametrize("command", ["sh -c 'true > {wav}; echo {text}'", "sh {wav} --say={text}"])
+def test_a_text_within_a_word_of_a_command_is_refused(command: str) -> None:
+    with pytest.raises(SynthesisError, match="a word of its own"):
+        command_voices(command)
 
 
 @pytest.mark.parametrize(
@@ -80,6 +94,13 @@ def test_a_program_that_hangs_is_stopped() -> None:
         run_program([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"])
     with pytest.raises(SynthesisError, match="could not be started"):
         run_program(["there-is-no-such-program"])
+
+
+def test_a_program_that_hangs_is_stopped_with_its_children(tmp_path: Path) -> None:
+    with pytest.raises(SynthesisError, match="longer than"):
+        run_program(["sh", "-c", f"cd '{tmp_path}'; touch began; (sleep 1; touch late) & wait"], timeout=0.3)
+    time.sleep(1.2)
+    assert [path.name for path in tmp_path.iterdir()] == ["began"]
 
 
 @pytest.mark.parametrize("command", ["", "mytts {text}", "mytts 'unclosed {wav}"])
@@ -183,6 +204,16 @@ def test_piper_voices_are_one_for_each_speaker_and_one_human_in_one_group(tmp_pa
     assert len({(voice.source, voice.group) for voice in voices}) == 101
     assert {voice.group for voice in voices} == {"train", "validation", "test"}
     assert {voice.group for voice in english_voices(engines=[f"piper:{tmp_path}@test"])} == {"test"}
+
+
+def test_a_human_of_flite_is_in_one_group_as_a_piper_voice_too(tmp_path: Path) -> None:
+    names = ["awb", "rms", "slt", "bdl", "clb"]
+    piper_voice(tmp_path, "en_US-arctic-medium", speaker_id_map={name: n for n, name in enumerate(names)})
+    flite = {voice.source: voice.group for voice in english_voices(engines=["flite"])}
+    arctic = {voice.source: voice.group for voice in piper_voices(tmp_path)}
+    assert list(arctic) == [f"flite:{name}" for name in names]
+    assert all(flite[source] == arctic[source] for source in flite.keys() & arctic.keys())
+    assert len(flite.keys() & arctic.keys()) == 3
 
 
 def test_a_piper_voice_without_its_description_is_refused(tmp_path: Path) -> None:

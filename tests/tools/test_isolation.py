@@ -1,12 +1,15 @@
 """Laws of work in processes of its own."""
 
 import os
+import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from wakeword import SynthesisError
 from wakeword_tools.isolation import isolated
+from wakeword_tools.programs import run_program
 
 
 def work(item: int) -> int:
@@ -26,6 +29,16 @@ def fill_the_disk(item: int) -> int:
 
 def never(item: int) -> int:
     os._exit(1)
+
+
+def die_after_15(item: int) -> int:
+    if item == 15:
+        threading.Timer(0.1, os._exit, [1]).start()
+    return item
+
+
+def run_for_long(folder: str) -> str:
+    return run_program(["sh", "-c", f"cd '{folder}'; touch began; sleep 2; touch late"])
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -53,3 +66,19 @@ def test_what_always_crashes_ends_the_work() -> None:
 
 def test_nothing_to_do_is_done() -> None:
     assert list(isolated(work, [])) == []
+
+
+def test_a_process_that_dies_between_batches_costs_no_item() -> None:
+    results = []
+    for result in isolated(die_after_15, list(range(20))):
+        results.append(result)
+        if result == 15:
+            time.sleep(0.5)
+    assert results == list(range(20))
+
+
+def test_what_a_stopped_process_was_running_is_stopped_too(tmp_path: Path) -> None:
+    (result,) = isolated(run_for_long, [str(tmp_path)], timeout=0.5)
+    assert isinstance(result, SynthesisError)
+    time.sleep(2)
+    assert [path.name for path in tmp_path.iterdir()] == ["began"]

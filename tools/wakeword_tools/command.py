@@ -9,7 +9,8 @@
     group = "test"              # or train, or validation; by a hash of the source if it does not say
 
 Only ``command`` is required. ``{rate}`` and ``{pitch}`` are factors about 1. Without ``{text}`` the text comes on
-standard input. No shell is involved: what a text holds is never run.
+standard input. No shell is involved, and ``{text}`` is a word of its own, so no text is run unless the program itself
+runs what it is given; a text that begins with ``-`` is refused there, as programs take it for an option.
 """
 
 import shlex
@@ -42,11 +43,16 @@ class CommandSynthesizer:
             raise SynthesisError(f"expected a voice of {self.engine}, got {voice.name!r}")
         prosody = prosody or Prosody()
         words = _words(voice.locator)
+        if "{text}" in words and text.startswith("-"):
+            raise SynthesisError(
+                f"expected a text that does not begin with '-', which {words[0]} may take for an option, got {text!r}; "
+                "leave {text} out of the command to give texts on standard input"
+            )
         values = {"voice": voice.variant, "rate": f"{prosody.rate:.3f}", "pitch": f"{prosody.pitch:.3f}", "text": text}
 
         def run(path: Path) -> None:
             filled = [_filled(word, {**values, "wav": str(path)}) for word in words]
-            run_program(filled, text="" if any("{text}" in word for word in words) else text)
+            run_program(filled, text="" if "{text}" in words else text)
 
         return spoken_to_file(run)
 
@@ -58,6 +64,11 @@ def _words(command: str) -> list[str]:
         raise SynthesisError(f"expected a command to speak with, got {command!r} ({error})") from error
     if not words or not any("{wav}" in word for word in words):
         raise SynthesisError(f"expected a command with {{wav}}, the file for it to write, got {command!r}")
+    if any("{text}" in word and word != "{text}" for word in words):
+        raise SynthesisError(
+            f"expected a command with {{text}} as a word of its own, got {command!r}; put a space before it, "
+            "or leave it out to give the text on standard input"
+        )
     return words
 
 

@@ -1,6 +1,8 @@
 """Work in processes of its own, so that an item on which an engine crashes or hangs costs that item and no more."""
 
 import multiprocessing
+import signal
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +19,7 @@ _MOST_CRASHES = 4
 """In a row, after which it is not the items."""
 SECONDS_FOR_AN_ITEM = 60.0
 _SECONDS_TO_START = 300.0
+_SECONDS_TO_END = 2.0
 _SPAWN = multiprocessing.get_context("spawn")
 
 
@@ -40,9 +43,17 @@ def isolated(
         while given < len(items):
             while waiting and len(workers) < jobs:
                 workers.append(_Worker(function, timeout))
-            for worker in workers:
-                if waiting and not worker.pending:
-                    worker.give(waiting.popleft())
+            for worker in list(workers):
+                if not waiting or worker.pending:
+                    continue
+                if worker.give(waiting[0]):
+                    waiting.popleft()
+                    continue
+                crashes += 1
+                if crashes > _MOST_CRASHES:
+                    raise SynthesisError("the engine crashed between items, again and again")
+                workers.remove(worker)
+                worker.end()
             _wait(workers)
             for worker in list(workers):
                 done |= worker.collect()
@@ -86,14 +97,16 @@ class _Worker(Generic[Item, Result]):
         self._timeout = timeout
         self.deadline = time.monotonic() + _SECONDS_TO_START
 
-    def give(self, batch: deque[tuple[int, Item]]) -> None:
+    def give(self, batch: deque[tuple[int, Item]]) -> bool:
+        """Whether it took the batch; not if it died after the one before, which is no fault of these items."""
+        try:
+            self.connection.send([item for _, item in batch])
+        except OSError:
+            return False
         self.pending = batch
         if self._started:
             self.deadline = time.monotonic() + self._timeout
-        try:
-            self.connection.send([item for _, item in batch])
-        except OSError:  # it died between two batches; collect will find out
-            self.failure = SynthesisError("the engine crashed")
+        return True
 
     def collect(self) -> dict[int, Result | SynthesisError]:
         """What it has answered by now; ``failure`` tells whether it died or hangs on the first item pending."""
@@ -117,12 +130,15 @@ class _Worker(Generic[Item, Result]):
         return answers
 
     def end(self) -> None:
+        self.process.terminate()  # it stops the program that it runs, if it can
+        self.process.join(_SECONDS_TO_END)
         self.process.kill()
         self.process.join()
         self.connection.close()
 
 
 def _serve(connection: Connection, function: Callable[[Item], Result]) -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # an exception, so that what runs is cleared away
     try:
         connection.send(None)  # started
         while True:

@@ -12,7 +12,7 @@ from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import SynthesisError
 from wakeword.features import Array
 from wakeword_tools.tts import Prosody, require_plain_words
-from wakeword_tools.voices import PIPER, Group, Voice, group_of_source
+from wakeword_tools.voices import FLITE, PIPER, Group, Voice, group_of_source
 
 if TYPE_CHECKING:
     from piper import PiperVoice
@@ -90,8 +90,7 @@ def _speakers(file: Path, group: Group | None) -> list[Voice]:
         raise SynthesisError(f"{described}: expected the JSON that comes with a Piper voice ({error!r})") from error
     voices = []
     for name, number in speakers.items():
-        # Voices of several qualities come from the same recordings of the same human.
-        source = f"{PIPER}:{dataset}" + (f"#{name}" if name else "")
+        source = _source(dataset, name)
         voices.append(
             Voice(
                 name=f"{PIPER}:{file.stem}" + (f"#{name}" if name else ""),
@@ -105,3 +104,10 @@ def _speakers(file: Path, group: Group | None) -> list[Voice]:
             )
         )
     return voices
+
+
+def _source(dataset: str, speaker: str) -> str:
+    """The human, whatever the quality of the voice. Those of CMU ARCTIC are the humans of flite's voices."""
+    if dataset.lower() == "arctic" and speaker:
+        return f"{FLITE}:{speaker.lower()}"
+    return f"{PIPER}:{dataset}" + (f"#{speaker}" if speaker else "")

@@ -1,9 +1,14 @@
 """Engines that are programs: run one without a shell, and never wait for it for ever."""
 
+import os
+import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from subprocess import PIPE
 
 from wakeword.audio import read_audio
 from wakeword.errors import AudioError, SynthesisError
@@ -15,22 +20,36 @@ SECONDS_TO_SPEAK = 30.0
 def run_program(arguments: Sequence[str], *, text: str = "", timeout: float = SECONDS_TO_SPEAK) -> str:
     """What a program prints when it is given ``text`` on standard input.
 
-    Raises ``SynthesisError`` if it cannot be started, fails, crashes or takes longer than ``timeout`` seconds.
+    Raises ``SynthesisError`` if it cannot be started, fails, crashes or takes longer than ``timeout`` seconds. If it is
+    stopped, for that or because this process is interrupted, so are the programs that it started.
     """
     name = Path(arguments[0]).name
     try:
-        done = subprocess.run(
-            arguments, input=text.encode(), capture_output=True, timeout=timeout, check=False, start_new_session=True
-        )
-    except subprocess.TimeoutExpired as error:
-        raise SynthesisError(f"{name} took longer than {timeout:g} s and was stopped") from error
+        process = subprocess.Popen(arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True)
     except (OSError, ValueError) as error:
         raise SynthesisError(f"{name} could not be started: {error}") from error
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().splitlines()
-        how = f"was killed by signal {-done.returncode}" if done.returncode < 0 else f"ended with {done.returncode}"
+    with process:
+        try:
+            printed, complaints = process.communicate(text.encode(), timeout)
+        except BaseException as error:
+            _kill_with_children(process)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise SynthesisError(f"{name} took longer than {timeout:g} s and was stopped") from error
+            raise
+    if code := process.returncode:
+        said = complaints.decode(errors="replace").strip().splitlines()
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with {code}"
         raise SynthesisError(f"{name} {how}: {said[-1][:200] if said else 'it said nothing'}")
-    return done.stdout.decode(errors="replace")
+    return printed.decode(errors="replace")
+
+
+def _kill_with_children(process: subprocess.Popen[bytes]) -> None:
+    """Kill a program that leads a session of its own, and whatever it started there."""
+    if sys.platform == "win32":
+        process.kill()
+        return
+    with suppress(ProcessLookupError, PermissionError):  # it ended meanwhile
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def spoken_to_file(speak: Callable[[Path], object]) -> Array:

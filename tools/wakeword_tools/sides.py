@@ -11,7 +11,7 @@ from pathlib import Path
 
 from wakeword.model import assets_folder
 from wakeword_tools.phonemes import Phones, pronounce, words_of
-from wakeword_tools.sounds import Heard, main_key
+from wakeword_tools.sounds import Heard, main_key, sound_keys
 from wakeword_tools.texts import read_texts
 from wakeword_tools.voices import Group
 
@@ -38,7 +38,7 @@ def shipped_list(keyword: str, *, test: bool) -> Path | None:
 def _placed(keyword: str) -> tuple[frozenset[Heard], frozenset[Heard]]:
     """Sounds that the lists of a keyword put on the side of the test, and on that of training."""
     for_test, for_training = (
-        frozenset(main_key(ways[0]) for ways in pronounce(read_texts(path)))
+        frozenset(key for ways in pronounce(read_texts(path)) for key in sound_keys(ways[0]))
         if (path := shipped_list(keyword, test=test))
         else frozenset()
         for test in (True, False)
@@ -47,14 +47,16 @@ def _placed(keyword: str) -> tuple[frozenset[Heard], frozenset[Heard]]:
 
 
 def sides_of(keyword: str, spoken: Iterable[Phones]) -> list[Group]:
-    """The side of each pronunciation where ``keyword`` is trained."""
+    """The side of each pronunciation where ``keyword`` is trained. A homophone, in any accent, of a listed text is where
+    that is; others are placed by how they sound in America."""
     for_test, for_training = _placed(keyword)
     sides: list[Group] = []
-    for sound in map(main_key, spoken):
-        if sound in for_test:
+    for phones in spoken:
+        keys = sound_keys(phones)
+        if keys & for_test:
             sides.append("test")
         else:
-            sides.append(side_of_sound(sound, test=0 if sound in for_training else _TEST))
+            sides.append(side_of_sound(main_key(phones), test=0 if keys & for_training else _TEST))
     return sides
 
 

@@ -191,7 +191,10 @@ def _voices_of(engine: str) -> list[Voice]:
 
 
 def group_of_source(source: str) -> Group:
-    """The group of a human whom no table names: by a hash, 70 % train and 15 % each of the others."""
+    """The group of a human: the table's for those of flite, else by a hash, 70 % train and 15 % each of the others."""
+    engine, _, speaker = source.partition(":")
+    if engine == FLITE and speaker in _FLITE_SPEAKERS:
+        return _FLITE_SPEAKERS[speaker][1]
     place = int(hashlib.sha256(source.encode()).hexdigest(), 16) % 100
     return "train" if place < 70 else "validation" if place < 85 else "test"
 

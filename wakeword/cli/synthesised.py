@@ -43,6 +43,7 @@ def with_synthesised(config: "TrainConfig", folders: "DataFolders", root: Path, 
     counts = {kind: int(getattr(plan, kind)) for kind in _WITHOUT_RECORDINGS}
     if not counts["positives"] and not _has_recordings(config, folders):
         counts = {kind: counts[kind] or number for kind, number in _WITHOUT_RECORDINGS.items()}
+        _check_pronounceable(config)
         report(f"no recordings of {config.keyword!r} are given: training on synthetic voices alone")
     voices = _voices(config) if any(counts.values()) else {}
     added: dict[str, list[Path]] = {kind: [] for kind in counts}
@@ -60,6 +61,14 @@ def with_synthesised(config: "TrainConfig", folders: "DataFolders", root: Path, 
         near_negatives=(*folders.near_negatives, *added["near_negatives"]),
         negatives=(*folders.negatives, *added["negatives"]),
     )
+
+
+def _check_pronounceable(config: "TrainConfig") -> None:
+    """Refuse a keyword that English voices cannot say before thousands of clips of it are tried."""
+    from wakeword_tools.phonemes import pronunciations
+
+    if not any(engine.startswith("command:") for engine in config.synthesis.engines):
+        pronunciations(config.keyword)
 
 
 def _has_recordings(config: "TrainConfig", folders: "DataFolders") -> bool:
