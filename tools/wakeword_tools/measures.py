@@ -107,7 +107,7 @@ def choose_fpr(negatives: Scores, fpr: float, everything: Scores, *, confidence:
         if sure is None:
             raise CalibrationError(
                 f"expected at least {clips_needed(fpr, confidence=confidence)} negative clips for a false positive rate "
-                f"of {fpr:g} at {confidence:.0%} confidence, got {clips}"
+                f"of {fpr:g} at {100 * confidence:g}% confidence, got {clips}"
             )
         allowed = sure
     threshold = with_room(threshold_allowing(negatives, allowed), everything)
@@ -127,7 +127,7 @@ def choose_fa_per_hour(scores: ScoreSet, rate: float, *, confidence: float | Non
         if sure is None:
             raise CalibrationError(
                 f"expected at least {hours_needed(rate, confidence=confidence):.1f} h of background for {rate:g} false "
-                f"accepts an hour at {confidence:.0%} confidence, got {scores.hours:.2f} h"
+                f"accepts an hour at {100 * confidence:g}% confidence, got {scores.hours:.2f} h"
             )
         allowed = sure
     threshold = threshold_allowing_events(scores.streams, allowed)
