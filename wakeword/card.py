@@ -13,8 +13,8 @@ import numpy as np
 from wakeword.errors import ConfigError, ModelError
 from wakeword.features import Array, FeatureConfig
 
-SCHEMA = 1
-"""Version of the card's layout. A runtime refuses a card of another schema."""
+SCHEMA = 2
+"""Version of the layout of card and graph. A runtime refuses a file of another schema."""
 METADATA_KEY = "wakeword.card"
 """Key of the card (JSON) in the metadata of the ONNX file."""
 MAX_WINDOW = 1_000

@@ -1,6 +1,8 @@
 """A trained model: an ONNX graph, the card inside it, and the proof that both still work."""
 
 import math
+from collections.abc import Callable
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
@@ -17,18 +19,20 @@ MAX_FILE_BYTES = 64 * 2**20
 SELF_TEST_TOLERANCE = 1e-3
 """How far the logit of the self-test may lie from the card's: what processors and builds of ONNX Runtime differ by."""
 
-_OUTPUTS = ["logit", "next_state"]
 _PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
+
+State = tuple[Array, ...]
+"""What windows under way carry from call to call: arrays ``(1, rows, width)``, one row to a window."""
 
 
 class Model:
     """An ONNX graph that scores frames, with its card. Safe to share between detectors and threads.
 
     The graph advances many windows that are under way, one to a row, by the same frames. It takes ``frames``
-    (time, n_mfcc), ``state`` (parts, rows, hidden) and ``picks`` (steps, rows, steps), where a step is ``card.stack``
-    frames, and gives ``logit`` (rows,) and ``next_state``. ``picks[t, r]`` is the t-th unit vector, or zero for a step
-    before the window of row r begins. A window begins with a state of zeros, which stays zero over such steps; the
-    logit of the call that ends it is the window's logit.
+    (time, n_mfcc), ``picks`` (steps, rows, steps), where a step is ``card.stack`` frames, and the parts of the state,
+    ``h`` and ``c`` first, each (1, rows, width); it gives ``logit`` (rows,) and the parts of the next state under
+    their names with ``_next``. ``picks[t, r]`` is the t-th unit vector, or zero for a step before the window of row r
+    begins. The logit of the call that ends a window is the window's logit.
     """
 
     def __init__(self, session: onnxruntime.InferenceSession, card: ModelCard) -> None:
@@ -36,75 +40,73 @@ class Model:
         self._session = session
         inputs = {node.name: node.shape for node in session.get_inputs()}
         outputs = {node.name for node in session.get_outputs()}
-        expected = {"frames", "state", "picks"}, {"logit", "next_state"}
-        if (set(inputs), outputs) != expected:
-            raise ModelError(f"expected a graph {expected[0]} -> {expected[1]}, got {set(inputs)} -> {outputs}")
+        parts = [name for name in inputs if name not in ("frames", "picks")]
+        if not {"frames", "picks", "h", "c"} <= set(inputs) or outputs != {"logit", *(f"{name}_next" for name in parts)}:
+            raise ModelError(
+                f"expected a graph frames, picks, h, c, ... -> logit, h_next, c_next, ..., got {set(inputs)} -> {outputs}"
+            )
         if len(inputs["frames"]) != 2 or inputs["frames"][1] != card.features.n_mfcc:
             raise ModelError(f"expected frames of {card.features.n_mfcc} coefficients, got shape {inputs['frames']}")
-        if [type(size) for size in inputs["state"]] != [int, str, int]:
-            raise ModelError(f"expected a state of shape (parts, rows, hidden), got {inputs['state']}")
-        self._parts: int = inputs["state"][0]
-        self._hidden: int = inputs["state"][2]
+        for name in parts:
+            if [type(size) for size in inputs[name]] != [int, str, int] or inputs[name][0] != 1:
+                raise ModelError(f"expected a state of shape (1, rows, width), got {inputs[name]} for {name}")
+        self._inputs = ["frames", "picks", *parts]
+        self._outputs = ["logit", *(f"{name}_next" for name in parts)]
+        self.widths: tuple[int, ...] = tuple(inputs[name][2] for name in parts)
+        """Numbers that each part of the state holds for one window."""
+        self._pooled_by_importance = "importance" in parts
 
-    def start(self, rows: int) -> Array:
-        """The state of so many windows before their first frame, ``(parts, rows, hidden)``."""
-        return np.zeros((self._parts, rows, self._hidden), np.float32)
+    def start(self, rows: int, *, late: int = 0) -> State:
+        """The state of so many windows before their first frame.
+
+        ``late`` is how many steps of the next call they will not take (``picks`` are zero there). Over such steps
+        everything stays zero but the sum of the attention's importances: it grows by exp(0) = 1, so it begins below 0.
+        """
+        state = tuple(np.zeros((1, rows, width), np.float32) for width in self.widths)
+        if self._pooled_by_importance:
+            state[self._inputs.index("importance") - 2][:] = -late
+        return state
 
     def picks(self, frames: int, rows: int) -> Array:
         """The picks by which every row takes all of so many frames, ``(steps, rows, steps)``."""
         steps = frames // self.card.stack
         return np.repeat(np.eye(steps, dtype=np.float32)[:, None], rows, axis=1)
 
-    def advance(self, frames: Array, state: Array, picks: Array | None = None) -> tuple[Array, Array]:
+    def advance(self, frames: Array, state: State, picks: Array | None = None) -> tuple[Array, State]:
         """Advance windows by some frames.
 
-        Shape: ``(time, n_mfcc)``, ``(parts, rows, hidden)`` and ``(steps, rows, steps)`` float32 -> the logits of the
-        windows if they ended here, ``(rows,)``, and their next states. Without ``picks`` every row takes all frames.
+        Shape: ``(time, n_mfcc)``, parts of ``(1, rows, width)`` and ``(steps, rows, steps)`` float32 -> the logits of
+        the windows if they ended here, ``(rows,)``, and their next states. Without ``picks`` every row takes all frames.
         """
         if picks is None:
-            picks = self.picks(len(frames), state.shape[1])
-        logits, next_state = self._session.run(_OUTPUTS, {"frames": frames, "state": state, "picks": picks})
-        return logits, next_state
+            picks = self.picks(len(frames), state[0].shape[1])
+        logits, *next_state = self._session.run(
+            self._outputs, dict(zip(self._inputs, (frames, picks, *state), strict=True))
+        )
+        return logits, tuple(next_state)
 
-    def bind(self, picks: Array) -> "BoundGraph":
-        """The graph for repeated calls with the same ``picks``, ``(steps, rows, steps)``."""
-        return BoundGraph(self._session, len(picks) * self.card.stack, self.start(picks.shape[1]), picks)
+    def bind(
+        self, frames: Array, picks: Array, state: State, *, logit: Array, next_state: State
+    ) -> Callable[[], None]:
+        """``advance`` as a call that reads and writes these very arrays, each C-contiguous float32 of its shape.
 
+        Nothing is allocated, copied or converted in a call.
+        """
+        inputs = dict(zip(self._inputs, (frames, picks, *state), strict=True))
+        outputs = dict(zip(self._outputs, (logit, *next_state), strict=True))
+        if self._session.get_providers()[0] != _PROVIDERS["cpu"]:
+            # Values on another device are copies of their arrays: binding would gain nothing.
+            def run() -> None:
+                for array, value in zip(outputs.values(), self._session.run(self._outputs, inputs), strict=True):
+                    array[:] = value
 
-class BoundGraph:
-    """The graph of a model, bound to buffers: write ``frames`` and ``state``, ``run``, read ``logit`` and ``next_state``.
-
-    Shapes as in ``Model.advance``. Nothing is allocated or converted in a call, which saves 8 of the 64 us that a hop
-    takes in a running engine (hidden 64).
-    """
-
-    def __init__(self, session: onnxruntime.InferenceSession, frames: int, state: Array, picks: Array) -> None:
-        n_mfcc = next(node.shape[1] for node in session.get_inputs() if node.name == "frames")
-        self.frames: Array = np.zeros((frames, n_mfcc), np.float32)
-        self.state = state
-        self.picks = picks
-        self.logit: Array = np.zeros(state.shape[1], np.float32)
-        self.next_state: Array = np.zeros_like(state)
-        self._session = session
-        self._binding: onnxruntime.IOBinding | None = None
-        # Values on the CPU share the memory of their array; elsewhere they are copies, and binding gains nothing.
-        if session.get_providers()[0] == _PROVIDERS["cpu"]:
-            value = onnxruntime.OrtValue.ortvalue_from_numpy
-            self._binding = session.io_binding()
-            for name, array in self._inputs().items():
-                self._binding.bind_ortvalue_input(name, value(array))
-            for name, array in zip(_OUTPUTS, (self.logit, self.next_state), strict=True):
-                self._binding.bind_ortvalue_output(name, value(array))
-
-    def _inputs(self) -> dict[str, Array]:
-        return {"frames": self.frames, "state": self.state, "picks": self.picks}
-
-    def run(self) -> None:
-        """Advance all rows by ``frames``."""
-        if self._binding is not None:
-            self._session.run_with_iobinding(self._binding)
-        else:
-            self.logit[:], self.next_state[:] = self._session.run(_OUTPUTS, self._inputs())
+            return run
+        binding = self._session.io_binding()
+        for name, array in inputs.items():
+            binding.bind_ortvalue_input(name, onnxruntime.OrtValue.ortvalue_from_numpy(array))
+        for name, array in outputs.items():
+            binding.bind_ortvalue_output(name, onnxruntime.OrtValue.ortvalue_from_numpy(array))
+        return partial(self._session.run_with_iobinding, binding)
 
 
 def score_of_logit(logit: float) -> float:

@@ -53,21 +53,39 @@ class StreamScorer:
             )
         self.model = model
         self.hop = hop
-        self._rows = -(-window // hop)
-        self._late = self._rows * hop - window
-        picks = model.picks(hop, self._rows)
+        rows = -(-window // hop)
+        self._late = rows * hop - window
+        picks = model.picks(hop, rows)
         # The last row is the one that begins.
         picks[: self._late // stack, -1] = 0
-        self._graph = model.bind(picks)
+        self._frames: Array = np.zeros((hop, model.card.features.n_mfcc), np.float32)
+        self._logit: Array = np.zeros(rows, np.float32)
+        # Oldest row first, and behind the last a row that stays as a window begins: what one buffer's call writes from
+        # its first row on, the other's reads from the second on, so that the rows move up without a copy.
+        begun = model.start(1, late=self._late // stack)
+        self._buffers = [tuple(np.repeat(part, rows + 1, axis=1) for part in begun) for _ in range(2)]
+        self._calls = [
+            model.bind(
+                self._frames,
+                picks,
+                tuple(part[:, 1:] for part in here),
+                logit=self._logit,
+                next_state=tuple(part[:, :-1] for part in there),
+            )
+            for here, there in (self._buffers, self._buffers[::-1])
+        ]
+        self._rows = rows
         self.reset()
 
     def reset(self) -> None:
         """Forget all frames; the next one begins the first window."""
-        # Oldest row first. Until the first window is complete, the older rows hold windows that nobody asked for.
+        # Until the first window is complete, the older rows hold windows that nobody asked for.
         self._unasked = self._rows - 1
-        self._graph.state[:] = 0
+        self._turn = 0
+        for part in self._buffers[0]:
+            part[:, :-1] = part[:, -1:]
         # The first window begins late in its hop, like all others.
-        self._graph.frames[:] = 0
+        self._frames[:] = 0
         self._filled = self._late
 
     def push(self, frames: Array) -> NDArray[np.float64]:
@@ -75,7 +93,7 @@ class StreamScorer:
 
         Raises ``AudioFormatError`` for anything else; the stream then stays as it was.
         """
-        hop = self._graph.frames
+        hop = self._frames
         if frames.ndim != 2 or frames.shape[1] != hop.shape[1] or frames.dtype != np.float32:
             raise AudioFormatError(
                 f"expected frames of shape (n, {hop.shape[1]}) and dtype float32, got {frames.shape} {frames.dtype}"
@@ -95,9 +113,7 @@ class StreamScorer:
 
     def _advance(self) -> float:
         """Advance every row by one hop; the logit of the oldest row, which ends here."""
-        graph = self._graph
-        graph.run()
-        # The last row stays zero: it is the window that begins in the next hop.
-        graph.state[:, :-1] = graph.next_state[:, 1:]
+        self._calls[self._turn]()
+        self._turn = 1 - self._turn
         self._filled = 0
-        return float(graph.logit[0])
+        return float(self._logit[0])

@@ -12,7 +12,7 @@ from builders import N_MFCC, WINDOW, card, network
 
 from wakeword import ConfigError, ModelError
 from wakeword.features import Array
-from wakeword.model import Model, parse_model, read_model
+from wakeword.model import Model, State, parse_model, read_model
 from wakeword_train import export
 from wakeword_train.deepsad import DistanceHead
 from wakeword_train.export import export_model, model_bytes
@@ -41,6 +41,11 @@ def logit_of_pieces(model: Model, pieces: list[Array]) -> float:
     for piece in pieces:
         logits, state = model.advance(piece, state)
     return float(logits[0])
+
+
+def side_by_side(*states: State) -> State:
+    """The states of several windows as rows of one."""
+    return tuple(np.concatenate(parts, axis=1) for parts in zip(*states, strict=True))
 
 
 def graph_logits(model: Model, frames: Array) -> list[float]:
@@ -88,11 +93,12 @@ def test_rows_with_different_pasts_share_a_call(pooling: Pooling) -> None:
     model = parse_model(model_bytes(network(pooling=pooling, scale=1.5), card()))
     states = [model.advance(windows(1, time)[0], model.start(1))[1] for time in (10, 50, 90)]
     now = windows(1, 8)[0]
-    logits, together = model.advance(now, np.concatenate(states, axis=1))
+    logits, together = model.advance(now, side_by_side(*states))
     for row, state in enumerate(states):
         logit, alone = model.advance(now, state)
         np.testing.assert_allclose(logits[row], logit[0], rtol=1e-5, atol=1e-5)
-        np.testing.assert_allclose(together[:, row], alone[:, 0], rtol=1e-5, atol=1e-5)
+        for part, part_alone in zip(together, alone, strict=True):
+            np.testing.assert_allclose(part[:, row], part_alone[:, 0], rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)
@@ -103,11 +109,13 @@ def test_steps_before_a_window_leave_no_trace(pooling: Pooling, stack: int) -> N
     picks = model.picks(12, 3)
     picks[: 8 // stack, 1] = 0
     picks[:, 2] = 0
-    logits, states = model.advance(frames, model.start(3), picks)
+    begun = [model.start(1, late=late // stack) for late in (0, 8, 12)]
+    logits, states = model.advance(frames, side_by_side(*begun), picks)
     late_logit, late_state = model.advance(frames[8:], model.start(1))
     np.testing.assert_allclose(logits[1], late_logit[0], rtol=1e-5, atol=1e-5)
-    np.testing.assert_allclose(states[:, 1], late_state[:, 0], rtol=1e-5, atol=1e-5)
-    np.testing.assert_array_equal(states[:, 2], 0)
+    for part, late_part in zip(states, late_state, strict=True):
+        np.testing.assert_allclose(part[:, 1], late_part[:, 0], rtol=1e-5, atol=1e-5)
+        np.testing.assert_array_equal(part[:, 2], 0)
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)

@@ -74,40 +74,34 @@ def _check_against_torch(model: Model, network: WakeWordNetwork, window: int) ->
 def build_graph(network: WakeWordNetwork, *, window: int) -> onnx.ModelProto:
     """The graph that ``wakeword.model.Model`` runs: many windows that are under way, advanced by the same frames.
 
-    ``frames (time, n), state (parts, rows, hidden), picks (steps, rows, steps) -> logit (rows,), next_state``; time
-    and rows are dynamic, ``steps = time / stack``. The parts of the state are ``h``, ``c`` and those of the pooling,
-    all zero at the start of a window. The logit is that of a window if its last frame was seen.
+    ``frames (time, n), picks (steps, rows, steps), h, c, ... -> logit (rows,), h_next, c_next, ...``; time and rows are
+    dynamic, ``steps = time / stack``. The parts of the state, ``(1, rows, width)``, are ``h``, ``c`` and those of the
+    pooling. The logit is that of a window if its last frame was seen.
 
-    The rows see the same frames, so ``W x + b`` is computed once for all: it is handed to the LSTM in the place of its
-    input weights, and the input of a row at step t is the t-th unit vector, which picks its column. A row that has not
-    begun gets a zero vector: its gates are then sigmoid(0), its cell input is tanh(0), and its zero state stays exactly
-    zero. A hop of 80 ms in one call (12 rows of 8 frames, one of 2) takes 50 us so, and 75 us as two calls with the
-    frames repeated for every row (hidden 64, stack 2).
+    The rows see the same frames, so ``W x + b`` is computed once for all (W and b take in the normalisation): it is
+    handed to the LSTM in the place of its input weights, and the input of a row at step t is the t-th unit vector, which
+    picks its column. A row that has not begun gets a zero vector: its gates are then sigmoid(0), its cell input is
+    tanh(0), and its zero state stays exactly zero. A hop of 80 ms in one call (12 rows of 8 frames, one of 2) takes two
+    thirds of the time so that two calls take with the frames repeated for every row (hidden 64, stack 2).
     """
     hidden, n_features = network.hidden_size, len(network.mean)
-    nodes, values, parts = _pooling(network, window)
+    nodes, values, pool = _pooling(network, window)
     head_nodes, head_values = _head(network)
-    names = [f"pool_{part}" for part in range(parts)]
+    state = {"h": hidden, "c": hidden, **pool}
     node = helper.make_node
     graph_nodes = [
-        node("Sub", ["frames", "mean"], ["centred"]),
-        node("Mul", ["centred", "inverse_deviation"], ["normalised"]),
-        node("Reshape", ["normalised", "stacked_shape"], ["sequence"]),
+        node("Reshape", ["frames", "stacked_shape"], ["sequence"]),
         node("Gemm", ["sequence", "W", "b"], ["projected_rows"]),
         node("Transpose", ["projected_rows"], ["projected_columns"], perm=[1, 0]),
         node("Unsqueeze", ["projected_columns", "axis0"], ["projected"]),
-        node("Split", ["state"], ["h", "c", *names], axis=0),
         node("LSTM", ["picks", "projected", "R", "", "", "h", "c"], ["hidden", "h_next", "c_next"], hidden_size=hidden),
         *nodes,
-        node("Concat", ["h_next", "c_next", *(f"{name}_next" for name in names)], ["next_state"], axis=0),
         node("Squeeze", ["pooled", "axis0"], ["pooled_2d"]),
         *head_nodes,
     ]
     initializers = {
         **_lstm_weights(network),
         **values,
-        "mean": network.mean.numpy(),
-        "inverse_deviation": (1 / network.deviation).numpy(),
         **head_values,
         "stacked_shape": np.array([-1, n_features * network.stack], np.int64),
         "axis0": np.array([0], np.int64),
@@ -120,12 +114,12 @@ def build_graph(network: WakeWordNetwork, *, window: int) -> onnx.ModelProto:
         "wakeword",
         [
             info("frames", TensorProto.FLOAT, ["time", n_features]),
-            info("state", TensorProto.FLOAT, [2 + parts, "rows", hidden]),
             info("picks", TensorProto.FLOAT, ["steps", "rows", "steps"]),
+            *(info(name, TensorProto.FLOAT, [1, "rows", width]) for name, width in state.items()),
         ],
         [
             info("logit", TensorProto.FLOAT, ["rows"]),
-            info("next_state", TensorProto.FLOAT, [2 + parts, "rows", hidden]),
+            *(info(f"{name}_next", TensorProto.FLOAT, [1, "rows", width]) for name, width in state.items()),
         ],
         [numpy_helper.from_array(np.ascontiguousarray(value), name) for name, value in initializers.items()],
     )
@@ -137,7 +131,7 @@ def build_graph(network: WakeWordNetwork, *, window: int) -> onnx.ModelProto:
 
 
 def _lstm_weights(network: WakeWordNetwork) -> dict[str, Array]:
-    """torch stacks the gates as i, f, g, o; ONNX as i, o, f, c (its c is torch's g)."""
+    """torch stacks the gates as i, f, g, o; ONNX as i, o, f, c (its c is torch's g). W and b take raw frames."""
 
     def reordered(name: str) -> Array:
         i, f, g, o = network.lstm.get_parameter(name).detach().chunk(4)
@@ -145,7 +139,9 @@ def _lstm_weights(network: WakeWordNetwork) -> dict[str, Array]:
         return weight
 
     bias = reordered("bias_ih_l0") + reordered("bias_hh_l0")
-    return {"W": reordered("weight_ih_l0").T, "R": reordered("weight_hh_l0")[None], "b": bias}
+    weight = reordered("weight_ih_l0").T / np.tile(network.deviation.numpy(), network.stack)[:, None]
+    mean = np.tile(network.mean.numpy(), network.stack)
+    return {"W": weight, "R": reordered("weight_hh_l0")[None], "b": bias - mean @ weight}
 
 
 def _head(network: WakeWordNetwork) -> tuple[list[onnx.NodeProto], dict[str, Array]]:
@@ -165,52 +161,48 @@ def _head(network: WakeWordNetwork) -> tuple[list[onnx.NodeProto], dict[str, Arr
     return nodes, {"head_weight": head.weight.detach().numpy(), "head_bias": head.bias.detach().numpy()}
 
 
-def _pooling(network: WakeWordNetwork, window: int) -> tuple[list[onnx.NodeProto], dict[str, Array], int]:
-    """Nodes ``hidden (steps, 1, rows, h), pool_i (1, rows, h) -> pooled (1, rows, h), pool_i_next``; constants; parts.
+def _pooling(network: WakeWordNetwork, window: int) -> tuple[list[onnx.NodeProto], dict[str, Array], dict[str, int]]:
+    """Nodes ``hidden (steps, 1, rows, h), <part> (1, rows, w) -> pooled (1, rows, h), <part>_next``; constants; the
+    parts of the state that pooling adds, with their widths.
 
     Hidden states of steps that a row does not take are zero.
     """
-    node = helper.make_node
+    node, hidden = helper.make_node, network.hidden_size
     if network.pooling == "last":
-        return [node("Identity", ["h_next"], ["pooled"])], {}, 0
+        return [node("Identity", ["h_next"], ["pooled"])], {}, {}
     if network.pooling == "mean":
         nodes = [
-            node("ReduceSum", ["hidden", "axis0"], ["sum"], keepdims=0),
-            node("Add", ["pool_0", "sum"], ["pool_0_next"]),
-            node("Mul", ["pool_0_next", "per_step"], ["pooled"]),
+            node("ReduceSum", ["hidden", "axis0"], ["sum_of_call"], keepdims=0),
+            node("Add", ["sum", "sum_of_call"], ["sum_next"]),
+            node("Mul", ["sum_next", "per_step"], ["pooled"]),
         ]
-        return nodes, {"per_step": np.array(network.stack / window, np.float32)}, 1
-    masking = [
-        node("ReduceSum", ["picks", "axis2"], ["taken"], keepdims=1),
-        node("Unsqueeze", ["taken", "axis1"], ["mask"]),
-    ]
+        return nodes, {"per_step": np.array(network.stack / window, np.float32)}, {"sum": hidden}
     if network.pooling == "max":
         # Hidden states lie above -1, so their maximum plus one may start from a state of zeros.
         nodes = [
-            *masking,
+            node("ReduceSum", ["picks", "axis2"], ["taken"], keepdims=1),
+            node("Unsqueeze", ["taken", "axis1"], ["mask"]),
             node("Add", ["hidden", "one"], ["raised"]),
             node("Mul", ["raised", "mask"], ["masked"]),
-            node("ReduceMax", ["masked"], ["highest"], axes=[0], keepdims=0),
-            node("Max", ["pool_0", "highest"], ["pool_0_next"]),
-            node("Sub", ["pool_0_next", "one"], ["pooled"]),
+            node("ReduceMax", ["masked"], ["highest_of_call"], axes=[0], keepdims=0),
+            node("Max", ["highest", "highest_of_call"], ["highest_next"]),
+            node("Sub", ["highest_next", "one"], ["pooled"]),
         ]
-        return nodes, {"one": np.array(1, np.float32)}, 1
+        return nodes, {"one": np.array(1, np.float32)}, {"highest": hidden}
     assert network.attention is not None
     weight = network.attention.weight.detach().numpy()
     bound = float(np.abs(weight).sum())  # hidden states lie in -1..1
     if bound > _MAX_ATTENTION:
         raise ModelError(f"expected attention weights of at most {_MAX_ATTENTION} in sum, got {bound:.1f}")
+    # A step that a row does not take adds exp(0) = 1 to the sum of importances; ``Model.start`` allows for it.
     nodes = [
-        *masking,
         node("MatMul", ["hidden", "attention_weight"], ["attention"]),
         node("Exp", ["attention"], ["exp_attention"]),
-        node("Mul", ["exp_attention", "mask"], ["importance"]),
-        node("Mul", ["importance", "hidden"], ["weighted"]),
-        node("ReduceSum", ["weighted", "axis0"], ["weighted_sum"], keepdims=0),
-        node("ReduceSum", ["importance", "axis0"], ["importance_sum"], keepdims=0),
-        node("Add", ["pool_0", "weighted_sum"], ["pool_0_next"]),
-        node("Add", ["pool_1", "importance_sum"], ["pool_1_next"]),
-        node("Div", ["pool_0_next", "pool_1_next"], ["pooled"]),
+        node("Mul", ["exp_attention", "hidden"], ["weighted_of_step"]),
+        node("ReduceSum", ["weighted_of_step", "axis0"], ["weighted_of_call"], keepdims=0),
+        node("ReduceSum", ["exp_attention", "axis0"], ["importance_of_call"], keepdims=0),
+        node("Add", ["weighted", "weighted_of_call"], ["weighted_next"]),
+        node("Add", ["importance", "importance_of_call"], ["importance_next"]),
+        node("Div", ["weighted_next", "importance_next"], ["pooled"]),
     ]
-    # One importance for all units of a row: added to a part of the state, it takes that part's shape.
-    return nodes, {"attention_weight": weight.T}, 2
+    return nodes, {"attention_weight": weight.T}, {"weighted": hidden, "importance": 1}
