@@ -8,13 +8,15 @@ with Microphone() as microphone:
 """
 
 from wakeword.card import ModelCard, OperatingPoint
-from wakeword.engine import Detection, Detector
+from wakeword.detection import Detection
+from wakeword.engine import Detector
 from wakeword.errors import (
     AudioDeviceError,
     AudioError,
     AudioFileError,
     AudioFormatError,
     CalibrationError,
+    ClosedError,
     ConfigError,
     DataError,
     ModelError,
@@ -22,6 +24,7 @@ from wakeword.errors import (
     WakewordError,
 )
 from wakeword.features import FeatureConfig, MfccStream, mfcc
+from wakeword.follower import Follower
 from wakeword.microphone import Microphone
 from wakeword.model import Model, load_model, shipped_models
 from wakeword.scorer import StreamScorer
@@ -36,12 +39,14 @@ __all__ = [
     "AudioFormatError",
     "AudioSource",
     "CalibrationError",
+    "ClosedError",
     "ConfigError",
     "DataError",
     "Detection",
     "Detector",
     "FeatureConfig",
     "FileSource",
+    "Follower",
     "MfccStream",
     "Microphone",
     "Model",

@@ -1,82 +1,57 @@
 """The detector: blocks of audio in, detections out.
 
-The way of a block: ``audio.PcmStream`` -> ``features.MfccStream`` -> one ``scorer.StreamScorer`` and one
-``trigger.Trigger`` per keyword -> ``Detection``.
+The way of a block: ``audio.PcmStream`` -> ``features.MfccTransform`` -> one ``keyword.KeywordStream`` per keyword, with its
+``scorer.StreamScorer`` and its ``trigger.Trigger`` -> ``Detection``.
 """
 
-import asyncio
-import contextlib
+import math
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
+from wakeword.asynchronous import in_thread
 from wakeword.audio import SAMPLE_RATE, PcmStream, Samples
-from wakeword.errors import ConfigError
-from wakeword.features import Array, FeatureConfig, MfccStream
+from wakeword.detection import Detection
+from wakeword.errors import AudioFormatError, ClosedError, ConfigError
+from wakeword.features import Array, FeatureConfig, MfccTransform
+from wakeword.follower import Follower
+from wakeword.gate import QuietGate
 from wakeword.history import AudioHistory
+from wakeword.keyword import KeywordStream
 from wakeword.model import Model, load_model
-from wakeword.scorer import DEFAULT_HOP, Scorer, StreamScorer, covering_samples
+from wakeword.scorer import DEFAULT_HOP, covering_samples
 from wakeword.sources import AudioSource
 from wakeword.trigger import DEFAULT_REFRACTORY, Trigger
 
 # Audio is worked through in pieces of at most this many samples, so that memory does not grow with the block.
 _PIECE = SAMPLE_RATE
 
-
-@dataclass(frozen=True)
-class Detection:
-    """Somebody said the keyword."""
-
-    keyword: str
-    score: float
-    """Smoothed score in 0..1 that reached the threshold."""
-    start: float
-    """Start of the window that was scored, in seconds of the stream's own clock; the word lies inside it."""
-    end: float
-    """End of that window, seconds: the moment of the detection."""
-    audio: Array = field(repr=False, compare=False)
-    """Mono float32 at 16 kHz: the pre-roll, then the window. Its last sample lies at ``end``."""
-
-
-class _Keyword:
-    """One model's part of the detector."""
-
-    def __init__(self, model: Model, scorer: Scorer, trigger: Trigger) -> None:
-        self.name = model.card.phrase
-        self.window = model.card.features.samples_in(model.card.window)
-        """Samples under one window."""
-        self.scorer = scorer
-        self.trigger = trigger
-        self.reset()
-
-    def reset(self) -> None:
-        self.scorer.reset()
-        self.trigger.reset()
-        self.window_end = self.window
-        """Number of the sample at which the next window ends."""
-        self.score = 0.0
+T = TypeVar("T", str, float)
 
 
 class Detector:
     """Listens to one stream of audio for one or more wake words.
 
     ``models`` are shipped keywords (``"marvin"``), model files, or loaded ``Model`` objects. The threshold of each is
-    that of its operating point ``point`` (default: the model's own choice), unless ``threshold`` is given for all.
-    ``sample_rate`` and ``channel`` describe the blocks that ``push`` will get; ``channel`` picks one of several.
+    that of its operating point ``point`` (default: the model's own choice), unless ``threshold`` is given; either may be
+    a mapping from keywords. ``sample_rate`` and ``channel`` describe the blocks that ``push`` will get; ``channel``
+    picks one of several. ``gate`` spares the work on quiet that stays as it is, which no detection depends on.
 
-    Raises ``ModelError`` for an unusable model and ``ConfigError`` for settings out of range. Not for use by several
-    threads at once; models may be shared.
+    Blocks are to come from one thread at a time; everything else may be called from any thread at any time, ``close``
+    included. Models may be shared. Raises ``ModelError`` for an unusable model and ``ConfigError`` for settings out of
+    range.
     """
 
     def __init__(
         self,
         models: Model | Path | str | Sequence[Model | Path | str],
         *,
-        point: str | None = None,
-        threshold: float | None = None,
+        point: str | Mapping[str, str] | None = None,
+        threshold: float | Mapping[str, float] | None = None,
         sample_rate: int = SAMPLE_RATE,
         channel: int | None = None,
         hop: int = DEFAULT_HOP,
@@ -85,6 +60,7 @@ class Detector:
         pre_roll: float = 0.5,
         on_detection: Callable[[Detection], None] | None = None,
         provider: str = "cpu",
+        gate: bool = True,
     ) -> None:
         given = [models] if isinstance(models, (Model, Path, str)) else list(models)
         loaded = [model if isinstance(model, Model) else load_model(model, provider=provider) for model in given]
@@ -93,29 +69,25 @@ class Detector:
             raise ConfigError(f"expected one or more models of different keywords, got {names}")
         if not 0 <= pre_roll <= 60:
             raise ConfigError(f"expected a pre-roll of 0 to 60 seconds, got {pre_roll}")
+        thresholds = _thresholds(loaded, point, threshold)
         self.on_detection = on_detection
-        # That of every model: others are refused when they are loaded.
-        features = FeatureConfig()
         self._keywords = [
-            _Keyword(
-                model,
-                StreamScorer(model, hop=hop),
-                Trigger(
-                    model.card.point(point).threshold if threshold is None else threshold,
-                    smoothing=smoothing,
-                    refractory=refractory,
-                    hop=hop,
-                ),
-            )
-            for model in loaded
+            KeywordStream(model, Trigger(least, smoothing=smoothing, refractory=refractory, hop=hop), hop=hop)
+            for model, least in zip(loaded, thresholds, strict=True)
         ]
         self._pre_roll = round(pre_roll * SAMPLE_RATE)
-        self._step = hop * features.hop_length
-        longest = max(keyword.window for keyword in self._keywords)
-        self._history = AudioHistory(longest + self._pre_roll + self._step + _PIECE)
-        self._features = MfccStream(features)
+        self._longest = max(keyword.window for keyword in self._keywords)
+        self._history = AudioHistory(self._longest + self._pre_roll + self._keywords[0].step + _PIECE)
+        # That of every model: others are refused when they are loaded.
+        self._features = MfccTransform(FeatureConfig())
+        self._gate = QuietGate(max(self._longest, _PIECE)) if gate else None
         self._channel = channel
         self._pcm = PcmStream(sample_rate, channel=channel)
+        self._blocks: Iterator[Samples] | None = None
+        self._followers: list[Follower] = []
+        self._raised: list[float] = []
+        self._lock = threading.RLock()
+        self._closed = False
         self.reset()
 
     @property
@@ -140,79 +112,136 @@ class Detector:
 
     def reset(self) -> None:
         """Begin a new stream at time 0, as a new detector would."""
-        self._pcm.reset()
-        self._features.reset()
-        self._history.reset()
-        self._read = 0
-        for keyword in self._keywords:
-            keyword.reset()
-        self._plan()
+        with self._lock:
+            self._pcm.reset()
+            self._history.reset()
+            if self._gate is not None:
+                self._gate.reset()
+            self._asleep = False
+            self._heard = self._framed = 0
+            self._lingering, self._raised_until = 0.0, 0
+            for keyword in self._keywords:
+                keyword.reset()
+            for follower in self._followers:
+                follower.close()
+            self._followers = []
+            self._plan()
 
     def push(self, block: Samples) -> list[Detection]:
         """Take a block of any length, ``(samples,)`` or ``(samples, channels)``; the detections that it completes.
 
-        int16, int32 or float32. Raises ``AudioFormatError`` for anything else; the stream then stays as it was.
+        int16, int32 or float32. Raises ``AudioFormatError`` for anything else; the stream then stays as it was. Raises
+        ``ClosedError`` after ``close``.
         """
-        return self._take(self._pcm.push(block))
+        with self._lock:
+            self._check_open()
+            return self._take(self._pcm.push(block))
+
+    def process_streaming(self, audio: bytes) -> bool:
+        """Whether a keyword was detected in the next bytes of 16-bit PCM, little-endian, of the detector's sample rate.
+
+        For programs that feed engines of this shape. Raises ``AudioFormatError`` for a number of bytes that is odd.
+        """
+        if len(audio) % 2:
+            raise AudioFormatError(f"expected whole 16-bit samples, got {len(audio)} bytes")
+        return bool(self.push(np.frombuffer(audio, "<i2").astype(np.int16, copy=False)))
 
     def flush(self) -> list[Detection]:
         """End the stream: silence is appended until a window covers the last sample. Then begin a new one."""
-        detections = self._take(self._pcm.flush())
-        detections += self._work_through(self._silence_to_the_end())
-        self.reset()
-        return detections
+        with self._lock:
+            self._check_open()
+            detections = self._take(self._pcm.flush())
+            detections += self._work_through(ending=True)
+            self.reset()
+            return detections
 
     def run(self, source: AudioSource) -> Iterator[Detection]:
         """Listen to a source until it ends; detections as they come. Begins and ends a stream of its own.
 
         Raises ``AudioError`` if the source breaks. Leaving the loop early closes nothing: the source stays the
-        caller's.
+        caller's. After ``close`` the loop ends with the source's next block.
         """
         pushed = self._pcm
         self._pcm = PcmStream(source.sample_rate, channel=self._channel)
         try:
             self.reset()
-            for block in source.blocks():
+            self._blocks = iter(source.blocks())
+            for block in self._blocks:
                 yield from self.push(block)
             yield from self.flush()
+        except ClosedError:
+            return
         finally:
+            self._blocks = None
             self._pcm = pushed
             self.reset()
 
-    async def stream(self, source: AudioSource) -> AsyncIterator[Detection]:
+    def stream(self, source: AudioSource) -> AsyncIterator[Detection]:
         """``run`` for asyncio: source and network work in a thread of their own, never on the event loop.
 
         A stream that is left early lets go of the source at its next block.
         """
-        loop = asyncio.get_running_loop()
-        queue: asyncio.Queue[Detection | BaseException | None] = asyncio.Queue()
-        stopped = threading.Event()
+        return in_thread(self.run, source)
 
-        def work() -> None:
-            result: BaseException | None = None
-            try:
-                for detection in self.run(_Until(source, stopped)):
-                    loop.call_soon_threadsafe(queue.put_nowait, detection)
-            except BaseException as error:
-                result = error
-            finally:
-                # The loop may be closed already, when the program ends; then nobody waits for this either.
-                with contextlib.suppress(RuntimeError):
-                    loop.call_soon_threadsafe(queue.put_nowait, result)
+    def follow(self, detection: Detection) -> Follower:
+        """The audio after a detection, from its very next sample on, for whoever listens to what is said then.
 
-        thread = threading.Thread(target=work, name="wakeword", daemon=True)
-        thread.start()
+        Raises ``ConfigError`` if that is no longer kept: ask when the detection comes.
+        """
+        with self._lock:
+            start, end = round(detection.end * SAMPLE_RATE), self._history.end
+            samples = self._history.slice(start, end)
+            if start > end or len(samples) < end - start:
+                raise ConfigError(
+                    f"expected a detection of the last second of this stream, got one at {detection.end} s"
+                )
+            follower = Follower(samples)
+            self._followers = [*(one for one in self._followers if not one.ended), follower]
+            return follower
+
+    def record(self, detection: Detection, seconds: float, *, until: Callable[[Array], bool] | None = None) -> Array:
+        """Inside a loop over ``run``: take so many seconds after a detection from the source, ``(samples,)`` at 16 kHz.
+
+        Ends earlier if ``until`` says so of the newest samples, or with the source. Nothing is detected meanwhile.
+        Raises ``ConfigError`` outside of ``run``.
+        """
+        if self._blocks is None:
+            raise ConfigError("expected a detection inside `for detection in detector.run(source)`, got none running")
+        pieces: list[Array] = []
+        with self.suppressed(), self.follow(detection) as follower:
+            pieces.append(follower.read())
+            for block in self._blocks if sum(map(len, pieces)) < seconds * SAMPLE_RATE else ():
+                self.push(block)
+                pieces.append(follower.read())
+                if sum(map(len, pieces)) >= seconds * SAMPLE_RATE or (until is not None and until(pieces[-1])):
+                    break
+        return np.concatenate(pieces)[: round(seconds * SAMPLE_RATE)]
+
+    @contextmanager
+    def suppressed(self, threshold: float | None = None) -> Iterator[None]:
+        """Inside ``with``, detect nothing, or only from a higher threshold: while the assistant itself speaks.
+
+        Holds for every window that heard any of that time. May be nested and used from any thread; the highest counts.
+        """
+        level = math.inf if threshold is None else threshold
+        with self._lock:
+            self._raised.append(level)
         try:
-            while (item := await queue.get()) is not None:
-                if isinstance(item, BaseException):
-                    raise item
-                yield item
+            yield
         finally:
-            stopped.set()
+            with self._lock:
+                self._raised.remove(level)
+                self._lingering, self._raised_until = level, self._history.end
 
     def close(self) -> None:
-        """Let go of the audio that was kept."""
-        self.reset()
+        """Take no more audio and let go of what was kept; a ``push`` under way in another thread breaks off soon."""
+        self._closed = True
+        # Never wait: whoever holds the lock lets go itself.
+        if self._lock.acquire(blocking=False):
+            try:
+                self.reset()
+            finally:
+                self._lock.release()
 
     def __enter__(self) -> "Detector":
         return self
@@ -220,72 +249,102 @@ class Detector:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedError("expected an open detector, got one that was closed; make a new one")
+
     def _take(self, samples: Array) -> list[Detection]:
         detections: list[Detection] = []
         for start in range(0, len(samples), _PIECE):
-            self._history.push(samples[start : start + _PIECE])
+            piece = samples[start : start + _PIECE]
+            self._history.push(piece)
+            for follower in self._followers:
+                follower.push(piece)
             # Nothing is computed before a window ends: a small block costs a copy, not a pass.
             if self._history.end >= self._work_at:
                 detections += self._work_through()
+            if self._closed:
+                self.reset()
+                break
         return detections
 
-    def _work_through(self, silence: int = 0) -> list[Detection]:
-        """Score what was not yet read of the stream, and so many samples of silence after it."""
+    def _work_through(self, *, ending: bool = False) -> list[Detection]:
+        """Score what was not yet read of the stream, which silence is appended to if it is ``ending``."""
         end = self._history.end
-        samples = self._history.slice(self._read, end)
-        self._read = end
-        frames = self._features.push(np.pad(samples, (0, silence)) if silence else samples)
-        found = [detection for keyword in self._keywords for detection in self._listen(keyword, frames)]
-        found.sort(key=lambda detection: detection.end)
+        quiet = self._gate is not None and self._gate.push(self._history.view(self._heard, end))
+        self._heard = end
+        if self._asleep:
+            if quiet and not ending:
+                for keyword in self._keywords:
+                    keyword.hold(end)
+                self._plan()
+                return []
+            self._wake()
+        signal = self._history.view(self._framed, end)
+        if ending:
+            signal = np.pad(signal, (0, self._silence_to_the_end()))
+        frames = self._features(signal)
+        self._framed += len(frames) * self._features.config.hop_length
+        raised, until = (
+            (max(self._raised), end + len(signal)) if self._raised else (self._lingering, self._raised_until)
+        )
+        found: list[Detection] = []
+        for keyword in self._keywords:
+            for at, score in keyword.push(frames, raised=raised, raised_until=until, end=end if ending else None):
+                found.append(self._detection(keyword, at, score))
+        self._asleep = quiet and all(keyword.is_far_below() for keyword in self._keywords)
         self._plan()
-        if self.on_detection is not None:
-            for detection in found:
-                self.on_detection(detection)
+        if found:
+            found.sort(key=lambda detection: detection.end)
+            if self.on_detection is not None:
+                for detection in found:
+                    self.on_detection(detection)
         return found
 
-    def _listen(self, keyword: _Keyword, frames: Array) -> Iterator[Detection]:
-        for score in keyword.scorer.push(frames).tolist():
-            if self._covered(keyword):
-                return  # The silence of flush was for a keyword with a longer window.
-            keyword.score = score
-            fired = keyword.trigger.push(score)
-            if fired is not None:
-                yield self._detection(keyword, fired)
-            keyword.window_end += self._step
+    def _wake(self) -> None:
+        """Begin anew with the first window that was not scored.
 
-    def _detection(self, keyword: _Keyword, score: float) -> Detection:
-        start = keyword.window_end - keyword.window
+        A window's score depends on its own samples alone, so that it is what it would have been without the sleep.
+        """
+        self._framed = min(keyword.window_start for keyword in self._keywords)
+        for keyword in self._keywords:
+            keyword.resume(self._framed)
+
+    def _detection(self, keyword: KeywordStream, window_end: int, score: float) -> Detection:
+        start = window_end - keyword.window
         # The last window of a stream may reach into the silence that flush appended.
-        end = min(keyword.window_end, self._history.end)
+        end = min(window_end, self._history.end)
         audio = self._history.slice(start - self._pre_roll, end)
         return Detection(keyword.name, score, start / SAMPLE_RATE, end / SAMPLE_RATE, audio)
 
     def _plan(self) -> None:
         """Set the sample at which the next window of any keyword ends."""
-        self._work_at = min(keyword.window_end for keyword in self._keywords)
-
-    def _covered(self, keyword: _Keyword) -> bool:
-        """Whether a window of the keyword has reached the last sample of the stream."""
-        return keyword.window_end > covering_samples(self._history.end, keyword.window, self._step)
+        self._work_at = min([keyword.window_end for keyword in self._keywords])
 
     def _silence_to_the_end(self) -> int:
         """So many samples of silence that a window of every keyword covers the last sample."""
         end = self._history.end
-        covering = [covering_samples(end, keyword.window, self._step) for keyword in self._keywords]
+        covering = [covering_samples(end, keyword.window, keyword.step) for keyword in self._keywords]
         return max(covering) - end if end else 0
 
 
-class _Until:
-    """A source that breaks off once ``stopped`` is set."""
+def _thresholds(
+    models: Sequence[Model], point: str | Mapping[str, str] | None, threshold: float | Mapping[str, float] | None
+) -> list[float]:
+    """The threshold of each model. Raises ``ConfigError`` for a point that it has not, or a keyword that nobody has."""
+    names = [model.card.phrase for model in models]
+    for choice in (point, threshold):
+        if isinstance(choice, Mapping) and not set(choice) <= set(names):
+            raise ConfigError(
+                f"expected a choice for keywords among {names}, got one for {sorted(set(choice) - set(names))}"
+            )
+    found = []
+    for model, name in zip(models, names, strict=True):
+        least = _of(threshold, name)
+        found.append(model.card.point(_of(point, name)).threshold if least is None else least)
+    return found
 
-    def __init__(self, source: AudioSource, stopped: threading.Event) -> None:
-        self.sample_rate = source.sample_rate
-        self._source = source
-        self._stopped = stopped
 
-    def blocks(self) -> Iterator[Samples]:
-        for block in self._source.blocks():
-            if self._stopped.is_set():
-                # Not a plain return: nobody is left to hear what flush might find.
-                raise asyncio.CancelledError
-            yield block
+def _of(choice: T | Mapping[str, T] | None, keyword: str) -> T | None:
+    """What was chosen for a keyword: one thing for all, one for each, or nothing."""
+    return choice.get(keyword) if isinstance(choice, Mapping) else choice

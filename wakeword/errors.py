@@ -7,6 +7,7 @@
     │   └── AudioDeviceError    no such device, or one that fell silent or went away
     ├── ModelError              a model file that is not what it claims to be
     ├── ConfigError             a setting outside its range, or settings that contradict each other
+    ├── ClosedError             something was used after it was closed
     ├── DataError               training or evaluation data that is missing, empty or unusable
     ├── SynthesisError          a text-to-speech engine that is missing or failed
     └── CalibrationError        scores from which no honest threshold follows
@@ -41,6 +42,10 @@ class ModelError(WakewordError):
 
 class ConfigError(WakewordError, ValueError):
     """A setting outside its range, or settings that contradict each other."""
+
+
+class ClosedError(WakewordError):
+    """Something was used after it was closed."""
 
 
 class DataError(WakewordError):

@@ -112,6 +112,48 @@ def mfcc(samples: Array, config: FeatureConfig | None = None) -> Array:
     return MfccStream(config or FeatureConfig()).push(samples)
 
 
+class MfccTransform:
+    """MFCC of whole signals, as fast as numpy allows: it keeps its working arrays. Not for several threads at once."""
+
+    def __init__(self, config: FeatureConfig) -> None:
+        self.config = config
+        self._window = hann_window(config)
+        self._filters = np.repeat(mel_filters(config), 2, axis=0)
+        self._dct = dct_matrix(config)
+        self._offset = np.float32(config.log_offset)
+        # Fresh arrays for each would cost as much as the arithmetic.
+        self._windowed = np.empty((_BATCH_FRAMES, config.n_fft), np.float32)
+        self._spectra = np.empty((_BATCH_FRAMES, config.n_fft // 2 + 1), np.complex64)
+        self._energies = np.empty((_BATCH_FRAMES, config.n_mels), np.float32)
+
+    def __call__(self, signal: Array) -> Array:
+        """``(samples,)`` float32, C-contiguous -> the whole frames in it, ``(frames, n_mfcc)`` float32."""
+        hop = self.config.hop_length
+        count = self.config.frames_in(len(signal))
+        cepstra = np.empty((count, self.config.n_mfcc), np.float32)
+        if count:
+            # Overlapping views without a copy; sliding_window_view does the same at 30 times the price of the call.
+            frames: Array = np.ndarray((count, self.config.n_fft), np.float32, signal, strides=(4 * hop, 4))
+            for i in range(0, count, _BATCH_FRAMES):
+                self._transform(frames[i : i + _BATCH_FRAMES], cepstra[i : i + _BATCH_FRAMES])
+        return cepstra
+
+    def _transform(self, frames: Array, cepstra: Array) -> None:
+        """``(frames, n_fft)`` samples, at most ``_BATCH_FRAMES`` -> ``cepstra``, ``(frames, n_mfcc)``."""
+        count = len(frames)
+        windowed, spectra, energies = self._windowed[:count], self._spectra[:count], self._energies[:count]
+        np.multiply(frames, self._window, out=windowed)
+        # Inside in float64: in float32 a quiet band beside a loud one would be 4e-4 off.
+        np.fft.rfft(windowed, out=spectra)  # type: ignore[arg-type]  # any complex array will do
+        # Real and imaginary parts side by side: the filters, each row twice, add up their squares.
+        parts = spectra.view(np.float32)
+        np.multiply(parts, parts, out=parts)
+        np.dot(parts, self._filters, out=energies)
+        np.add(energies, self._offset, out=energies)
+        np.log(energies, out=energies)
+        np.dot(energies, self._dct, out=cepstra)
+
+
 class MfccStream:
     """MFCC of a signal that comes in pieces of any length.
 
@@ -121,15 +163,7 @@ class MfccStream:
 
     def __init__(self, config: FeatureConfig | None = None) -> None:
         self.config = config or FeatureConfig()
-        # The inverse of the scale that ``_transform`` asks of the Fourier transform.
-        self._window = hann_window(self.config) * np.float32(self.config.n_fft)
-        self._filters = np.repeat(mel_filters(self.config), 2, axis=0)
-        self._dct = dct_matrix(self.config)
-        self._offset = np.float32(self.config.log_offset)
-        # What a push computes on its way: fresh arrays would cost as much as the arithmetic.
-        self._windowed = np.empty((_BATCH_FRAMES, self.config.n_fft), np.float32)
-        self._spectra = np.empty((_BATCH_FRAMES, self.config.n_fft // 2 + 1), np.complex64)
-        self._energies = np.empty((_BATCH_FRAMES, self.config.n_mels), np.float32)
+        self._transform = MfccTransform(self.config)
         self.reset()
 
     def reset(self) -> None:
@@ -146,29 +180,7 @@ class MfccStream:
             raise AudioFormatError(
                 f"expected samples of shape (n,) and dtype float32, got {got}; convert with wakeword.audio.PcmStream"
             )
-        hop = self.config.hop_length
         signal = np.concatenate((self._tail, samples))
-        count = self.config.frames_in(len(signal))
-        self._tail = signal[count * hop :].copy() if count > _BATCH_FRAMES else signal[count * hop :]
-        cepstra = np.empty((count, self.config.n_mfcc), np.float32)
-        if count:
-            # Overlapping views without a copy; sliding_window_view does the same at 30 times the price of the call.
-            frames: Array = np.ndarray((count, self.config.n_fft), np.float32, signal, strides=(4 * hop, 4))
-            for i in range(0, count, _BATCH_FRAMES):
-                self._transform(frames[i : i + _BATCH_FRAMES], cepstra[i : i + _BATCH_FRAMES])
-        return cepstra
-
-    def _transform(self, frames: Array, cepstra: Array) -> None:
-        """``(frames, n_fft)`` samples, at most ``_BATCH_FRAMES`` -> ``cepstra``, ``(frames, n_mfcc)``."""
-        count = len(frames)
-        windowed, spectra, energies = self._windowed[:count], self._spectra[:count], self._energies[:count]
-        np.multiply(frames, self._window, out=windowed)
-        # With a scale numpy computes in float32, without one in float64 and twice the time.
-        np.fft.rfft(windowed, norm="forward", out=spectra)  # type: ignore[arg-type]  # any complex array will do
-        # Real and imaginary parts side by side: the filters, each row twice, add up their squares.
-        parts = spectra.view(np.float32)
-        np.multiply(parts, parts, out=parts)
-        np.dot(parts, self._filters, out=energies)
-        np.add(energies, self._offset, out=energies)
-        np.log(energies, out=energies)
-        np.dot(energies, self._dct, out=cepstra)
+        frames = self._transform(signal)
+        self._tail = signal[len(frames) * self.config.hop_length :].copy()
+        return frames

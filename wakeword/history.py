@@ -38,4 +38,8 @@ class AudioHistory:
     def slice(self, start: int, end: int) -> Array:
         """A copy of the samples ``start`` to ``end``, less those before the stream or no longer kept, ``(n,)``."""
         start, end = max(start, self._first), min(end, self.end)
-        return self._buffer[start - self._first : max(start, end) - self._first].copy()
+        return self.view(start, max(start, end)).copy()
+
+    def view(self, start: int, end: int) -> Array:
+        """The samples ``start`` to ``end``, all of them kept, ``(n,)``: good until the next ``push``."""
+        return self._buffer[start - self._first : end - self._first]

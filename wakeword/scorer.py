@@ -93,6 +93,10 @@ class StreamScorer:
 
         Raises ``AudioFormatError`` for anything else; the stream then stays as it was.
         """
+        return np.array(self.scores(frames))
+
+    def scores(self, frames: Array) -> list[float]:
+        """``push``, with the scores as a list."""
         hop = self._frames
         if frames.ndim != 2 or frames.shape[1] != hop.shape[1] or frames.dtype != np.float32:
             raise AudioFormatError(
@@ -109,7 +113,7 @@ class StreamScorer:
                 logits.append(self._advance())
         asked = logits[self._unasked :]
         self._unasked -= len(logits) - len(asked)
-        return np.array([score_of_logit(logit) for logit in asked])
+        return [score_of_logit(logit) for logit in asked]
 
     def _advance(self) -> float:
         """Advance every row by one hop; the logit of the oldest row, which ends here."""

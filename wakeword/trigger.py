@@ -27,6 +27,7 @@ class Trigger:
         self.threshold = threshold
         self.refractory = refractory
         self.hop = hop
+        self.smoothing = smoothing
         self._recent: deque[float] = deque(maxlen=smoothing)
         self.reset()
 
@@ -36,17 +37,23 @@ class Trigger:
         self._armed = True
         self._silent_frames = 0
 
-    def push(self, score: float) -> float | None:
-        """Take the score of the next hop; the smoothed score if this is a detection, else ``None``."""
-        self._recent.append(score)
-        self._silent_frames = max(0, self._silent_frames - self.hop)
+    def push(self, score: float, *, least: float = 0.0) -> float | None:
+        """Take the score of the next hop; the smoothed score if this is a detection, else ``None``.
+
+        ``least`` is a second threshold for this score alone: below it, it counts as heard but does not fire.
+        """
+        if self._silent_frames:
+            self._silent_frames = max(0, self._silent_frames - self.hop)
+        smoothed = score
         # The mean of one value is that value, so without smoothing the comparison is exact.
-        smoothed = sum(self._recent) / len(self._recent)
+        if self.smoothing > 1:
+            self._recent.append(score)
+            smoothed = sum(self._recent) / len(self._recent)
         # Not "smoothed < threshold": a NaN must not fire.
         if not smoothed >= self.threshold:
             self._armed = True
             return None
-        if not self._armed or self._silent_frames:
+        if not self._armed or self._silent_frames or smoothed < least:
             return None
         self._armed = False
         self._silent_frames = self.refractory

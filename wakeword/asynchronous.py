@@ -1,0 +1,59 @@
+"""Blocking iterators for asyncio."""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import TypeVar
+
+from wakeword.audio import Samples
+from wakeword.sources import AudioSource
+
+T = TypeVar("T")
+
+
+async def in_thread(run: Callable[[AudioSource], Iterator[T]], source: AudioSource) -> AsyncIterator[T]:
+    """The items of ``run(source)``, which works in a thread of its own and never on the event loop.
+
+    An iterator that is left early lets go of the source at its next block.
+    """
+    loop = asyncio.get_running_loop()
+    queue: asyncio.Queue[T | BaseException | None] = asyncio.Queue()
+    stopped = threading.Event()
+
+    def work() -> None:
+        result: BaseException | None = None
+        try:
+            for item in run(_Until(source, stopped)):
+                loop.call_soon_threadsafe(queue.put_nowait, item)
+        except BaseException as error:
+            result = error
+        finally:
+            # The loop may be closed already, when the program ends; then nobody waits for this either.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(queue.put_nowait, result)
+
+    threading.Thread(target=work, name="wakeword", daemon=True).start()
+    try:
+        while (item := await queue.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        stopped.set()
+
+
+class _Until:
+    """A source that breaks off once ``stopped`` is set."""
+
+    def __init__(self, source: AudioSource, stopped: threading.Event) -> None:
+        self.sample_rate = source.sample_rate
+        self._source = source
+        self._stopped = stopped
+
+    def blocks(self) -> Iterator[Samples]:
+        for block in self._source.blocks():
+            if self._stopped.is_set():
+                # Not a plain return: nobody is left to hear what flush might find.
+                raise asyncio.CancelledError
+            yield block

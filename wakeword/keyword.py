@@ -1,0 +1,81 @@
+"""One keyword's part of a stream: its windows, their scores, its trigger."""
+
+from wakeword.features import Array
+from wakeword.model import Model
+from wakeword.scorer import StreamScorer, covering_samples
+from wakeword.trigger import Trigger
+
+_FAR_BELOW = 0.5
+"""Share of the threshold under which a score leaves no doubt."""
+
+
+class KeywordStream:
+    """Scores the windows of one model over a stream of frames and says which are detections.
+
+    Sample numbers count from the start of the stream; window ``i`` begins at sample ``i * step``.
+    """
+
+    def __init__(self, model: Model, trigger: Trigger, *, hop: int) -> None:
+        self.name = model.card.phrase
+        self.trigger = trigger
+        self.window = model.card.features.samples_in(model.card.window)
+        """Samples under one window."""
+        self.step = hop * model.card.features.hop_length
+        """Samples between the starts of two windows."""
+        self._scorer = StreamScorer(model, hop=hop)
+        self._far_below = _FAR_BELOW * trigger.threshold
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin a new stream."""
+        self._scorer.reset()
+        self.trigger.reset()
+        self.window_end = self.window
+        """Number of the sample at which the next window ends."""
+        self.score = 0.0
+        """The newest score; 0 before the first window is complete."""
+        self._low_scores = 0
+        self._passed = 0
+
+    @property
+    def window_start(self) -> int:
+        """Number of the sample at which the next window begins."""
+        return self.window_end - self.window
+
+    def push(
+        self, frames: Array, *, raised: float, raised_until: int, end: int | None = None
+    ) -> list[tuple[int, float]]:
+        """Take ``(frames, n_mfcc)``; the end and the score of each window that is a detection.
+
+        Windows that begin before sample ``raised_until`` fire only from the score ``raised`` on. ``end`` is the number of
+        samples in a stream that is over: no window is scored after the one that covers the last of them.
+        """
+        found = []
+        for score in self._scorer.scores(frames):
+            if self._passed:
+                self._passed -= 1
+                continue
+            if end is not None and self.window_end > covering_samples(end, self.window, self.step):
+                break  # The silence after the stream is for a keyword with a longer window.
+            self.score = score
+            self._low_scores = self._low_scores + 1 if score < self._far_below else 0
+            fired = self.trigger.push(score, least=raised if self.window_start < raised_until else 0.0)
+            if fired is not None:
+                found.append((self.window_end, fired))
+            self.window_end += self.step
+        return found
+
+    def hold(self, end: int) -> None:
+        """Take the last score, which is far below the threshold, for every window that ends up to sample ``end``."""
+        while self.window_end <= end:
+            self.trigger.push(self.score)
+            self.window_end += self.step
+
+    def resume(self, start: int) -> None:
+        """Score frames anew, of which the first begins at sample ``start``: a multiple of the step."""
+        self._scorer.reset()
+        self._passed = (self.window_start - start) // self.step
+
+    def is_far_below(self) -> bool:
+        """Whether all scores that the trigger still considers were far below the threshold."""
+        return self._low_scores >= self.trigger.smoothing
