@@ -29,7 +29,7 @@ class Model:
     """An ONNX graph that scores frames, with its card. Safe to share between detectors and threads.
 
     The graph advances many windows that are under way, one to a row, by the same frames. It takes ``frames``
-    (time, n_mfcc), ``picks`` (steps, rows, steps), where a step is ``card.stack`` frames, and the parts of the state,
+    (time, n_mfcc), ``picks`` (steps, rows, columns), where a step is ``card.stack`` frames, and the parts of the state,
     ``h`` and ``c`` first, each (1, rows, width); it gives ``logit`` (rows,) and the parts of the next state under
     their names with ``_next``. ``picks[t, r]`` is the t-th unit vector, or zero for a step before the window of row r
     begins. The logit of the call that ends a window is the window's logit.
@@ -41,7 +41,10 @@ class Model:
         inputs = {node.name: node.shape for node in session.get_inputs()}
         outputs = {node.name for node in session.get_outputs()}
         parts = [name for name in inputs if name not in ("frames", "picks")]
-        if not {"frames", "picks", "h", "c"} <= set(inputs) or outputs != {"logit", *(f"{name}_next" for name in parts)}:
+        if not {"frames", "picks", "h", "c"} <= set(inputs) or outputs != {
+            "logit",
+            *(f"{name}_next" for name in parts),
+        }:
             raise ModelError(
                 f"expected a graph frames, picks, h, c, ... -> logit, h_next, c_next, ..., got {set(inputs)} -> {outputs}"
             )
@@ -85,9 +88,7 @@ class Model:
         )
         return logits, tuple(next_state)
 
-    def bind(
-        self, frames: Array, picks: Array, state: State, *, logit: Array, next_state: State
-    ) -> Callable[[], None]:
+    def bind(self, frames: Array, picks: Array, state: State, *, logit: Array, next_state: State) -> Callable[[], None]:
         """``advance`` as a call that reads and writes these very arrays, each C-contiguous float32 of its shape.
 
         Nothing is allocated, copied or converted in a call.

@@ -96,7 +96,6 @@ def build_graph(network: WakeWordNetwork, *, window: int) -> onnx.ModelProto:
         node("Unsqueeze", ["projected_columns", "axis0"], ["projected"]),
         node("LSTM", ["picks", "projected", "R", "", "", "h", "c"], ["hidden", "h_next", "c_next"], hidden_size=hidden),
         *nodes,
-        node("Squeeze", ["pooled", "axis0"], ["pooled_2d"]),
         *head_nodes,
     ]
     initializers = {
@@ -107,6 +106,7 @@ def build_graph(network: WakeWordNetwork, *, window: int) -> onnx.ModelProto:
         "axis0": np.array([0], np.int64),
         "axis1": np.array([1], np.int64),
         "axis2": np.array([2], np.int64),
+        "axes02": np.array([0, 2], np.int64),
     }
     info = helper.make_tensor_value_info
     graph = helper.make_graph(
@@ -114,7 +114,7 @@ def build_graph(network: WakeWordNetwork, *, window: int) -> onnx.ModelProto:
         "wakeword",
         [
             info("frames", TensorProto.FLOAT, ["time", n_features]),
-            info("picks", TensorProto.FLOAT, ["steps", "rows", "steps"]),
+            info("picks", TensorProto.FLOAT, ["steps", "rows", "columns"]),
             *(info(name, TensorProto.FLOAT, [1, "rows", width]) for name, width in state.items()),
         ],
         [
@@ -144,39 +144,41 @@ def _lstm_weights(network: WakeWordNetwork) -> dict[str, Array]:
     return {"W": weight, "R": reordered("weight_hh_l0")[None], "b": bias - mean @ weight}
 
 
+def _reads_first(network: WakeWordNetwork) -> bool:
+    """Whether the head may read each hidden state before they are pooled: it is linear, and the pooling is a mean."""
+    return not isinstance(network.head, DistanceHead) and network.pooling in ("mean", "attention")
+
+
 def _head(network: WakeWordNetwork) -> tuple[list[onnx.NodeProto], dict[str, Array]]:
-    """Nodes ``pooled_2d (rows, h) -> logit (rows,)`` and their constants."""
+    """Nodes ``pooled (1, rows, w) -> logit (rows,)`` and their constants; w is 1 if the head has read before."""
     node, head = helper.make_node, network.head
     if isinstance(head, DistanceHead):
         nodes = [
+            node("Squeeze", ["pooled", "axis0"], ["pooled_2d"]),
             node("Gemm", ["pooled_2d", "projection", "minus_centre"], ["offset"], transB=1),
             node("ReduceSumSquare", ["offset"], ["distance"], axes=[1], keepdims=0),
             node("Neg", ["distance"], ["logit"]),
         ]
         return nodes, {"projection": head.projection.weight.detach().numpy(), "minus_centre": -head.centre.numpy()}
+    reading = [] if _reads_first(network) else [node("MatMul", ["pooled", "head_weight"], ["reading"])]
     nodes = [
-        node("Gemm", ["pooled_2d", "head_weight", "head_bias"], ["logit_2d"], transB=1),
-        node("Squeeze", ["logit_2d", "axis1"], ["logit"]),
+        *reading,
+        node("Squeeze", ["reading" if reading else "pooled", "axes02"], ["reading_1d"]),
+        node("Add", ["reading_1d", "head_bias"], ["logit"]),
     ]
-    return nodes, {"head_weight": head.weight.detach().numpy(), "head_bias": head.bias.detach().numpy()}
+    return nodes, {"head_weight": head.weight.detach().numpy().T, "head_bias": head.bias.detach().numpy()}
 
 
 def _pooling(network: WakeWordNetwork, window: int) -> tuple[list[onnx.NodeProto], dict[str, Array], dict[str, int]]:
-    """Nodes ``hidden (steps, 1, rows, h), <part> (1, rows, w) -> pooled (1, rows, h), <part>_next``; constants; the
+    """Nodes ``hidden (steps, 1, rows, h), <part> (1, rows, w) -> pooled (1, rows, w), <part>_next``; constants; the
     parts of the state that pooling adds, with their widths.
 
-    Hidden states of steps that a row does not take are zero.
+    Hidden states of steps that a row does not take are zero. A linear head of a mean is the mean of the head: it is read
+    of each hidden state first, and numbers are pooled in place of vectors, which saves a tenth of a call.
     """
-    node, hidden = helper.make_node, network.hidden_size
+    node = helper.make_node
     if network.pooling == "last":
         return [node("Identity", ["h_next"], ["pooled"])], {}, {}
-    if network.pooling == "mean":
-        nodes = [
-            node("ReduceSum", ["hidden", "axis0"], ["sum_of_call"], keepdims=0),
-            node("Add", ["sum", "sum_of_call"], ["sum_next"]),
-            node("Mul", ["sum_next", "per_step"], ["pooled"]),
-        ]
-        return nodes, {"per_step": np.array(network.stack / window, np.float32)}, {"sum": hidden}
     if network.pooling == "max":
         # Hidden states lie above -1, so their maximum plus one may start from a state of zeros.
         nodes = [
@@ -188,7 +190,17 @@ def _pooling(network: WakeWordNetwork, window: int) -> tuple[list[onnx.NodeProto
             node("Max", ["highest", "highest_of_call"], ["highest_next"]),
             node("Sub", ["highest_next", "one"], ["pooled"]),
         ]
-        return nodes, {"one": np.array(1, np.float32)}, {"highest": hidden}
+        return nodes, {"one": np.array(1, np.float32)}, {"highest": network.hidden_size}
+    first = _reads_first(network)
+    value, width = ("reading", 1) if first else ("hidden", network.hidden_size)
+    reading = [node("MatMul", ["hidden", "head_weight"], ["reading"])] if first else []
+    if network.pooling == "mean":
+        nodes = [
+            node("ReduceSum", [value, "axis0"], ["sum_of_call"], keepdims=0),
+            node("Add", ["sum", "sum_of_call"], ["sum_next"]),
+            node("Mul", ["sum_next", "per_step"], ["pooled"]),
+        ]
+        return [*reading, *nodes], {"per_step": np.array(network.stack / window, np.float32)}, {"sum": width}
     assert network.attention is not None
     weight = network.attention.weight.detach().numpy()
     bound = float(np.abs(weight).sum())  # hidden states lie in -1..1
@@ -198,11 +210,11 @@ def _pooling(network: WakeWordNetwork, window: int) -> tuple[list[onnx.NodeProto
     nodes = [
         node("MatMul", ["hidden", "attention_weight"], ["attention"]),
         node("Exp", ["attention"], ["exp_attention"]),
-        node("Mul", ["exp_attention", "hidden"], ["weighted_of_step"]),
+        node("Mul", ["exp_attention", value], ["weighted_of_step"]),
         node("ReduceSum", ["weighted_of_step", "axis0"], ["weighted_of_call"], keepdims=0),
         node("ReduceSum", ["exp_attention", "axis0"], ["importance_of_call"], keepdims=0),
         node("Add", ["weighted", "weighted_of_call"], ["weighted_next"]),
         node("Add", ["importance", "importance_of_call"], ["importance_next"]),
         node("Div", ["weighted_next", "importance_next"], ["pooled"]),
     ]
-    return nodes, {"attention_weight": weight.T}, {"weighted": hidden, "importance": 1}
+    return [*reading, *nodes], {"attention_weight": weight.T}, {"weighted": width, "importance": 1}
