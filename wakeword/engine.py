@@ -110,6 +110,11 @@ class Detector:
         """Seconds of audio taken since the last ``reset``: the stream's own clock."""
         return self._history.end / SAMPLE_RATE
 
+    @property
+    def is_asleep(self) -> bool:
+        """Whether the newest audio was quiet that stays as it is, for which nothing was computed."""
+        return self._asleep
+
     def reset(self) -> None:
         """Begin a new stream at time 0, as a new detector would."""
         with self._lock:

@@ -1,0 +1,239 @@
+"""What programs that embed the detector rely on: nothing lost after a detection, silence while they speak, a clean end."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from builders import band_model_bytes, bursts, in_chunks
+
+from wakeword import AudioFormatError, ClosedError, ConfigError, Detection, Detector, Model
+from wakeword.audio import Samples
+from wakeword.follower import MAX_FOLLOWED_SECONDS, Follower
+from wakeword.model import parse_model
+
+SIGNAL = bursts(7, {1.0: "low", 2.5: "high", 4.2: "low", 5.5: "high"})
+
+
+@pytest.fixture(scope="module")
+def low_model() -> Model:
+    return parse_model(band_model_bytes("low", 1))
+
+
+@pytest.fixture(scope="module")
+def high_model() -> Model:
+    return parse_model(band_model_bytes("high", -1))
+
+
+class Blocks:
+    """A source of given blocks; endless if told so."""
+
+    sample_rate = 16_000
+
+    def __init__(self, signal: Samples, *, size: int = 320, endless: bool = False) -> None:
+        self._blocks, self._endless = in_chunks(signal, size), endless
+
+    def blocks(self) -> Iterator[Samples]:
+        yield from self._blocks
+        while self._endless:
+            yield from self._blocks
+
+
+# --- the audio that follows
+
+
+@pytest.mark.parametrize("size", [1, 160, 1_280, 40_000])
+def test_a_follower_goes_on_where_the_detection_ended(low_model: Model, size: int) -> None:
+    detector, heard, first = Detector(low_model), [], None
+    signal = SIGNAL[:40_000]
+    for block in in_chunks(signal, size):
+        found = detector.push(block)
+        if found and first is None:
+            first, follower = found[0], detector.follow(found[0])
+        if first is not None:
+            heard.append(follower.read())
+    assert first is not None
+    after = np.concatenate(heard)
+    np.testing.assert_array_equal(after, signal[round(16_000 * first.end) :])
+    np.testing.assert_array_equal(
+        np.concatenate([first.audio, after]), signal[round(16_000 * first.end) - len(first.audio) :]
+    )
+    assert follower.dropped == 0
+
+
+def test_several_follow_and_a_closed_one_hears_no_more(low_model: Model) -> None:
+    detector = Detector(low_model)
+    (hit,) = detector.push(SIGNAL[:24_000])
+    one, other = detector.follow(hit), detector.follow(hit)
+    one.read()
+    with one:
+        detector.push(SIGNAL[24_000:30_000])
+    detector.push(SIGNAL[30_000:31_000])
+    np.testing.assert_array_equal(one.read(), SIGNAL[24_000:30_000])
+    assert len(one.read()) == 0
+    np.testing.assert_array_equal(other.read(), SIGNAL[round(16_000 * hit.end) : 31_000])
+    assert not other.ended
+    detector.flush()
+    assert other.ended
+
+
+def test_a_detection_of_long_ago_or_of_the_future_cannot_be_followed(low_model: Model) -> None:
+    detector = Detector(low_model)
+    (hit,) = detector.push(SIGNAL[:24_000])
+    detector.push(np.zeros(160_000, np.float32))
+    with pytest.raises(ConfigError, match="last second"):
+        detector.follow(hit)
+    detector.reset()
+    with pytest.raises(ConfigError, match="last second"):
+        detector.follow(hit)
+
+
+def test_what_nobody_reads_is_bounded_and_counted() -> None:
+    follower, second = Follower(np.zeros(0, np.float32)), np.ones(16_000, np.float32)
+    for _ in range(round(MAX_FOLLOWED_SECONDS) + 5):
+        follower.push(second)
+    assert follower.dropped == 5 * 16_000
+    assert len(follower.read()) == MAX_FOLLOWED_SECONDS * 16_000
+
+
+@pytest.mark.parametrize("size", [320, 30_000])
+def test_recording_takes_what_comes_next_and_the_loop_goes_on_after_it(low_model: Model, size: int) -> None:
+    detector, ends, recordings = Detector(low_model), [], []
+    for hit in detector.run(Blocks(SIGNAL, size=size)):
+        ends.append(hit.end)
+        recordings.append(detector.record(hit, 1.5))
+    # What comes inside a recording, or in the rest of its last block, is not reported.
+    assert len(ends) == (2 if size == 320 else 1)
+    for end, recording in zip(ends, recordings, strict=True):
+        first = round(16_000 * end)
+        np.testing.assert_array_equal(recording, SIGNAL[first : first + 24_000])
+
+
+def test_recording_ends_when_it_is_told_to(low_model: Model) -> None:
+    detector = Detector(low_model)
+    hit = next(run := detector.run(Blocks(SIGNAL)))
+    recording = detector.record(hit, 60, until=lambda newest: float(np.abs(newest).max(initial=0)) < 1e-3)
+    assert 1.3 <= hit.end + len(recording) / 16_000 <= 1.35
+    run.close()
+    with pytest.raises(ConfigError, match=r"detector\.run"):
+        detector.record(hit, 1)
+
+
+# --- while the assistant speaks
+
+
+def test_nothing_fires_that_was_heard_while_suppressed(low_model: Model, high_model: Model) -> None:
+    detector, found = Detector([low_model, high_model]), []
+    for second, block in enumerate(in_chunks(SIGNAL, 16_000)):
+        if second in (1, 2):
+            with detector.suppressed():
+                found += detector.push(block)
+        else:
+            found += detector.push(block)
+    assert [(hit.keyword, round(hit.start) >= 3) for hit in found] == [("low", True), ("high", True)]
+
+
+def test_a_raised_threshold_lets_only_what_reaches_it_through(low_model: Model) -> None:
+    plain = {hit.end: hit.score for hit in Detector(low_model).push(SIGNAL)}
+    for level in (0.7, 0.9999):
+        detector = Detector(low_model)
+        with detector.suppressed(0.3), detector.suppressed(level):
+            found = detector.push(SIGNAL)
+        assert all(hit.score >= level for hit in found)
+        assert len(found) == (2 if level == 0.7 else 0)
+        assert len(plain) == 2
+        detector.reset()
+        assert [hit.end for hit in detector.push(SIGNAL)] == list(plain)
+
+
+# --- thresholds for each keyword
+
+
+def test_points_and_thresholds_may_differ_between_keywords(low_model: Model, high_model: Model) -> None:
+    both = [low_model, high_model]
+    assert Detector(both, threshold={"high": 0.9}).thresholds == {"low": 0.5, "high": 0.9}
+    assert Detector(both, point={"low": "fpr=0.03"}).thresholds == {"low": 0.5, "high": 0.5}
+    with pytest.raises(ConfigError, match=r"keywords among \['low', 'high'\], got one for \['hihg'\]"):
+        Detector(both, threshold={"hihg": 0.9})
+    with pytest.raises(ConfigError, match="operating point 'best'"):
+        Detector(both, point={"low": "best"})
+
+
+# --- bytes in, yes or no out
+
+
+def test_bytes_are_heard_as_samples_are(low_model: Model) -> None:
+    pcm = (SIGNAL * 32_767).astype(np.int16)
+    detector, other = Detector(low_model), Detector(low_model)
+    for block in in_chunks(pcm, 160):
+        assert detector.process_streaming(block.astype("<i2").tobytes()) == bool(other.push(block))
+    with pytest.raises(AudioFormatError, match="whole 16-bit samples, got 3 bytes"):
+        detector.process_streaming(b"abc")
+    assert not detector.process_streaming(b"")
+
+
+# --- the end
+
+
+def test_after_closing_nothing_is_taken_and_closing_again_is_fine(low_model: Model) -> None:
+    detector = Detector(low_model)
+    (hit,) = detector.push(SIGNAL[:24_000])
+    follower = detector.follow(hit)
+    detector.close()
+    detector.close()
+    assert follower.ended
+    assert detector.seconds == 0
+    for call in (lambda: detector.push(SIGNAL), detector.flush, lambda: detector.process_streaming(b"ab")):
+        with pytest.raises(ClosedError, match="expected an open detector"):
+            call()
+
+
+def test_closing_breaks_off_a_long_push_of_another_thread(low_model: Model) -> None:
+    detector, began = Detector(low_model, gate=False), threading.Event()
+    detector.on_detection = lambda hit: began.set()
+    found: list[Detection] = []
+    hours = np.tile(SIGNAL, 500)
+    thread = threading.Thread(target=lambda: found.extend(detector.push(hours)))
+    thread.start()
+    assert began.wait(30)
+    started = time.monotonic()
+    detector.close()
+    assert time.monotonic() - started < 1
+    thread.join(10)
+    assert not thread.is_alive()
+    assert 0 < len(found) < 1_000
+
+
+def test_closing_from_the_callback_and_from_another_thread_ends_a_run(low_model: Model) -> None:
+    detector = Detector(low_model)
+    detector.on_detection = lambda hit: detector.close()
+    assert len(list(detector.run(Blocks(SIGNAL, endless=True)))) <= 1
+    other = Detector(low_model)
+    timer = threading.Timer(0.1, other.close)
+    timer.start()
+    assert all(hit.keyword == "low" for hit in other.run(Blocks(SIGNAL, endless=True)))
+    timer.join()
+
+
+def test_closing_ends_an_async_stream(low_model: Model) -> None:
+    async def listen() -> int:
+        detector, count = Detector(low_model), 0
+        async for _ in detector.stream(Blocks(SIGNAL, endless=True)):
+            count += 1
+            detector.close()
+        return count
+
+    assert asyncio.run(asyncio.wait_for(listen(), 30)) >= 1
+
+
+def test_ten_thousand_resets_leave_a_new_detector(low_model: Model) -> None:
+    detector = Detector(low_model)
+    for number in range(10_000):
+        if number % 100 == 0:
+            detector.push(SIGNAL[:20_000])
+        detector.reset()
+    assert [(h.end, h.score) for h in detector.push(SIGNAL)] == [
+        (h.end, h.score) for h in Detector(low_model).push(SIGNAL)
+    ]

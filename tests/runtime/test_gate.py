@@ -1,0 +1,156 @@
+"""Quiet is passed over, and nothing that could be a detection changes by it."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from builders import band_model_bytes, bursts, in_chunks, random_model
+
+from wakeword import Detector, Model, load_model, shipped_models
+from wakeword.audio import read_audio
+from wakeword.features import Array
+from wakeword.gate import QuietGate
+from wakeword.model import parse_model
+from wakeword.sources import audio_files
+
+STRETCH = 16_000
+
+
+def noise(samples: int, decibels: float, seed: int = 0) -> Array:
+    """White noise of so many dB of full scale, ``(samples,)`` float32."""
+    return (10 ** (decibels / 20) * np.random.default_rng(seed).standard_normal(samples)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def low_model() -> Model:
+    return parse_model(band_model_bytes("low", 1))
+
+
+def scores_and_quiet(detector: Detector, signal: Array) -> tuple[list[float], list[bool]]:
+    """The score after each hop, and whether it was passed over."""
+    scores, quiet = [], []
+    for block in in_chunks(signal, 1_280):
+        detector.push(block)
+        scores.append(next(iter(detector.scores.values())))
+        quiet.append(detector.is_asleep)
+    return scores, quiet
+
+
+@pytest.mark.parametrize("size", [7, 160, 1_280, 16_000])
+@pytest.mark.parametrize("decibels", [-400.0, -90.0, -55.0])
+def test_steady_quiet_passes_once_a_whole_stretch_was_heard(size: int, decibels: float) -> None:
+    gate, heard = QuietGate(STRETCH), 0
+    for block in in_chunks(noise(2 * STRETCH, decibels), size):
+        passed = gate.push(block)
+        heard += len(block)
+        assert passed == (heard // 80 * 80 >= STRETCH + 80)
+
+
+@pytest.mark.parametrize(
+    "signal",
+    [
+        noise(3 * STRETCH, -40),
+        noise(3 * STRETCH, -60) * np.where(np.arange(3 * STRETCH) // 2_000 % 2, 1, 2.5).astype(np.float32),
+        np.concatenate([noise(2 * STRETCH, -90), noise(80, -60), noise(STRETCH - 80, -90)]),
+    ],
+    ids=["too loud", "unsteady", "one loud block"],
+)
+def test_what_is_loud_or_unsteady_does_not_pass(signal: Array) -> None:
+    gate = QuietGate(STRETCH)
+    passed = [gate.push(block) for block in in_chunks(signal, 1_280)]
+    assert not any(passed[-10:])
+
+
+def test_more_at_a_time_than_it_can_judge_does_not_pass() -> None:
+    gate = QuietGate(STRETCH)
+    assert not gate.push(np.concatenate([noise(STRETCH, 0), np.zeros(STRETCH, np.float32)]))
+
+
+def test_quiet_is_passed_over_and_what_follows_is_scored_as_if_it_had_not_been(low_model: Model) -> None:
+    signal = np.concatenate([bursts(3, {1.0: "low"}), noise(100_123, -70), bursts(4, {0.5: "low", 2.0: "low"})])
+    gated, plain = Detector(low_model), Detector(low_model, gate=False)
+    scores, asleep = scores_and_quiet(gated, signal)
+    expected, _ = scores_and_quiet(plain, signal)
+    assert sum(asleep) > 40
+    differ = np.abs(np.array(scores) - expected) > 1e-6
+    assert not (differ & ~np.array(asleep)).any()
+    assert max(np.array(expected)[asleep]) < 0.25
+    again = [(hit.start, hit.end) for model in (gated, plain) for hit in run(model, signal)]
+    assert len(again) == 6
+    assert again[:3] == again[3:]
+
+
+def run(detector: Detector, signal: Array) -> list:
+    detector.reset()
+    return detector.push(signal) + detector.flush()
+
+
+@pytest.mark.parametrize("size", [160, 1_280, 50_000])
+def test_keywords_of_different_windows_wake_together(low_model: Model, size: int) -> None:
+    short = parse_model(band_model_bytes("short", 1, window=40))
+    signal = np.concatenate([noise(50_000, -80), bursts(3, {1.0: "low"}), noise(70_000, -80), bursts(2, {0.7: "low"})])
+    gated, plain = Detector([low_model, short]), Detector([low_model, short], gate=False)
+    found = [hit for block in in_chunks(signal, size) for hit in gated.push(block)] + gated.flush()
+    expected = run(plain, signal)
+    assert len(expected) == 4
+    assert [(hit.keyword, hit.start, hit.end) for hit in found] == [(h.keyword, h.start, h.end) for h in expected]
+    for hit, other in zip(found, expected, strict=True):
+        assert hit.score == pytest.approx(other.score, abs=1e-5)
+        np.testing.assert_array_equal(hit.audio, other.audio)
+
+
+def test_a_model_that_takes_quiet_for_its_word_is_never_passed_over() -> None:
+    model = random_model("mean")
+    detector = Detector(model, threshold=1e-6)
+    _, asleep = scores_and_quiet(detector, noise(80_000, -70))
+    assert not any(asleep)
+
+
+def test_a_stream_that_ends_in_quiet_ends_as_without_the_gate(low_model: Model) -> None:
+    for extra in (0, 1, 700, 1_279):
+        signal = np.concatenate([noise(60_000 + extra, -80), 0.01 * noise(200, 0)])
+        gated, plain = Detector(low_model), Detector(low_model, gate=False)
+        assert run(gated, signal) == run(plain, signal) == []
+
+
+def test_reset_forgets_the_quiet(low_model: Model) -> None:
+    detector = Detector(low_model)
+    detector.push(np.zeros(80_000, np.float32))
+    assert detector.is_asleep
+    detector.reset()
+    assert not detector.is_asleep
+    signal = bursts(3, {1.0: "low"})
+    assert [hit.end for hit in run(detector, signal)] == [hit.end for hit in run(Detector(low_model), signal)]
+
+
+@pytest.mark.parametrize("ratio", [20, 5, -10])
+@pytest.mark.parametrize("level", [-50.0, -65.0])
+def test_no_word_in_quiet_noise_is_passed_over_that_the_model_hears(ratio: int, level: float) -> None:
+    """Words so soft that the gate might take them for noise: at -50 dB and below, at any ratio to the noise."""
+    data = os.environ.get("WAKEWORD_DATA")
+    if data is None:
+        pytest.skip("needs real recordings: set WAKEWORD_DATA")
+    name, path = next(iter(shipped_models().items()))
+    words = audio_files(Path(data) / "speech_commands" / name)[:8]
+    model = load_model(path)
+    least = min(point.threshold for point in model.card.operating_points)
+    heard = passed_over = 0
+    for seed, file in enumerate(words):
+        word = read_audio(file)
+        word = word / np.sqrt(np.mean(word**2)) * 10 ** (level / 20)
+        signal = noise(16_000 * 5, level - ratio, seed)
+        signal[40_000 : 40_000 + len(word)] += word.astype(np.float32)[:40_000]
+        gated, plain = Detector(model, threshold=least), Detector(model, threshold=least, gate=False)
+        scores, asleep = scores_and_quiet(gated, signal)
+        expected, _ = scores_and_quiet(plain, signal)
+        heard += max(expected) >= least
+        passed_over += sum(asleep)
+        assert max([score for score, skipped in zip(expected, asleep, strict=True) if skipped], default=0) < least / 5
+        np.testing.assert_allclose(
+            [s for s, skipped in zip(scores, asleep, strict=True) if not skipped],
+            [s for s, skipped in zip(expected, asleep, strict=True) if not skipped],
+            atol=1e-5,
+        )
+    assert heard > 0 or ratio < 20
+    assert passed_over > 0 or (level, ratio) == (-50.0, -10)
