@@ -9,12 +9,12 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
 from wakeword.asynchronous import in_thread
 from wakeword.audio import SAMPLE_RATE, PcmStream, Samples
+from wakeword.choices import chosen_thresholds
 from wakeword.detection import Detection
 from wakeword.errors import AudioFormatError, ClosedError, ConfigError
 from wakeword.features import Array, FeatureConfig, MfccTransform
@@ -25,12 +25,11 @@ from wakeword.keyword import KeywordStream
 from wakeword.model import Model, load_model
 from wakeword.scorer import DEFAULT_HOP, covering_samples
 from wakeword.sources import AudioSource
+from wakeword.suppression import Suppression
 from wakeword.trigger import DEFAULT_REFRACTORY, Trigger
 
 # Audio is worked through in pieces of at most this many samples, so that memory does not grow with the block.
 _PIECE = SAMPLE_RATE
-
-T = TypeVar("T", str, float)
 
 
 class Detector:
@@ -69,7 +68,7 @@ class Detector:
             raise ConfigError(f"expected one or more models of different keywords, got {names}")
         if not 0 <= pre_roll <= 60:
             raise ConfigError(f"expected a pre-roll of 0 to 60 seconds, got {pre_roll}")
-        thresholds = _thresholds(loaded, point, threshold)
+        thresholds = chosen_thresholds(loaded, point, threshold)
         self.on_detection = on_detection
         self._keywords = [
             KeywordStream(model, Trigger(least, smoothing=smoothing, refractory=refractory, hop=hop), hop=hop)
@@ -85,7 +84,7 @@ class Detector:
         self._pcm = PcmStream(sample_rate, channel=channel)
         self._blocks: Iterator[Samples] | None = None
         self._followers: list[Follower] = []
-        self._raised: list[float] = []
+        self._suppression = Suppression()
         self._lock = threading.RLock()
         self._closed = False
         self.reset()
@@ -124,7 +123,7 @@ class Detector:
                 self._gate.reset()
             self._asleep = False
             self._heard = self._framed = 0
-            self._lingering, self._raised_until = 0.0, 0
+            self._suppression.reset()
             for keyword in self._keywords:
                 keyword.reset()
             for follower in self._followers:
@@ -230,13 +229,12 @@ class Detector:
         """
         level = math.inf if threshold is None else threshold
         with self._lock:
-            self._raised.append(level)
+            self._suppression.begin(level)
         try:
             yield
         finally:
             with self._lock:
-                self._raised.remove(level)
-                self._lingering, self._raised_until = level, self._history.end
+                self._suppression.end(level, self._history.end)
 
     def close(self) -> None:
         """Take no more audio and let go of what was kept; a ``push`` under way in another thread breaks off soon."""
@@ -290,9 +288,7 @@ class Detector:
             signal = np.pad(signal, (0, self._silence_to_the_end()))
         frames = self._features(signal)
         self._framed += len(frames) * self._features.config.hop_length
-        raised, until = (
-            (max(self._raised), end + len(signal)) if self._raised else (self._lingering, self._raised_until)
-        )
+        raised, until = self._suppression.in_force(end + len(signal))
         found: list[Detection] = []
         for keyword in self._keywords:
             for at, score in keyword.push(frames, raised=raised, raised_until=until, end=end if ending else None):
@@ -331,25 +327,3 @@ class Detector:
         end = self._history.end
         covering = [covering_samples(end, keyword.window, keyword.step) for keyword in self._keywords]
         return max(covering) - end if end else 0
-
-
-def _thresholds(
-    models: Sequence[Model], point: str | Mapping[str, str] | None, threshold: float | Mapping[str, float] | None
-) -> list[float]:
-    """The threshold of each model. Raises ``ConfigError`` for a point that it has not, or a keyword that nobody has."""
-    names = [model.card.phrase for model in models]
-    for choice in (point, threshold):
-        if isinstance(choice, Mapping) and not set(choice) <= set(names):
-            raise ConfigError(
-                f"expected a choice for keywords among {names}, got one for {sorted(set(choice) - set(names))}"
-            )
-    found = []
-    for model, name in zip(models, names, strict=True):
-        least = _of(threshold, name)
-        found.append(model.card.point(_of(point, name)).threshold if least is None else least)
-    return found
-
-
-def _of(choice: T | Mapping[str, T] | None, keyword: str) -> T | None:
-    """What was chosen for a keyword: one thing for all, one for each, or nothing."""
-    return choice.get(keyword) if isinstance(choice, Mapping) else choice

@@ -1,0 +1,31 @@
+"""What a caller chooses for all keywords, or for each."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from wakeword.errors import ConfigError
+from wakeword.model import Model
+
+T = TypeVar("T", str, float)
+
+
+def chosen_thresholds(
+    models: Sequence[Model], point: str | Mapping[str, str] | None, threshold: float | Mapping[str, float] | None
+) -> list[float]:
+    """The threshold of each model. Raises ``ConfigError`` for a point that it has not, or a keyword that nobody has."""
+    names = [model.card.phrase for model in models]
+    for choice in (point, threshold):
+        if isinstance(choice, Mapping) and not set(choice) <= set(names):
+            raise ConfigError(
+                f"expected a choice for keywords among {names}, got one for {sorted(set(choice) - set(names))}"
+            )
+    found = []
+    for model, name in zip(models, names, strict=True):
+        least = _of(threshold, name)
+        found.append(model.card.point(_of(point, name)).threshold if least is None else least)
+    return found
+
+
+def _of(choice: T | Mapping[str, T] | None, keyword: str) -> T | None:
+    """What was chosen for a keyword: one thing for all, one for each, or nothing."""
+    return choice.get(keyword) if isinstance(choice, Mapping) else choice
