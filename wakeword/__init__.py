@@ -23,10 +23,13 @@ from wakeword.errors import (
     SynthesisError,
     WakewordError,
 )
+from wakeword.events import DeviceEvent, MicrophoneStats
 from wakeword.features import FeatureConfig, MfccStream, mfcc
 from wakeword.follower import Follower
 from wakeword.microphone import Microphone
 from wakeword.model import Model, load_model, shipped_models
+from wakeword.pool import DetectorPool
+from wakeword.pool_stream import PoolStream
 from wakeword.scorer import StreamScorer
 from wakeword.sources import AudioSource, FileSource, StdinSource
 from wakeword.trigger import Trigger
@@ -44,15 +47,19 @@ __all__ = [
     "DataError",
     "Detection",
     "Detector",
+    "DetectorPool",
+    "DeviceEvent",
     "FeatureConfig",
     "FileSource",
     "Follower",
     "MfccStream",
     "Microphone",
+    "MicrophoneStats",
     "Model",
     "ModelCard",
     "ModelError",
     "OperatingPoint",
+    "PoolStream",
     "StdinSource",
     "StreamScorer",
     "SynthesisError",

@@ -1,55 +1,36 @@
-"""Microphones, through PortAudio."""
+"""Microphones: a device as a lasting source of audio, through losses and returns."""
 
-import atexit
 import logging
 import math
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import wait
+from dataclasses import asdict
 from functools import partial
-from typing import Any
+
+import numpy as np
+import soxr
 
 from wakeword.audio import Samples
+from wakeword.clock import StreamClock
+from wakeword.device import Block, Device, InputStream, Losses, find_device, list_devices
 from wakeword.errors import AudioDeviceError
+from wakeword.events import DeviceEvent, EventKind, MicrophoneStats
+from wakeword.portaudio import PORTAUDIO, leave_open_at_exit
+
+__all__ = ["DeviceEvent", "EventKind", "Microphone", "MicrophoneStats", "list_devices"]
 
 logger = logging.getLogger(__name__)
 
 # A headset that changes from music to speech needs seconds before its first block.
 _FIRST_BLOCK_SECONDS = 5.0
-_OPEN_SECONDS = 10.0
 _CLOSE_SECONDS = 0.3
 _POLL_SECONDS = 0.1
-
-
-def _sounddevice() -> Any:
-    """The sounddevice module, which loads PortAudio when it is imported."""
-    try:
-        import sounddevice
-    except OSError as error:
-        raise AudioDeviceError(
-            f"the PortAudio library is missing ({error}); install it, on Debian or Ubuntu: apt install libportaudio2"
-        ) from error
-    return sounddevice
-
-
-def list_devices() -> list[dict[str, Any]]:
-    """Input devices: ``index``, ``name``, ``channels``, ``sample_rate``, ``default``.
-
-    Raises ``AudioDeviceError`` if PortAudio is not installed.
-    """
-    sounddevice = _sounddevice()
-    default = sounddevice.default.device[0]
-    return [
-        {
-            "index": index,
-            "name": device["name"],
-            "channels": device["max_input_channels"],
-            "sample_rate": round(device["default_samplerate"]),
-            "default": index == default,
-        }
-        for index, device in enumerate(sounddevice.query_devices())
-        if device["max_input_channels"] > 0
-    ]
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
+# Longer than the window of any usual model, so that none hears both sides of a gap.
+_MOST_SILENCE = 2.0
 
 
 class Microphone:
@@ -58,10 +39,14 @@ class Microphone:
     ``device`` is a number, a part of a name, or ``None`` for the system's default. ``channels`` is what is asked of
     the device; one that cannot give it is opened with all that it has. ``watchdog`` is the silence, in seconds,
     after which a device that delivers no blocks counts as gone: a microphone that vanishes may simply stop, with
-    no callback and no error. Audio that the consumer is too slow for is dropped beyond ``max_seconds`` and counted.
+    no callback and no error. Of audio that the consumer is too slow for, the last ``max_seconds`` are kept.
 
-    Raises ``AudioDeviceError`` if PortAudio is missing, the device is not there or cannot be opened, and from
-    ``blocks`` when it goes away.
+    With ``reconnect``, a device that goes away is waited for, for ever, and ``blocks`` goes on when it is back. Every
+    attempt has PortAudio start anew, which ends whatever other streams this process has opened through PortAudio
+    other than by ``Microphone``. ``on_event`` is told of losses, on the thread that iterates over ``blocks``.
+
+    Raises ``AudioDeviceError`` if PortAudio is missing, the device is not there or cannot be opened, and, without
+    ``reconnect``, from ``blocks`` when it goes away.
     """
 
     def __init__(
@@ -72,138 +57,196 @@ class Microphone:
         block_seconds: float = 0.02,
         max_seconds: float = 10.0,
         watchdog: float = 2.0,
+        reconnect: bool = False,
+        on_event: Callable[[DeviceEvent], None] | None = None,
     ) -> None:
-        self._sd = _sounddevice()
-        try:
-            info = self._sd.query_devices(device, "input")
-        except (ValueError, self._sd.PortAudioError) as error:
-            known = ", ".join(f"{d['index']} {d['name']}" for d in list_devices()) or "none"
-            what = "a default input device" if device is None else f"one input device {device!r}"
-            raise AudioDeviceError(f"could not find {what}: {error}; input devices here: {known}") from error
-        self.name: str = info["name"]
-        self.sample_rate = round(info["default_samplerate"])
-        self.channels = min(channels, info["max_input_channels"])
-        self.dropped_blocks = 0
-        """Blocks that came while the queue was full, and were lost."""
-        self.overflows = 0
-        """Blocks before which the driver itself had lost samples."""
-        self._index: int = info["index"]
-        self._most_channels: int = info["max_input_channels"]
+        self._wanted = device
+        self._block_seconds = block_seconds
+        self._max_seconds = max_seconds
         self._watchdog = watchdog
-        self._block = round(block_seconds * self.sample_rate)
-        self._queue: queue.Queue[Samples] = queue.Queue(max(2, round(max_seconds / block_seconds)))
-        self._ended = threading.Event()
-        self._delivered = False
-        self._stream: Any = None
+        self._reconnect = reconnect
+        self._on_event = on_event
+        self._device = PORTAUDIO.call(lambda: find_device(device))
+        self.name = self._device.name
+        self.sample_rate = self._device.sample_rate
+        """Of all blocks, also if the device comes back at another rate."""
+        self.channels = min(channels, self._device.channels)
+        """Of all blocks, once the microphone is open."""
+        self._losses = Losses()
+        self._gaps = 0
+        self._gap_seconds = 0.0
+        self._clock = StreamClock(self.sample_rate)
+        self._closed = threading.Event()
+        self._closed.set()
 
-    def _callback(self, data: Samples, frames: int, time: object, status: Any) -> None:
-        # Runs on the driver's thread, which must never wait: copy, enqueue, count, return.
-        if status.input_overflow:
-            self.overflows += 1
-        try:
-            self._queue.put_nowait(data.copy())
-        except queue.Full:
-            self.dropped_blocks += 1
+    @property
+    def dropped_blocks(self) -> int:
+        """Blocks lost because the consumer was too slow."""
+        return self._losses.dropped_blocks
+
+    @property
+    def overflows(self) -> int:
+        """Blocks before which the driver itself had lost samples."""
+        return self._losses.overflows
+
+    @property
+    def stats(self) -> MicrophoneStats:
+        """All that has been counted; may be asked by any thread."""
+        clock, losses = self._clock, self._losses
+        rate = clock.measured_rate
+        return MicrophoneStats(
+            **asdict(losses),
+            gaps=self._gaps,
+            gap_seconds=self._gap_seconds,
+            measured_rate=rate,
+            drift_ppm=None if rate is None else 1e6 * (rate / clock.sample_rate - 1),
+        )
 
     def __enter__(self) -> "Microphone":
-        self._queue = queue.Queue(self._queue.maxsize)
-        self._ended.clear()
-        self._delivered = False
-        for channels in dict.fromkeys((self.channels, self._most_channels)):
-            try:
-                self._stream = _within(_OPEN_SECONDS, partial(self._start, channels))
-            except queue.Empty:
-                self._never_terminate()
-                raise AudioDeviceError(
-                    f"'{self.name}' did not open within {_OPEN_SECONDS:g} s; does the sound server hang?"
-                ) from None
-            except self._sd.PortAudioError as error:
-                failure = error
-            else:
-                self.channels = channels
-                return self
-        raise AudioDeviceError(
-            f"could not open '{self.name}' at {self.sample_rate} Hz with {self.channels} channel(s): {failure}; "
-            "is it in use, or may this user not record?"
-        ) from failure
+        stream = PORTAUDIO.call(partial(self._open, self._device), undo=InputStream.close)
+        self.channels = stream.channels
+        self._closed.clear()
+        self._heard_until = time.monotonic()
+        self._use(stream)
+        return self
 
-    def _start(self, channels: int) -> Any:
-        stream = self._sd.InputStream(
-            device=self._index,
-            samplerate=self.sample_rate,
-            channels=channels,
-            dtype="int16",
-            blocksize=self._block,
-            callback=self._callback,
-            finished_callback=self._ended.set,
+    def _open(self, device: Device) -> InputStream:
+        return InputStream(
+            device,
+            self.channels,
+            block_seconds=self._block_seconds,
+            max_seconds=self._max_seconds,
+            losses=self._losses,
         )
-        try:
-            stream.start()
-        except self._sd.PortAudioError:
-            stream.close()
-            raise
-        return stream
+
+    def _reopen(self, gone: InputStream) -> InputStream:
+        gone.close()
+        PORTAUDIO.rescan()
+        return self._open(find_device(self._wanted, self._device))
+
+    def _use(self, stream: InputStream) -> None:
+        # Needs no lock, which a signal's handler could wait for in vain: ``close`` sets the event before it looks.
+        self._stream = stream
+        if self._closed.is_set():
+            PORTAUDIO.submit(stream.close)
+        self._delivered = False
+        self._device = stream.device
+        self.name = stream.device.name
+        rate = stream.device.sample_rate
+        self._clock = StreamClock(rate)
+        self._resampler = (
+            None
+            if rate == self.sample_rate
+            else soxr.ResampleStream(rate, self.sample_rate, self.channels, dtype="int16")
+        )
 
     def blocks(self) -> Iterator[Samples]:
         """Blocks of ``(samples, channels)`` int16, until ``close`` is called.
 
-        Raises ``AudioDeviceError`` if the microphone is not open, ends its stream, or delivers nothing for the
-        watchdog's time.
-        """
-        if self._stream is None:
-            raise AudioDeviceError("expected an open microphone, got a closed one; use it inside a with statement")
-        while (block := self._next()) is not None:
-            yield block
+        In the place of what is missing comes silence of the same length, but at most 2 s, and 2 s after the device was
+        gone: so no window of a shorter model hears as one what was spoken before and after.
 
-    def _next(self) -> Samples | None:
+        Raises ``AudioDeviceError`` if the microphone is not open and, without ``reconnect``, if it ends its stream or
+        delivers nothing for the watchdog's time.
+        """
+        if self._closed.is_set():
+            raise AudioDeviceError("expected an open microphone, got a closed one; use it inside a with statement")
+        while True:
+            silence = _MOST_SILENCE
+            try:
+                block = self._next()
+            except AudioDeviceError as loss:
+                if not self._reconnect:
+                    raise
+                block = self._resumed(loss)
+            else:
+                silence = 0.0 if block is None else self._missing(block)
+            if block is None:
+                return
+            if silence:
+                frames = round(silence * self._device.sample_rate)
+                yield self._fitted(np.zeros((frames, self._stream.channels), block.samples.dtype))
+            yield self._fitted(block.samples)
+
+    def _next(self) -> Block | None:
         """The next block, or ``None`` if the microphone was closed meanwhile."""
+        stream = self._stream
         patience = self._watchdog if self._delivered else max(self._watchdog, _FIRST_BLOCK_SECONDS)
         # Waits are counted, not clocked: a process that was stopped for a while has not missed the device.
         for _ in range(math.ceil(patience / _POLL_SECONDS)):
+            ended = stream.ended.is_set()
             try:
-                block = self._queue.get(timeout=_POLL_SECONDS)
+                block = stream.get(_POLL_SECONDS)
             except queue.Empty:
-                if self._stream is None:
-                    return None
-                if self._ended.is_set():
-                    raise AudioDeviceError(f"'{self.name}' has ended its stream; was it unplugged?") from None
-            else:
+                block = None
+            if self._closed.is_set():
+                return None
+            if block is not None:
                 self._delivered = True
                 return block
+            if ended:
+                raise AudioDeviceError(f"'{self.name}' has ended its stream; was it unplugged?")
         raise AudioDeviceError(f"'{self.name}' has delivered no audio for {patience:g} s; is it still connected?")
 
-    def close(self) -> None:
-        """Close the device; never waits long, even if its driver hangs. Safe to call twice."""
-        stream, self._stream = self._stream, None
-        if stream is None:
-            return
-        try:
-            _within(_CLOSE_SECONDS, stream.close)
-        except queue.Empty:
-            logger.info("'%s' did not close within %g s; it is left open", self.name, _CLOSE_SECONDS)
-            self._never_terminate()
+    def _missing(self, block: Block) -> float:
+        """Count and tell what lacks before this block; seconds of silence to put in its place."""
+        dropped, paused = self._clock.missing(block.stamp)
+        self._heard_until = block.stamp.captured + block.stamp.frames / self._device.sample_rate
+        if paused:
+            self._gaps += 1
+            self._gap_seconds += paused
+            self._tell("paused", f"'{self.name}' has left out {paused:.1f} s of audio", paused)
+        if dropped:
+            self._tell("dropped", f"{dropped:.1f} s of audio were dropped; this program takes it too slowly", dropped)
+        return min(dropped + paused, _MOST_SILENCE)
 
-    def _never_terminate(self) -> None:
-        # At exit sounddevice closes PortAudio, which would wait for the hanging driver once more, and for ever.
-        atexit.unregister(self._sd._exit_handler)
+    def _resumed(self, loss: AudioDeviceError) -> Block | None:
+        """Try until the device delivers again: its first block, or ``None`` if the microphone was closed meanwhile."""
+        heard_until = self._heard_until
+        pause = _FIRST_PAUSE
+        self._tell("lost", str(loss), time.monotonic() - heard_until)
+        while not self._closed.wait(pause):
+            pause = min(2 * pause, _LONGEST_PAUSE)
+            try:
+                again = partial(self._reopen, self._stream)
+                self._use(PORTAUDIO.call(again, cancelled=self._closed, undo=InputStream.close))
+                block = self._next()
+            except AudioDeviceError as error:
+                if not self._closed.is_set():
+                    message = f"{error}; trying again in {pause:g} s"
+                    self._tell("retrying", message, time.monotonic() - heard_until)
+                continue
+            if block is not None:
+                self._missing(block)
+                gap = max(0.0, block.stamp.captured - heard_until)
+                self._gaps += 1
+                self._gap_seconds += gap
+                self._tell("resumed", f"'{self.name}' is back after {gap:.1f} s", gap)
+            return block
+        return None
+
+    def _tell(self, kind: EventKind, message: str, seconds: float) -> None:
+        if self._on_event is not None:
+            self._on_event(DeviceEvent(kind, message, seconds))
+
+    def _fitted(self, samples: Samples) -> Samples:
+        """``(n, channels)`` of the device's rate and channels -> ``(n, channels)`` of those that were promised."""
+        if samples.shape[1] != self.channels:
+            # A device may come back with others: what is too much is left out, what lacks is repeated.
+            samples = np.take(samples, np.arange(self.channels) % samples.shape[1], axis=1)
+        if self._resampler is not None:
+            samples = self._resampler.resample_chunk(samples)
+        return samples
+
+    def close(self) -> None:
+        """Close the device and end ``blocks``; never waits long, even if its driver hangs. Safe to call twice, by any
+        thread, and in a signal's handler."""
+        if self._closed.is_set():
+            return
+        self._closed.set()
+        if not wait([PORTAUDIO.submit(self._stream.close)], _CLOSE_SECONDS).done:
+            logger.info("'%s' did not close within %g s; it is left open", self.name, _CLOSE_SECONDS)
+            leave_open_at_exit()
 
     def __exit__(self, *exc: object) -> None:
         self.close()
-
-
-def _within(seconds: float, call: Callable[[], Any]) -> Any:
-    """What ``call`` returns or raises; ``queue.Empty`` if that takes longer. PortAudio waits for a hanging driver for
-    ever, with the interpreter's signals held back, so such calls get a thread that may be left behind."""
-    results: queue.SimpleQueue[tuple[Any, Exception | None]] = queue.SimpleQueue()
-
-    def work() -> None:
-        try:
-            results.put((call(), None))
-        except Exception as error:
-            results.put((None, error))
-
-    threading.Thread(target=work, name="wakeword-portaudio", daemon=True).start()
-    result, error = results.get(timeout=seconds)
-    if error is not None:
-        raise error
-    return result

@@ -1,8 +1,10 @@
-"""Virtual microphones for the tests."""
+"""Microphones for the tests: without a sound card, and without PortAudio."""
 
+import sys
 from collections.abc import Iterator
 
 import pytest
+from fake_portaudio import FakePortAudio
 from virtual_microphone import VirtualMicrophone, running
 
 
@@ -18,3 +20,11 @@ def own_microphone() -> Iterator[VirtualMicrophone]:
     """A microphone that the test may break."""
     with running() as started:
         yield started
+
+
+@pytest.fixture
+def portaudio(monkeypatch: pytest.MonkeyPatch) -> FakePortAudio:
+    """What ``Microphone`` takes for sounddevice."""
+    fake = FakePortAudio()
+    monkeypatch.setitem(sys.modules, "sounddevice", fake)
+    return fake

@@ -125,7 +125,7 @@ def test_a_device_that_vanishes_is_an_error(
     own_microphone: VirtualMicrophone, spoken: tuple[list[str], str, Path], how: str
 ) -> None:
     """The first two end the stream, the third only stops the blocks, and after the last even closing hangs."""
-    with listening(own_microphone, *spoken[0]) as process:
+    with listening(own_microphone, *spoken[0], "--no-reconnect") as process:
         time.sleep(0.3)
         own_microphone.vanish(how)
         status, errors, seconds = ended(process)

@@ -3,71 +3,13 @@
 import sys
 import threading
 import time
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from fake_portaudio import FakePortAudio, pcm
 
 from wakeword import AudioDeviceError, Microphone
 from wakeword.microphone import list_devices
-
-
-def pcm(samples: int = 960) -> np.ndarray:
-    return np.random.default_rng(0).integers(-32_768, 32_768, (samples, 1), dtype=np.int16)
-
-
-class FakeStream:
-    """An input stream whose blocks the test delivers."""
-
-    def __init__(self, portaudio: "FakePortAudio", channels: int, callback, finished_callback, **_: object) -> None:
-        if channels not in portaudio.accepted:
-            raise portaudio.PortAudioError("Invalid number of channels")
-        self.callback, self.finish = callback, finished_callback
-        self.closing = portaudio.closing
-        portaudio.stream = self
-
-    def start(self) -> None: ...
-
-    def deliver(self, block: np.ndarray, *, overflow: bool = False) -> None:
-        self.callback(block, len(block), None, SimpleNamespace(input_overflow=overflow))
-        block[:] = 0  # the driver uses its buffer again
-
-    def close(self) -> None:
-        self.closing()
-
-
-class FakePortAudio:
-    """What ``Microphone`` uses of sounddevice: one device with 8 channels at 48 kHz."""
-
-    class PortAudioError(Exception):
-        pass
-
-    default = SimpleNamespace(device=[0, 0])
-
-    def __init__(self, accepted: tuple[int, ...] = (1, 2, 8)) -> None:
-        self.accepted = accepted
-        self.closing = lambda: None
-        self.stream: FakeStream | None = None
-
-    def query_devices(self, device: int | str | None = None, kind: str | None = None):
-        info = {"name": "Fake", "index": 0, "max_input_channels": 8, "default_samplerate": 48_000.0}
-        if kind is None:
-            return [info]
-        if device not in (None, 0, "fake"):
-            raise ValueError(f"No input device matching {device!r}")
-        return info
-
-    def InputStream(self, **settings) -> FakeStream:  # noqa: N802
-        return FakeStream(self, **settings)
-
-    def _exit_handler(self) -> None: ...
-
-
-@pytest.fixture
-def portaudio(monkeypatch: pytest.MonkeyPatch) -> FakePortAudio:
-    fake = FakePortAudio()
-    monkeypatch.setitem(sys.modules, "sounddevice", fake)
-    return fake
 
 
 def test_blocks_come_out_as_they_went_in(portaudio: FakePortAudio) -> None:
@@ -130,11 +72,13 @@ def test_a_microphone_opened_again_has_forgotten_the_first_time(portaudio: FakeP
 
 
 def test_closing_a_driver_that_hangs_does_not_hang(portaudio: FakePortAudio) -> None:
-    portaudio.closing = lambda: time.sleep(5)
+    answer = threading.Event()
+    portaudio.closing = lambda: answer.wait(10)
     started = time.monotonic()
     with Microphone():
         pass
     assert time.monotonic() - started < 2
+    answer.set()
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ SINK = "wakeword_test"
 class VirtualMicrophone:
     """A running sound server. What ``play`` plays, the default input device hears."""
 
-    def __init__(self, folder: Path, *, rate: int) -> None:
+    def __init__(self, folder: Path, *, rate: int, channels: int) -> None:
         self._folder = folder
         self.rate = rate
         socket = folder / "native"
@@ -41,19 +41,23 @@ class VirtualMicrophone:
             "ALSA_CONFIG_PATH": f"/usr/share/alsa/alsa.conf:{alsa}",
             "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
         }
+        self._sink = ("module-null-sink", f"sink_name={SINK}", f"rate={rate}", f"channels={channels}", "format=s16le")
+        self._recorder: subprocess.Popen[bytes] | None = None
+        self._start()
+
+    def _start(self) -> None:
         flags = (
             "--daemonize=no --use-pid-file=no --exit-idle-time=-1 --disable-shm=yes --high-priority=no --realtime=no"
         )
         self._server = subprocess.Popen(
             [
-                *("pulseaudio", "-n", *flags.split(), f"--log-target=file:{folder / 'log'}"),
-                *("-L", f"module-native-protocol-unix socket={socket} auth-anonymous=1"),
-                *("-L", f"module-null-sink sink_name={SINK} rate={rate} channels=1 format=s16le"),
+                *("pulseaudio", "-n", *flags.split(), f"--log-target=file:{self._folder / 'log'}"),
+                *("-L", f"module-native-protocol-unix socket={self._folder / 'native'} auth-anonymous=1"),
+                *("-L", " ".join(self._sink)),
             ],
             env=self.environment,
             stderr=subprocess.DEVNULL,
         )
-        self._recorder: subprocess.Popen[bytes] | None = None
 
     def settle(self) -> None:
         """Wait until the server answers and audio flows. Raises ``RuntimeError`` with its log if it does not."""
@@ -67,6 +71,9 @@ class VirtualMicrophone:
         # A recorder of low latency keeps the null sink from rendering in lumps of 2 s. The first lump was begun before
         # the recorder came; when a second recorder has heard something, it is over.
         record = ["parec", "--latency-msec=20", "--raw"]
+        if self._recorder is not None:
+            self._recorder.kill()
+            self._recorder.wait()
         self._recorder = subprocess.Popen(record, env=self.environment, stdout=subprocess.DEVNULL)
         with subprocess.Popen(record, env=self.environment, stdout=subprocess.PIPE) as second:
             assert second.stdout is not None
@@ -92,6 +99,21 @@ class VirtualMicrophone:
             case "server stopped":
                 self._server.send_signal(signal.SIGSTOP)
 
+    def come_back(self, how: str) -> None:
+        """Undo ``vanish``; returns when audio flows again."""
+        match how:
+            case "server killed":
+                self._server.wait()
+                self._start()
+                self.settle()
+            case "device unloaded":
+                self._control("load-module", *self._sink)
+                self.settle()
+            case "device suspended":
+                self._control("suspend-sink", SINK, "0")
+            case "server stopped":
+                self._server.send_signal(signal.SIGCONT)
+
     def close(self) -> None:
         for process in (self._recorder, self._server):
             if process is not None:
@@ -111,14 +133,14 @@ def _missing() -> str | None:
 
 
 @contextmanager
-def running(rate: int = 44_100) -> Iterator[VirtualMicrophone]:
-    """A microphone that hears, at ``rate`` Hz. Skips the test, and says why, where it cannot be made."""
+def running(rate: int = 44_100, channels: int = 1) -> Iterator[VirtualMicrophone]:
+    """A microphone that hears, at ``rate`` Hz in ``channels``. Skips the test, and says why, where it cannot be made."""
     reason = _missing()
     if reason is not None:
         pytest.skip(reason)
     # The path of a socket may have 107 bytes; pytest's own folders are longer.
     with tempfile.TemporaryDirectory(prefix="mic") as folder:
-        microphone = VirtualMicrophone(Path(folder), rate=rate)
+        microphone = VirtualMicrophone(Path(folder), rate=rate, channels=channels)
         try:
             microphone.settle()
             yield microphone

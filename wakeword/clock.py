@@ -1,0 +1,82 @@
+"""The sample clock of a device against the clock of this machine: what is missing, and how fast it really runs."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+_SECONDS_BEFORE_A_RATE = 10.0
+_MOST_POINTS = 64
+# What stamps jitter by on a busy machine stays below; a driver's lost buffer is mostly above.
+_LEAST_PAUSE = 0.1
+
+
+class Stamp(NamedTuple):
+    """When a block was captured."""
+
+    frame: int
+    """Number of its first frame in the stream."""
+    frames: int
+    captured: float
+    """Instant of its first frame, in seconds of a monotonic clock. May lie too late, by whatever held the callback up,
+    but not too early."""
+    driver: float
+    """The same in seconds of the driver's clock, which is set from time to time; NaN if it gives none."""
+
+
+class StreamClock:
+    """Follows the stamps of one stream whose nominal rate is ``sample_rate``."""
+
+    def __init__(self, sample_rate: int) -> None:
+        self.sample_rate = sample_rate
+        self._paused = 0.0
+        self._before: Stamp | None = None
+        self._span = 1.0
+        self._points: list[tuple[float, float]] = []
+
+    def missing(self, stamp: Stamp) -> tuple[float, float]:
+        """Take the next block's stamp: seconds left out before it as its frame number tells, and as its times tell.
+
+        Losses that only the times tell of are those of the driver, which does not number what it loses. A block that
+        merely comes late, the driver having kept it, has an earlier time of capture and lacks nothing. Only a pause
+        that both clocks show counts: this machine's stamps are late when the callback had to wait, and the driver's
+        clock may be set, by hours on a machine that boots without one.
+        """
+        before, self._before = self._before, stamp
+        skipped, paused = stamp.frame, 0.0
+        if before is not None:
+            skipped -= before.frame + before.frames
+            elapsed = (stamp.frame - before.frame) / self.sample_rate
+            late = stamp.captured - before.captured - elapsed
+            if late > _LEAST_PAUSE and stamp.driver - before.driver - elapsed > _LEAST_PAUSE:
+                paused = late
+        self._paused += paused
+        self._note(stamp.captured, stamp.captured - self._paused - stamp.frame / self.sample_rate)
+        return skipped / self.sample_rate, paused
+
+    def _note(self, captured: float, delay: float) -> None:
+        # The point of least delay of each span: what held a callback up can only add to it.
+        points = self._points
+        if not points or captured // self._span > points[-1][0] // self._span:
+            points.append((captured, delay))
+        elif delay < points[-1][1]:
+            points[-1] = (captured, delay)
+        if len(points) > _MOST_POINTS:
+            self._span *= 2
+            # Replaced as a whole: another thread may be reading.
+            self._points = [min(points[i : i + 2], key=lambda point: point[1]) for i in range(0, len(points), 2)]
+
+    @property
+    def measured_rate(self) -> float | None:
+        """Frames per second of this machine's clock, ``None`` before 10 s are in.
+
+        The median of the slopes between any two of at most 64 points, each that of the least delay in its span of time
+        (Theil 1950, Sen 1968). With stamps that are 1 ms late on average, and a tenth of them 10 ms, simulation gives an
+        error of 2 ppm after 12 s (rms), 0.2 after a minute and 0.05 after five. What this machine's own clock is wrong
+        by comes on top.
+        """
+        points = np.array(tuple(self._points))
+        if len(points) < 2 or points[-1, 0] - points[0, 0] < _SECONDS_BEFORE_A_RATE:
+            return None
+        earlier, later = np.triu_indices(len(points), 1)
+        time, delay = (points[later] - points[earlier]).T
+        return float(self.sample_rate * (1 - np.median(delay / time)))

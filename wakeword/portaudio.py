@@ -1,0 +1,119 @@
+"""The PortAudio of this process, which must not be called by two threads at once, and whose calls may hang."""
+
+import atexit
+import math
+import queue
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from typing import Any, TypeVar
+
+from wakeword.errors import AudioDeviceError
+
+_ANSWER_SECONDS = 10.0
+_POLL_SECONDS = 0.1
+
+_Result = TypeVar("_Result")
+
+
+def sounddevice_module() -> Any:
+    """The sounddevice module, which starts PortAudio when it is imported.
+
+    Raises ``AudioDeviceError`` if PortAudio is not installed.
+    """
+    try:
+        import sounddevice
+    except OSError as error:
+        raise AudioDeviceError(
+            f"the PortAudio library is missing ({error}); install it, on Debian or Ubuntu: apt install libportaudio2"
+        ) from error
+    return sounddevice
+
+
+class PortAudioThread:
+    """Makes one call after the other, on a thread of its own that may be left behind.
+
+    PortAudio waits for a hanging driver for ever, with the interpreter's signals held back. So callers wait with a
+    limit; a call that they gave up ends when the driver answers again, and later calls wait for that.
+    """
+
+    def __init__(self) -> None:
+        self.open_streams = 0
+        """Counted by what is called here."""
+        self._calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._starting = threading.RLock()
+        self._thread: threading.Thread | None = None
+
+    def submit(self, call: Callable[[], _Result]) -> Future[_Result]:
+        """Have ``call`` called after all calls before it."""
+        future: Future[_Result] = Future()
+
+        def run() -> None:
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(call())
+                except BaseException as error:
+                    future.set_exception(error)
+
+        self._calls.put(run)
+        with self._starting:
+            # After a fork it is there, but does not run.
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._run, name="wakeword-portaudio", daemon=True)
+                self._thread.start()
+        return future
+
+    def _run(self) -> None:
+        while True:
+            self._calls.get()()
+
+    def call(
+        self,
+        call: Callable[[], _Result],
+        *,
+        cancelled: threading.Event | None = None,
+        undo: Callable[[_Result], None] = lambda result: None,
+    ) -> _Result:
+        """What ``call`` returns or raises. Raises ``AudioDeviceError`` after 10 s, or when ``cancelled`` is set. If
+        the call succeeds after its caller has gone, by this or by a signal, ``undo`` gets its result."""
+        future = self.submit(call)
+        try:
+            for _ in range(math.ceil(_ANSWER_SECONDS / _POLL_SECONDS)):
+                if wait([future], _POLL_SECONDS).done:
+                    return future.result()
+                if cancelled is not None and cancelled.is_set():
+                    break
+            raise AudioDeviceError(
+                f"the audio driver did not answer within {_ANSWER_SECONDS:g} s; does the sound server hang?"
+            )
+        except BaseException:
+            if not future.done():
+                leave_open_at_exit()
+            if not future.cancel():
+                future.add_done_callback(lambda late: None if late.exception() else undo(late.result()))
+            raise
+
+    def rescan(self) -> None:
+        """Have PortAudio look for devices again, which it does only when it starts. To be called on this thread.
+
+        This closes every stream of the process, so it does nothing while another of ours is open.
+        """
+        sounddevice = sounddevice_module()
+        if self.open_streams:
+            return
+        try:
+            while sounddevice._initialized:
+                sounddevice._terminate()
+            sounddevice._initialize()
+        except sounddevice.PortAudioError as error:
+            raise AudioDeviceError(f"could not look for audio devices again: {error}") from error
+
+
+PORTAUDIO = PortAudioThread()
+"""The only one, whatever number of microphones there are, as there is one PortAudio in a process."""
+
+
+def leave_open_at_exit() -> None:
+    """At exit sounddevice closes PortAudio, which would wait for a hanging driver once more, and for ever."""
+    atexit.unregister(getattr(sys.modules.get("sounddevice"), "_exit_handler", None))  # type: ignore[arg-type]
