@@ -29,7 +29,7 @@ check: $(VENV)/.development
 	$(BIN)/mypy
 
 bench: $(VENV)/.development
-	$(BIN)/python -m wakeword_tools.bench
+	$(BIN)/wakeword bench
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo 'expected Python 3.11 or newer, found none: install it or set PYTHON=...' >&2; exit 1; }

@@ -239,8 +239,8 @@ class Detector:
     def close(self) -> None:
         """Take no more audio and let go of what was kept; a ``push`` under way in another thread breaks off soon."""
         self._closed = True
-        # Never wait: whoever holds the lock lets go itself.
-        if self._lock.acquire(blocking=False):
+        # Never wait long: whoever holds the lock for longer sees the flag and lets go itself.
+        if self._lock.acquire(timeout=0.1):
             try:
                 self.reset()
             finally:

@@ -1,159 +1,143 @@
-"""What listening costs: CPU time, memory and start-up, beside pymicro-wakeword where that is installed.
+"""What listening costs on this machine: processor, memory, start-up and delay, beside the peers that are installed.
 
-``python -m wakeword_tools.bench --model FILE``. The contenders take turns in one process, on the same audio in the same
-blocks, so that a busy or throttled machine slows all of them alike; what counts is the ratio.
+The contenders take turns in one process, pinned to one core, on the same audio in the same blocks, so that a busy or
+throttled machine slows all of them alike. Figures are medians over the turns; what counts is the ratio within a turn.
 """
 
-import dataclasses
-import importlib.util
-import subprocess
-import sys
-import time
-from collections.abc import Callable
+import importlib.metadata
+import os
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from statistics import median
-from typing import Annotated
+from typing import Any
 
 import numpy as np
-import typer
-from numpy.typing import NDArray
 
-from wakeword import Detector, Model, load_model, shipped_models
+from wakeword.audio import SAMPLE_RATE
+from wakeword.features import FeatureConfig
+from wakeword.scorer import DEFAULT_HOP
+from wakeword_tools.bench_contenders import MOST_KEYWORDS, OURS, PEERS, Contender, present, version
+from wakeword_tools.bench_measures import at_a_microphones_pace, cpu_ms_per_second, one_core, settle, signals, start_up
+from wakeword_tools.bench_report import BLOCKS, Cost, Latency, Report, Start
+from wakeword_tools.bench_streams import STREAM_COUNTS, stream_costs
 
-BLOCKS = (160, 320, 1280)
-"""Samples per block: 10, 20 and 80 ms."""
-PEER = "pymicro-wakeword"
+_STARTS = 5
 
-Pcm = NDArray[np.int16]
-Listener = Callable[[Pcm], object]
-"""Takes the next block of 16 kHz mono audio."""
-
-_PEAK_MEMORY = """
-from pathlib import Path
-lines = Path("/proc/self/status").read_text().splitlines()
-print(next(line.split()[1] for line in lines if line.startswith("VmHWM")))
-"""
-
-_START_OURS = """
-import sys, time
-start = time.perf_counter()
-from wakeword import Detector
-detector = Detector(sys.argv[1], threshold=1.0)
-print(1000 * (time.perf_counter() - start))
-import numpy as np
-for _ in range(100):
-    detector.push(np.zeros(1280, np.int16))
-"""
-
-_START_PEER = """
-import time
-start = time.perf_counter()
-from pymicro_wakeword import MicroWakeWord, MicroWakeWordFeatures, Model
-model, features = MicroWakeWord.from_builtin(Model.OKAY_NABU), MicroWakeWordFeatures()
-print(1000 * (time.perf_counter() - start))
-for _ in range(100):
-    for feature in features.process_streaming(bytes(2560)):
-        model.process_streaming(feature)
-"""
+Advance = Callable[[float], None]
+"""Told how much of the work is done, 0..1."""
 
 
-def noise(seconds: float) -> Pcm:
-    """White noise that swells and fades like speech, 16 kHz int16, ``(samples,)``."""
-    t = np.arange(round(16_000 * seconds)) / 16_000
-    loudness = 1_500 * (1.1 + np.sin(2 * np.pi * 3 * t))
-    return np.asarray(loudness * np.random.default_rng(0).standard_normal(len(t)), np.int16)
+def benchmark(
+    model: str,
+    *,
+    seconds: float = 5.0,
+    repeats: int = 9,
+    paced_seconds: float = 30.0,
+    stream_counts: Sequence[int] = STREAM_COUNTS,
+    peers: Sequence[Contender] | None = None,
+    advance: Advance = lambda done: None,
+) -> Report:
+    """Measure this engine with ``model``, a file or a shipped keyword, and the peers that run here.
+
+    ``stream_counts``: how many streams are tried in one pool. ``peers``: by default all that are known.
+
+    Raises ``ModelError`` if the model cannot be used.
+    """
+    with one_core() as core:
+        OURS.start(model, 1)  # An unusable model is told at once.
+        working, absent = present(PEERS if peers is None else peers)
+        contenders = [OURS, *working]
+        costs = _costs(contenders, model, seconds, repeats, lambda done: advance(0.6 * done))
+        streams = stream_costs(model, stream_counts, repeats, lambda done: advance(0.6 + 0.2 * done))
+        latencies = _latencies(contenders, model, paced_seconds)
+        advance(0.9)
+        starts = _starts(contenders, model)
+        advance(1.0)
+    return Report(
+        machine=_machine(core),
+        model=Path(model).name,
+        seconds=seconds,
+        repeats=repeats,
+        hop_ms=1_000 * DEFAULT_HOP * FeatureConfig().hop_length / SAMPLE_RATE,
+        versions={one.name: version(one) for one in contenders},
+        absent=absent,
+        costs=costs,
+        streams=streams,
+        latencies=latencies,
+        starts=starts,
+        starts_each=_STARTS,
+    )
 
 
-def our_listener(model: Path, keywords: int = 1) -> Callable[[], Listener]:
-    """Makes new detectors that run ``model`` for so many keywords."""
-    models: list[Model] = []
-    for number in range(keywords):
-        loaded = load_model(model)
-        loaded.card = dataclasses.replace(loaded.card, phrase=f"keyword {number}")
-        models.append(loaded)
-
-    def start() -> Listener:
-        return Detector(models, threshold=1.0).push
-
-    return start
-
-
-def peer_listener() -> Listener:
-    """A new stream of the peer, with a model that comes with it."""
-    from pymicro_wakeword import MicroWakeWord, MicroWakeWordFeatures
-    from pymicro_wakeword import Model as PeerModel
-
-    model, features = MicroWakeWord.from_builtin(PeerModel.OKAY_NABU), MicroWakeWordFeatures()
-
-    def push(block: Pcm) -> None:
-        for feature in features.process_streaming(block.tobytes()):
-            model.process_streaming(feature)
-
-    return push
+def _costs(contenders: Sequence[Contender], model: str, seconds: float, repeats: int, advance: Advance) -> list[Cost]:
+    """One keyword in blocks of every size, and several in the longest, each on every signal."""
+    audio = signals(seconds)
+    loads = [(block, 1) for block in BLOCKS] + [(BLOCKS[-1], MOST_KEYWORDS)]
+    listeners = {(one.name, number): one.start(model, number) for one in contenders for number in (1, MOST_KEYWORDS)}
+    costs = {
+        signal: [Cost(one.name, signal, block, number, []) for (block, number), one in product(loads, contenders)]
+        for signal in audio
+    }
+    by_name = {one.name: one for one in contenders}
+    for turn in range(repeats):
+        for signal, some in costs.items():
+            for (name, _), listener in listeners.items():
+                settle(by_name[name], listener, audio[signal][: 2 * SAMPLE_RATE])
+            for cost in some:
+                listener = listeners[cost.contender, cost.keywords]
+                took = cpu_ms_per_second(by_name[cost.contender], listener, audio[signal], cost.block)
+                cost.ms_per_second.append(took)
+        advance((turn + 1) / repeats)
+    return [cost for some in costs.values() for cost in some]
 
 
-def cpu_ms_per_second(listener: Listener, audio: Pcm, block: int) -> float:
-    """Milliseconds of CPU time, of all threads, per second of audio."""
-    blocks = [audio[start : start + block] for start in range(0, len(audio), block)]
-    start = time.process_time()
-    for piece in blocks:
-        listener(piece)
-    return 1000 * (time.process_time() - start) / (len(audio) / 16_000)
+def _latencies(contenders: Sequence[Contender], model: str, seconds: float) -> list[Latency]:
+    speech = signals(seconds)["speech-like"]
+    return [
+        Latency(
+            paced.contender,
+            paced.block,
+            median(paced.push_ms),
+            float(np.percentile(paced.push_ms, 99)),
+            len(paced.push_ms),
+            paced.cpu_ms_per_second,
+        )
+        for paced in at_a_microphones_pace(contenders, model, speech, BLOCKS)
+    ]
 
 
-def compare(
-    starts: dict[str, Callable[[], Listener]], audio: Pcm, *, repeats: int
-) -> dict[int, dict[str, list[float]]]:
-    """Costs of each contender, in ms/s, for each block size: one for each repeat, taken in turns."""
-    costs: dict[int, dict[str, list[float]]] = {block: {name: [] for name in starts} for block in BLOCKS}
-    for _ in range(repeats):
-        for block in BLOCKS:
-            for name, start in starts.items():
-                costs[block][name].append(cpu_ms_per_second(start(), audio, block))
-    return costs
+def _starts(contenders: Sequence[Contender], model: str) -> list[Start]:
+    found: dict[str, list[Mapping[str, Any]]] = {one.name: [] for one in contenders}
+    for _ in range(_STARTS):
+        for one in contenders:
+            found[one.name].append(start_up(one, model))
+    return [
+        Start(
+            name,
+            median(run["import_ms"] for run in runs),
+            median(run["import_cpu_ms"] for run in runs),
+            median(run["load_ms"] for run in runs),
+            None if runs[0]["peak_mb"] is None else median(run["peak_mb"] for run in runs),
+        )
+        for name, runs in found.items()
+    ]
 
 
-def start_up(code: str, *arguments: str) -> tuple[float, float]:
-    """Milliseconds to import and load, and peak resident memory in MB after 8 s of audio, in a process of its own."""
-    command = [sys.executable, "-c", code + _PEAK_MEMORY, *arguments]
-    milliseconds, kilobytes = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    return float(milliseconds), float(kilobytes) / 1024
-
-
-def main(
-    model: Annotated[Path | None, typer.Option(help="Model file; without it, the first shipped model.")] = None,
-    seconds: Annotated[float, typer.Option(min=1.0, help="Audio of each measurement.")] = 10.0,
-    repeats: Annotated[int, typer.Option(min=1, help="Measurements of each; medians are printed.")] = 9,
-) -> None:
-    """Measure what listening costs."""
-    path = model or next(iter(shipped_models().values()), None)
-    if path is None:
-        raise typer.BadParameter("no model is shipped with this installation; give one", param_hint="--model")
-    starts = {"wakeword": our_listener(path), "3 keywords": our_listener(path, 3)}
-    has_peer = importlib.util.find_spec("pymicro_wakeword") is not None
-    if has_peer:
-        starts[PEER] = peer_listener
-    else:
-        typer.echo(f"{PEER} is not installed; measured without it")
-    costs = compare(starts, noise(seconds), repeats=repeats)
-
-    typer.echo(f"CPU ms per second of audio, {path.name}, medians of {repeats} x {seconds:g} s")
-    typer.echo(f"{'block':>7}{'wakeword':>10}{'+ keyword':>11}" + (f"{PEER:>18}{'ratio':>7}" if has_peer else ""))
-    for block, cost in costs.items():
-        ours = median(cost["wakeword"])
-        further = median((three - one) / 2 for one, three in zip(cost["wakeword"], cost["3 keywords"], strict=True))
-        line = f"{block / 16:>4g} ms{ours:>10.2f}{further:>11.2f}"
-        if has_peer:
-            ratio = median(one / other for one, other in zip(cost["wakeword"], cost[PEER], strict=True))
-            line += f"{median(cost[PEER]):>18.2f}{ratio:>7.2f}"
-        typer.echo(line)
-
-    processes = {"wakeword": (_START_OURS, str(path))} | ({PEER: (_START_PEER,)} if has_peer else {})
-    for name, command in processes.items():
-        runs = [start_up(*command) for _ in range(3)]
-        milliseconds, megabytes = (median(column) for column in zip(*runs, strict=True))
-        typer.echo(f"{name}: {milliseconds:.0f} ms to import and load, {megabytes:.0f} MB peak resident memory")
-
-
-if __name__ == "__main__":
-    typer.run(main)
+def _machine(core: int | None) -> dict[str, str]:
+    processor = platform.processor() or platform.machine()
+    described = Path("/proc/cpuinfo")
+    if described.exists():
+        names = [line.split(":", 1)[1] for line in described.read_text().splitlines() if line.startswith("model name")]
+        processor = names[0].strip() if names else processor
+    return {
+        "processor": processor,
+        "cores": str(os.cpu_count()),
+        "pinned to core": "none" if core is None else str(core),
+        "load average": f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown",
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "onnxruntime": importlib.metadata.version("onnxruntime"),
+    }
