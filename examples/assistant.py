@@ -1,0 +1,75 @@
+"""Skeleton of a voice assistant: wake word, then a command, then an answer.
+
+    python examples/assistant.py                                  # the default microphone
+    python examples/assistant.py --input assets/audio/demo.flac   # a recording in its place
+
+The recogniser gets one unbroken recording: half a second before the wake word, the word, and all that follows until the
+speaker is silent. While a turn lasts, the assistant's own voice included, nothing is detected. Put your speech
+recognition into ``recognise`` and your player into ``say``; neither may block, or audio piles up meanwhile.
+"""
+
+import argparse
+from collections.abc import Iterator
+from contextlib import suppress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wakeword import Detection, Detector, FileSource, Microphone
+
+RATE = 16_000  # of all audio that the detector gives
+BLOCK_SECONDS = 0.02
+LONGEST, PAUSE = 8.0, 0.8  # seconds of a command, and of the silence that ends it
+QUIET = 0.1  # of the wake word's own level
+
+
+def recognise(audio: NDArray[np.float32]) -> str:
+    """Stand-in for speech recognition: 16 kHz mono audio to text."""
+    return f"{len(audio) / RATE:.2f} s of audio"
+
+
+def say(text: str) -> float:
+    """Stand-in for a player: begins to speak and returns at once, with the seconds that it will take."""
+    print(f"assistant: I heard {text}", flush=True)
+    return 1.5
+
+
+def is_over(command: NDArray[np.float32], voice: float) -> bool:
+    """Whether the speaker has finished, by the level of the last part; ``voice`` is the RMS of the wake word."""
+    last = command[-round(PAUSE * RATE) :]
+    return len(last) >= PAUSE * RATE and bool(np.sqrt(np.mean(last**2)) < QUIET * voice)
+
+
+def turn(detector: Detector, detection: Detection) -> Iterator[None]:
+    """One turn of the conversation. Each ``yield`` lets the detector take the next block."""
+    print(f"{detection.end:.2f} s: {detection.keyword}", flush=True)
+    voice = float(np.sqrt(np.mean(detection.audio**2)))
+    with detector.suppressed():
+        with detector.follow(detection) as follower:
+            command = follower.read()
+            while not (is_over(command, voice) or len(command) > LONGEST * RATE):
+                yield
+                command = np.concatenate([command, follower.read()])
+        end = detector.seconds + say(recognise(np.concatenate([detection.audio, command])))
+        while detector.seconds < end:
+            yield
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="A voice assistant without recogniser and voice.")
+    parser.add_argument("--input", metavar="FILE", help="a recording in place of the microphone")
+    file = parser.parse_args().input
+    source = Microphone(reconnect=True) if file is None else FileSource(file)
+    with source, suppress(KeyboardInterrupt):
+        detector = Detector("marvin", sample_rate=source.sample_rate)
+        size = round(BLOCK_SECONDS * source.sample_rate)
+        under_way: Iterator[None] = iter(())
+        for block in source.blocks():
+            for start in range(0, len(block), size):  # a file's blocks last seconds
+                for detection in detector.push(block[start : start + size]):
+                    under_way = turn(detector, detection)
+                next(under_way, None)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+"""Several wake words on one stream, each at an operating point of its own.
+
+    python examples/two_keywords.py marvin computer.onnx@fpr=0.03
+    python examples/two_keywords.py marvin computer.onnx@fpr=0.03 --input assets/audio/demo.flac
+
+A model is a shipped keyword or a file, made by `wakeword train`. After @ stands the operating point, one of those that
+`wakeword info MODEL` lists; without it, the model's own choice. All models share the audio and its features.
+"""
+
+import argparse
+from contextlib import suppress
+
+from wakeword import Detector, FileSource, Microphone, load_model
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Listens for several wake words.")
+    parser.add_argument("models", metavar="MODEL[@POINT]", nargs="+", help="a shipped keyword or a model file")
+    parser.add_argument("--input", metavar="FILE", help="a recording in place of the microphone")
+    arguments = parser.parse_args()
+    models, points = [], {}
+    for given in arguments.models:
+        name, _, point = given.partition("@")
+        models.append(load_model(name))
+        if point:
+            points[models[-1].card.phrase] = point
+    detector = Detector(models, point=points)
+    for keyword, threshold in detector.thresholds.items():
+        print(f"{keyword}: from {threshold:.6g} on, point {points.get(keyword, 'by default')}", flush=True)
+    source = Microphone(reconnect=True) if arguments.input is None else FileSource(arguments.input)
+    with source, suppress(KeyboardInterrupt):
+        for detection in detector.run(source):
+            print(f"{detection.end:.2f} s: {detection.keyword}, score {detection.score:.3f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

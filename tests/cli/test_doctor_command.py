@@ -1,0 +1,107 @@
+"""``wakeword doctor`` with recordings in place of a microphone, and where there is no microphone."""
+
+import json
+import sys
+from importlib.abc import MetaPathFinder
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from wakeword.model import assets_folder
+from wakeword.version import __version__
+
+DEMO = assets_folder() / "audio" / "demo.flac"
+
+
+class WithoutPortAudio(MetaPathFinder):
+    """Fails as sounddevice does where the library is missing."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if name == "sounddevice":
+            raise OSError("PortAudio library not found")
+
+
+@pytest.fixture
+def without_portaudio(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "sounddevice", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [WithoutPortAudio(), *sys.meta_path])
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    """A quiet floor, then something loud, in stereo; full scale is exceeded."""
+    rng = np.random.default_rng(0)
+    signal = 1e-3 * rng.standard_normal((3 * 48_000, 2))
+    signal[96_000:] += rng.standard_normal((48_000, 2))
+    path = tmp_path / "loud.wav"
+    soundfile.write(path, signal, 48_000)
+    return path
+
+
+def test_a_good_recording_is_found_good(cli, without_portaudio: None) -> None:
+    """It needs no PortAudio either."""
+    done = cli("doctor", "--input", DEMO, "--json")
+    assert (done.status, done.err) == (0, "")
+    told = json.loads(done.out)
+    assert (told["usable"], told["error"], told["source"]) == (True, None, str(DEMO))
+    assert told["versions"]["wakeword"] == __version__
+    assert told["versions"]["PortAudio"] == "none"
+    verdicts = {finding["name"]: finding["verdict"] for finding in told["findings"]}
+    assert {"processor", "level", "noise floor", "clipping", "DC offset", "bandwidth", "dropouts"} <= set(verdicts)
+    assert all(verdict == "ok" for name, verdict in verdicts.items() if name != "processor")
+
+
+def test_a_bad_recording_is_status_1_with_advice(cli, recording: Path) -> None:
+    done = cli("doctor", "--input", recording, "--json")
+    assert (done.status, done.err) == (1, "")
+    told = json.loads(done.out)
+    assert told["usable"] is False
+    (clipped,) = (finding for finding in told["findings"] if finding["name"] == "clipping")
+    # 0.32 of a normal distribution lies beyond its standard deviation, which is full scale, in one second of three.
+    assert clipped["value"] == pytest.approx(0.317 / 3, rel=0.05)
+    assert (clipped["verdict"], clipped["advice"].split()[0]) == ("bad", "Turn")
+
+
+def test_people_get_a_table(cli, recording: Path) -> None:
+    done = cli("doctor", "--input", recording)
+    assert done.status == 1
+    lines = done.out.splitlines()
+    assert lines[0].startswith(f"wakeword {__version__}, python 3.")
+    rows = {line.split()[0]: line for line in lines[1:] if line.strip()}
+    assert rows["clipping"].split()[1] == "bad"
+    assert "Turn" in rows["clipping"]
+    assert "ms of CPU per second of audio" in rows["processor"]
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_without_portaudio_it_says_what_to_install_and_measures_the_machine(
+    cli, without_portaudio: None, form: tuple[str, ...]
+) -> None:
+    done = cli("doctor", *form)
+    assert done.status == 1
+    assert len(done.err.splitlines()) == 1
+    assert "apt install libportaudio2" in done.err
+    assert "of CPU per second" in done.out
+    if form:
+        told = json.loads(done.out)
+        assert "libportaudio2" in told["error"]
+        (processor,) = told["findings"]
+        assert 0 < processor["value"] < 1_000
+
+
+def test_what_is_no_recording_is_an_error(cli, tmp_path: Path) -> None:
+    (tmp_path / "notes.wav").write_text("no audio")
+    soundfile.write(tmp_path / "empty.wav", np.zeros(0), 16_000)
+    soundfile.write(tmp_path / "slow.wav", np.zeros(4_000), 4_000)
+    for name in ("notes.wav", "empty.wav", "slow.wav", "none.wav"):
+        done = cli("doctor", "--input", tmp_path / name)
+        assert done.status == 1
+        assert len(done.err.splitlines()) == 1
+        assert name in done.err
+
+
+def test_wrong_use_is_status_2(cli) -> None:
+    assert cli("doctor", "--seconds", "0").status == 2
+    assert cli("doctor", "extra").status == 2
