@@ -138,11 +138,27 @@ class MfccTransform:
                 self._transform(frames[i : i + _BATCH_FRAMES], cepstra[i : i + _BATCH_FRAMES])
         return cepstra
 
+    def batch(self, signals: Array) -> Array:
+        """``(signals, samples)`` float32, C-contiguous -> the frames of each, ``(signals, frames, n_mfcc)``."""
+        config = self.config
+        count, hop = config.frames_in(signals.shape[1]), config.hop_length
+        if count > _BATCH_FRAMES:
+            return np.stack([self(signal) for signal in signals])
+        cepstra = np.empty((len(signals), count, config.n_mfcc), np.float32)
+        frames: Array = np.ndarray(
+            (len(signals), count, config.n_fft), np.float32, signals, strides=(signals.strides[0], 4 * hop, 4)
+        )
+        together = _BATCH_FRAMES // count if count else 1
+        for i in range(0, len(signals) if count else 0, together):
+            part = cepstra[i : i + together]
+            self._transform(frames[i : i + together], part.reshape(-1, config.n_mfcc))
+        return cepstra
+
     def _transform(self, frames: Array, cepstra: Array) -> None:
-        """``(frames, n_fft)`` samples, at most ``_BATCH_FRAMES`` -> ``cepstra``, ``(frames, n_mfcc)``."""
-        count = len(frames)
+        """``(..., n_fft)`` samples of at most ``_BATCH_FRAMES`` frames -> ``cepstra``, ``(frames, n_mfcc)``."""
+        count = len(cepstra)
         windowed, spectra, energies = self._windowed[:count], self._spectra[:count], self._energies[:count]
-        np.multiply(frames, self._window, out=windowed)
+        np.multiply(frames, self._window, out=windowed.reshape(frames.shape))
         # Inside in float64: in float32 a quiet band beside a loud one would be 4e-4 off.
         np.fft.rfft(windowed, out=spectra)  # type: ignore[arg-type]  # any complex array will do
         # Real and imaginary parts side by side: the filters, each row twice, add up their squares.

@@ -1,5 +1,7 @@
 """One keyword's part of a stream: its windows, their scores, its trigger."""
 
+from collections.abc import Iterable
+
 from wakeword.features import Array
 from wakeword.model import Model
 from wakeword.scorer import StreamScorer, covering_samples
@@ -9,8 +11,8 @@ _FAR_BELOW = 0.5
 """Share of the threshold under which a score leaves no doubt."""
 
 
-class KeywordStream:
-    """Scores the windows of one model over a stream of frames and says which are detections.
+class KeywordWindows:
+    """The windows of one keyword over a stream: takes their scores in order and says which are detections.
 
     Sample numbers count from the start of the stream; window ``i`` begins at sample ``i * step``.
     """
@@ -22,13 +24,11 @@ class KeywordStream:
         """Samples under one window."""
         self.step = hop * model.card.features.hop_length
         """Samples between the starts of two windows."""
-        self._scorer = StreamScorer(model, hop=hop)
         self._far_below = _FAR_BELOW * trigger.threshold
         self.reset()
 
     def reset(self) -> None:
         """Begin a new stream."""
-        self._scorer.reset()
         self.trigger.reset()
         self.window_end = self.window
         """Number of the sample at which the next window ends."""
@@ -42,16 +42,16 @@ class KeywordStream:
         """Number of the sample at which the next window begins."""
         return self.window_end - self.window
 
-    def push(
-        self, frames: Array, *, raised: float, raised_until: int, end: int | None = None
+    def take(
+        self, scores: Iterable[float], *, raised: float, raised_until: int, end: int | None = None
     ) -> list[tuple[int, float]]:
-        """Take ``(frames, n_mfcc)``; the end and the score of each window that is a detection.
+        """Take the scores of the next windows; the end and the score of each that is a detection.
 
         Windows that begin before sample ``raised_until`` fire only from the score ``raised`` on. ``end`` is the number of
         samples in a stream that is over: no window is scored after the one that covers the last of them.
         """
         found = []
-        for score in self._scorer.scores(frames):
+        for score in scores:
             if self._passed:
                 self._passed -= 1
                 continue
@@ -72,10 +72,33 @@ class KeywordStream:
             self.window_end += self.step
 
     def resume(self, start: int) -> None:
-        """Score frames anew, of which the first begins at sample ``start``: a multiple of the step."""
-        self._scorer.reset()
+        """Take scores anew, of which the first is that of the window at sample ``start``: a multiple of the step."""
         self._passed = (self.window_start - start) // self.step
 
     def is_far_below(self) -> bool:
         """Whether all scores that the trigger still considers were far below the threshold."""
         return self._low_scores >= self.trigger.smoothing
+
+
+class KeywordStream(KeywordWindows):
+    """Scores the windows of one model over a stream of frames and says which are detections."""
+
+    def __init__(self, model: Model, trigger: Trigger, *, hop: int) -> None:
+        self._scorer = StreamScorer(model, hop=hop)
+        super().__init__(model, trigger, hop=hop)
+
+    def reset(self) -> None:
+        """Begin a new stream."""
+        self._scorer.reset()
+        super().reset()
+
+    def push(
+        self, frames: Array, *, raised: float, raised_until: int, end: int | None = None
+    ) -> list[tuple[int, float]]:
+        """``take`` the scores of the windows that ``(frames, n_mfcc)`` complete."""
+        return self.take(self._scorer.scores(frames), raised=raised, raised_until=raised_until, end=end)
+
+    def resume(self, start: int) -> None:
+        """Score frames anew, of which the first begins at sample ``start``: a multiple of the step."""
+        self._scorer.reset()
+        super().resume(start)

@@ -158,7 +158,8 @@ def _open_session(data: bytes, provider: str) -> onnxruntime.InferenceSession:
         raise ConfigError(f"expected provider {' or '.join(_PROVIDERS)}, got {provider!r}")
     if _PROVIDERS[provider] not in onnxruntime.get_available_providers():
         raise ConfigError(
-            f"provider {provider!r} is not in this installation of ONNX Runtime; install onnxruntime-gpu or use cpu"
+            f"expected ONNX Runtime with the provider {provider!r}, got one with "
+            f"{', '.join(onnxruntime.get_available_providers())}; install onnxruntime-gpu in its place, or use cpu"
         )
     options = onnxruntime.SessionOptions()
     # By default the pool's threads spin between calls: at 25 small calls a second that burns most of a core.
@@ -167,10 +168,24 @@ def _open_session(data: bytes, provider: str) -> onnxruntime.InferenceSession:
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.log_severity_level = 4
     try:
-        return onnxruntime.InferenceSession(data, options, providers=[_PROVIDERS[provider]])
+        session = onnxruntime.InferenceSession(data, options, providers=[_PROVIDERS[provider]], enable_fallback=0)
     except Exception as error:  # ONNX Runtime's exceptions share no public base class
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        if provider != "cpu":
+            _open_session(data, "cpu")  # if the model is at fault, this says so
+            raise _did_not_start(provider, reason) from error
         raise ModelError(f"not an ONNX model that can be run ({reason})") from error
+    # Where a provider's libraries are missing, ONNX Runtime takes the CPU without a word.
+    if session.get_providers()[0] != _PROVIDERS[provider]:
+        raise _did_not_start(provider, f"ONNX Runtime took {session.get_providers()[0]} in its place")
+    return session
+
+
+def _did_not_start(provider: str, reason: str) -> ConfigError:
+    return ConfigError(
+        f"expected the provider {provider!r} to start, it did not ({reason}); "
+        "check the driver and the CUDA and cuDNN libraries that this onnxruntime-gpu asks for, or use cpu"
+    )
 
 
 def _self_test(model: Model) -> None:

@@ -21,6 +21,21 @@ def covering_samples(samples: int, window: int, step: int) -> int:
     return window + max(0, -(-(samples - window) // step)) * step
 
 
+def staggered_rows(model: Model, hop: int) -> tuple[int, int]:
+    """Windows under way at once, and frames of its first hop that a window passes over. ``StreamScorer`` tells more.
+
+    Raises ``ConfigError`` if the model's windows cannot begin every ``hop`` frames.
+    """
+    window, stack = model.card.window, model.card.stack
+    if not 1 <= hop <= window or hop % stack:
+        raise ConfigError(
+            f"expected a hop of 1..{window} frames (the window) in steps of {stack}, which the network of "
+            f"'{model.card.phrase}' takes at a time, got {hop}"
+        )
+    rows = -(-window // hop)
+    return rows, rows * hop - window
+
+
 class Scorer(Protocol):
     """What the detector needs of a scorer."""
 
@@ -45,16 +60,10 @@ class StreamScorer:
     """
 
     def __init__(self, model: Model, *, hop: int = DEFAULT_HOP) -> None:
-        window, stack = model.card.window, model.card.stack
-        if not 1 <= hop <= window or hop % stack:
-            raise ConfigError(
-                f"expected a hop of 1..{window} frames (the window) in steps of {stack}, which the network of "
-                f"'{model.card.phrase}' takes at a time, got {hop}"
-            )
+        rows, self._late = staggered_rows(model, hop)
         self.model = model
         self.hop = hop
-        rows = -(-window // hop)
-        self._late = rows * hop - window
+        stack = model.card.stack
         picks = model.picks(hop, rows)
         # The last row is the one that begins.
         picks[: self._late // stack, -1] = 0
