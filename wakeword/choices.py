@@ -1,12 +1,23 @@
 """What a caller chooses for all keywords, or for each."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 from wakeword.errors import ConfigError
-from wakeword.model import Model
+from wakeword.model import Model, load_model
 
 T = TypeVar("T", str, float)
+
+
+def loaded_models(models: Model | Path | str | Sequence[Model | Path | str], *, provider: str) -> list[Model]:
+    """The models that are named, loaded. Raises ``ConfigError`` unless they are of different keywords."""
+    given = [models] if isinstance(models, (Model, Path, str)) else list(models)
+    loaded = [model if isinstance(model, Model) else load_model(model, provider=provider) for model in given]
+    names = [model.card.phrase for model in loaded]
+    if not names or len(set(names)) != len(names):
+        raise ConfigError(f"expected one or more models of different keywords, got {names}")
+    return loaded
 
 
 def chosen_thresholds(

@@ -14,7 +14,7 @@ import numpy as np
 
 from wakeword.asynchronous import in_thread
 from wakeword.audio import SAMPLE_RATE, PcmStream, Samples
-from wakeword.choices import chosen_thresholds
+from wakeword.choices import chosen_thresholds, loaded_models
 from wakeword.detection import Detection
 from wakeword.errors import AudioFormatError, ClosedError, ConfigError
 from wakeword.features import Array, FeatureConfig, MfccTransform
@@ -22,7 +22,7 @@ from wakeword.follower import Follower
 from wakeword.gate import QuietGate
 from wakeword.history import AudioHistory
 from wakeword.keyword import KeywordStream
-from wakeword.model import Model, load_model
+from wakeword.model import Model
 from wakeword.scorer import DEFAULT_HOP, covering_samples
 from wakeword.sources import AudioSource
 from wakeword.suppression import Suppression
@@ -61,11 +61,7 @@ class Detector:
         provider: str = "cpu",
         gate: bool = True,
     ) -> None:
-        given = [models] if isinstance(models, (Model, Path, str)) else list(models)
-        loaded = [model if isinstance(model, Model) else load_model(model, provider=provider) for model in given]
-        names = [model.card.phrase for model in loaded]
-        if not names or len(set(names)) != len(names):
-            raise ConfigError(f"expected one or more models of different keywords, got {names}")
+        loaded = loaded_models(models, provider=provider)
         if not 0 <= pre_roll <= 60:
             raise ConfigError(f"expected a pre-roll of 0 to 60 seconds, got {pre_roll}")
         thresholds = chosen_thresholds(loaded, point, threshold)

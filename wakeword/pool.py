@@ -16,13 +16,13 @@ import numpy as np
 
 from wakeword.audio import SAMPLE_RATE, PcmStream
 from wakeword.batch_scorer import BatchScorer
-from wakeword.choices import chosen_thresholds
+from wakeword.choices import chosen_thresholds, loaded_models
 from wakeword.detection import Detection
 from wakeword.errors import ClosedError, ConfigError
 from wakeword.features import Array, FeatureConfig, MfccTransform
 from wakeword.hop_reader import HopReader
 from wakeword.keyword import KeywordWindows
-from wakeword.model import Model, load_model, score_of_logit
+from wakeword.model import Model, score_of_logit
 from wakeword.pool_stream import PoolStream
 from wakeword.scorer import DEFAULT_HOP
 from wakeword.trigger import DEFAULT_REFRACTORY, Trigger
@@ -35,7 +35,7 @@ class DetectorPool:
 
     The settings are those of ``Detector``. Streams join with ``open`` and leave with ``PoolStream.close`` at any time.
     Audio is pushed to each as it comes, and ``process``, called every 20 to 80 ms, say, does all work that is due. It
-    works in the calling thread: one pool occupies one core at most. ``batch`` is the number of streams in one call of the
+    works in the calling thread: one pool occupies one core at most. For one stream or two, a ``Detector`` costs less. ``batch`` is the number of streams in one call of the
     network: 8 is best on a CPU, an accelerator may like more.
 
     All methods may be called from any thread at any time; a second ``process`` waits for the first. Raises
@@ -56,11 +56,7 @@ class DetectorPool:
         gate: bool = True,
         batch: int = 8,
     ) -> None:
-        given = [models] if isinstance(models, (Model, Path, str)) else list(models)
-        self._models = [model if isinstance(model, Model) else load_model(model, provider=provider) for model in given]
-        names = [model.card.phrase for model in self._models]
-        if not names or len(set(names)) != len(names):
-            raise ConfigError(f"expected one or more models of different keywords, got {names}")
+        self._models = loaded_models(models, provider=provider)
         if not 0 <= pre_roll <= 60:
             raise ConfigError(f"expected a pre-roll of 0 to 60 seconds, got {pre_roll}")
         if batch < 1:
