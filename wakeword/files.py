@@ -6,6 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+# It can only be read by setting it, for all threads: once, before there are any.
+_UMASK = os.umask(0)
+os.umask(_UMASK)
+
 
 @contextmanager
 def replacing(path: Path | str) -> Iterator[Path]:
@@ -25,9 +29,7 @@ def replacing(path: Path | str) -> Iterator[Path]:
     try:
         yield temporary
         # mkstemp makes files that only their owner may read; give the new one the usual rights.
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
+        temporary.chmod(0o666 & ~_UMASK)
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)

@@ -1,7 +1,10 @@
-"""The command line, run in this process, and recordings whose detections are known."""
+"""The command line, run in this process or in one of its own, and recordings whose detections are known."""
 
+import os
+import resource
 import shutil
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -72,3 +75,38 @@ def shipped(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     shutil.copytree(models, folder)
     monkeypatch.setattr("wakeword.model.assets_folder", lambda: folder.parent)
     return folder
+
+
+@pytest.fixture
+def play(cli: Cli, models: Path, recordings: Path) -> Cli:
+    """Listens for "low" to the first recording, in which it is spoken twice."""
+    return lambda *arguments: cli(
+        "listen", "--model", models / "low.onnx", "--input", recordings / "first.wav", *arguments
+    )
+
+
+@pytest.fixture
+def play_apart(models: Path, recordings: Path, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """The same in a process of its own, as programs need a real stderr; ``TOLD`` names a folder for them.
+
+    No file that the process writes can grow over ``limit`` bytes, as on a full disk.
+    """
+    command = [sys.executable, "-m", "wakeword", "listen", "--model", models / "low.onnx"]
+
+    def run(*arguments: str | Path, limit: int = resource.RLIM_INFINITY) -> subprocess.CompletedProcess[str]:
+        with (tmp_path / "stderr").open("w+") as stderr:
+            # A file and no pipe: a program that still runs would hold a pipe open.
+            done = subprocess.run(
+                [*command, "--input", recordings / "first.wav", *arguments],
+                env={**os.environ, "TOLD": str(tmp_path)},
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                text=True,
+                timeout=60,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+            )
+            stderr.seek(0)
+            done.stderr = stderr.read()
+        return done
+
+    return run

@@ -10,7 +10,20 @@ import pytest
 from wakeword.model import read_model
 from wakeword.version import __version__
 
-COMMANDS = ("listen", "scan", "devices", "models", "info", "train", "synth")
+COMMANDS = (
+    "listen",
+    "scan",
+    "devices",
+    "doctor",
+    "models",
+    "info",
+    "record",
+    "train",
+    "synth",
+    "calibrate",
+    "evaluate",
+    "bench",
+)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -1,18 +1,21 @@
 """The application: which commands there are, and how errors become one line and an exit status."""
 
-import signal
 import sys
 from io import TextIOWrapper
 from typing import Annotated
 
 import typer
 
+from wakeword.cli.bench import bench
 from wakeword.cli.calibrate import calibrate
 from wakeword.cli.console import complain
 from wakeword.cli.devices import devices
+from wakeword.cli.doctor import doctor
 from wakeword.cli.evaluate import evaluate
+from wakeword.cli.interrupts import ending_at_signals
 from wakeword.cli.listen import listen
 from wakeword.cli.models import info, models
+from wakeword.cli.record import record
 from wakeword.cli.scan import scan
 from wakeword.cli.synth import synth
 from wakeword.cli.train import train
@@ -28,7 +31,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (listen, scan, devices, models, info, train, synth, calibrate, evaluate):
+for command in (listen, scan, devices, doctor, models, info, record, train, synth, calibrate, evaluate, bench):
     app.command()(command)
 
 
@@ -48,14 +51,16 @@ def _wakeword(
 
 
 def main() -> None:
-    """Run the command line. Exit status 0, 1 for an error (told in one line on stderr), or 2 for wrong usage."""
+    """Run the command line.
+
+    Exit status 0, 1 for an error (told in one line on stderr), 2 for wrong usage, 130 and 143 at Ctrl-C and SIGTERM.
+    """
     # A file name need not be valid Unicode; printing it must not fail.
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
-    # Ended from outside, a command still removes its temporary files.
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:
-        app()
+        with ending_at_signals():
+            app()
     except (WakewordError, OSError) as error:
         complain(error)
         sys.exit(1)

@@ -4,14 +4,16 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 _SECONDS_BETWEEN_LINES = 30.0
 
 
 def note(message: str) -> None:
-    """Say something in one line on stderr."""
-    print(" ".join(message.splitlines()), file=sys.stderr, flush=True)
+    """Say something in one line on stderr. Where nobody reads that, nothing is said."""
+    # In one piece, as several threads may speak.
+    with suppress(OSError):
+        print(" ".join(message.splitlines()) + "\n", end="", file=sys.stderr, flush=True)
 
 
 def complain(problem: Exception | str) -> None:

@@ -1,5 +1,6 @@
 """Options that several commands share, and the detector that they describe."""
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,6 +27,13 @@ PointOption = Annotated[
 ]
 
 
+def finite(value: float) -> float:
+    """A number that an option was given. Raises ``typer.BadParameter`` for one that is none, or is infinite."""
+    if not math.isfinite(value):
+        raise typer.BadParameter(f"expected a number, got {value}")
+    return value
+
+
 def open_detector(
     keywords: list[str] | None,
     models: list[Path] | None,
@@ -33,19 +41,34 @@ def open_detector(
     threshold: float | None,
     point: str | None,
     channel: int | None = None,
+    min_gap: float | None = None,
+    pre_roll: float = 0.5,
     provider: str = "cpu",
 ) -> "Detector":
-    """The detector that the options describe.
+    """The detector that the options describe; ``min_gap`` and ``pre_roll`` in seconds.
 
     Raises ``typer.BadParameter`` if they exclude each other, ``ModelError`` and ``ConfigError`` as ``Detector`` does.
     """
     if threshold is not None and point is not None:
         raise typer.BadParameter("give --threshold or --point, not both")
     from wakeword import Detector
+    from wakeword.audio import SAMPLE_RATE
+    from wakeword.features import FeatureConfig
     from wakeword.model import load_model, read_model
+    from wakeword.trigger import DEFAULT_REFRACTORY
 
     if not keywords and not models:
         keywords = [DEFAULT_KEYWORD]
     loaded = [load_model(keyword, provider=provider) for keyword in keywords or ()]
     loaded += [read_model(path, provider=provider) for path in models or ()]
-    return Detector(loaded, threshold=threshold, point=point, channel=channel, provider=provider)
+    # Rounded first, so that 0.07 s are 7 frames and not the 8 that floating point makes of them.
+    frames_in = SAMPLE_RATE / FeatureConfig().hop_length
+    return Detector(
+        loaded,
+        threshold=threshold,
+        point=point,
+        channel=channel,
+        refractory=DEFAULT_REFRACTORY if min_gap is None else math.ceil(round(min_gap * frames_in, 6)),
+        pre_roll=pre_roll,
+        provider=provider,
+    )

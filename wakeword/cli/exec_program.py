@@ -1,0 +1,136 @@
+"""What ``listen --exec`` does: a program at each detection, which nobody waits for."""
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as StillSaving
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from wakeword.cli.console import complain
+from wakeword.errors import ConfigError
+
+if TYPE_CHECKING:
+    from wakeword import Detection
+
+MAX_RUNNING = 16
+"""Programs that may run at a time; those that never end must not pile up for days."""
+_SECONDS_FOR_SAVING = 2.0
+_SECONDS_TO_END = 1.0
+
+
+class Runner:
+    """Runs a program at each detection, without a shell, and does not wait for it.
+
+    ``command`` is split as a shell would. The program finds ``WAKEWORD_KEYWORD``, ``WAKEWORD_SCORE``,
+    ``WAKEWORD_START`` and ``WAKEWORD_END`` (seconds) in its environment, and ``WAKEWORD_AUDIO`` if the audio is saved
+    by then. After ``timeout`` seconds (0: never) it is ended, with all that it has started in its process group. Its
+    output goes to stderr. Raises ``typer.BadParameter`` for an empty or unfinished command and ``ConfigError`` if
+    there is no such program.
+    """
+
+    def __init__(self, command: str, *, timeout: float) -> None:
+        try:
+            self._arguments = shlex.split(command)
+        except ValueError as error:
+            raise typer.BadParameter(f"--exec {command!r}: {error}") from error
+        if not self._arguments:
+            raise typer.BadParameter("--exec: expected a command, got an empty one")
+        if shutil.which(self._arguments[0]) is None:
+            raise ConfigError(f"--exec: there is no program {self._arguments[0]!r} that can be run; check its path")
+        self._timeout = timeout or None
+        # Told to each program, as the saving changes that of this process for an instant at each file.
+        self._umask = os.umask(0)
+        os.umask(self._umask)
+        self._places = threading.Semaphore(MAX_RUNNING)
+        self._starting: set[Future[None]] = set()
+        self._skipped = False
+
+    def run(self, detection: "Detection", saved: "Future[Path | None] | None") -> None:
+        """Run the program for a detection; its audio is, or is being, ``saved``."""
+        if not self._places.acquire(blocking=False):
+            if not self._skipped:
+                complain(f"--exec skipped: {MAX_RUNNING} of its programs are still running")
+            self._skipped = True
+            return
+        self._skipped = False
+        started: Future[None] = Future()
+        self._starting = {one for one in self._starting if not one.done()} | {started}
+        # A program that hangs must not keep the process from ending.
+        threading.Thread(
+            target=self._attend, args=(detection, saved, started), name="wakeword-exec", daemon=True
+        ).start()
+
+    def close(self, seconds_left: Callable[[], float | None]) -> None:
+        """Wait until the last programs are started, or for the seconds that are left. Those that run are left to run."""
+        while any(not one.done() for one in self._starting) and seconds_left() != 0:
+            time.sleep(0.01)
+
+    def _attend(self, detection: "Detection", saved: "Future[Path | None] | None", started: "Future[None]") -> None:
+        try:
+            try:
+                process = self._start(detection, saved)
+            finally:
+                started.set_result(None)
+            try:
+                status = process.wait(self._timeout)
+            except subprocess.TimeoutExpired:
+                complain(f"--exec: {self._arguments[0]} was ended after {self._timeout:g} s")
+                _end(process)
+            else:
+                if status:
+                    how = f"killed by signal {-status}" if status < 0 else f"ended with status {status}"
+                    complain(f"--exec: {self._arguments[0]} {how}")
+        except OSError as error:
+            complain(f"--exec: {self._arguments[0]}: {error.strerror or error}")
+        finally:
+            self._places.release()
+
+    def _start(self, detection: "Detection", saved: "Future[Path | None] | None") -> "subprocess.Popen[bytes]":
+        audio = None
+        if saved is not None:
+            # On a disk that hangs, the light shall go on all the same.
+            with suppress(StillSaving):
+                audio = saved.result(_SECONDS_FOR_SAVING)
+        environment = {
+            **os.environ,
+            "WAKEWORD_KEYWORD": detection.keyword,
+            "WAKEWORD_SCORE": str(detection.score),
+            "WAKEWORD_START": str(detection.start),
+            "WAKEWORD_END": str(detection.end),
+            **({} if audio is None else {"WAKEWORD_AUDIO": str(audio)}),
+        }
+        # Its output goes to stderr, so that stdout holds detections only. A session of its own keeps Ctrl-C, which
+        # ends the listening, from it.
+        return subprocess.Popen(
+            self._arguments,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=sys.stderr,
+            stderr=sys.stderr,
+            start_new_session=True,
+            umask=self._umask,
+        )
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End a program that leads a session of its own, and whatever it started there."""
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        # Not waited for in between: until then nobody else gets its number.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGTERM)
+            time.sleep(_SECONDS_TO_END)
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

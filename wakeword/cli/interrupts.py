@@ -1,0 +1,66 @@
+"""The end of a command by Ctrl-C or SIGTERM: without a traceback, with temporary files removed."""
+
+import signal
+import sys
+import threading
+from _thread import interrupt_main
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+_SECONDS_TO_RETURN = 0.05
+
+
+@contextmanager
+def ending_at_signals() -> Iterator[None]:
+    """Inside ``with``, Ctrl-C and SIGTERM raise ``SystemExit`` with status 130 and 143, so that what runs clears up.
+
+    A callback that C code calls, as soundfile and espeak-ng do, cannot hand an exception on: there it would be printed
+    and lost. So the signal is given again when the callback has returned, and whatever error the C code makes of its
+    callback's end is not told.
+    """
+    received = 0
+    timers: list[threading.Timer] = []
+
+    def end(number: int, frame: FrameType | None) -> None:
+        nonlocal received
+        received = number
+        raise SystemExit(128 + number)
+
+    def tell(unraisable: "sys.UnraisableHookArgs") -> None:
+        if not received or not issubclass(unraisable.exc_type, SystemExit):
+            previous_hook(unraisable)
+            return
+        timer = threading.Timer(_SECONDS_TO_RETURN, _signal_main_thread, (received,))
+        timer.daemon = True
+        timer.start()
+        timers.append(timer)
+
+    previous_hook, sys.unraisablehook = sys.unraisablehook, tell
+    # A Ctrl-C that is not for this process, as of one that a script has started in the background, stays ignored.
+    previous = {
+        number: signal.signal(number, end)
+        for number in (signal.SIGINT, signal.SIGTERM)
+        if signal.getsignal(number) != signal.SIG_IGN
+    }
+    try:
+        yield
+    except Exception:
+        if not received:
+            raise
+        raise SystemExit(128 + received) from None
+    finally:
+        for timer in timers:
+            timer.cancel()
+        for number, handler in previous.items():
+            # Python's own end must not be interrupted once more. A command may have seen to that already.
+            if signal.getsignal(number) == end:
+                signal.signal(number, signal.SIG_IGN if received else handler)
+        sys.unraisablehook = previous_hook
+
+
+def _signal_main_thread(number: int) -> None:
+    if sys.platform == "win32":
+        interrupt_main(number)
+    else:  # ends a wait, too
+        signal.pthread_kill(threading.main_thread().ident or 0, number)

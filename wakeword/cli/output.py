@@ -1,0 +1,55 @@
+"""Lines on stdout for a reader who may leave."""
+
+import os
+import select
+import sys
+from typing import TYPE_CHECKING
+
+from wakeword.cli.formats import FORMATS, FormatName
+
+if TYPE_CHECKING:
+    from wakeword import Detection
+
+
+class DetectionLines:
+    """Prints detections on stdout, each at once, as long as somebody reads them.
+
+    A reader who has read enough, such as ``head -1``, is no failure. Raises ``OSError`` if a line cannot be written for
+    another reason, such as a full disk.
+    """
+
+    def __init__(self, form: FormatName) -> None:
+        # A service may be started without stdout.
+        self._stream = sys.stdout or open(os.devnull, "w")  # noqa: PTH123, SIM115
+        self._reader_left = False
+        self._write = FORMATS[form].writer(self._stream)
+        self._poll = None
+        if hasattr(select, "poll"):
+            try:
+                self._poll = select.poll()
+                self._poll.register(self._stream.fileno(), 0)
+            except (OSError, ValueError):  # no file of the system, as under a test
+                self._poll = None
+
+    @property
+    def wanted(self) -> bool:
+        """Whether somebody may still read; known without a line being printed, where the system can tell."""
+        if self._poll is not None and not self._reader_left and self._poll.poll(0):
+            self._leave()
+        return not self._reader_left
+
+    def print(self, file: str | None, detection: "Detection") -> None:
+        """Print a detection in ``file``, ``None`` for live audio."""
+        if self._reader_left:
+            return
+        try:
+            self._write(file, detection)
+        except BrokenPipeError:
+            self._leave()
+
+    def _leave(self) -> None:
+        self._reader_left = True
+        # What could not be written is still in Python's buffer, which is flushed once more at exit.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self._stream.fileno())
+        os.close(nowhere)
