@@ -42,7 +42,7 @@ class PushSoak:
     cpu_seconds: float
     detections: int
     memory_mb: list[float | None]
-    """Resident memory before the first hour of audio, then after each."""
+    """Resident memory before the first hour of audio, after each, and at the end."""
     growth_mb: float | None
     """By how much memory ever exceeded that after the first hour."""
     compared_scores: int
@@ -122,8 +122,9 @@ def soak(model: str, cycle: tuple[Pcm, str], hours: float, *, tell: Tell = lambd
             memory.append(resident_memory())
             tell(f"{(taken + len(block)) // _HOUR} h: {memory[-1]} MB, {detections} detections")
         taken += len(block)
-    compared, difference, same = _compare(detector, Detector(loaded))
+    # Before the comparison, which needs memory of its own.
     memory.append(resident_memory())
+    compared, difference, same = _compare(detector, Detector(loaded))
     known = [one for one in memory if one is not None]
     return PushSoak(
         audio=described,
