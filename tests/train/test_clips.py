@@ -114,6 +114,16 @@ def test_a_speaker_in_two_folders_stands_on_one_side(tmp_path: Path) -> None:
     assert all(clip.split is hash_split(clip.path.name) for clip in clips if clip.word == "yes")
 
 
+def test_the_configured_shares_of_speakers_are_held_out(tmp_path: Path) -> None:
+    touch(*(tmp_path / "mine" / f"{number}.wav" for number in range(20)))
+    touch(*(tmp_path / "other" / f"x{number}.wav" for number in range(20)))
+    config = TrainConfig(keyword="mine", validation_share=0.2, test_share=0.35)
+    clips = gather_clips(config, DataFolders(positives=[tmp_path / "mine"], negatives=[tmp_path / "other"]))
+    for kind in (Kind.POSITIVE, Kind.NEGATIVE):
+        of_kind = [clip.split for clip in clips if clip.kind is kind]
+        assert [of_kind.count(side) for side in (Split.TRAIN, Split.VALIDATION, Split.TEST)] == [9, 4, 7]
+
+
 def test_the_keyword_is_found_in_any_case(tmp_path: Path) -> None:
     touch(tmp_path / "marvin" / "a_nohash_0.wav")
     assert [clip.kind for clip in read_speech_commands(tmp_path, "Marvin")] == [Kind.POSITIVE]

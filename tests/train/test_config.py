@@ -26,6 +26,11 @@ def test_values_reach_their_places(tmp_path: Path) -> None:
     assert (config.keyword, config.network.hidden_size, config.schedule.learning_rate) == ("seven", 32, 1.0)
 
 
+def test_a_window_that_the_stack_divides_is_taken(tmp_path: Path) -> None:
+    network = read_config(write(tmp_path, "[network]\nwindow = 98\nstack = 2")).network
+    assert (network.window, network.stack) == (98, 2)
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -40,6 +45,10 @@ def test_values_reach_their_places(tmp_path: Path) -> None:
         ("split = 'random'", "random"),
         ("[network]\nstack = 3", "stack"),
         ("[network]\nstack = 7", "stack"),
+        ("[network]\nwindow = 98", "stack"),
+        ("[network]\nwindow = 4", "window"),
+        ("[mining]\nplaces = 0", "places"),
+        ("validation_share = 0.5\ntest_share = 0.5", "test_share"),
         ("[augmentation]\nreverb_seconds = 0.0", "reverb_seconds"),
         ("[synthesis]\npositives = -5", "-5"),
         ("[synthesis]\nnear_negatives = -5", "not negative"),

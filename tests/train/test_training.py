@@ -66,6 +66,12 @@ def test_a_run_with_one_metric_for_an_epoch_and_one_without_negatives_go_through
     assert read_model(result.path).card.training["config"]["adversary"]["sigma_refresh"] == "epoch"
 
 
+def test_the_configured_window_is_trained_and_written(world: DataFolders, tmp_path: Path) -> None:
+    network = dataclasses.replace(small_config().network, window=64, stack=4)
+    card = read_model(train(small_config(network=network), world, tmp_path / "m.onnx").path).card
+    assert (card.window, card.stack) == (64, 4)
+
+
 def test_the_same_seed_gives_the_same_model_and_another_another(world: DataFolders, tmp_path: Path) -> None:
     def run(name: str, seed: int) -> float:
         return weights(train(small_config(seed=seed), world, tmp_path / name).path)

@@ -14,10 +14,15 @@ from wakeword_train.augment import AugmentationConfig, augment_log_mel, augment_
 from wakeword_train.clips import WORD_KINDS, Clip, Kind, Split
 from wakeword_train.config import MixConfig
 from wakeword_train.frontend import Frontend
+from wakeword_train.mining import MiningConfig, hardest_places
 from wakeword_train.store import ClipStore
 
 _RECORDED_NOISE = 0.75
 """Share of noise that is recorded, where recordings are given."""
+_POOL = 5
+"""Batches that are made at a time where their windows are used more than once."""
+_JITTER = 1_280
+"""Samples by which a hard place is moved, either way: a hop."""
 
 
 def load_stores(clips: Iterable[Clip], split: Split) -> dict[Kind, ClipStore]:
@@ -50,6 +55,8 @@ class BatchSampler:
         window: int,
         batch_size: int,
         generator: torch.Generator,
+        mining: MiningConfig | None = None,
+        reuse: int = 1,
         features: FeatureConfig | None = None,
     ) -> None:
         if Kind.POSITIVE not in stores or len(stores) < 2:
@@ -58,10 +65,20 @@ class BatchSampler:
         self.stores = stores
         self.augmentation = augmentation
         self.generator = generator
+        self.mining = mining or MiningConfig(rounds=0)
+        self.reuse = reuse
         self.frontend = Frontend(features)
+        self.window = window
         self.samples = self.frontend.config.samples_in(window)
+        self._hard = (torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=torch.int64))
         self._weights = {kind: _clip_weights(store, kind, mix.recorded) for kind, store in stores.items()}
         self._counts = self._shares(mix, batch_size)
+        # A row is of the same kind in every batch.
+        self._labels = torch.cat(
+            [torch.full((count,), float(name == Kind.POSITIVE.value)) for name, count in self._counts.items()]
+        )
+        self._pool = torch.empty(0)
+        self._uses = 0
         self._synthetic_noise = coloured_noise(2**20, generator)
 
     def _shares(self, mix: MixConfig, batch_size: int) -> dict[str, int]:
@@ -73,13 +90,28 @@ class BatchSampler:
 
     def next(self) -> Batch:
         """The next batch."""
+        log_mel = self._fresh() if self.reuse == 1 else self._from_pool()
+        log_mel = augment_log_mel(log_mel, self.augmentation, self.generator)
+        return Batch(self.frontend.cepstrum(log_mel), self._labels.clone())
+
+    def restart(self) -> None:
+        """Make the next batch of windows that were never used, so that ``state`` holds all that it depends on."""
+        self._uses = 0
+
+    def _fresh(self) -> Tensor:
+        """Log mel energies of windows in rooms and noise of their own, ``(batch, window, n_mels)``."""
         waves = torch.cat([self._cut(name, count) for name, count in self._counts.items()])
-        labels = torch.cat(
-            [torch.full((count,), float(name == Kind.POSITIVE.value)) for name, count in self._counts.items()]
-        )
         waves = augment_waves(waves, self._noise(len(waves)), self.augmentation, self.generator)
-        log_mel = augment_log_mel(self.frontend.log_mel(waves), self.augmentation, self.generator)
-        return Batch(self.frontend.cepstrum(log_mel), labels)
+        return self.frontend.log_mel(waves)
+
+    def _from_pool(self) -> Tensor:
+        """As ``_fresh``, from windows that serve ``reuse`` batches on average, each time in other company."""
+        if self._uses == 0:
+            self._pool = torch.stack([self._fresh() for _ in range(_POOL)])
+            self._uses = _POOL * self.reuse
+        self._uses -= 1
+        size = len(self._labels)
+        return self._pool[torch.randint(_POOL, (size,), generator=self.generator), torch.arange(size)]
 
     @property
     def fingerprint(self) -> str:
@@ -90,13 +122,23 @@ class BatchSampler:
         """All that changes while sampling, for a checkpoint."""
         positives = self.stores[Kind.POSITIVE]
         regions = {"word_starts": positives.word_starts, "word_ends": positives.word_ends}
-        return {"generator": self.generator.get_state(), **regions}
+        hard = {"hard_rows": self._hard[0], "hard_offsets": self._hard[1]}
+        return {"generator": self.generator.get_state(), **regions, **hard}
 
     def restore(self, state: dict[str, Tensor]) -> None:
         """Go on from ``state``, with the same clips."""
         positives = self.stores[Kind.POSITIVE]
         self.generator.set_state(state["generator"])
         positives.word_starts, positives.word_ends = state["word_starts"], state["word_ends"]
+        self._hard = state["hard_rows"], state["hard_offsets"]
+
+    def mine(self, score: Callable[[Tensor], Tensor]) -> None:
+        """Draw a share of the background from where ``score``, as in ``relocate_words``, is highest from now on."""
+        store = self.stores.get(Kind.BACKGROUND)
+        if store is not None:
+            self._hard = hardest_places(
+                store, score, frontend=self.frontend, window=self.window, count=self.mining.places
+            )
 
     def relocate_words(self, score: Callable[[Tensor], Tensor]) -> None:
         """Find the word anew in the positives that are longer than a window: in the window that ``score`` likes best.
@@ -126,6 +168,11 @@ class BatchSampler:
         else:
             place = store.word_offsets if kind in WORD_KINDS else store.any_offsets
         offsets = place(rows, self.samples, speed=speed, generator=self.generator)
+        if kind is Kind.BACKGROUND and len(self._hard[0]):
+            hard = round(count * self.mining.share)
+            chosen = torch.randint(len(self._hard[0]), (hard,), generator=self.generator)
+            moved = torch.randint(-_JITTER, _JITTER + 1, (hard,), generator=self.generator)
+            rows[:hard], offsets[:hard] = self._hard[0][chosen], self._hard[1][chosen] + moved
         silent = torch.rand(count, generator=self.generator) < self.augmentation.silence_probability
         return store.cut(rows, offsets, self.samples, speed=speed, silent=silent, generator=self.generator)
 

@@ -129,7 +129,14 @@ def deal_speakers(
     return [dataclasses.replace(clip, split=split.get(clip.speaker, Split.TRAIN)) for clip in clips]
 
 
-def read_folder(root: Path, kind: Kind, *, placed: Mapping[str, Split] | None = None) -> list[Clip]:
+def read_folder(
+    root: Path,
+    kind: Kind,
+    *,
+    placed: Mapping[str, Split] | None = None,
+    validation: float = 0.15,
+    testing: float = 0.15,
+) -> list[Clip]:
     """A folder of clips of one kind, read recursively.
 
     A folder with a manifest says itself which clip is on which side. Otherwise speakers are taken from the file names
@@ -142,7 +149,7 @@ def read_folder(root: Path, kind: Kind, *, placed: Mapping[str, Split] | None = 
     if not files:
         raise DataError(f"{root}: expected a folder of {kind.value} audio files, found none")
     clips = [Clip(path, kind, path.parent.name, speaker_of(path), Split.TRAIN) for path in files]
-    return deal_speakers(clips, placed=placed)
+    return deal_speakers(clips, placed=placed, validation=validation, testing=testing)
 
 
 def _read_manifest(root: Path, kind: Kind) -> list[Clip]:

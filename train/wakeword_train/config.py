@@ -6,15 +6,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
+from wakeword.card import MAX_WINDOW
 from wakeword.errors import ConfigError
 from wakeword.scorer import DEFAULT_HOP
 from wakeword_train.augment import AugmentationConfig
 from wakeword_train.deepsad import DeepSadConfig
 from wakeword_train.losses import METHODS, AdversaryConfig
+from wakeword_train.mining import MiningConfig
 from wakeword_train.network import Pooling
 
 WINDOW = 98
-"""Frames under one window: one second."""
+"""Frames under the window of the paper and of the experiments: one second."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +25,10 @@ class NetworkConfig:
 
     hidden_size: int = 64
     pooling: str = "attention"
-    stack: int = 2
-    """Frames that the LSTM takes as one step."""
+    window: int = 96
+    """Frames under one window, 100 a second."""
+    stack: int = 4
+    """Frames that the LSTM takes as one step. With 4 a call of the network takes two thirds of the time that it takes with 2."""
     dropout: float = 0.1
 
     def __post_init__(self) -> None:
@@ -32,9 +36,12 @@ class NetworkConfig:
             raise ConfigError(f"expected pooling {', '.join(get_args(Pooling))}, got {self.pooling!r}")
         if self.hidden_size < 1 or not 0 <= self.dropout < 1:
             raise ConfigError(f"expected hidden_size >= 1 and dropout in 0..1, got {self}")
-        if self.stack < 1 or WINDOW % self.stack or DEFAULT_HOP % self.stack:
+        if not DEFAULT_HOP <= self.window <= MAX_WINDOW:
+            raise ConfigError(f"expected a window of {DEFAULT_HOP} to {MAX_WINDOW} frames, got {self.window}")
+        if self.stack < 1 or self.window % self.stack or DEFAULT_HOP % self.stack:
             raise ConfigError(
-                f"expected a stack that divides the window ({WINDOW} frames) and the hop ({DEFAULT_HOP}), got {self.stack}"
+                f"expected a stack that divides the window ({self.window} frames) and the hop ({DEFAULT_HOP}), "
+                f"got {self.stack}"
             )
 
 
@@ -48,6 +55,10 @@ class ScheduleConfig:
     """All epochs, the warm-up included."""
     steps_per_epoch: int = 60
     batch_size: int = 192
+    reuse: int = 4
+    """Batches that a window serves on average, each time over another microphone, through another vocal tract and behind
+    other masks. Its place, speed, room and noise, which take several times longer than a step of training, are then kept;
+    1 draws them anew for every batch."""
     learning_rate: float = 3e-3
     weight_decay: float = 1e-4
     patience: int = 15
@@ -58,8 +69,8 @@ class ScheduleConfig:
     def __post_init__(self) -> None:
         if not 0 <= self.warmup_epochs <= self.epochs or self.epochs < 1:
             raise ConfigError(f"expected 0 <= warmup_epochs <= epochs, got {self.warmup_epochs} and {self.epochs}")
-        if self.steps_per_epoch < 1 or self.batch_size < 8 or self.patience < 1:
-            raise ConfigError("expected steps_per_epoch >= 1, batch_size >= 8 and patience >= 1")
+        if min(self.steps_per_epoch, self.patience, self.reuse) < 1 or self.batch_size < 8:
+            raise ConfigError("expected steps_per_epoch, patience and reuse >= 1, and batch_size >= 8")
         if self.learning_rate <= 0 or self.weight_decay < 0 or not 0 <= self.averaging < 1:
             raise ConfigError("expected learning_rate > 0, weight_decay >= 0 and averaging in 0..1")
 
@@ -119,13 +130,20 @@ class TrainConfig:
     seed: int = 0
     licence: str = "unknown"
     split: str = "published"
-    """``published``: the lists or the hash rule of Speech Commands. ``dealt``: its speakers dealt out anew, 70/15/15,
+    """``published``: the lists or the hash rule of Speech Commands. ``dealt``: its speakers dealt out anew,
     for an excerpt that holds one published side only."""
+    validation_share: float = 0.15
+    """Share of the speakers of ``dealt`` data and of plain folders who go to the validation side."""
+    test_share: float = 0.15
+    """As ``validation_share``, for the test side."""
+    encoder: str = ""
+    """Encoder to begin with: the name of one in ``assets/encoders``, or a file (.npz); a fresh one if empty."""
     hold_out_recorded: bool = False
     """Keep every recorded positive, and all that its speakers said, for the test."""
     network: NetworkConfig = field(default_factory=NetworkConfig)
     schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
     mix: MixConfig = field(default_factory=MixConfig)
+    mining: MiningConfig = field(default_factory=MiningConfig)
     augmentation: AugmentationConfig = field(default_factory=AugmentationConfig)
     adversary: AdversaryConfig = field(default_factory=AdversaryConfig)
     deepsad: DeepSadConfig = field(default_factory=DeepSadConfig)
@@ -138,6 +156,11 @@ class TrainConfig:
             raise ConfigError("expected warmup_epochs >= 1 for deepsad, which pre-trains its encoder in them, got 0")
         if self.split not in ("published", "dealt"):
             raise ConfigError(f"expected split published or dealt, got {self.split!r}")
+        if min(self.validation_share, self.test_share) <= 0 or self.validation_share + self.test_share >= 1:
+            raise ConfigError(
+                "expected validation_share and test_share above 0 and below 1 in sum, "
+                f"got {self.validation_share} and {self.test_share}"
+            )
 
 
 def read_config(path: Path | str) -> TrainConfig:

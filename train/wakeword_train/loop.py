@@ -18,6 +18,7 @@ from wakeword_train.batches import BatchSampler
 from wakeword_train.config import TrainConfig
 from wakeword_train.deepsad import pretrain
 from wakeword_train.drocc import AdversaryHealth
+from wakeword_train.encoder import begin_with_encoder, encoder_path
 from wakeword_train.fitting import Trainer, method_loss
 from wakeword_train.losses import warmup_loss
 from wakeword_train.network import Pooling, WakeWordNetwork
@@ -67,8 +68,12 @@ def fit(
     CPU the same configuration and data give the same weights.
     """
     torch.manual_seed(config.seed)
-    network = build_network(config).to(device)
-    network.set_normalisation(*_feature_statistics(sampler))
+    network = build_network(config)
+    if config.encoder:
+        begin_with_encoder(network, encoder_path(config.encoder))
+    else:
+        network.set_normalisation(*_feature_statistics(sampler))
+    network = network.to(device)
     schedule = config.schedule
     trainer = Trainer(network, schedule.learning_rate, schedule.weight_decay, schedule.averaging, sampler.generator)
     run = _Run(network, trainer, sampler)
@@ -77,9 +82,12 @@ def fit(
     elif config.method == "deepsad":
         pretrain(network, run.batches(schedule.warmup_epochs * schedule.steps_per_epoch, device))
         trainer.restart_average()
+    mining_epochs = config.mining.epochs(schedule.warmup_epochs, schedule.epochs)
     for epoch in range(len(run.reports), schedule.epochs):
         if epoch == schedule.warmup_epochs:
             sampler.relocate_words(lambda frames: score_windows(run.averaged, frames, device=device))
+        if epoch in mining_epochs:
+            sampler.mine(lambda frames: score_windows(run.averaged, frames, device=device))
         if run.epochs_since_best() >= schedule.patience:
             break
         report = _train_epoch(run, config, epoch, validation, device)
@@ -162,6 +170,7 @@ class _Run:
 
     def batches(self, count: int, device: str) -> Iterator[tuple[Tensor, Tensor]]:
         """``count`` augmented batches, normalised."""
+        self.sampler.restart()
         for _ in range(count):
             batch = self.sampler.next()
             yield self.network.normalise(batch.frames.to(device)), batch.labels.to(device)

@@ -75,8 +75,16 @@ class WakeWordNetwork(nn.Module):
 
     def features(self, frames: Tensor) -> Tensor:
         """Frames as in ``forward`` -> pooled hidden states ``(batch, hidden_size)``."""
+        return self.pool(self.states(frames))
+
+    def states(self, frames: Tensor) -> Tensor:
+        """Frames as in ``forward`` -> hidden states ``(batch, time / stack, hidden_size)``."""
         hidden: Tensor
         hidden, _ = self.lstm(frames.reshape(len(frames), -1, self.stack * frames.shape[2]))
+        return hidden
+
+    def pool(self, hidden: Tensor) -> Tensor:
+        """Hidden states ``(batch, steps, hidden_size)`` -> ``(batch, hidden_size)``."""
         if self.pooling == "last":
             return hidden[:, -1]
         if self.pooling == "mean":

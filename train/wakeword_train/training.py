@@ -15,9 +15,10 @@ from wakeword.card import ModelCard, SelfTest
 from wakeword.errors import ConfigError, DataError
 from wakeword_train.batches import BatchSampler, load_stores
 from wakeword_train.clips import Clip, Kind, Split, deal_speakers, hold_out, read_folder, read_speech_commands
-from wakeword_train.config import WINDOW, TrainConfig
+from wakeword_train.config import TrainConfig
+from wakeword_train.encoder import begin_with_encoder, encoder_path, file_fingerprint
 from wakeword_train.export import export_model
-from wakeword_train.loop import EpochReport, Progress, best_epoch, fit
+from wakeword_train.loop import EpochReport, Progress, best_epoch, build_network, fit
 from wakeword_train.store import ClipStore
 from wakeword_train.validation import validation_set
 
@@ -52,9 +53,10 @@ class TrainingResult:
 def gather_clips(config: TrainConfig, data: DataFolders) -> list[Clip]:
     """All clips that the folders hold, each with its kind, speaker and side. ``DataError`` if a class is missing."""
     clips: list[Clip] = []
+    validation, testing = config.validation_share, config.test_share
     if data.speech_commands is not None:
         words = read_speech_commands(data.speech_commands, config.keyword)
-        clips += deal_speakers(words) if config.split == "dealt" else words
+        clips += deal_speakers(words, validation=validation, testing=testing) if config.split == "dealt" else words
     folders = {
         Kind.POSITIVE: data.positives,
         Kind.NEGATIVE: data.negatives,
@@ -64,7 +66,8 @@ def gather_clips(config: TrainConfig, data: DataFolders) -> list[Clip]:
     }
     for kind, roots in folders.items():
         for root in roots:
-            clips += read_folder(root, kind, placed={clip.speaker: clip.split for clip in clips})
+            placed = {clip.speaker: clip.split for clip in clips}
+            clips += read_folder(root, kind, placed=placed, validation=validation, testing=testing)
     if config.hold_out_recorded:
         clips = hold_out(clips, Kind.POSITIVE)
     _check_classes(config, clips)
@@ -109,20 +112,25 @@ def train(
         raise ConfigError("expected a keyword to train, got none; give one with --keyword")
     if device == "cuda" and not torch.cuda.is_available():
         raise ConfigError("device cuda was asked for, but torch finds none; use --device cpu")
+    if config.encoder:
+        # Refused before the recordings are read, rather than after.
+        begin_with_encoder(build_network(config), encoder_path(config.encoder))
     clips = gather_clips(config, data)
     stores = load_stores(clips, Split.TRAIN)
     sampler = BatchSampler(
         stores,
         mix=config.mix,
         augmentation=config.augmentation,
-        window=WINDOW,
+        mining=config.mining,
+        reuse=config.schedule.reuse,
+        window=config.network.window,
         batch_size=config.schedule.batch_size,
         generator=torch.Generator().manual_seed(config.seed),
     )
     for kind, store in stores.items():
         log.info("train on %d %s clips, %.2f h, %d skipped", len(store), kind.value, store.hours, store.skipped)
     held_out = load_stores(clips, Split.VALIDATION)
-    validation = validation_set(held_out, WINDOW)
+    validation = validation_set(held_out, config.network.window)
     network, reports = fit(
         config,
         sampler,
@@ -135,7 +143,7 @@ def train(
     card = ModelCard(
         phrase=config.keyword,
         version=datetime.date.today().strftime("%Y.%m.%d"),
-        window=WINDOW,
+        window=config.network.window,
         self_test=SelfTest(0.0),
         training=provenance(config, stores, held_out, reports),
         licence=config.licence,
@@ -156,6 +164,7 @@ def provenance(
         "method": config.method,
         "seed": config.seed,
         "config": dataclasses.asdict(config),
+        "encoder": file_fingerprint(encoder_path(config.encoder)) if config.encoder else "",
         "data": {kind.value: _describe(store) for kind, store in stores.items()},
         "validation": {kind.value: _describe(store) for kind, store in held_out.items()},
         "best_epoch": dataclasses.asdict(best_epoch(reports)),

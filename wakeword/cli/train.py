@@ -13,7 +13,7 @@ from wakeword.cli.console import note, progress
 from wakeword.errors import ConfigError
 
 if TYPE_CHECKING:
-    from wakeword_train import TrainConfig
+    from wakeword_train import DataFolders, TrainConfig
     from wakeword_train.loop import EpochReport
 
 
@@ -45,6 +45,14 @@ def train(
     method: Annotated[
         str | None, typer.Option("--method", metavar="M", help="drocc-lf, drocc-oe, bce, deepsad, drocc or drocc-rand.")
     ] = None,
+    base: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="MODEL",
+            help="Fine-tune a shipped keyword's model, or a file, on your own 5 to 20 recordings (--positives).",
+        ),
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Default: KEYWORD.onnx.")] = None,
     device: Annotated[_Device, typer.Option("--device")] = _Device.CPU,
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Seed of everything random.")] = None,
@@ -58,6 +66,9 @@ def train(
 ) -> None:
     """Train a model for a keyword, calibrate it, and write it to one file."""
     _require_training_packages()
+    if base is not None:
+        _refuse_with_base({"--data": data, "--method": method, "--resume": resume, "--download": download})
+        keyword = keyword or _phrase_of(base)
     from wakeword.cli.training_run import returning_negatives, run_training
     from wakeword_train import DataFolders
     from wakeword_train.download import download_speech_commands
@@ -76,13 +87,16 @@ def train(
         background=background or (),
         noise=noise or (),
     )
+    target = out or Path(f"{name}.onnx")
+    if base is not None:
+        print(_enrol(settings, base, folders, target, work=work / name))
+        return
     with progress(f"train '{settings.keyword}' with {settings.method}", settings.schedule.epochs) as update:
 
         def show(epoch: "EpochReport") -> None:
             update(epoch.epoch)
             note(describe_epoch(epoch))
 
-        target = out or Path(f"{name}.onnx")
         result = run_training(
             settings,
             folders,
@@ -94,6 +108,29 @@ def train(
             report=note,
         )
     print(result.path)
+
+
+def _refuse_with_base(options: dict[str, object]) -> None:
+    given = [name for name, value in options.items() if value]
+    if given:
+        raise typer.BadParameter(
+            f"{' and '.join(given)} cannot be given with --from, which takes --positives (your own recordings), "
+            "--negatives, --near-negatives, --background and --noise"
+        )
+
+
+def _phrase_of(base: str) -> str:
+    from wakeword.cli.enrolment_run import base_model
+    from wakeword.model import read_model
+
+    return read_model(base_model(base)).card.phrase
+
+
+def _enrol(settings: "TrainConfig", base: str, folders: "DataFolders", out: Path, *, work: Path) -> Path:
+    from wakeword.cli.enrolment_run import base_model, run_enrolment
+
+    with progress(f"fine-tune '{settings.keyword}'", 1.0) as update:
+        return run_enrolment(settings, base_model(base), folders, out, work=work, progress=update, report=note)
 
 
 def _require_training_packages() -> None:

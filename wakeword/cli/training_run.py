@@ -42,7 +42,7 @@ def run_training(
     from wakeword_tools.calibrate import write_points
     from wakeword_train import train
 
-    _check_target(out)
+    check_target(out)
     folders = with_synthesised(config, folders, work / "synthesised", report)
     checkpoint = work / f"{config.method}-{config.seed}.checkpoint"
     if not resume:
@@ -58,7 +58,7 @@ def run_training(
     return dataclasses.replace(result, path=out)
 
 
-def _check_target(out: Path) -> None:
+def check_target(out: Path) -> None:
     """Notice before an hour of training, and not after it, that the model cannot be written."""
     if out.is_dir():
         raise ConfigError(f"expected a file for the model, got the folder {out}; give a name that ends in .onnx")

@@ -1,0 +1,120 @@
+"""Fine-tuning finds a voice that the model did not know, forgets no negatives, and is honest about what it has heard."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from small_world import RATE, small_config, write_world
+
+from wakeword.audio import read_audio
+from wakeword.errors import ConfigError, DataError, ModelError
+from wakeword.model import Model, read_model
+from wakeword_tools.scores import clip_score
+from wakeword_train import DataFolders, train
+from wakeword_train.enrol import EnrolConfig, Enrolment, enrol, own_takes
+
+SETTINGS = EnrolConfig(takes=128, others=256, learning_rates=(2e-2, 1e-2), folds=2)
+
+
+def unusual_voice(rng: np.random.Generator) -> np.ndarray:
+    """The keyword ``updown`` as one person says it: the second tone lower than any that was trained on."""
+    samples = 1e-3 * rng.standard_normal(round(1.4 * RATE))
+    for at, pitch in ((0.5, 420.0), (0.7, 800.0)):
+        t = np.arange(round(0.2 * RATE)) / RATE
+        first = round((at + rng.uniform(-0.02, 0.02)) * RATE)
+        samples[first : first + len(t)] += 0.2 * np.sin(2 * np.pi * pitch * rng.uniform(0.98, 1.02) * t)
+    return samples.astype(np.float32)
+
+
+def takes(folder: Path, count: int, seed: int) -> Path:
+    folder.mkdir()
+    rng = np.random.default_rng(seed)
+    for number in range(count):
+        soundfile.write(folder / f"updown-{number:04}.wav", unusual_voice(rng), RATE)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_world(tmp_path_factory.mktemp("world"), speakers=16)
+
+
+@pytest.fixture(scope="module")
+def base(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("base") / "updown.onnx"
+    config = small_config(method="bce")
+    return train(config, DataFolders(speech_commands=world), path).path
+
+
+@pytest.fixture(scope="module")
+def negatives(world: Path) -> DataFolders:
+    return DataFolders(negatives=[world / word for word in ("low", "high", "downup")])
+
+
+@pytest.fixture(scope="module")
+def enrolment(base: Path, negatives: DataFolders, tmp_path_factory: pytest.TempPathFactory) -> Enrolment:
+    folder = tmp_path_factory.mktemp("enrolled")
+    own = takes(folder / "clips", 6, seed=1)
+    return enrol(base, own_takes([own], "updown"), negatives, folder / "mine.onnx", config=SETTINGS)
+
+
+def scores(model: Model, files: list[Path]) -> np.ndarray:
+    return np.array([clip_score(model, read_audio(path)) for path in files])
+
+
+def test_a_voice_that_the_model_confused_is_told_from_the_others(
+    base: Path, enrolment: Enrolment, tmp_path: Path
+) -> None:
+    unheard = sorted(takes(tmp_path / "more", 20, seed=2).iterdir())
+    silent = [clip.path for clip in enrolment.negatives]
+    separated = []
+    for path in (base, enrolment.path):
+        model = read_model(path)
+        of_word, of_others = scores(model, unheard), scores(model, silent)
+        separated.append(np.mean(of_word[:, None] > of_others[None]))
+    assert separated[0] < 0.85
+    assert separated[1] > 0.93
+
+
+def test_each_fold_has_not_heard_what_it_is_tried_on(enrolment: Enrolment) -> None:
+    held_out = [path for fold in enrolment.folds for path in fold.held_out]
+    assert len(enrolment.folds) == SETTINGS.folds
+    assert len(held_out) == len(set(held_out)) == 6
+    logits = {read_model(path).card.self_test.logit for path in (enrolment.path, *(f.path for f in enrolment.folds))}
+    assert len(logits) == 1 + SETTINGS.folds
+
+
+def test_the_card_says_what_it_comes_from_and_has_no_old_threshold(base: Path, enrolment: Enrolment) -> None:
+    before, after = read_model(base).card, read_model(enrolment.path).card
+    assert (after.phrase, after.window, after.stack) == (before.phrase, before.window, before.stack)
+    assert after.operating_points == ()
+    source = after.training["source"]
+    assert source.startswith(f"fine-tuned from updown {before.version} (")
+    assert source.endswith("6 own recordings")
+    assert after.training["takes"]["clips"] == 6
+    assert after.training["from"]["method"] == "bce"
+
+
+def test_the_same_seed_gives_the_same_model(
+    base: Path, negatives: DataFolders, enrolment: Enrolment, tmp_path: Path
+) -> None:
+    own = enrolment.path.parent / "clips"
+    again = enrol(base, own_takes([own], "updown"), negatives, tmp_path / "again.onnx", config=SETTINGS)
+    assert read_model(again.path).card.self_test == read_model(enrolment.path).card.self_test
+
+
+def test_too_few_takes_no_negatives_and_no_model_are_refused(
+    base: Path, negatives: DataFolders, enrolment: Enrolment, tmp_path: Path
+) -> None:
+    own = own_takes([enrolment.path.parent / "clips"], "updown")
+    out = tmp_path / "out.onnx"
+    with pytest.raises(DataError, match="3 or more recordings"):
+        own_takes([takes(tmp_path / "few", 2, seed=0)], "updown")
+    with pytest.raises(DataError, match="give --negatives"):
+        enrol(base, own, DataFolders(), out)
+    with pytest.raises(ModelError, match="absent"):
+        enrol(tmp_path / "absent.onnx", own, negatives, out)
+    with pytest.raises(ConfigError, match="2 folds"):
+        EnrolConfig(folds=1)
+    assert not out.exists()

@@ -1,0 +1,239 @@
+"""Personal enrolment: a model fine-tuned on a few recordings of the one person who is to be heard."""
+
+import copy
+import dataclasses
+import datetime
+import hashlib
+import importlib.metadata
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from wakeword.card import ModelCard
+from wakeword.errors import ConfigError, DataError
+from wakeword.sources import audio_files
+from wakeword_train.augment import AugmentationConfig
+from wakeword_train.batches import BatchSampler, load_stores
+from wakeword_train.clips import Clip, Kind, Split, read_folder
+from wakeword_train.config import MixConfig
+from wakeword_train.deepsad import DistanceHead
+from wakeword_train.export import export_model
+from wakeword_train.fitting import FitConfig, fit_tensors
+from wakeword_train.network import WakeWordNetwork
+from wakeword_train.store import ClipStore
+from wakeword_train.training import DataFolders
+from wakeword_train.weights_from import TrainedModel, network_from, renormalise
+
+MIN_TAKES = 3
+"""Fewer cannot be held out in turn."""
+
+_OWNER = "owner"
+_TAKES = MixConfig(positive=0.75, fragment=0.25, negative=0, near_negative=0, background=0, noise=0)
+"""Fragments of the takes are the only negatives in this voice and over this microphone."""
+_OTHERS = MixConfig(positive=0.15, fragment=0.05)
+_OTHERS_ALONE = MixConfig(positive=1e-6, fragment=0)
+"""Without positives of other voices."""
+_AVERAGING = 0.98
+
+
+@dataclass(frozen=True)
+class EnrolConfig:
+    """How a model is fine-tuned."""
+
+    takes: int = 900
+    """Augmented windows of the takes, and of fragments of them."""
+    others: int = 3_000
+    """Augmented windows of everything else."""
+    epochs: tuple[int, int] = (4, 3)
+    """Of the pooling and the head alone, then of all weights."""
+    learning_rates: tuple[float, float] = (1e-2, 3e-4)
+    """Of these two stages."""
+    folds: int = 3
+    """Parts of the takes that are held out in turn to measure recall."""
+    seed: int = 0
+    batch_size: int = 128
+    augmentation: AugmentationConfig = field(default_factory=AugmentationConfig)
+
+    def __post_init__(self) -> None:
+        if min(self.takes, self.others, self.batch_size) < 8 or min(self.epochs) < 1 or self.folds < 2:
+            raise ConfigError(
+                f"expected at least 8 windows of each kind, 1 epoch of each stage and 2 folds, got {self}"
+            )
+
+
+@dataclass(frozen=True)
+class Fold:
+    """A model that was fine-tuned on a part of the takes."""
+
+    path: Path
+    held_out: list[Path]
+    """Takes that it has not heard."""
+
+
+@dataclass(frozen=True)
+class Enrolment:
+    """A fine-tuned model, without operating points yet, and what is needed to measure it."""
+
+    path: Path
+    folds: list[Fold]
+    negatives: list[Clip]
+    """What is not the keyword and none of the models has heard, noise among it."""
+
+
+def own_takes(folders: Sequence[Path], phrase: str) -> list[Clip]:
+    """The takes in these folders, in order. Raises ``AudioFileError`` for an empty folder, ``DataError`` for too few."""
+    files = list(dict.fromkeys(path for folder in folders for path in audio_files(folder)))
+    if len(files) < MIN_TAKES:
+        raise DataError(
+            f"expected {MIN_TAKES} or more recordings of {phrase!r}, better 10, got {len(files)}; "
+            f"make them: wakeword record {phrase!r} --out {folders[0] if folders else 'my_clips'}"
+        )
+    return [Clip(path, Kind.POSITIVE, phrase, _OWNER, Split.TRAIN) for path in files]
+
+
+def enrol(
+    base: Path,
+    takes: Sequence[Clip],
+    others: DataFolders,
+    out: Path,
+    *,
+    config: EnrolConfig | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Enrolment:
+    """Fine-tune the model ``base`` on ``takes``; write it to ``out``, the folds beside it.
+
+    ``others``: what it is to stay silent for, and positives of other voices. ``progress`` gets the share that is done.
+    Raises ``ModelError`` or ``ConfigError`` for a model that cannot be trained further, and ``DataError`` without
+    negatives, or if no take can be read.
+    """
+    config = config or EnrolConfig()
+    tell = progress or (lambda share: None)
+    trained = network_from(base)
+    if isinstance(trained.network.head, DistanceHead):
+        raise ConfigError(
+            f"{base}: expected a model with a linear head, got one of deepsad; fine-tune another, or train anew"
+        )
+    own = ClipStore(takes)
+    clips = _others(others)
+    stores = load_stores(clips, Split.TRAIN)
+    enroller = _Enroller(trained, own, stores, config)
+    tell(0.2)
+    card = dataclasses.replace(
+        trained.card,
+        version=datetime.date.today().strftime("%Y.%m.%d"),
+        operating_points=(),
+        default_point=None,
+        training=_provenance(base, trained.card, own, stores, config),
+    )
+    folds = []
+    count = min(config.folds, len(own))
+    for number in range(count):
+        held_out = own.clips[number::count]
+        path = out.with_suffix(f".fold{number + 1}.onnx")
+        export_model(enroller.fit([take for take in own.clips if take not in held_out]), card, path)
+        folds.append(Fold(path, [take.path for take in held_out]))
+        tell(0.2 + 0.8 * (number + 1) / (count + 1))
+    export_model(enroller.fit(own.clips), card, out)
+    tell(1.0)
+    unheard = [clip for clip in clips if clip.split is Split.VALIDATION and clip.kind is not Kind.POSITIVE]
+    return Enrolment(out, folds, unheard)
+
+
+class _Enroller:
+    """A model to start from, and the windows of everything but the takes: drawn once, for all the fits."""
+
+    def __init__(
+        self, trained: TrainedModel, own: ClipStore, others: dict[Kind, ClipStore], config: EnrolConfig
+    ) -> None:
+        self._config = config
+        self._window = trained.card.window
+        self._others = others
+        self._base = trained.network
+        mix = _OTHERS if Kind.POSITIVE in others else _OTHERS_ALONE
+        frames, self._labels = self._bank({Kind.POSITIVE: own, **others}, mix, config.others)
+        renormalise(self._base, frames.mean(dim=(0, 1)), frames.std(dim=(0, 1)))
+        self._inputs = self._base.normalise(frames)
+
+    def fit(self, takes: Sequence[Clip]) -> WakeWordNetwork:
+        """The model, fine-tuned on these takes.
+
+        The recurrent weights wait until pooling and head have found the new voice in what the network hears already.
+        Trained from the start at a rate that finds it, they forget other voices: recall of three other speakers at 3 %
+        false positives fell from 85 to 71 % where this raised it to 90 %.
+        """
+        config = self._config
+        frames, labels = self._bank({**self._others, Kind.POSITIVE: ClipStore(takes)}, _TAKES, config.takes)
+        inputs, labels = torch.cat([self._inputs, self._base.normalise(frames)]), torch.cat([self._labels, labels])
+        network = copy.deepcopy(self._base)
+        for stage, (epochs, rate) in enumerate(zip(config.epochs, config.learning_rates, strict=True)):
+            network.lstm.requires_grad_(stage == 1)
+            settings = FitConfig(
+                method="bce",
+                warmup_epochs=0,
+                epochs=epochs,
+                batch_size=config.batch_size,
+                learning_rate=rate,
+                averaging=_AVERAGING,
+                seed=config.seed + stage,
+            )
+            fit_tensors(network, inputs, labels, settings)
+        return network
+
+    def _bank(self, stores: dict[Kind, ClipStore], mix: MixConfig, windows: int) -> tuple[Tensor, Tensor]:
+        """Augmented windows ``(n, window, n_mfcc)`` and their labels ``(n,)``."""
+        config = self._config
+        sampler = BatchSampler(
+            stores,
+            mix=mix,
+            augmentation=config.augmentation,
+            window=self._window,
+            batch_size=config.batch_size,
+            generator=torch.Generator().manual_seed(config.seed),
+        )
+        batches = [sampler.next() for _ in range(math.ceil(windows / config.batch_size))]
+        return torch.cat([batch.frames for batch in batches]), torch.cat([batch.labels for batch in batches])
+
+
+def _others(folders: DataFolders) -> list[Clip]:
+    """Everything but the takes. Raises ``DataError`` without words or speech that are none of the keyword."""
+    kinds = {
+        Kind.POSITIVE: folders.positives,
+        Kind.NEGATIVE: folders.negatives,
+        Kind.NEAR_NEGATIVE: folders.near_negatives,
+        Kind.BACKGROUND: folders.background,
+        Kind.NOISE: folders.noise,
+    }
+    clips = [clip for kind, roots in kinds.items() for root in roots for clip in read_folder(root, kind)]
+    if not any(clip.kind not in (Kind.POSITIVE, Kind.NOISE) and clip.split is Split.TRAIN for clip in clips):
+        raise DataError("expected recordings without the keyword to fine-tune against, got none; give --negatives")
+    return clips
+
+
+def _describe(store: ClipStore) -> dict[str, Any]:
+    synthetic = sum(clip.synthetic for clip in store.clips)
+    return {"clips": len(store), "synthetic": synthetic, "fingerprint": store.fingerprint}
+
+
+def _provenance(
+    base: Path, card: ModelCard, takes: ClipStore, others: dict[Kind, ClipStore], config: EnrolConfig
+) -> dict[str, Any]:
+    """What the card says of a fine-tuned model."""
+    fingerprint = hashlib.sha256(base.read_bytes()).hexdigest()[:16]
+    source = f"fine-tuned from {card.phrase} {card.version} ({fingerprint}), {len(takes)} own recordings"
+    packages = ("wakeword", "torch", "torchaudio", "numpy", "onnx", "onnxruntime")
+    return {
+        "method": "enrolment",
+        "source": source,
+        "seed": config.seed,
+        "config": dataclasses.asdict(config),
+        "takes": _describe(takes),
+        "data": {kind.value: _describe(store) for kind, store in others.items()},
+        "from": dict(card.training),
+        "versions": {name: importlib.metadata.version(name) for name in packages},
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+    }
