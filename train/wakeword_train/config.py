@@ -28,7 +28,7 @@ class NetworkConfig:
     window: int = 96
     """Frames under one window, 100 a second."""
     stack: int = 4
-    """Frames that the LSTM takes as one step. With 4 a call of the network takes two thirds of the time that it takes with 2."""
+    """Frames that the LSTM takes as one step. With 4, a call of the network takes two thirds of the time of one with 2."""
     dropout: float = 0.1
 
     def __post_init__(self) -> None:
