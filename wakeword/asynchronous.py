@@ -11,15 +11,18 @@ from wakeword.sources import AudioSource
 
 T = TypeVar("T")
 
+# A source that is silent for ever must not hold up whoever leaves it.
+_LET_GO_SECONDS = 1.0
+
 
 async def in_thread(run: Callable[[AudioSource], Iterator[T]], source: AudioSource) -> AsyncIterator[T]:
     """The items of ``run(source)``, which works in a thread of its own and never on the event loop.
 
-    An iterator that is left early lets go of the source at its next block.
+    An iterator that is left early lets go of the source at its next block. Closing it waits for that, up to a second.
     """
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[T | BaseException | None] = asyncio.Queue()
-    stopped = threading.Event()
+    stopped, finished = threading.Event(), asyncio.Event()
 
     def work() -> None:
         result: BaseException | None = None
@@ -32,6 +35,7 @@ async def in_thread(run: Callable[[AudioSource], Iterator[T]], source: AudioSour
             # The loop may be closed already, when the program ends; then nobody waits for this either.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(queue.put_nowait, result)
+                loop.call_soon_threadsafe(finished.set)
 
     threading.Thread(target=work, name="wakeword", daemon=True).start()
     try:
@@ -41,6 +45,8 @@ async def in_thread(run: Callable[[AudioSource], Iterator[T]], source: AudioSour
             yield item
     finally:
         stopped.set()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(finished.wait(), _LET_GO_SECONDS)
 
 
 class _Until:

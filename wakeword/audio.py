@@ -91,6 +91,8 @@ class PcmStream:
             raise AudioFormatError(
                 f"expected a whole sample rate from {MIN_SAMPLE_RATE} to {MAX_SAMPLE_RATE} Hz, got {sample_rate}"
             )
+        if channel is not None and channel < 0:
+            raise AudioFormatError(f"expected a channel from 0 on, got {channel}")
         self.sample_rate = int(sample_rate)
         self.channel = channel
         self._is_plain = self.sample_rate == SAMPLE_RATE and channel is None

@@ -12,7 +12,9 @@ T = TypeVar("T", str, float)
 
 def loaded_models(models: Model | Path | str | Sequence[Model | Path | str], *, provider: str) -> list[Model]:
     """The models that are named, loaded. Raises ``ConfigError`` unless they are of different keywords."""
-    given = [models] if isinstance(models, (Model, Path, str)) else list(models)
+    given = [models] if isinstance(models, (Model, Path, str)) else models
+    if not isinstance(given, Sequence) or not all(isinstance(model, (Model, Path, str)) for model in given):
+        raise ConfigError(f"expected keywords, model files or models, got {models!r:.80}")
     loaded = [model if isinstance(model, Model) else load_model(model, provider=provider) for model in given]
     names = [model.card.phrase for model in loaded]
     if not names or len(set(names)) != len(names):

@@ -9,6 +9,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from weakref import WeakSet
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from wakeword.asynchronous import in_thread
 from wakeword.audio import SAMPLE_RATE, PcmStream, Samples
 from wakeword.choices import chosen_thresholds, loaded_models
 from wakeword.detection import Detection
-from wakeword.errors import AudioFormatError, ClosedError, ConfigError
+from wakeword.errors import AudioFormatError, BusyError, ClosedError, ConfigError
 from wakeword.features import Array, FeatureConfig, MfccTransform
 from wakeword.follower import Follower
 from wakeword.gate import QuietGate
@@ -79,7 +80,9 @@ class Detector:
         self._channel = channel
         self._pcm = PcmStream(sample_rate, channel=channel)
         self._blocks: Iterator[Samples] | None = None
-        self._followers: list[Follower] = []
+        self._running_in: int | None = None
+        self._followers: WeakSet[Follower] = WeakSet()
+        self._offers: dict[int, Follower] = {}
         self._suppression = Suppression()
         self._lock = threading.RLock()
         self._closed = False
@@ -124,7 +127,7 @@ class Detector:
                 keyword.reset()
             for follower in self._followers:
                 follower.close()
-            self._followers = []
+            self._followers = WeakSet()
             self._plan()
 
     def push(self, block: Samples) -> list[Detection]:
@@ -134,52 +137,64 @@ class Detector:
         ``ClosedError`` after ``close``.
         """
         with self._lock:
-            self._check_open()
-            return self._take(self._pcm.push(block))
+            self._check_free(threading.get_ident())
+            samples = self._pcm.push(block)
+        return self._take(samples)
 
     def process_streaming(self, audio: bytes) -> bool:
         """Whether a keyword was detected in the next bytes of 16-bit PCM, little-endian, of the detector's sample rate.
 
         For programs that feed engines of this shape. Raises ``AudioFormatError`` for a number of bytes that is odd.
         """
-        if len(audio) % 2:
-            raise AudioFormatError(f"expected whole 16-bit samples, got {len(audio)} bytes")
+        if not isinstance(audio, (bytes, bytearray, memoryview)) or len(audio) % 2:
+            got = f"{len(audio)} bytes" if isinstance(audio, (bytes, bytearray, memoryview)) else type(audio).__name__
+            raise AudioFormatError(f"expected bytes of whole 16-bit samples, got {got}")
         return bool(self.push(np.frombuffer(audio, "<i2").astype(np.int16, copy=False)))
 
     def flush(self) -> list[Detection]:
         """End the stream: silence is appended until a window covers the last sample. Then begin a new one."""
         with self._lock:
-            self._check_open()
-            detections = self._take(self._pcm.flush())
-            detections += self._work_through(ending=True)
+            self._check_free(threading.get_ident())
+            samples = self._pcm.flush()
+        detections = self._take(samples)
+        with self._lock:
+            last = self._work_through(ending=True)
             self.reset()
-            return detections
+        self._tell(last)
+        return detections + last
 
     def run(self, source: AudioSource) -> Iterator[Detection]:
         """Listen to a source until it ends; detections as they come. Begins and ends a stream of its own.
 
-        Raises ``AudioError`` if the source breaks. Leaving the loop early closes nothing: the source stays the
-        caller's. After ``close`` the loop ends with the source's next block.
+        Raises ``AudioError`` if the source breaks, ``ClosedError`` for a closed detector, and ``BusyError`` while another
+        loop of this detector is not left. Leaving the loop early closes nothing: the source stays the caller's. After
+        ``close`` the loop ends with the source's next block.
         """
+        if not hasattr(source, "blocks") or not hasattr(source, "sample_rate"):
+            raise ConfigError(f"expected a source of audio, for instance FileSource('talk.wav'), got {source!r:.80}")
+        with self._lock:
+            self._check_free()
+            self._running_in = threading.get_ident()
         pushed = self._pcm
         self._pcm = PcmStream(source.sample_rate, channel=self._channel)
         try:
             self.reset()
             self._blocks = iter(source.blocks())
             for block in self._blocks:
-                yield from self.push(block)
-            yield from self.flush()
+                yield from self._offered(self.push(block))
+            yield from self._offered(self.flush())
         except ClosedError:
             return
         finally:
-            self._blocks = None
+            self._blocks = self._running_in = None
             self._pcm = pushed
             self.reset()
 
     def stream(self, source: AudioSource) -> AsyncIterator[Detection]:
         """``run`` for asyncio: source and network work in a thread of their own, never on the event loop.
 
-        A stream that is left early lets go of the source at its next block.
+        A stream that is left early lets go of the source at its next block, and until then the detector is busy:
+        ``async with contextlib.aclosing(detector.stream(source)) as found:`` waits for that.
         """
         return in_thread(self.run, source)
 
@@ -189,6 +204,9 @@ class Detector:
         Raises ``ConfigError`` if that is no longer kept: ask when the detection comes.
         """
         with self._lock:
+            self._check_free(self._running_in)
+            if (offered := self._offers.pop(id(detection), None)) is not None:
+                return offered
             start, end = round(detection.end * SAMPLE_RATE), self._history.end
             samples = self._history.slice(start, end)
             if start > end or len(samples) < end - start:
@@ -196,17 +214,23 @@ class Detector:
                     f"expected a detection of the last second of this stream, got one at {detection.end} s"
                 )
             follower = Follower(samples)
-            self._followers = [*(one for one in self._followers if not one.ended), follower]
+            self._followers.add(follower)
             return follower
 
     def record(self, detection: Detection, seconds: float, *, until: Callable[[Array], bool] | None = None) -> Array:
         """Inside a loop over ``run``: take so many seconds after a detection from the source, ``(samples,)`` at 16 kHz.
 
-        Ends earlier if ``until`` says so of the newest samples, or with the source. Nothing is detected meanwhile.
+        Ends earlier if ``until`` says so of the newest samples, or with the source. Nothing is detected meanwhile. Of two
+        keywords detected at once, each gets what followed its own.
         Raises ``ConfigError`` outside of ``run``.
         """
-        if self._blocks is None:
-            raise ConfigError("expected a detection inside `for detection in detector.run(source)`, got none running")
+        if self._blocks is None or self._running_in != threading.get_ident():
+            raise ConfigError(
+                "expected to be inside `for detection in detector.run(source)`, got no such loop in this thread; "
+                "with push or stream, use follow"
+            )
+        if not 0 < seconds < math.inf:
+            raise ConfigError(f"expected a number of seconds to record, got {seconds}")
         pieces: list[Array] = []
         with self.suppressed(), self.follow(detection) as follower:
             pieces.append(follower.read())
@@ -223,9 +247,8 @@ class Detector:
 
         Holds for every window that heard any of that time. May be nested and used from any thread; the highest counts.
         """
-        level = math.inf if threshold is None else threshold
         with self._lock:
-            self._suppression.begin(level)
+            level = self._suppression.begin(threshold)
         try:
             yield
         finally:
@@ -248,24 +271,59 @@ class Detector:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    def _check_open(self) -> None:
+    def _check_free(self, thread: int | None = None) -> None:
+        """That the detector is open, and that no loop over ``run`` is under way but one of this thread."""
         if self._closed:
             raise ClosedError("expected an open detector, got one that was closed; make a new one")
+        if self._running_in not in (None, thread):
+            raise BusyError(
+                "expected a detector at rest, got one that still listens to a source; leave that loop first"
+            )
+
+    def _offered(self, found: list[Detection]) -> Iterator[Detection]:
+        """The detections of a block, each with its follower ready: what one of them records, the others may want too."""
+        for detection in found:
+            try:
+                self._offers[id(detection)] = self.follow(detection)
+            except ConfigError:  # the stream ended with it
+                self._offers[id(detection)] = ended = Follower(np.zeros(0, np.float32))
+                ended.close()
+        try:
+            for detection in found:
+                yield detection
+                self._offers.pop(id(detection), None)
+        finally:
+            self._offers.clear()
 
     def _take(self, samples: Array) -> list[Detection]:
         detections: list[Detection] = []
+        failure: Exception | None = None
         for start in range(0, len(samples), _PIECE):
             piece = samples[start : start + _PIECE]
-            self._history.push(piece)
-            for follower in self._followers:
-                follower.push(piece)
-            # Nothing is computed before a window ends: a small block costs a copy, not a pass.
-            if self._history.end >= self._work_at:
-                detections += self._work_through()
-            if self._closed:
-                self.reset()
-                break
+            with self._lock:
+                self._history.push(piece)
+                for follower in self._followers:
+                    follower.push(piece)
+                # Nothing is computed before a window ends: a small block costs a copy, not a pass.
+                found = self._work_through() if self._history.end >= self._work_at else []
+                if self._closed:
+                    self.reset()
+                    break
+            detections += found
+            try:
+                # Without the lock: a callback may wait for a thread that wants it.
+                self._tell(found)
+            except Exception as error:
+                # The rest of the block is heard first: who catches this goes on with the next.
+                failure = failure or error
+        if failure is not None:
+            raise failure
         return detections
+
+    def _tell(self, found: list[Detection]) -> None:
+        if self.on_detection is not None:
+            for detection in found:
+                self.on_detection(detection)
 
     def _work_through(self, *, ending: bool = False) -> list[Detection]:
         """Score what was not yet read of the stream, which silence is appended to if it is ``ending``."""
@@ -284,18 +342,15 @@ class Detector:
             signal = np.pad(signal, (0, self._silence_to_the_end()))
         frames = self._features(signal)
         self._framed += len(frames) * self._features.config.hop_length
-        raised, until = self._suppression.in_force(end + len(signal))
-        found: list[Detection] = []
-        for keyword in self._keywords:
-            for at, score in keyword.push(frames, raised=raised, raised_until=until, end=end if ending else None):
-                found.append(self._detection(keyword, at, score))
+        last = end if ending else None
+        found = [
+            self._detection(keyword, at, score)
+            for keyword in self._keywords
+            for at, score in keyword.push(frames, suppression=self._suppression, end=last)
+        ]
         self._asleep = quiet and all(keyword.is_far_below() for keyword in self._keywords)
         self._plan()
-        if found:
-            found.sort(key=lambda detection: detection.end)
-            if self.on_detection is not None:
-                for detection in found:
-                    self.on_detection(detection)
+        found.sort(key=lambda detection: detection.end)
         return found
 
     def _wake(self) -> None:

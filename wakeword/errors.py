@@ -8,6 +8,7 @@
     ├── ModelError              a model file that is not what it claims to be
     ├── ConfigError             a setting outside its range, or settings that contradict each other
     ├── ClosedError             something was used after it was closed
+    ├── BusyError               something was used while it is at work elsewhere
     ├── DataError               training or evaluation data that is missing, empty or unusable
     ├── SynthesisError          a text-to-speech engine that is missing or failed
     └── CalibrationError        scores from which no honest threshold follows
@@ -46,6 +47,10 @@ class ConfigError(WakewordError, ValueError):
 
 class ClosedError(WakewordError):
     """Something was used after it was closed."""
+
+
+class BusyError(WakewordError):
+    """Something was used while it is at work elsewhere."""
 
 
 class DataError(WakewordError):

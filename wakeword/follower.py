@@ -1,6 +1,7 @@
 """The audio that follows a detection, for whoever listens next."""
 
 import threading
+from collections import deque
 
 import numpy as np
 
@@ -22,14 +23,14 @@ class Follower:
         """Whether the stream has ended, so that no more audio will come after what ``read`` still returns."""
         self.dropped = 0
         """Samples that were lost because nobody read for ``MAX_FOLLOWED_SECONDS``; 0 means no gap."""
-        self._pieces = [first]
+        self._pieces = deque([first])
         self._held = len(first)
         self._lock = threading.Lock()
 
     def read(self) -> Array:
         """The audio that came since the last ``read``, ``(samples,)`` float32, mono; empty if there is none."""
         with self._lock:
-            pieces, self._pieces, self._held = self._pieces, [], 0
+            pieces, self._pieces, self._held = self._pieces, deque(), 0
         return np.concatenate([np.zeros(0, np.float32), *pieces])
 
     def push(self, samples: Array) -> None:
@@ -40,7 +41,7 @@ class Follower:
             self._pieces.append(samples)
             self._held += len(samples)
             while self._held > MAX_FOLLOWED_SECONDS * SAMPLE_RATE and len(self._pieces) > 1:
-                oldest = self._pieces.pop(0)
+                oldest = self._pieces.popleft()
                 self._held -= len(oldest)
                 self.dropped += len(oldest)
 

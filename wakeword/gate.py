@@ -6,25 +6,28 @@ from wakeword.audio import SAMPLE_RATE
 from wakeword.features import Array
 
 _BLOCK = SAMPLE_RATE // 200
-"""Samples whose power is taken: 5 ms. Windows and hops of the engine are whole numbers of it."""
-_LOUDEST = _BLOCK * 10 ** (-50 / 10)
-"""Energy of a block at -50 dB of full scale."""
+"""Samples whose energy is taken: 5 ms. Windows and hops of the engine are whole numbers of it."""
+_LOUDEST = _BLOCK * 10 ** (-60 / 10)
+"""Energy of a block at -60 dB of full scale."""
+_FAINTEST = _BLOCK * 10 ** (-95 / 10)
+"""Added to energies before they are compared: steps of a 16-bit converter that come singly are no change."""
 _STEADY = 2.0
-"""Most that a block may have of the mean energy."""
+"""Most that 10 ms may have of the mean energy, and the mean of theirs."""
 _NOTHING: Array = np.zeros(0, np.float32)
 
 
 class QuietGate:
     """Says whether the newest stretch of audio is quiet and stationary throughout.
 
-    The measure is the power of each 5 ms. A stretch passes if none of it is louder than -50 dB of full scale nor more
-    than 3 dB above its mean: digital silence, the noise of a converter or of an empty room. A word that rises no more
-    than that above the noise around it is far below what any model hears.
+    The measure is the energy of each 10 ms, of the signal and of its first difference, in which hum does not hide what
+    speech has above it. A stretch passes if none of it is louder than -60 dB of full scale and neither energy ever leaves
+    its mean by more than 3 dB, up or down: digital silence, the noise of a converter or of a quiet room. So a word is
+    passed over only if it changes neither by 3 dB in any 10 ms, far below what models hear.
     """
 
     def __init__(self, samples: int) -> None:
         """``samples``: the length of the stretch."""
-        self._energies: Array = np.zeros(-(-samples // _BLOCK) + 1, np.float32)
+        self._energies: Array = np.zeros((2, 2 * (-(-samples // (2 * _BLOCK)) + 1)), np.float32)
         self.reset()
 
     def reset(self) -> None:
@@ -39,17 +42,20 @@ class QuietGate:
         count = len(samples) // _BLOCK
         self._rest = samples[count * _BLOCK :].copy() if len(samples) % _BLOCK else _NOTHING
         energies = self._energies
+        width = energies.shape[1]
         # One product tells most of what is loud: then some block has more than its share of all the energy.
-        if count > len(energies) or samples.dot(samples) > (count + 1) * _LOUDEST:
+        if count > width or samples.dot(samples) > (count + 1) * _LOUDEST:
             self._quiet_blocks = 0
             return False
         blocks = samples[: count * _BLOCK].reshape(count, _BLOCK)
-        energies[: len(energies) - count] = energies[count:]
-        energies[len(energies) - count :] = np.vecdot(blocks, blocks)
+        # Within blocks alone, so that the cut into pushes does not matter.
+        steps = blocks[:, 1:] - blocks[:, :-1]
+        energies[:, : width - count] = energies[:, count:]
+        energies[0, width - count :] = np.vecdot(blocks, blocks)
+        energies[1, width - count :] = np.vecdot(steps, steps)
         self._quiet_blocks += count
-        loudest = np.maximum.reduce(energies)
-        return bool(
-            self._quiet_blocks >= len(energies)
-            and loudest <= _LOUDEST
-            and len(energies) * loudest <= _STEADY * np.add.reduce(energies)
-        )
+        if self._quiet_blocks < width or energies[0].max() > _LOUDEST:
+            return False
+        pairs = energies.reshape(2, -1, 2).sum(axis=2) + 2 * _FAINTEST
+        mean = pairs.mean(axis=1)
+        return bool((pairs.max(axis=1) <= _STEADY * mean).all() and (mean <= _STEADY * pairs.min(axis=1)).all())

@@ -100,8 +100,7 @@ class HopReader:
 
     def take(self, keyword: KeywordWindows, score: float) -> Detection | None:
         """Take the score of the window that ends with the hop."""
-        raised, until = self.suppression.in_force(self.due)
-        for window_end, fired in keyword.take((score,), raised=raised, raised_until=until, end=self._end):
+        for window_end, fired in keyword.take((score,), suppression=self.suppression, end=self._end):
             start = window_end - keyword.window
             # The last window of a stream may reach into the silence that ``finish`` appended.
             end = window_end if self._end is None else min(window_end, self._end)

@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from wakeword.features import Array
 from wakeword.model import Model
 from wakeword.scorer import StreamScorer, covering_samples
+from wakeword.suppression import Suppression
 from wakeword.trigger import Trigger
 
-_FAR_BELOW = 0.5
+_FAR_BELOW = 0.1
 """Share of the threshold under which a score leaves no doubt."""
 
 
@@ -43,12 +44,12 @@ class KeywordWindows:
         return self.window_end - self.window
 
     def take(
-        self, scores: Iterable[float], *, raised: float, raised_until: int, end: int | None = None
+        self, scores: Iterable[float], *, suppression: Suppression, end: int | None = None
     ) -> list[tuple[int, float]]:
         """Take the scores of the next windows; the end and the score of each that is a detection.
 
-        Windows that begin before sample ``raised_until`` fire only from the score ``raised`` on. ``end`` is the number of
-        samples in a stream that is over: no window is scored after the one that covers the last of them.
+        ``end`` is the number of samples in a stream that is over: no window is scored after the one that covers the last
+        of them.
         """
         found = []
         for score in scores:
@@ -59,7 +60,7 @@ class KeywordWindows:
                 break  # The silence after the stream is for a keyword with a longer window.
             self.score = score
             self._low_scores = self._low_scores + 1 if score < self._far_below else 0
-            fired = self.trigger.push(score, least=raised if self.window_start < raised_until else 0.0)
+            fired = self.trigger.push(score, least=suppression.least(self.window_start))
             if fired is not None:
                 found.append((self.window_end, fired))
             self.window_end += self.step
@@ -92,11 +93,9 @@ class KeywordStream(KeywordWindows):
         self._scorer.reset()
         super().reset()
 
-    def push(
-        self, frames: Array, *, raised: float, raised_until: int, end: int | None = None
-    ) -> list[tuple[int, float]]:
+    def push(self, frames: Array, *, suppression: Suppression, end: int | None = None) -> list[tuple[int, float]]:
         """``take`` the scores of the windows that ``(frames, n_mfcc)`` complete."""
-        return self.take(self._scorer.scores(frames), raised=raised, raised_until=raised_until, end=end)
+        return self.take(self._scorer.scores(frames), suppression=suppression, end=end)
 
     def resume(self, start: int) -> None:
         """Score frames anew, of which the first begins at sample ``start``: a multiple of the step."""

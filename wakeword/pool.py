@@ -10,7 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from weakref import WeakSet
+from weakref import WeakSet, finalize
 
 import numpy as np
 
@@ -69,7 +69,7 @@ class DetectorPool:
         self._features = MfccTransform(FeatureConfig())
         self._slots = _Slots(self._scorers, (hop, FeatureConfig().n_mfcc))
         self._due: deque[PoolStream] = deque()
-        self._leaving: deque[PoolStream] = deque()
+        self._leaving: deque[HopReader] = deque()
         self._streams: WeakSet[PoolStream] = WeakSet()
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
@@ -105,12 +105,17 @@ class DetectorPool:
         name = f"stream {next(self._numbers)}" if name is None else name
         stream = PoolStream(name, PcmStream(sample_rate, channel=channel), reader, announce=self._hear_of)
         self._streams.add(stream)
+        # One that is dropped without ``close`` gives its place back too.
+        finalize(stream, self._leaving.append, reader)
         if self._closed:  # in another thread, meanwhile
             stream.close()
         return stream
 
     def process(self) -> Found:
-        """Read all that was pushed to all streams before this call; the detections, those of one stream in order."""
+        """Read all that was pushed to all streams before this call; the detections, those of one stream in order.
+
+        Of a pool that was closed there are none.
+        """
         with self._lock:
             self._let_go()
             began = [self._due.popleft() for _ in range(len(self._due))]
@@ -155,7 +160,7 @@ class DetectorPool:
         if not stream.closed:
             self._due.append(stream)
             return
-        self._leaving.append(stream)
+        self._leaving.append(stream.reader)
         # Whoever holds the lock lets go of it.
         if self._lock.acquire(blocking=False):
             try:
@@ -165,7 +170,7 @@ class DetectorPool:
 
     def _let_go(self) -> None:
         while self._leaving:
-            reader = self._leaving.popleft().reader
+            reader = self._leaving.popleft()
             if reader.slot is not None:
                 self._slots.give_back(reader.slot)
                 reader.slot = None

@@ -1,28 +1,38 @@
 """Times in which a detector is to fire less easily, or not at all."""
 
+import math
+
+from wakeword.errors import ConfigError
+
 
 class Suppression:
     """A second threshold for the windows that heard any of certain times. Times are numbers of samples."""
 
     def __init__(self) -> None:
-        self._levels: list[float] = []
+        self._begun: list[float] = []
         self.reset()
 
     def reset(self) -> None:
         """Begin a new stream; what was begun and not ended holds on."""
-        self._last_level, self._last_end = 0.0, 0
+        self._ended: list[tuple[float, int]] = []
 
-    def begin(self, level: float) -> None:
-        """From now on, fire only from ``level`` on; infinity for never."""
-        self._levels.append(level)
+    def begin(self, threshold: float | None) -> float:
+        """From now on, fire only from ``threshold`` on, or never; the level to end it with. ``ConfigError`` below 0."""
+        level = math.inf if threshold is None else threshold
+        if not isinstance(level, (int, float)) or not level >= 0:
+            raise ConfigError(f"expected a threshold of at least 0 while suppressed, got {threshold!r}")
+        self._begun.append(level)
+        return level
 
     def end(self, level: float, now: int) -> None:
         """End what ``begin`` began with this level, at sample ``now``."""
-        self._levels.remove(level)
-        self._last_level, self._last_end = level, now
+        self._begun.remove(level)
+        # One that ended later counts for all that one of the same or a lower level does.
+        self._ended = [(other, end) for other, end in self._ended if other > level]
+        self._ended.append((level, now))
 
-    def in_force(self, now: int) -> tuple[float, int]:
-        """The least score to fire with, and the sample before which a window must begin for that to hold."""
-        if self._levels:
-            return max(self._levels), now
-        return self._last_level, self._last_end
+    def least(self, window_start: int) -> float:
+        """The least score with which a window that begins at this sample may fire."""
+        if not self._begun and not self._ended:
+            return 0.0
+        return max([*self._begun, *(level for level, end in self._ended if window_start < end)], default=0.0)

@@ -1,15 +1,18 @@
 """What programs that embed the detector rely on: nothing lost after a detection, silence while they speak, a clean end."""
 
 import asyncio
+import contextlib
+import gc
 import threading
 import time
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
+import soxr
 from builders import band_model_bytes, bursts, in_chunks
 
-from wakeword import AudioFormatError, ClosedError, ConfigError, Detection, Detector, Model
+from wakeword import AudioFormatError, BusyError, ClosedError, ConfigError, Detection, Detector, Model
 from wakeword.audio import Samples
 from wakeword.follower import MAX_FOLLOWED_SECONDS, Follower
 from wakeword.model import parse_model
@@ -121,6 +124,46 @@ def test_recording_ends_when_it_is_told_to(low_model: Model) -> None:
         detector.record(hit, 1)
 
 
+@pytest.mark.parametrize("missing", [320, 960])
+def test_a_word_at_the_very_end_is_followed_by_nothing(missing: int) -> None:
+    model = parse_model(band_model_bytes("low", 1, pooling="max"))
+    signal = bursts(1.98, {1.6: "low"})[: round(16_000 * 1.955) - missing]
+    detector = Detector(model, hop=98)
+    recordings = [detector.record(hit, 3.0) for hit in detector.run(Blocks(signal))]
+    assert [len(recording) for recording in recordings] == [0]
+
+
+@pytest.mark.parametrize("seconds", [1.0, 6.0])
+def test_keywords_detected_at_once_each_record_what_followed(low_model: Model, seconds: float) -> None:
+    other = parse_model(band_model_bytes("also low", 1))
+    signal = bursts(10, {1.0: "low"})
+    detector = Detector([low_model, other])
+    heard = [(hit.end, detector.record(hit, seconds)) for hit in detector.run(Blocks(signal, size=1_600))]
+    assert len(heard) == 2
+    for end, recording in heard:
+        first = round(16_000 * end)
+        np.testing.assert_array_equal(recording, signal[first : first + round(16_000 * seconds)])
+
+
+def test_a_follower_that_nobody_keeps_is_fed_no_more(low_model: Model) -> None:
+    detector = Detector(low_model)
+    (hit,) = detector.push(SIGNAL[:24_000])
+    followers = [detector.follow(hit) for _ in range(10)]
+    assert len(detector._followers) == 10
+    del followers
+    gc.collect()
+    assert len(detector._followers) == 0
+
+
+def test_recording_belongs_to_the_thread_of_the_loop(low_model: Model) -> None:
+    async def listen(detector: Detector) -> None:
+        async for hit in detector.stream(Blocks(SIGNAL)):
+            with pytest.raises(ConfigError, match="use follow"):
+                detector.record(hit, 1.0)
+
+    asyncio.run(listen(Detector(low_model)))
+
+
 # --- while the assistant speaks
 
 
@@ -146,6 +189,61 @@ def test_a_raised_threshold_lets_only_what_reaches_it_through(low_model: Model) 
         assert len(plain) == 2
         detector.reset()
         assert [hit.end for hit in detector.push(SIGNAL)] == list(plain)
+
+
+def test_a_lower_level_does_not_lift_a_higher_one_that_came_before_or_within(low_model: Model) -> None:
+    """The word is spoken at 1.0 s; whatever else is suppressed less, that time stays suppressed."""
+    in_sequence, nested = Detector(low_model), Detector(low_model)
+    found = in_sequence.push(SIGNAL[:15_000])
+    with in_sequence.suppressed():
+        found += in_sequence.push(SIGNAL[15_000:16_500])
+    with in_sequence.suppressed(0.01):
+        found += in_sequence.push(SIGNAL[16_500:17_000])
+    found += in_sequence.push(SIGNAL[17_000:40_000])
+    with nested.suppressed(0.01):
+        with nested.suppressed():
+            found += nested.push(SIGNAL[:16_500])
+        found += nested.push(SIGNAL[16_500:17_000])
+    found += nested.push(SIGNAL[17_000:40_000])
+    assert found == []
+    assert [hit.keyword for hit in nested.push(SIGNAL[40_000:])] == ["low"]
+
+
+@pytest.mark.parametrize("wrong", [-0.1, float("nan"), "0.5"])
+def test_a_level_that_is_none_is_refused(low_model: Model, wrong: float) -> None:
+    with pytest.raises(ConfigError, match="expected a threshold"), Detector(low_model).suppressed(wrong):
+        pass
+
+
+def test_a_callback_may_wait_for_a_thread_that_uses_the_detector(low_model: Model) -> None:
+    detector = Detector(low_model)
+
+    def use(hit: Detection) -> None:
+        def other() -> None:
+            with detector.suppressed():
+                pass
+
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join(10)
+        assert not thread.is_alive()
+
+    detector.on_detection = use
+    assert len(detector.push(SIGNAL)) == 2
+
+
+def test_a_callback_that_fails_loses_no_audio(low_model: Model) -> None:
+    detector, seen = Detector(low_model), []
+
+    def fail(hit: Detection) -> None:
+        seen.append(hit)
+        raise RuntimeError("the lamp is broken")
+
+    detector.on_detection = fail
+    with pytest.raises(RuntimeError, match="lamp"):
+        detector.push(SIGNAL)
+    assert detector.seconds == len(SIGNAL) / 16_000
+    assert len(seen) == 2
 
 
 # --- thresholds for each keyword
@@ -215,6 +313,52 @@ def test_closing_from_the_callback_and_from_another_thread_ends_a_run(low_model:
     timer.start()
     assert all(hit.keyword == "low" for hit in other.run(Blocks(SIGNAL, endless=True)))
     timer.join()
+
+
+def test_a_stream_that_was_left_is_let_go_of_before_the_detector_hears_another(low_model: Model) -> None:
+    async def listen(detector: Detector) -> list[Detection]:
+        async with contextlib.aclosing(detector.stream(Blocks(SIGNAL, endless=True))) as found:
+            async for _ in found:
+                with pytest.raises(BusyError, match="still listens"):
+                    detector.push(SIGNAL)
+                with pytest.raises(BusyError, match="still listens"):
+                    list(detector.run(Blocks(SIGNAL)))
+                break
+        return detector.push(SIGNAL)
+
+    found = asyncio.run(listen(Detector(low_model)))
+    assert [hit.end for hit in found] == [hit.end for hit in Detector(low_model).push(SIGNAL)]
+
+
+def test_a_listener_that_breaks_off_again_and_again_hears_each_time(low_model: Model) -> None:
+    """At another rate than the detector's own: what one stream leaves behind must not reach the next."""
+    source = Blocks(soxr.resample(SIGNAL, 16_000, 48_000), size=960)
+    source.sample_rate = 48_000
+
+    async def listen() -> list[float]:
+        detector, ends = Detector(low_model), []
+        for _ in range(3):
+            async with contextlib.aclosing(detector.stream(source)) as found:
+                async for hit in found:
+                    ends.append(hit.end)
+                    break
+        return ends
+
+    ends = asyncio.run(listen())
+    assert len(ends) == 3
+    assert len(set(ends)) == 1
+
+
+def test_what_is_no_source_or_no_model_is_refused(low_model: Model) -> None:
+    with pytest.raises(ConfigError, match=r"FileSource\('talk.wav'\), got 'talk.wav'"):
+        next(Detector(low_model).run("talk.wav"))
+    for wrong in (None, 3, [low_model, 3]):
+        with pytest.raises(ConfigError, match="expected keywords, model files or models"):
+            Detector(wrong)
+    closed = Detector(low_model)
+    closed.close()
+    with pytest.raises(ClosedError):
+        list(closed.run(Blocks(SIGNAL)))
 
 
 def test_closing_ends_an_async_stream(low_model: Model) -> None:

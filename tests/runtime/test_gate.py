@@ -22,6 +22,12 @@ def noise(samples: int, decibels: float, seed: int = 0) -> Array:
     return (10 ** (decibels / 20) * np.random.default_rng(seed).standard_normal(samples)).astype(np.float32)
 
 
+def tone(hertz: float, decibels: float, samples: int = 3 * STRETCH) -> Array:
+    """A sine of so many dB of full scale (rms), ``(samples,)`` float32."""
+    wave = np.sqrt(2) * np.sin(2 * np.pi * hertz * np.arange(samples) / 16_000)
+    return (10 ** (decibels / 20) * wave).astype(np.float32)
+
+
 @pytest.fixture(scope="module")
 def low_model() -> Model:
     return parse_model(band_model_bytes("low", 1))
@@ -38,13 +44,13 @@ def scores_and_quiet(detector: Detector, signal: Array) -> tuple[list[float], li
 
 
 @pytest.mark.parametrize("size", [7, 160, 1_280, 16_000])
-@pytest.mark.parametrize("decibels", [-400.0, -90.0, -55.0])
+@pytest.mark.parametrize("decibels", [-400.0, -90.0, -64.0])
 def test_steady_quiet_passes_once_a_whole_stretch_was_heard(size: int, decibels: float) -> None:
     gate, heard = QuietGate(STRETCH), 0
     for block in in_chunks(noise(2 * STRETCH, decibels), size):
         passed = gate.push(block)
         heard += len(block)
-        assert passed == (heard // 80 * 80 >= STRETCH + 80)
+        assert passed == (heard // 80 * 80 >= STRETCH + 160)
 
 
 @pytest.mark.parametrize(
@@ -52,9 +58,12 @@ def test_steady_quiet_passes_once_a_whole_stretch_was_heard(size: int, decibels:
     [
         noise(3 * STRETCH, -40),
         noise(3 * STRETCH, -60) * np.where(np.arange(3 * STRETCH) // 2_000 % 2, 1, 2.5).astype(np.float32),
-        np.concatenate([noise(2 * STRETCH, -90), noise(80, -60), noise(STRETCH - 80, -90)]),
+        np.concatenate([noise(2 * STRETCH, -90), noise(80, -65), noise(STRETCH - 80, -90)]),
+        np.concatenate([noise(3 * STRETCH // 2, -65), np.zeros(3 * STRETCH // 2, np.float32)])[: 5 * STRETCH // 2 - 80],
+        tone(100, -62) + np.concatenate([noise(2 * STRETCH, -95), noise(STRETCH, -80)]),
+        np.concatenate([noise(2 * STRETCH, -64), tone(300, -64)[: 9 * STRETCH // 10]]),
     ],
-    ids=["too loud", "unsteady", "one loud block"],
+    ids=["too loud", "unsteady", "one loud block", "softer", "speech under hum", "another sound at the same level"],
 )
 def test_what_is_loud_or_unsteady_does_not_pass(signal: Array) -> None:
     gate = QuietGate(STRETCH)
@@ -109,9 +118,10 @@ def test_a_model_that_takes_quiet_for_its_word_is_never_passed_over() -> None:
 
 def test_a_stream_that_ends_in_quiet_ends_as_without_the_gate(low_model: Model) -> None:
     for extra in (0, 1, 700, 1_279):
-        signal = np.concatenate([noise(60_000 + extra, -80), 0.01 * noise(200, 0)])
-        gated, plain = Detector(low_model), Detector(low_model, gate=False)
-        assert run(gated, signal) == run(plain, signal) == []
+        signal = np.concatenate([noise(60_000 + extra, -80), bursts(0.35, {0.02: "low"})])
+        gated, plain = run(Detector(low_model), signal), run(Detector(low_model, gate=False), signal)
+        assert [(hit.start, hit.end) for hit in gated] == [(hit.start, hit.end) for hit in plain]
+        assert len(plain) == 1
 
 
 def test_reset_forgets_the_quiet(low_model: Model) -> None:
@@ -125,9 +135,10 @@ def test_reset_forgets_the_quiet(low_model: Model) -> None:
 
 
 @pytest.mark.parametrize("ratio", [20, 5, -10])
-@pytest.mark.parametrize("level", [-50.0, -65.0])
-def test_no_word_in_quiet_noise_is_passed_over_that_the_model_hears(ratio: int, level: float) -> None:
-    """Words so soft that the gate might take them for noise: at -50 dB and below, at any ratio to the noise."""
+@pytest.mark.parametrize("hum", [0, 50, 200])
+@pytest.mark.parametrize("level", [-55.0, -65.0])
+def test_no_word_in_quiet_noise_is_passed_over_that_the_model_hears(ratio: int, hum: int, level: float) -> None:
+    """Words so soft that the gate might take them for noise: at -55 dB and below, at any ratio to noise and hum."""
     data = os.environ.get("WAKEWORD_DATA")
     if data is None:
         pytest.skip("needs real recordings: set WAKEWORD_DATA")
@@ -139,18 +150,18 @@ def test_no_word_in_quiet_noise_is_passed_over_that_the_model_hears(ratio: int, 
     for seed, file in enumerate(words):
         word = read_audio(file)
         word = word / np.sqrt(np.mean(word**2)) * 10 ** (level / 20)
-        signal = noise(16_000 * 5, level - ratio, seed)
+        signal = noise(16_000 * 5, level - ratio, seed) + (tone(hum, -62, 16_000 * 5) if hum else 0)
         signal[40_000 : 40_000 + len(word)] += word.astype(np.float32)[:40_000]
         gated, plain = Detector(model, threshold=least), Detector(model, threshold=least, gate=False)
         scores, asleep = scores_and_quiet(gated, signal)
         expected, _ = scores_and_quiet(plain, signal)
         heard += max(expected) >= least
         passed_over += sum(asleep)
-        assert max([score for score, skipped in zip(expected, asleep, strict=True) if skipped], default=0) < least / 5
+        assert max([score for score, skipped in zip(expected, asleep, strict=True) if skipped], default=0) < least
         np.testing.assert_allclose(
             [s for s, skipped in zip(scores, asleep, strict=True) if not skipped],
             [s for s, skipped in zip(expected, asleep, strict=True) if not skipped],
             atol=1e-5,
         )
-    assert heard > 0 or ratio < 20
-    assert passed_over > 0 or (level, ratio) == (-50.0, -10)
+    assert heard > 0 or ratio < 20 or hum
+    assert passed_over > 0 or level - ratio > -62 or hum

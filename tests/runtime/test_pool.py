@@ -567,3 +567,18 @@ def test_settings_out_of_range_are_refused(low_model: Model) -> None:
         pool.open(threshold=2.0)
     with pytest.raises(ConfigError, match="among"):
         pool.open(threshold={"other": 0.5})
+
+
+def test_streams_that_are_dropped_unclosed_give_their_places_back() -> None:
+    pool = DetectorPool(random_model("attention", 2))
+    taken = []
+    for _ in range(2):
+        streams = [pool.open() for _ in range(20)]
+        for stream in streams:
+            stream.push(np.full(20_000, 0.1, np.float32) * np.sin(np.arange(20_000, dtype=np.float32)))
+        pool.process()
+        taken.append(len(pool._slots._recent))
+        del streams, stream
+        gc.collect()
+        pool.process()
+    assert taken[0] == taken[1] >= 20
