@@ -15,7 +15,7 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeword import Detection, Detector, FileSource, Microphone
+from wakeword import Detection, Detector, FileSource, Microphone, WakewordError
 
 RATE = 16_000  # of all audio that the detector gives
 BLOCK_SECONDS = 0.02
@@ -72,4 +72,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except WakewordError as error:  # no microphone, no such file or model: one line that says what to do
+        raise SystemExit(str(error)) from error

@@ -11,7 +11,7 @@ import argparse
 import asyncio
 from contextlib import suppress
 
-from wakeword import AudioSource, Detector, FileSource, Microphone
+from wakeword import AudioSource, Detector, FileSource, Microphone, WakewordError
 
 TICK = 0.01
 
@@ -59,4 +59,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except WakewordError as error:  # no microphone, no such file or model: one line that says what to do
+        raise SystemExit(str(error)) from error

@@ -9,7 +9,7 @@ pool work through what came in, in a thread, 25 times a second, and reports who 
 import argparse
 import asyncio
 
-from wakeword import DetectorPool, FileSource
+from wakeword import DetectorPool, FileSource, WakewordError
 
 TICK = 0.04
 
@@ -59,4 +59,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except WakewordError as error:  # no microphone, no such file or model: one line that says what to do
+        raise SystemExit(str(error)) from error

@@ -13,7 +13,7 @@ import threading
 import time
 from contextlib import closing, suppress
 
-from wakeword import AudioSource, Detection, Detector, FileSource, Microphone
+from wakeword import AudioSource, Detection, Detector, FileSource, Microphone, WakewordError
 
 PERIOD = 0.02  # seconds of one turn: 50 Hz
 
@@ -78,4 +78,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except WakewordError as error:  # no microphone, no such file or model: one line that says what to do
+        raise SystemExit(str(error)) from error

@@ -10,7 +10,7 @@ A model is a shipped keyword or a file, made by `wakeword train`. After @ stands
 import argparse
 from contextlib import suppress
 
-from wakeword import Detector, FileSource, Microphone, load_model
+from wakeword import Detector, FileSource, Microphone, WakewordError, load_model
 
 
 def main() -> None:
@@ -34,4 +34,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except WakewordError as error:  # no microphone, no such file or model: one line that says what to do
+        raise SystemExit(str(error)) from error

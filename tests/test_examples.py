@@ -140,6 +140,22 @@ def test_the_control_loop_ends_with_the_error_of_its_microphone() -> None:
         robot.drive(ears)
 
 
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
+def test_a_missing_file_is_told_in_one_line(path: Path, tmp_path: Path) -> None:
+    models = ["marvin"] if path.name == "two_keywords.py" else []
+    command = [sys.executable, path, *models, "--input", tmp_path / "absent.wav"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert [("absent.wav" in line) for line in done.stderr.splitlines()] == [True]
+
+
+def test_a_missing_model_is_told_in_one_line(tmp_path: Path) -> None:
+    command = [sys.executable, EXAMPLES / "two_keywords.py", tmp_path / "absent.onnx", "--input", DEMO]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert [("absent.onnx" in line) for line in done.stderr.splitlines()] == [True]
+
+
 def load(name: str) -> ModuleType:
     """An example as a module, to put something into its places."""
     spec = importlib.util.spec_from_file_location(f"example_{Path(name).stem}", EXAMPLES / name)

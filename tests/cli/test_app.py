@@ -56,6 +56,11 @@ def test_version(cli) -> None:
         ["listen", "--channel", "-1"],
         ["listen", "--model", "{low}", "--input", "{wav}", "--exec", "say 'it"],
         ["listen", "--model", "{low}", "--input", "{wav}", "--exec", " "],
+        ["listen", "--model", "{low}", "--input", "{wav}", "--rate", "16000"],
+        ["listen", "--model", "{low}", "--input", "{wav}", "--channels", "1"],
+        ["listen", "--model", "{low}", "--rate", "8000"],
+        ["listen", "--model", "{low}", "--input", "{wav}", "--device", "0"],
+        ["listen", "--model", "{low}", "--input", "-", "--device", "0"],
         ["info"],
     ],
 )

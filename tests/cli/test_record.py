@@ -90,6 +90,15 @@ def test_good_takes_are_written_and_the_others_played_back_and_repeated(
     assert told["noise_db"] < told["level_db"] < 0
 
 
+def test_digital_silence_is_not_played_back(
+    cli: Cli, hears: type[FakeMicrophone], played: list[Take], tmp_path: Path
+) -> None:
+    hears.heard = [0 * SPOKEN, SPOKEN]
+    done = cli("record", "low", "--out", tmp_path, "--count", "1", "--countdown", "0", "--yes")
+    assert (done.status, played) == (0, [])
+    assert "digital silence" in done.err
+
+
 def test_numbers_go_on_and_nothing_is_written_over(cli: Cli, hears: type[FakeMicrophone], tmp_path: Path) -> None:
     (tmp_path / "low-0007.flac").write_bytes(b"old")
     hears.heard = [SPOKEN, SPOKEN]

@@ -1,10 +1,13 @@
 """``wakeword record`` over PortAudio: what is said after the countdown is in the file, and a bad take is played back."""
 
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
+import pytest
 import soundfile
 from builders import bursts
 from virtual_microphone import VirtualMicrophone
@@ -52,6 +55,32 @@ def test_a_spoken_word_is_recorded_and_a_bad_take_played_back(microphone: Virtua
     take = examine(read_audio(tmp_path / "clips" / "low-0001.wav"))
     assert take.fault is None
     assert abs(take.level - examine(word).level) < 3
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_playing_of_a_take(
+    microphone: VirtualMicrophone, tmp_path: Path, number: signal.Signals
+) -> None:
+    soundfile.write(tmp_path / "loud.wav", np.clip(50 * bursts(0.8, {0.2: "low"}), -1, 1), 16_000)
+    command = [sys.executable, "-m", "wakeword", "record", "low", "--out", str(tmp_path / "clips"), "--count", "2"]
+    with subprocess.Popen(
+        [*command, "--countdown", "0", "--seconds", "3", "--yes"],
+        env=microphone.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            said(process, "say 'low'")
+            microphone.play(tmp_path / "loud.wav")
+            said(process, "clipped")
+            time.sleep(0.5)
+            process.send_signal(number)
+            out, rest = process.communicate(timeout=5)
+        finally:
+            process.kill()
+    # The next take had not begun: the signal came while this one was played.
+    assert (process.returncode, out, rest) == (128 + number, "", "")
 
 
 def test_without_a_device_it_is_one_line(tmp_path: Path, microphone: VirtualMicrophone) -> None:

@@ -37,8 +37,12 @@ def listen(
         str | None,
         typer.Option("--input", metavar="FILE", help="Play a file instead; - takes raw 16-bit PCM from stdin."),
     ] = None,
-    rate: Annotated[int, typer.Option("--rate", help="Samples per second of the PCM from stdin.")] = 16_000,
-    channels: Annotated[int, typer.Option("--channels", help="Channels of the PCM from stdin.")] = 1,
+    rate: Annotated[
+        int | None, typer.Option("--rate", help="Samples per second of the PCM from stdin. Default: 16000.")
+    ] = None,
+    channels: Annotated[
+        int | None, typer.Option("--channels", help="Channels of the PCM from stdin. Default: 1.")
+    ] = None,
     channel: Annotated[
         int | None, typer.Option("--channel", metavar="N", min=0, help="Hear this channel, from 0. Default: the mean.")
     ] = None,
@@ -89,6 +93,10 @@ def listen(
     from wakeword.cli.stopping import StopSignals
     from wakeword.sources import FileSource, StdinSource
 
+    if file is not None and device is not None:
+        raise typer.BadParameter("give --device or --input, not both")
+    if file != "-" and (rate is not None or channels is not None):
+        raise typer.BadParameter("--rate and --channels need --input -; files and devices tell their own")
     with ExitStack() as stack:
         stop = stack.enter_context(StopSignals())
         detector = open_detector(
@@ -117,7 +125,9 @@ def listen(
         if file is None:
             source = _open_microphone(stack, device, channel, reconnect=reconnect)
         elif name is None:
-            source = StdinSource(sample_rate=rate, channels=channels)
+            source = StdinSource(
+                sample_rate=16_000 if rate is None else rate, channels=1 if channels is None else channels
+            )
         else:
             source = FileSource(name)
             stack.enter_context(naming(name))

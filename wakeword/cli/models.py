@@ -12,14 +12,16 @@ if TYPE_CHECKING:
 
 def models() -> None:
     """List the shipped models."""
-    from wakeword.cli.console import complain
+    from wakeword.cli.console import complain, note
+    from wakeword.cli.evidence import positives, warnings
     from wakeword.errors import ModelError
     from wakeword.model import read_model, shipped_models
 
     shipped = shipped_models()
     if not shipped:
         raise ModelError("expected shipped models, found none; is the installation complete?")
-    rows = [("keyword", "version", "size", "default point", "threshold", "recall")]
+    rows = [("keyword", "version", "size", "default point", "threshold", "recall (95 %)", "positives")]
+    doubts: list[str] = []
     broken = False
     for path in shipped.values():
         try:
@@ -28,9 +30,15 @@ def models() -> None:
             complain(error)
             broken = True
             continue
-        default = ("none", "", "") if card.default_point is None else _point(card.point())
+        default = ("none", "", "", "")
+        if card.default_point is not None:
+            point = card.point()
+            default = (*_point(point), positives(point))
+            doubts += warnings(card.phrase, point)
         rows.append((card.phrase, card.version, f"{path.stat().st_size / 1000:.0f} kB", *default))
     _print_table(rows)
+    for doubt in doubts:
+        note(doubt)
     if broken:
         raise typer.Exit(1)
 
@@ -52,6 +60,8 @@ def info(
 
 
 def _print_card(model: "Model") -> None:
+    from wakeword.cli.console import note
+    from wakeword.cli.evidence import warnings
     from wakeword.model import SELF_TEST_TOLERANCE
 
     card = model.card
@@ -77,6 +87,8 @@ def _print_card(model: "Model") -> None:
     if card.training:
         print("\ntraining")
         _print_tree(card.training)
+    for doubt in dict.fromkeys(doubt for point in card.operating_points for doubt in warnings(card.phrase, point)):
+        note(doubt)
 
 
 def _point(point: "OperatingPoint") -> tuple[str, str, str]:

@@ -43,8 +43,8 @@ def record(
 ) -> None:
     """Record a wake word a number of times, with a countdown and a check of each take.
 
-    A take that is too quiet, clipped, cut off or empty is played back and asked for again. Prints the file of each
-    good take. The microphone is open during the countdown and the take only.
+    A take that is too quiet, clipped, cut off or empty is played back, unless it is digital silence, and asked for
+    again. Prints the file of each good take. The microphone is open during the countdown and the take only.
     """
     folder = TakeFolder(out, keyword, suffix=f".{audio_format.value}")
     if file is not None:
@@ -131,7 +131,9 @@ class _Session:
         return stream.take()
 
     def _play(self, take: "Take") -> None:
-        if not self._plays:
+        from wakeword.recording import Fault
+
+        if not self._plays or take.fault is Fault.SILENT:
             return
         try:
             play_back(take)

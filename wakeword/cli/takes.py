@@ -3,15 +3,22 @@
 import json
 import math
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from wakeword.errors import AudioDeviceError, ConfigError
 from wakeword.files import replacing
 
 if TYPE_CHECKING:
     from wakeword.recording import Take
+
+_PIECE_SECONDS = 0.1
+"""Of a take that is handed to PortAudio at once: what a signal may have to wait for."""
+
+_Result = TypeVar("_Result")
 
 
 class TakeFolder:
@@ -64,18 +71,58 @@ def _rounded(level: float) -> float | None:
 
 
 def play_back(take: "Take") -> None:
-    """Play a take on the default output device. Raises ``AudioDeviceError`` if there is none, or it does not play."""
+    """Play a take on the default output device. Raises ``AudioDeviceError`` if there is none, or it does not play.
+
+    Whatever ends it, the stream is closed when this returns or raises.
+    """
     import soxr
 
     from wakeword.audio import SAMPLE_RATE
-    from wakeword.portaudio import PORTAUDIO, sounddevice_module
+    from wakeword.portaudio import PORTAUDIO
 
-    def play() -> None:
-        sounddevice = sounddevice_module()
-        try:
-            rate = sounddevice.query_devices(kind="output")["default_samplerate"]
-            sounddevice.play(soxr.resample(take.samples, SAMPLE_RATE, rate), rate, blocking=True)
-        except (ValueError, sounddevice.PortAudioError) as error:
-            raise AudioDeviceError(f"the take could not be played back: {error}") from error
+    stream = PORTAUDIO.call(_open_output, undo=_close)
+    end = _close
+    try:
+        samples = soxr.resample(take.samples, SAMPLE_RATE, stream.samplerate)
+        step = max(1, round(_PIECE_SECONDS * stream.samplerate))
+        for start in range(0, len(samples), step):
+            PORTAUDIO.call(partial(_tried, partial(stream.write, samples[start : start + step])))
+        end = _finish
+    finally:
+        PORTAUDIO.call(partial(end, stream))
 
-    PORTAUDIO.call(play)
+
+def _open_output() -> Any:
+    """A stream that is written to: a callback may come while the interpreter ends, and then crashes it."""
+    from wakeword.portaudio import sounddevice_module
+
+    output_stream = sounddevice_module().OutputStream
+    stream = _tried(partial(output_stream, channels=1, dtype="float32", latency="high"))
+    try:
+        _tried(stream.start)
+    except BaseException:
+        _close(stream)
+        raise
+    return stream
+
+
+def _finish(stream: Any) -> None:
+    """Close a stream when all that was written has been heard."""
+    try:
+        _tried(stream.stop)
+    finally:
+        _close(stream)
+
+
+def _close(stream: Any) -> None:
+    stream.close(ignore_errors=True)
+
+
+def _tried(call: Callable[[], _Result]) -> _Result:
+    """What ``call`` returns; ``AudioDeviceError`` if PortAudio refuses it."""
+    from wakeword.portaudio import sounddevice_module
+
+    try:
+        return call()
+    except (ValueError, sounddevice_module().PortAudioError) as error:
+        raise AudioDeviceError(f"the take could not be played back: {error}") from error

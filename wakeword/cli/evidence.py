@@ -1,0 +1,51 @@
+"""What an operating point was measured on, in short, and what that cannot show."""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from wakeword import OperatingPoint
+
+_EVENTS = 3.0
+"""As many false accepts must be expected for none at all to prove the rate at 95 %: ``-log(0.05)``."""
+
+
+def positives(point: "OperatingPoint") -> str:
+    """The clips that recall was measured on, for instance ``600 synthetic``; all of ``data`` if it does not say."""
+    found = _positives(point)
+    if found is None:
+        return point.data
+    count, synthetic = found
+    if synthetic and synthetic == count:
+        return f"{count} synthetic"
+    return f"{count} clips" + (f", {synthetic} synthetic" if synthetic else "")
+
+
+def warnings(keyword: str, point: "OperatingPoint") -> Iterator[str]:
+    """One line for each thing that the measurement cannot show."""
+    found = _positives(point)
+    if found is not None and 0 < found[0] == found[1]:
+        yield f"warning: {keyword}: recall was measured on synthetic voices alone; people may be found less often"
+    hours = _hours(point)
+    if point.kind == "fa_per_hour" and hours is not None and hours * point.target < _EVENTS:
+        yield (
+            f"warning: {keyword}: {point.name} was measured on {hours:.2f} h of background; "
+            f"{_EVENTS / point.target:.1f} h without a false accept would prove it at 95 %"
+        )
+
+
+def _positives(point: "OperatingPoint") -> tuple[int, int] | None:
+    """All clips and the synthetic ones among them."""
+    count = re.search(r"(\d+) positives\b(?! are)", point.data)
+    if count is None:
+        return None
+    synthetic = re.search(r"(\d+) synthetic\)|(\d+) positives are synthetic", point.data)
+    return int(count[1]), 0 if synthetic is None else int(synthetic[1] or synthetic[2])
+
+
+def _hours(point: "OperatingPoint") -> float | None:
+    if point.false_accepts_per_hour is not None:
+        return point.false_accepts_per_hour.trials
+    found = re.search(r"(\d+(?:\.\d+)?) h of background", point.data)
+    return None if found is None else float(found[1])
