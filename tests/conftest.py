@@ -1,5 +1,7 @@
 """Fixtures shared by all tests."""
 
+import signal
+
 import pytest
 import torch
 from builders import band_model_bytes
@@ -7,6 +9,9 @@ from hypothesis import settings
 
 from wakeword import Model
 from wakeword.model import parse_model
+
+# A shell that runs the tests in the background has them ignore Ctrl-C, and with them every program that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in every run, and no deadline: a busy machine is no failure.
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=60)
