@@ -9,8 +9,8 @@ _BLOCK = SAMPLE_RATE // 200
 """Samples whose energy is taken: 5 ms. Windows and hops of the engine are whole numbers of it."""
 _LOUDEST = _BLOCK * 10 ** (-60 / 10)
 """Energy of a block at -60 dB of full scale."""
-_FAINTEST = _BLOCK * 10 ** (-95 / 10)
-"""Added to energies before they are compared: steps of a 16-bit converter that come singly are no change."""
+_FAINTEST = 2 * _BLOCK * 10 ** (-95 / 10)
+"""Added to energies of 10 ms before they are compared: steps of a 16-bit converter that come singly are no change."""
 _STEADY = 2.0
 """Most that 10 ms may have of the mean energy, and the mean of theirs."""
 _NOTHING: Array = np.zeros(0, np.float32)
@@ -33,6 +33,8 @@ class QuietGate:
     def reset(self) -> None:
         """Begin a new stream, which counts as loud until a whole stretch of it was heard."""
         self._quiet_blocks = 0
+        # Blocks of zeros in a row: once they fill the stretch, there is nothing to compare.
+        self._zeros = 0
         self._rest = _NOTHING
 
     def push(self, samples: Array) -> bool:
@@ -43,8 +45,12 @@ class QuietGate:
         self._rest = samples[count * _BLOCK :].copy() if len(samples) % _BLOCK else _NOTHING
         energies = self._energies
         width = energies.shape[1]
+        energy = samples.dot(samples)
+        if energy == 0 and self._zeros >= width:
+            return True
+        self._zeros = self._zeros + count if energy == 0 else 0
         # One product tells most of what is loud: then some block has more than its share of all the energy.
-        if count > width or samples.dot(samples) > (count + 1) * _LOUDEST:
+        if count > width or energy > (count + 1) * _LOUDEST:
             self._quiet_blocks = 0
             return False
         blocks = samples[: count * _BLOCK].reshape(count, _BLOCK)
@@ -54,8 +60,12 @@ class QuietGate:
         energies[0, width - count :] = np.vecdot(blocks, blocks)
         energies[1, width - count :] = np.vecdot(steps, steps)
         self._quiet_blocks += count
-        if self._quiet_blocks < width or energies[0].max() > _LOUDEST:
+        if self._quiet_blocks < width or np.maximum.reduce(energies[0]) > _LOUDEST:
             return False
-        pairs = energies.reshape(2, -1, 2).sum(axis=2) + 2 * _FAINTEST
-        mean = pairs.mean(axis=1)
-        return bool((pairs.max(axis=1) <= _STEADY * mean).all() and (mean <= _STEADY * pairs.min(axis=1)).all())
+        pairs = energies[:, ::2] + energies[:, 1::2]
+        for of_pairs in pairs:
+            mean = np.add.reduce(of_pairs) / len(of_pairs) + _FAINTEST
+            highest, lowest = np.maximum.reduce(of_pairs) + _FAINTEST, np.minimum.reduce(of_pairs) + _FAINTEST
+            if highest > _STEADY * mean or mean > _STEADY * lowest:
+                return False
+        return True
