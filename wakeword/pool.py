@@ -35,7 +35,7 @@ class DetectorPool:
 
     The settings are those of ``Detector``. Streams join with ``open`` and leave with ``PoolStream.close`` at any time.
     Audio is pushed to each as it comes, and ``process``, called every 20 to 80 ms, say, does all work that is due. It
-    works in the calling thread: one pool occupies one core at most. For one stream or two, a ``Detector`` costs less.
+    works in the calling thread: one pool occupies one core at most. For a single stream a ``Detector`` costs less.
     ``batch`` is the number of streams in one call of the network: 8 is best on a CPU, an accelerator may like more.
 
     All methods may be called from any thread at any time; a second ``process`` waits for the first. Raises

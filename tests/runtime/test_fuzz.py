@@ -21,6 +21,7 @@ from wakeword_tools.fuzz_blocks import right_block, wrong_block
 @settings(max_examples=20)
 @given(st.integers(0, 2**32))
 def test_random_use(low_model: Model, high_model: Model, seed: int) -> None:
+    """The fuzzer raises ``BrokenLawError`` itself; that it does is tested below."""
     random = Random(seed)
     models = random.choice(
         ([random_model()], [low_model, high_model], [random_model("attention", stack=2), high_model])

@@ -82,7 +82,7 @@ def build_graph(network: WakeWordNetwork, *, window: int) -> onnx.ModelProto:
     handed to the LSTM in the place of its input weights, and the input of a row at step t is the t-th unit vector, which
     picks its column. A row that has not begun gets a zero vector: its gates are then sigmoid(0), its cell input is
     tanh(0), and its zero state stays exactly zero. A hop of 80 ms in one call (12 rows of 8 frames, one of 2) takes two
-    thirds of the time so that two calls take with the frames repeated for every row (hidden 64, stack 2).
+    thirds of the time of two calls with the frames repeated for every row (hidden 64, stack 2).
     """
     hidden, n_features = network.hidden_size, len(network.mean)
     nodes, values, pool = _pooling(network, window)
