@@ -1,7 +1,8 @@
 """The detector: blocks of audio in, detections out.
 
-The way of a block: ``audio.PcmStream`` -> ``features.MfccTransform`` -> one ``keyword.KeywordStream`` per keyword, with its
-``scorer.StreamScorer`` and its ``trigger.Trigger`` -> ``Detection``.
+The way of a block: ``audio.PcmStream`` -> ``stream_reader.StreamReader``, which takes it through
+``features.MfccTransform`` and one ``keyword.KeywordStream`` per keyword, with its ``scorer.StreamScorer`` and its
+``trigger.Trigger`` -> ``Detection``. What is here is for programs: threads, sources, callbacks, what follows a detection.
 """
 
 import math
@@ -18,19 +19,13 @@ from wakeword.audio import SAMPLE_RATE, PcmStream, Samples
 from wakeword.choices import chosen_thresholds, loaded_models
 from wakeword.detection import Detection
 from wakeword.errors import AudioFormatError, BusyError, ClosedError, ConfigError
-from wakeword.features import Array, FeatureConfig, MfccTransform
+from wakeword.features import Array
 from wakeword.follower import Follower
-from wakeword.gate import QuietGate
-from wakeword.history import AudioHistory
-from wakeword.keyword import KeywordStream
 from wakeword.model import Model
-from wakeword.scorer import DEFAULT_HOP, covering_samples
+from wakeword.scorer import DEFAULT_HOP
 from wakeword.sources import AudioSource
-from wakeword.suppression import Suppression
-from wakeword.trigger import DEFAULT_REFRACTORY, Trigger
-
-# Audio is worked through in pieces of at most this many samples, so that memory does not grow with the block.
-_PIECE = SAMPLE_RATE
+from wakeword.stream_reader import PIECE, StreamReader
+from wakeword.trigger import DEFAULT_REFRACTORY
 
 
 class Detector:
@@ -67,23 +62,21 @@ class Detector:
             raise ConfigError(f"expected a pre-roll of 0 to 60 seconds, got {pre_roll}")
         thresholds = chosen_thresholds(loaded, point, threshold)
         self.on_detection = on_detection
-        self._keywords = [
-            KeywordStream(model, Trigger(least, smoothing=smoothing, refractory=refractory, hop=hop), hop=hop)
-            for model, least in zip(loaded, thresholds, strict=True)
-        ]
-        self._pre_roll = round(pre_roll * SAMPLE_RATE)
-        self._longest = max(keyword.window for keyword in self._keywords)
-        self._history = AudioHistory(self._longest + self._pre_roll + self._keywords[0].step + _PIECE)
-        # That of every model: others are refused when they are loaded.
-        self._features = MfccTransform(FeatureConfig())
-        self._gate = QuietGate(max(self._longest, _PIECE)) if gate else None
+        self._reader = StreamReader(
+            loaded,
+            thresholds,
+            hop=hop,
+            smoothing=smoothing,
+            refractory=refractory,
+            pre_roll=round(pre_roll * SAMPLE_RATE),
+            gate=gate,
+        )
         self._channel = channel
         self._pcm = PcmStream(sample_rate, channel=channel)
         self._blocks: Iterator[Samples] | None = None
         self._running_in: int | None = None
         self._followers: WeakSet[Follower] = WeakSet()
         self._offers: dict[int, Follower] = {}
-        self._suppression = Suppression()
         self._lock = threading.RLock()
         self._closed = False
         self.reset()
@@ -91,44 +84,36 @@ class Detector:
     @property
     def keywords(self) -> list[str]:
         """The words listened for."""
-        return [keyword.name for keyword in self._keywords]
+        return [keyword.name for keyword in self._reader.keywords]
 
     @property
     def thresholds(self) -> dict[str, float]:
         """The threshold in force for each keyword."""
-        return {keyword.name: keyword.trigger.threshold for keyword in self._keywords}
+        return {keyword.name: keyword.trigger.threshold for keyword in self._reader.keywords}
 
     @property
     def scores(self) -> dict[str, float]:
         """The newest score of each keyword; 0 before the first window is complete."""
-        return {keyword.name: keyword.score for keyword in self._keywords}
+        return {keyword.name: keyword.score for keyword in self._reader.keywords}
 
     @property
     def seconds(self) -> float:
         """Seconds of audio taken since the last ``reset``: the stream's own clock."""
-        return self._history.end / SAMPLE_RATE
+        return self._reader.end / SAMPLE_RATE
 
     @property
     def is_asleep(self) -> bool:
         """Whether the newest audio was quiet that stays as it is, for which nothing was computed."""
-        return self._asleep
+        return self._reader.is_asleep
 
     def reset(self) -> None:
         """Begin a new stream at time 0, as a new detector would."""
         with self._lock:
             self._pcm.reset()
-            self._history.reset()
-            if self._gate is not None:
-                self._gate.reset()
-            self._asleep = False
-            self._heard = self._framed = 0
-            self._suppression.reset()
-            for keyword in self._keywords:
-                keyword.reset()
+            self._reader.reset()
             for follower in self._followers:
                 follower.close()
             self._followers = WeakSet()
-            self._plan()
 
     def push(self, block: Samples) -> list[Detection]:
         """Take a block of any length, ``(samples,)`` or ``(samples, channels)``; the detections that it completes.
@@ -158,7 +143,7 @@ class Detector:
             samples = self._pcm.flush()
         detections = self._take(samples)
         with self._lock:
-            last = self._work_through(ending=True)
+            last = self._reader.finish()
             self.reset()
         self._tell(last)
         return detections + last
@@ -207,8 +192,8 @@ class Detector:
             self._check_free(self._running_in)
             if (offered := self._offers.pop(id(detection), None)) is not None:
                 return offered
-            start, end = round(detection.end * SAMPLE_RATE), self._history.end
-            samples = self._history.slice(start, end)
+            start, end = round(detection.end * SAMPLE_RATE), self._reader.end
+            samples = self._reader.slice(start, end)
             if start > end or len(samples) < end - start:
                 raise ConfigError(
                     f"expected a detection of the last second of this stream, got one at {detection.end} s"
@@ -248,12 +233,12 @@ class Detector:
         Holds for every window that heard any of that time. May be nested and used from any thread; the highest counts.
         """
         with self._lock:
-            level = self._suppression.begin(threshold)
+            level = self._reader.suppression.begin(threshold)
         try:
             yield
         finally:
             with self._lock:
-                self._suppression.end(level, self._history.end)
+                self._reader.suppression.end(level, self._reader.end)
 
     def close(self) -> None:
         """Take no more audio and let go of what was kept; a ``push`` under way in another thread breaks off soon."""
@@ -298,14 +283,12 @@ class Detector:
     def _take(self, samples: Array) -> list[Detection]:
         detections: list[Detection] = []
         failure: Exception | None = None
-        for start in range(0, len(samples), _PIECE):
-            piece = samples[start : start + _PIECE]
+        for start in range(0, len(samples), PIECE):
+            piece = samples[start : start + PIECE]
             with self._lock:
-                self._history.push(piece)
                 for follower in self._followers:
                     follower.push(piece)
-                # Nothing is computed before a window ends: a small block costs a copy, not a pass.
-                found = self._work_through() if self._history.end >= self._work_at else []
+                found = self._reader.push(piece)
                 if self._closed:
                     self.reset()
                     break
@@ -324,57 +307,3 @@ class Detector:
         if self.on_detection is not None:
             for detection in found:
                 self.on_detection(detection)
-
-    def _work_through(self, *, ending: bool = False) -> list[Detection]:
-        """Score what was not yet read of the stream, which silence is appended to if it is ``ending``."""
-        end = self._history.end
-        quiet = self._gate is not None and self._gate.push(self._history.view(self._heard, end))
-        self._heard = end
-        if self._asleep:
-            if quiet and not ending:
-                for keyword in self._keywords:
-                    keyword.hold(end)
-                self._plan()
-                return []
-            self._wake()
-        signal = self._history.view(self._framed, end)
-        if ending:
-            signal = np.pad(signal, (0, self._silence_to_the_end()))
-        frames = self._features(signal)
-        self._framed += len(frames) * self._features.config.hop_length
-        last = end if ending else None
-        found = [
-            self._detection(keyword, at, score)
-            for keyword in self._keywords
-            for at, score in keyword.push(frames, suppression=self._suppression, end=last)
-        ]
-        self._asleep = quiet and all(keyword.is_far_below() for keyword in self._keywords)
-        self._plan()
-        found.sort(key=lambda detection: detection.end)
-        return found
-
-    def _wake(self) -> None:
-        """Begin anew with the first window that was not scored.
-
-        A window's score depends on its own samples alone, so that it is what it would have been without the sleep.
-        """
-        self._framed = min(keyword.window_start for keyword in self._keywords)
-        for keyword in self._keywords:
-            keyword.resume(self._framed)
-
-    def _detection(self, keyword: KeywordStream, window_end: int, score: float) -> Detection:
-        start = window_end - keyword.window
-        # The last window of a stream may reach into the silence that flush appended.
-        end = min(window_end, self._history.end)
-        audio = self._history.slice(start - self._pre_roll, end)
-        return Detection(keyword.name, score, start / SAMPLE_RATE, end / SAMPLE_RATE, audio)
-
-    def _plan(self) -> None:
-        """Set the sample at which the next window of any keyword ends."""
-        self._work_at = min([keyword.window_end for keyword in self._keywords])
-
-    def _silence_to_the_end(self) -> int:
-        """So many samples of silence that a window of every keyword covers the last sample."""
-        end = self._history.end
-        covering = [covering_samples(end, keyword.window, keyword.step) for keyword in self._keywords]
-        return max(covering) - end if end else 0
