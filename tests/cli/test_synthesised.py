@@ -1,5 +1,6 @@
 """Laws of what training synthesises by itself."""
 
+import dataclasses
 import json
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from wakeword.errors import DataError
 from wakeword_tools.sides import split_texts
 from wakeword_tools.synthesize import MANIFEST
 from wakeword_train import DataFolders, TrainConfig
-from wakeword_train.config import SynthesisConfig
+from wakeword_train.config import NaturalConfig, SynthesisConfig
 
 FEW = {"positives": 20, "near_negatives": 60, "negatives": 60}
 
@@ -55,6 +56,28 @@ def test_the_same_settings_are_made_once(tmp_path: Path) -> None:
     assert first.near_negatives == first.negatives == ()
 
 
+def test_natural_voices_are_a_pass_of_their_own(tmp_path: Path) -> None:
+    natural = NaturalConfig(positives=5, negatives=10, engines=("espeak-ng",))
+    config = TrainConfig(keyword="marvin", synthesis=SynthesisConfig(positives=6, natural=natural))
+    made = with_synthesised(config, DataFolders(), tmp_path, lambda line: None)
+    names = [folder.name.rpartition("-")[0] for folder in made.positives]
+    sides = ("train", "validation")
+    assert names == [f"{prefix}positives-{side}" for prefix in ("", "natural-") for side in sides]
+    assert [len(rows(folder)) for folder in made.positives] == [6, 1, 5, 1]
+    assert [len(rows(folder)) for folder in made.negatives] == [10, 2]
+    assert made.near_negatives == ()
+    reports: list[str] = []
+    assert with_synthesised(config, DataFolders(), tmp_path, reports.append) == made
+    assert [line for line in reports if "same settings" in line] == [
+        f"using the clips of the same settings in {folder}" for folder in (*made.positives, *made.negatives)
+    ]
+    other = SynthesisConfig(positives=6, natural=dataclasses.replace(natural, positives=10))
+    more = dataclasses.replace(config, synthesis=other)
+    again = with_synthesised(more, DataFolders(), tmp_path, lambda line: None)
+    assert again.positives[:2] == made.positives[:2]
+    assert not set(again.positives[2:]) & set(made.positives)
+
+
 def test_with_recordings_nothing_is_made_unasked(tmp_path: Path) -> None:
     (tmp_path / "words" / "Marvin").mkdir(parents=True)
     for folders in (
@@ -69,6 +92,16 @@ def test_with_recordings_nothing_is_made_unasked(tmp_path: Path) -> None:
 def test_a_folder_that_is_missing_is_told_before_the_work(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="nowhere"):
         with_synthesised(TrainConfig(keyword="marvin"), DataFolders(noise=[tmp_path / "nowhere"]), tmp_path, print)
+
+
+def test_natural_voices_that_are_not_there_are_told_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("WAKEWORD_KOKORO", raising=False)
+    plan = SynthesisConfig(positives=6, natural=NaturalConfig(positives=5))
+    with pytest.raises(ConfigError, match="kokoro:FOLDER or in WAKEWORD_KOKORO"):
+        with_synthesised(TrainConfig(keyword="marvin", synthesis=plan), DataFolders(), tmp_path / "made", print)
+    assert not (tmp_path / "made").exists()
 
 
 def test_a_list_keeps_its_texts_for_the_test_out(tmp_path: Path) -> None:

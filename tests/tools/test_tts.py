@@ -78,6 +78,14 @@ def test_speaks_16_khz_mono_and_faster_is_shorter(engine: Synthesizer) -> None:
     assert 0.8 < len(slow) / 16_000 < 3
 
 
+def test_a_text_is_read_in_ipa_by_words_and_its_phonemes_as_written(espeak: EspeakSynthesizer) -> None:
+    assert espeak.ipa("hey jarvis, [[m'A@vIk]]!", "en-US") == "hˈe^ɪ d^ʒˈɑː^ɹvɪs mˈɑː^ɹvɪk"
+    assert espeak.ipa("marvin", "en") == "mˈɑːvɪn"
+    assert espeak.ipa("?!", "en") == ""
+    with pytest.raises(SynthesisError, match="expected an accent"):
+        espeak.ipa("marvin", "de")
+
+
 def test_phonemes_are_spoken_as_the_word_that_they_are(espeak: EspeakSynthesizer) -> None:
     voice = voice_named("espeak-ng:en-GB-x-rp+f3")
     np.testing.assert_array_equal(espeak.speak("[[m'A@vIn]]", voice), espeak.speak("marvin", voice))

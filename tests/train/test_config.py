@@ -31,6 +31,13 @@ def test_a_window_that_the_stack_divides_is_taken(tmp_path: Path) -> None:
     assert (network.window, network.stack) == (98, 2)
 
 
+def test_a_table_within_a_table_reaches_its_place(tmp_path: Path) -> None:
+    text = '[synthesis]\npositives = 3\n[synthesis.natural]\nnear_negatives = 7\nengines = ["kokoro:here"]\n'
+    plan = read_config(write(tmp_path, text)).synthesis
+    assert (plan.positives, plan.natural.positives, plan.natural.near_negatives) == (3, 0, 7)
+    assert (plan.engines, plan.natural.engines) == (("espeak-ng",), ("kokoro:here",))
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -52,6 +59,8 @@ def test_a_window_that_the_stack_divides_is_taken(tmp_path: Path) -> None:
         ("[augmentation]\nreverb_seconds = 0.0", "reverb_seconds"),
         ("[synthesis]\npositives = -5", "-5"),
         ("[synthesis]\nnear_negatives = -5", "not negative"),
+        ("[synthesis.natural]\nnegatives = -5", "not negative"),
+        ("[synthesis.natural]\ntexts = 'x'", "synthesis.natural.texts"),
         ("not toml", "TOML"),
     ],
 )

@@ -7,15 +7,17 @@ from wakeword_tools.command import CommandSynthesizer
 from wakeword_tools.espeak import shared_espeak
 from wakeword_tools.festival import FestivalSynthesizer
 from wakeword_tools.flite import FliteSynthesizer
+from wakeword_tools.kokoro import KokoroSynthesizer
 from wakeword_tools.piper import PiperSynthesizer
 from wakeword_tools.tts import Synthesizer
-from wakeword_tools.voices import COMMAND, ESPEAK, FESTIVAL, FLITE, PIPER, Voice
+from wakeword_tools.voices import COMMAND, ESPEAK, FESTIVAL, FLITE, KOKORO, PIPER, Voice
 
 _ENGINES: dict[str, Callable[[], Synthesizer]] = {
     ESPEAK: shared_espeak,
     FLITE: FliteSynthesizer,
     FESTIVAL: FestivalSynthesizer,
     PIPER: PiperSynthesizer,
+    KOKORO: KokoroSynthesizer,
     COMMAND: CommandSynthesizer,
 }
 

@@ -40,7 +40,7 @@ class _Event(ctypes.Structure):
 _Callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(_Event))
 _LIST_END, _WORD = 0, 1
 _RETRIEVAL, _DONT_EXIT = 2, 0x8000
-_UTF8, _PHONEMES, _IPA = 1, 0x100, 2
+_UTF8, _PHONEMES, _IPA, _TIED = 1, 0x100, 2, 0x80
 _RATE, _VOLUME, _PITCH, _RANGE = 1, 2, 3, 4
 
 # One library, one set of C globals in a process: its users take turns.
@@ -100,12 +100,24 @@ class EspeakSynthesizer:
 
         Raises ``SynthesisError`` on an unknown accent.
         """
+        with _ESPEAK_LOCK, self._library(self._of_accent(accent), Prosody()) as (library, _):
+            library.espeak_TextToPhonemes.restype = ctypes.c_char_p
+            return [_read(library, text) for text in texts]
+
+    def ipa(self, text: str, accent: str) -> str:
+        """How that accent reads the text: its IPA in one line, a space between words, ``^`` within what is one sound
+        (``d^ʒ``). ``[[...]]`` is taken as phonemes. Raises ``SynthesisError`` on an unknown accent.
+        """
+        with _ESPEAK_LOCK, self._library(self._of_accent(accent), Prosody()) as (library, _):
+            _collect(library, ".")  # only speaking turns the reading of [[...]] on, and it stays on
+            library.espeak_TextToPhonemes.restype = ctypes.c_char_p
+            return " ".join(" ".join(_clauses(library, text, _TIED | ord("^") << 8)).split())
+
+    def _of_accent(self, accent: str) -> Voice:
         voice = next((voice for voice in self._voices if voice.accent == accent), None)
         if voice is None:
             raise SynthesisError(f"expected an accent of {self.engine}, got {accent!r}")
-        with _ESPEAK_LOCK, self._library(voice, Prosody()) as (library, _):
-            library.espeak_TextToPhonemes.restype = ctypes.c_char_p
-            return [_read(library, text) for text in texts]
+        return voice
 
     @contextmanager
     def _library(self, voice: Voice, prosody: Prosody) -> Iterator[tuple[ctypes.CDLL, int]]:
@@ -166,12 +178,16 @@ def _collect(library: ctypes.CDLL, text: str) -> tuple[NDArray[np.int16], list[t
 
 
 def _read(library: ctypes.CDLL, text: str) -> list[str]:
+    clauses = _clauses(library, text, ord("_") << 8)
+    return [symbol for clause in clauses for word in clause.split() for symbol in word.split("_") if symbol]
+
+
+def _clauses(library: ctypes.CDLL, text: str, marks: int) -> Iterator[str]:
+    """The IPA of each clause; ``marks`` say what stands between symbols."""
     rest = ctypes.c_char_p(text.replace("\0", " ").encode())
-    symbols: list[str] = []
-    while rest.value:  # one clause after the other
-        clause = library.espeak_TextToPhonemes(ctypes.byref(rest), _UTF8, _IPA | ord("_") << 8)
-        symbols += [symbol for word in clause.decode().split() for symbol in word.split("_") if symbol]
-    return symbols
+    while rest.value:
+        clause: bytes = library.espeak_TextToPhonemes(ctypes.byref(rest), _UTF8, _IPA | marks)
+        yield clause.decode()
 
 
 def _copy_english(data: Path, to: Path) -> None:

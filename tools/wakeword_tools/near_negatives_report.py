@@ -51,6 +51,23 @@ or more; `--mass` changes it.
 
 **Training and test** share no text: each belongs to one side by a hash of its sound, whatever the number and the seed,
 but for the lists that ship with the package, which are for one side each.
+
+**Who speaks.** espeak-ng by default; `--engine` names others, and `--voices all` makes the three sides in one folder (70,
+15 and 15% of the clips), each with texts and voices of its own. `--engine kokoro:FOLDER` speaks with the 54 voices of
+Kokoro-82M, which sound human; `--engine kokoro` takes the folder from the environment variable `WAKEWORD_KOKORO`. It is
+laid out as `onnx-community/Kokoro-82M-v1.0-ONNX` on Hugging Face: one ONNX model, `voices/*.bin` and `tokenizer.json`
+(or `vocab.json`). espeak-ng reads the text for it, so it takes phonemes in `[[...]]` too, and voices of other languages
+speak English with their accent. Each voice is on one side by a hash of its name; for training, voices of that side are also
+mixed by two or three. A clip takes a core 1.4 s, 280 times as long as one of espeak-ng, so `wakeword train` counts these
+clips apart:
+
+```toml
+[synthesis.natural]
+positives = 500
+near_negatives = 500
+negatives = 300
+engines = ["kokoro"]
+```
 """
 
 

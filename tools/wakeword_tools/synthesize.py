@@ -4,6 +4,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from wakeword.audio import write_audio
@@ -14,7 +15,28 @@ from wakeword_tools.phonemes import pronunciations
 from wakeword_tools.recipes import MANIFEST, Recipe, Utterance, level, plan, render, trim
 from wakeword_tools.voices import Voice
 
-__all__ = ["MANIFEST", "Recipe", "Utterance", "clips", "level", "plan", "render", "synthesize", "trim"]
+__all__ = [
+    "MANIFEST",
+    "Part",
+    "Recipe",
+    "Utterance",
+    "clips",
+    "level",
+    "plan",
+    "render",
+    "synthesize",
+    "synthesize_parts",
+    "trim",
+]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Clips of a set: ``count`` in which each of the texts is said by some of the voices."""
+
+    texts: Sequence[str]
+    voices: Sequence[Voice]
+    count: int
 
 
 def clips(
@@ -53,8 +75,38 @@ def synthesize(
     one fails, crashes or hangs is given to it and left out; without, the first such recipe raises ``SynthesisError``,
     as do a folder that is there already, recipes that all fail, a full disk, and whatever ``plan`` refuses.
     """
-    recipes = plan(texts, voices, count=count, seed=seed, max_pause=max_pause, carriers=carriers)
-    phonemes = {text: _phonemes(text) for text in texts}
+    return synthesize_parts(
+        [Part(texts, voices, count)],
+        out_dir,
+        seed=seed,
+        max_pause=max_pause,
+        carriers=carriers,
+        jobs=jobs,
+        progress=progress,
+        skipped=skipped,
+        distances=distances,
+    )
+
+
+def synthesize_parts(
+    parts: Sequence[Part],
+    out_dir: Path | str,
+    *,
+    seed: int,
+    max_pause: float = 0.0,
+    carriers: Sequence[str] | None = None,
+    jobs: int = 1,
+    progress: Callable[[int], None] | None = None,
+    skipped: Callable[[Recipe, SynthesisError], None] | None = None,
+    distances: Mapping[str, float] | None = None,
+) -> Path:
+    """``synthesize`` with the clips of several parts, for instance the sides of a split, in one folder."""
+    recipes = [
+        recipe
+        for part in parts
+        for recipe in plan(part.texts, part.voices, count=part.count, seed=seed, max_pause=max_pause, carriers=carriers)
+    ]
+    phonemes = {text: _phonemes(text) for part in parts for text in part.texts}
     rows = [
         recipe.to_row(f"{index:06}.flac", seed=seed)
         | {"phonemes": phonemes[recipe.text], "distance": (distances or {}).get(recipe.text)}

@@ -1,7 +1,7 @@
 """What a text-to-speech engine is.
 
-``espeak`` is embedded; ``flite`` and ``festival`` are used where they are installed, ``piper`` where the user has voices,
-and ``command`` is anything that can be run.
+``espeak`` is embedded; ``flite`` and ``festival`` are used where they are installed, ``piper`` and ``kokoro`` where
+the user has voices, and ``command`` is anything that can be run.
 """
 
 from dataclasses import dataclass

@@ -12,8 +12,8 @@ from typing import Literal, get_args
 from wakeword.errors import SynthesisError
 
 Group = Literal["train", "validation", "test"]
-ESPEAK, FLITE, FESTIVAL, PIPER, COMMAND = "espeak-ng", "flite", "festival", "piper", "command"
-TAKES_PHONEMES = frozenset({ESPEAK})
+ESPEAK, FLITE, FESTIVAL, PIPER, KOKORO, COMMAND = "espeak-ng", "flite", "festival", "piper", "kokoro", "command"
+TAKES_PHONEMES = frozenset({ESPEAK, KOKORO})
 """Engines that speak ``[[...]]``."""
 
 
@@ -34,7 +34,7 @@ class Voice:
     licence: str
     """What applies to the audio that the voice makes."""
     locator: str = ""
-    """What the engine needs to find it: the file of a Piper voice, the command of an engine that is one."""
+    """What the engine needs to find it: a Piper voice's file, Kokoro's folder, the command of an engine that is one."""
 
 
 # en-Shaw reads another alphabet, so it is not here.
@@ -156,10 +156,11 @@ def festival_voices() -> list[Voice]:
 def english_voices(group: Group | None = None, *, engines: Iterable[str] = (ESPEAK,)) -> list[Voice]:
     """The voices of a group, or of all groups, in a stable order.
 
-    An engine is ``espeak-ng``, ``flite``, ``festival``, ``piper:FILE-OR-FOLDER`` or ``command:FILE.toml``; the last two
-    with ``@train``, ``@validation`` or ``@test`` behind the file to say the group of all its voices. Only the embedded
-    engine by default, so that a seed gives the same clips on every machine. Of festival, only the voices that are
-    installed. Raises ``SynthesisError`` on an unknown group or engine.
+    An engine is ``espeak-ng``, ``flite``, ``festival``, ``piper:FILE-OR-FOLDER``, ``kokoro:FOLDER`` (``kokoro`` for the
+    folder in ``WAKEWORD_KOKORO``) or ``command:FILE.toml``; one with a file or folder may have ``@train``,
+    ``@validation`` or ``@test`` behind it to say the group of all its voices. Only the embedded engine by default, so
+    that a seed gives the same clips on every machine. Of festival, only the voices that are installed. Raises
+    ``SynthesisError`` on an unknown group or engine, ``ConfigError`` on a folder that Kokoro cannot speak from.
     """
     if group is not None and group not in get_args(Group):
         raise SynthesisError(f"expected a voice group among {', '.join(get_args(Group))}, got {group!r}")
@@ -168,7 +169,7 @@ def english_voices(group: Group | None = None, *, engines: Iterable[str] = (ESPE
 
 def _voices_of(engine: str) -> list[Voice]:
     """Every voice of an engine as ``english_voices`` names it."""
-    from wakeword_tools import command, festival, piper
+    from wakeword_tools import command, festival, kokoro, piper
 
     kind, _, place = engine.partition(":")
     path, _, last = place.rpartition("@")
@@ -183,10 +184,13 @@ def _voices_of(engine: str) -> list[Voice]:
             return festival.FestivalSynthesizer().voices()
         case "piper" if place:
             return piper.piper_voices(place, given)
+        case "kokoro" if place or engine == kind:
+            return kokoro.kokoro_voices(place, given)
         case "command" if place:
             return command.read_command_voices(place, given)
     raise SynthesisError(
-        f"expected engines among {ESPEAK}, {FLITE}, {FESTIVAL}, {PIPER}:FOLDER and {COMMAND}:FILE.toml, got {engine!r}"
+        f"expected engines among {ESPEAK}, {FLITE}, {FESTIVAL}, {PIPER}:FOLDER, {KOKORO}:FOLDER and {COMMAND}:FILE.toml, "
+        f"got {engine!r}"
     )
 
 

@@ -23,7 +23,7 @@ WINDOW = 98
 class NetworkConfig:
     """The network's shape."""
 
-    hidden_size: int = 64
+    hidden_size: int = 96
     pooling: str = "attention"
     window: int = 96
     """Frames under one window, 100 a second."""
@@ -99,6 +99,21 @@ class MixConfig:
 
 
 @dataclass(frozen=True)
+class NaturalConfig:
+    """Clips of voices that sound human, beside those of ``SynthesisConfig``: such an engine is far slower, so it is told
+    how many of its own. Texts are those of ``SynthesisConfig``."""
+
+    positives: int = 0
+    near_negatives: int = 0
+    negatives: int = 0
+    engines: tuple[str, ...] = ("kokoro",)
+    """As in ``SynthesisConfig``; ``kokoro`` is the folder in the environment variable ``WAKEWORD_KOKORO``."""
+
+    def __post_init__(self) -> None:
+        _check_counts(self.positives, self.near_negatives, self.negatives)
+
+
+@dataclass(frozen=True)
 class SynthesisConfig:
     """Clips to synthesise before training; 0 of a kind for none."""
 
@@ -114,11 +129,16 @@ class SynthesisConfig:
     """As ``near_negative_texts``."""
     engines: tuple[str, ...] = ("espeak-ng",)
     """Text-to-speech engines whose voices speak: ``espeak-ng``; ``flite`` and ``festival``, installed by hand;
-    ``piper:FOLDER`` of voices; ``command:FILE.toml`` for anything else."""
+    ``piper:FOLDER`` of voices; ``kokoro:FOLDER``; ``command:FILE.toml`` for anything else."""
+    natural: NaturalConfig = field(default_factory=NaturalConfig)
 
     def __post_init__(self) -> None:
-        if min(self.positives, self.near_negatives, self.negatives) < 0:
-            raise ConfigError(f"expected numbers of clips that are not negative, got {self}")
+        _check_counts(self.positives, self.near_negatives, self.negatives)
+
+
+def _check_counts(*counts: int) -> None:
+    if min(counts) < 0:
+        raise ConfigError(f"expected numbers of clips that are not negative, got {counts}")
 
 
 @dataclass(frozen=True)

@@ -12,18 +12,26 @@ from wakeword.errors import SynthesisError
 
 if TYPE_CHECKING:
     from wakeword_tools.confusables import Candidate
-    from wakeword_tools.voices import Voice
+    from wakeword_tools.voices import Group, Voice
 
 _MAX_PAUSE = 0.3
 _CLIPS_WORTH_A_PROCESS = 500
 _DISTINCT = 150
 _BAR = 40
+_SHARES: "dict[Group, float]" = {"train": 0.7, "validation": 0.15, "test": 0.15}
+"""Of the clips and of the different texts, where voices of all sides speak."""
 
 
 class _Voices(StrEnum):
     TRAIN = "train"
     VALIDATION = "validation"
     TEST = "test"
+    ALL = "all"
+
+    @property
+    def shares(self) -> "dict[Group, float]":
+        """The groups of voices, and the share of the clips that each speaks."""
+        return {side: share for side, share in _SHARES.items() if self in (side, _Voices.ALL)}
 
 
 def synth(
@@ -38,7 +46,10 @@ def synth(
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="The same seed makes the same clips.")] = 0,
     voices: Annotated[
         _Voices,
-        typer.Option("--voices", help="Who speaks, and which texts; evaluation sets want test: never trained on."),
+        typer.Option(
+            "--voices",
+            help="Who speaks, and which texts; evaluation sets want test: never trained on. all: 70, 15 and 15 %.",
+        ),
     ] = _Voices.TRAIN,
     distinct: Annotated[
         int, typer.Option("--distinct", metavar="N", min=1, help="How many different near negatives.")
@@ -58,7 +69,9 @@ def synth(
     engine: Annotated[
         list[str] | None,
         typer.Option(
-            "--engine", metavar="E", help="espeak-ng, flite, festival, piper:FOLDER or command:FILE.toml; repeatable."
+            "--engine",
+            metavar="E",
+            help="espeak-ng, flite, festival, piper:FOLDER, kokoro:FOLDER or command:FILE.toml; repeatable.",
         ),
     ] = None,
     engine_command: Annotated[
@@ -83,56 +96,69 @@ def synth(
         raise typer.BadParameter("give --out, the folder to make, or --list")
     if out is not None and out.exists() and not list_texts:
         raise SynthesisError(f"expected a folder that is not there yet, found {out}; remove it or choose another")
-    speakers = _speakers(voices, engine, engine_command, engine_voice)
+    speakers = {side: _speakers(side, engine, engine_command, engine_voice) for side in voices.shares}
     if not engine and not engine_command:
         _check_pronounceable(keyword)
-    distances = {keyword: 0.0}
+    said = {side: {keyword: 0.0} for side in speakers}
     if near_negatives:
-        chosen = _near_negatives(keyword, texts, voices, distinct, _shares(mass), any_side=any_side, speakers=speakers)
-        distances = {candidate.text: candidate.distance for candidate in chosen}
+        chosen = (
+            _generated(keyword, voices, distinct, _mass(mass), speakers)
+            if texts is None
+            else _listed(keyword, texts, voices, any_side=any_side)
+        )
+        said = {side: {candidate.text: candidate.distance for candidate in own} for side, own in chosen.items()}
         if list_texts:
-            _print_list(chosen)
+            _print_list(list(dict.fromkeys(candidate for own in chosen.values() for candidate in own)))
     elif list_texts:
         print(keyword)
     if out is None or list_texts:
         return
-    from wakeword_tools.synthesize import Recipe, synthesize
+    from wakeword_tools.synthesize import Part, Recipe, synthesize_parts
 
     def skipped(recipe: Recipe, error: SynthesisError) -> None:
         note(f"left out {recipe.text!r} by {recipe.voice.name}: {error}")
 
     with progress(f"speak {count} clips", count) as update:
-        folder = synthesize(
-            list(distances),
-            speakers,
+        folder = synthesize_parts(
+            [
+                Part(list(said[side]), speakers[side], number)
+                for side, number in _counts(count, {side: voices.shares[side] for side in said}).items()
+            ],
             out,
-            count=count,
             seed=seed,
             max_pause=_MAX_PAUSE,
             carriers=carrier,
             jobs=min(os.cpu_count() or 1, 1 + count // _CLIPS_WORTH_A_PROCESS),
             progress=update,
             skipped=skipped,
-            distances=distances,
+            distances={text: distance for own in said.values() for text, distance in own.items()},
         )
     print(folder)
 
 
+def _counts(count: int, shares: "dict[Group, float]") -> "dict[Group, int]":
+    """How many clips each side has, ``count`` in sum; without the sides that have none."""
+    ends = [
+        round(count * sum(list(shares.values())[:index]) / sum(shares.values())) for index in range(len(shares) + 1)
+    ]
+    return {side: end - start for side, start, end in zip(shares, ends[:-1], ends[1:], strict=True) if end > start}
+
+
 def _speakers(
-    group: _Voices, engines: list[str] | None, command: str | None, command_voices: list[str] | None
+    group: "Group", engines: list[str] | None, command: str | None, command_voices: list[str] | None
 ) -> "list[Voice]":
     from wakeword_tools import voices
     from wakeword_tools.command import command_voices as voices_of_command
 
     named = engines or ([] if command else [voices.ESPEAK])
-    found = voices.english_voices(group.value, engines=named)
+    found = voices.english_voices(group, engines=named)
     if command:
         # Who speaks is the user's to know: the voices of a command line are of the group that is asked for.
-        found += voices_of_command(command, command_voices or ("default",), group=group.value)
+        found += voices_of_command(command, command_voices or ("default",), group=group)
     elif command_voices:
         raise typer.BadParameter("--engine-voice needs --engine-command")
     if not found:
-        raise SynthesisError(f"expected voices of the group {group.value}, but {', '.join(named)} has none of them")
+        raise SynthesisError(f"expected voices of the group {group}, but {', '.join(named)} has none of them")
     return found
 
 
@@ -143,7 +169,7 @@ def _check_pronounceable(keyword: str) -> None:
     pronunciations(keyword)
 
 
-def _shares(mass: str | None) -> dict[int, float] | None:
+def _mass(mass: str | None) -> dict[int, float] | None:
     if mass is None:
         return None
     try:
@@ -152,33 +178,38 @@ def _shares(mass: str | None) -> dict[int, float] | None:
         raise typer.BadParameter(f"expected --mass as 1:0.4,2:0.4,3:0.2, got {mass!r}") from error
 
 
-def _near_negatives(
-    keyword: str,
-    own: Path | None,
-    group: _Voices,
-    distinct: int,
-    mass: dict[int, float] | None,
-    *,
-    any_side: bool,
-    speakers: "list[Voice]",
-) -> "list[Candidate]":
-    """What to say: never what training hears where the test is made, and the other way round."""
-    from wakeword_tools.confusables import DEFAULT_MASS, choose, confusables, listed, speakable
+def _listed(keyword: str, path: Path, voices: _Voices, *, any_side: bool) -> "dict[Group, list[Candidate]]":
+    """Your own texts for each side: never what training hears where the test is made, and the other way round."""
+    from wakeword_tools.confusables import listed
     from wakeword_tools.texts import read_texts
 
-    if own is not None:
-        chosen = listed(keyword, read_texts(own))
-        others = [candidate for candidate in chosen if candidate.side != group.value]
-        if others and not any_side:
-            some = ", ".join(f"{candidate.text!r} ({candidate.side})" for candidate in others[:5])
-            raise SynthesisError(
-                f"{own}: {len(others)} of {len(chosen)} texts are not for {group.value}: {some}; take them out, or speak "
-                "them with --any-side if nothing else will hear them"
-            )
-        return chosen
+    chosen = listed(keyword, read_texts(path))
+    if any_side:
+        return {side: chosen for side in voices.shares if chosen}
+    by_side = {side: [candidate for candidate in chosen if candidate.side == side] for side in voices.shares}
+    others = [candidate for candidate in chosen if candidate.side not in by_side]
+    if others:
+        some = ", ".join(f"{candidate.text!r} ({candidate.side})" for candidate in others[:5])
+        raise SynthesisError(
+            f"{path}: {len(others)} of {len(chosen)} texts are not for {voices.value}: {some}; take them out, or speak "
+            "them with --any-side if nothing else will hear them"
+        )
+    for side in (side for side, own in by_side.items() if not own):
+        note(f"{path}: none of its texts is for {side}")
+    return {side: own for side, own in by_side.items() if own}
+
+
+def _generated(
+    keyword: str, voices: _Voices, distinct: int, mass: dict[int, float] | None, speakers: "dict[Group, list[Voice]]"
+) -> "dict[Group, list[Candidate]]":
+    from wakeword_tools.confusables import DEFAULT_MASS, choose, confusables, speakable
+
     note(f"looking for texts that sound like {keyword!r}")
-    pool = speakable(confusables(keyword), speakers)
-    return choose(pool, distinct, side=group.value, mass=mass or DEFAULT_MASS)
+    pool = confusables(keyword)
+    return {
+        side: choose(speakable(pool, speakers[side]), number, side=side, mass=mass or DEFAULT_MASS)
+        for side, number in _counts(distinct, voices.shares).items()
+    }
 
 
 def _print_list(chosen: "list[Candidate]") -> None:

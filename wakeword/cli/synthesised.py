@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -30,10 +31,12 @@ _DISTINCT = 300
 _PHRASES_PER_TEXT = 6
 _MAX_PAUSE = 0.2
 _CLIPS_WORTH_A_PROCESS = 500
+_SECONDS_BETWEEN_REPORTS = 60.0
 
 
 def with_synthesised(config: "TrainConfig", folders: "DataFolders", root: Path, report: Report) -> "DataFolders":
-    """``folders`` and the clips that ``config.synthesis`` asks for, made once for each set of settings under ``root``.
+    """``folders`` and the clips that ``config.synthesis`` asks for, made once for each set of settings under ``root``:
+    those of fast engines and, in folders of their own, those of ``config.synthesis.natural``.
 
     Without any recording of the keyword, and without a word on positives in the configuration, the keyword, texts that
     sound like it and other words are all synthesised. Neither a voice nor, but for the keyword, a text is both for
@@ -41,26 +44,55 @@ def with_synthesised(config: "TrainConfig", folders: "DataFolders", root: Path, 
     """
     plan = config.synthesis
     counts = {kind: int(getattr(plan, kind)) for kind in _WITHOUT_RECORDINGS}
+    natural = {kind: int(getattr(plan.natural, kind)) for kind in _WITHOUT_RECORDINGS}
     if not counts["positives"] and not _has_recordings(config, folders):
         counts = {kind: counts[kind] or number for kind, number in _WITHOUT_RECORDINGS.items()}
         _check_pronounceable(config)
         report(f"no recordings of {config.keyword!r} are given: training on synthetic voices alone")
-    voices = _voices(config) if any(counts.values()) else {}
-    added: dict[str, list[Path]] = {kind: [] for kind in counts}
-    for kind, count in counts.items():
-        if count:
-            of_side = _texts(config, kind, voices, report)
-            different = " and ".join(f"{len(of_side[side])} for {side}" for side in _SIDES)
-            report(f"synthesising {count} {kind.replace('_', ' ')} from texts ({different})")
-            for side, share in _SIDES.items():
-                settings = _Settings(kind, side, of_side[side], max(1, round(count * share)))
-                added[kind].append(_synthesise(root, settings, voices[side], config, report))
+    passes = [
+        _Pass("", counts, plan.engines, _voices(plan.engines) if any(counts.values()) else {}),
+        _Pass(
+            "natural-", natural, plan.natural.engines, _voices(plan.natural.engines) if any(natural.values()) else {}
+        ),
+    ]
+    added: dict[str, list[Path]] = {kind: [] for kind in _WITHOUT_RECORDINGS}
+    for one in passes:
+        for kind in added:
+            added[kind] += _synthesised(kind, one, config, root, report)
     return dataclasses.replace(
         folders,
         positives=(*folders.positives, *added["positives"]),
         near_negatives=(*folders.near_negatives, *added["near_negatives"]),
         negatives=(*folders.negatives, *added["negatives"]),
     )
+
+
+@dataclasses.dataclass(frozen=True)
+class _Pass:
+    """Clips that engines of one speed make."""
+
+    prefix: str
+    """Of its folders' names."""
+    counts: dict[str, int]
+    """Clips of each kind for training."""
+    engines: tuple[str, ...]
+    voices: "dict[Side, list[Voice]]"
+
+
+def _synthesised(kind: str, of: _Pass, config: "TrainConfig", root: Path, report: Report) -> list[Path]:
+    """The folders of a kind of clips, one for each side; none if none are asked for."""
+    if not of.counts[kind]:
+        return []
+    texts = _texts(config, kind, of.voices, report)
+    different = " and ".join(f"{len(texts[side])} for {side}" for side in _SIDES)
+    engines = f" with {', '.join(of.engines)}" if of.prefix else ""
+    report(f"synthesising {of.counts[kind]} {kind.replace('_', ' ')} from texts ({different}){engines}")
+    return [
+        _synthesise(
+            root, _Settings(kind, side, texts[side], max(1, round(of.counts[kind] * share))), of, config, report
+        )
+        for side, share in _SIDES.items()
+    ]
 
 
 def _check_pronounceable(config: "TrainConfig") -> None:
@@ -81,10 +113,9 @@ def _has_recordings(config: "TrainConfig", folders: "DataFolders") -> bool:
     return bool(folders.positives) or any(folder.name.casefold() == config.keyword.casefold() for folder in of_words)
 
 
-def _voices(config: "TrainConfig") -> "dict[Side, list[Voice]]":
+def _voices(engines: tuple[str, ...]) -> "dict[Side, list[Voice]]":
     from wakeword_tools.voices import english_voices
 
-    engines = config.synthesis.engines
     voices = {side: english_voices(side, engines=engines) for side in _SIDES}
     for side, found in voices.items():
         if not found:
@@ -153,12 +184,14 @@ class _Settings:
     count: int
 
 
-def _synthesise(root: Path, want: _Settings, voices: "list[Voice]", config: "TrainConfig", report: Report) -> Path:
+def _synthesise(root: Path, want: _Settings, of: _Pass, config: "TrainConfig", report: Report) -> Path:
+    """A folder with these clips. Its name says the settings, and it is there only if it is complete."""
     from wakeword_tools.synthesize import synthesize
 
-    identity = json.dumps([want.texts, want.count, config.seed, config.synthesis.engines, __version__])
-    folder = root / f"{want.kind}-{want.side}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
+    identity = json.dumps([want.texts, want.count, config.seed, of.engines, __version__])
+    folder = root / f"{of.prefix}{want.kind}-{want.side}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
     if folder.is_dir():
+        report(f"using the clips of the same settings in {folder}")
         return folder
 
     def skipped(recipe: "Recipe", error: SynthesisError) -> None:
@@ -166,15 +199,29 @@ def _synthesise(root: Path, want: _Settings, voices: "list[Voice]", config: "Tra
 
     return synthesize(
         list(want.texts),
-        voices,
+        of.voices[want.side],
         folder,
         count=want.count,
         seed=config.seed,
         max_pause=_MAX_PAUSE,
         jobs=min(2, 1 + want.count // _CLIPS_WORTH_A_PROCESS),
+        progress=_told_by_the_minute(f"{want.kind.replace('_', ' ')} for {want.side}", want.count, report),
         skipped=skipped,
         distances={text: distance for text, distance in want.texts.items() if distance is not None},
     )
+
+
+def _told_by_the_minute(what: str, count: int, report: Report) -> Callable[[int], None]:
+    """Progress for those who wait for a slow engine; a fast one is done before."""
+    told = time.monotonic()
+
+    def progress(done: int) -> None:
+        nonlocal told
+        if time.monotonic() - told >= _SECONDS_BETWEEN_REPORTS:
+            told = time.monotonic()
+            report(f"{done} of {count} {what}")
+
+    return progress
 
 
 def _phrases(name: str) -> Path:
