@@ -15,7 +15,7 @@ from wakeword_experiments.baselines import KNearest
 
 def test_help_names_every_experiment() -> None:
     shown = CliRunner().invoke(cli.app, ["--help"]).stdout
-    for name in ("sphere", "sine", "noisy-sine", "half-zeros", "one-class-audio"):
+    for name in ("sphere", "sine", "noisy-sine", "half-zeros", "one-class-audio", "accuracy"):
         assert name in shown
 
 

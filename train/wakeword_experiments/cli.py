@@ -153,6 +153,39 @@ def cost(work: Work = Path("runs/cost"), out: Out = _OUT) -> None:
     write_cost(out, measure_cost(work), command=_command())
 
 
+@app.command()
+def accuracy(
+    model: Annotated[
+        list[Path] | None,
+        typer.Option("--model", help="Model file, any number; the first of a keyword is looked at in detail."),
+    ] = None,
+    audio: Annotated[
+        Path | None,
+        typer.Option("--audio", help="Folder with speech_commands, wake_words/WORD, long_speech and noise."),
+    ] = None,
+    near_clips: Annotated[int, typer.Option("--near-clips", min=2, help="Close words on each side.")] = 600,
+    report: Annotated[Path, typer.Option("--report", help="The page.")] = Path("docs/accuracy.md"),
+    figures: Annotated[Path, typer.Option("--json", help="The figures.")] = _OUT / "accuracy.json",
+    seed: Annotated[int, typer.Option("--seed", help="Of close words and noise.")] = 0,
+    work: Annotated[Path, typer.Option("--work", help="For synthesised clips.")] = Path("runs/accuracy"),
+    cache: Annotated[Path | None, typer.Option("--cache", help="Folder to keep scores in for a later call.")] = None,
+) -> None:
+    """Recall of model files, and of other engines' models, on the speakers that training kept aside.
+
+    Without --model the page alone is written anew, from the figures of an earlier call.
+    """
+    from wakeword_experiments.accuracy import Bench, measure_accuracy, read_record, write_accuracy
+
+    if not model:
+        write_accuracy(read_record(figures), figures, report)
+        return
+    if audio is None:
+        raise ConfigError("expected the folder of recordings to measure on, got none; give it with --audio")
+    _begin(1)
+    record = measure_accuracy(model, Bench(audio, work, near_clips, seed, cache, say))
+    write_accuracy(record | {"command": _command()}, figures, report)
+
+
 def _source(data: Path, noise: Path | None, split: str, held_out: int, bank: int, work: Path) -> "Source":
     from wakeword_experiments.grid import Source
     from wakeword_experiments.word_data import DataSizes
