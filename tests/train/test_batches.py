@@ -2,14 +2,17 @@
 
 from pathlib import Path
 
+import numpy as np
+import soundfile
 import torch
 from small_world import small_config, write_world
 from torch import Tensor
 
 from wakeword_train import DataFolders
 from wakeword_train.augment import AugmentationConfig
-from wakeword_train.batches import BatchSampler, load_stores
-from wakeword_train.clips import Split
+from wakeword_train.batches import BatchSampler, clip_weights, load_stores
+from wakeword_train.clips import Clip, Kind, Split
+from wakeword_train.store import ClipStore
 from wakeword_train.training import gather_clips
 
 # Nothing that changes log mel energies: a window that serves twice is then the same window.
@@ -64,3 +67,21 @@ def test_after_a_restart_the_state_says_all(tmp_path: Path) -> None:
     again = sampler(world, 4)
     again.restore(state)
     assert torch.equal(frames(made, 6), frames(again, 6))
+
+
+def test_an_engine_is_drawn_by_the_square_root_of_its_voices(tmp_path: Path) -> None:
+    tone = tmp_path / "tone.wav"
+    soundfile.write(tone, 0.1 * np.sin(np.arange(8_000) / 5), 16_000)
+    counts = {"fast": (4, 300), "human": (16, 32)}
+    clips = [
+        Clip(tone, Kind.POSITIVE, "low", speaker, Split.TRAIN, synthetic)
+        for speaker, synthetic in [
+            *((f"{engine}:{i % voices}", True) for engine, (voices, n) in counts.items() for i in range(n)),
+            *((f"person {i}", False) for i in range(5)),
+        ]
+    ]
+    weights = clip_weights(ClipStore(clips), Kind.POSITIVE, 0.4)
+    engine = [clip.speaker.partition(":")[0] if clip.synthetic else "recorded" for clip in clips]
+    share = {name: float(weights[torch.tensor([one == name for one in engine])].sum()) for name in set(engine)}
+    assert abs(share["recorded"] - 0.4) < 1e-9
+    assert abs(share["human"] - 2 * share["fast"]) < 1e-9

@@ -12,13 +12,15 @@ from wakeword_train.augment import AugmentationConfig
 from wakeword_train.batches import load_stores
 from wakeword_train.clips import Kind, Split
 from wakeword_train.config import NetworkConfig
-from wakeword_train.distil import DistilConfig, Student, distil, prepare_lessons
+from wakeword_train.distil import DistilConfig, Rooms, Student, distil, prepare_lessons
 from wakeword_train.make_encoder import speech_clips
 from wakeword_train.network import WakeWordNetwork
 from wakeword_train.store import ClipStore
 from wakeword_train.teacher import DIMENSION, HOP, SPAN
 
 GENTLE = AugmentationConfig(noise_probability=0.2, reverb_probability=0.0, mask_probability=0.0, warp=0.0)
+
+STILL = AugmentationConfig(noise_probability=0.0, reverb_probability=0.0, mask_probability=0.0, warp=0.0, tilt=0.0)
 
 
 def pitch_teacher(waves: Tensor) -> Tensor:
@@ -35,7 +37,8 @@ def config(**changes: object) -> DistilConfig:
     defaults: dict[str, object] = {
         "network": NetworkConfig(hidden_size=16, window=96, stack=4),
         "augmentation": GENTLE,
-        "windows": 300,
+        "stretches": 300,
+        "directions": 0,
         "epochs": 4,
         "steps_per_epoch": 30,
         "batch_size": 32,
@@ -66,16 +69,45 @@ def test_the_student_learns_what_the_teacher_hears_and_repeats(stores: dict[Kind
 
 def test_lessons_are_of_unit_size_and_one_for_each_span(stores: dict[Kind, ClipStore]) -> None:
     lessons = prepare_lessons(stores, config(), pitch_teacher, torch.Generator().manual_seed(0))
-    assert lessons.waves.shape == (300, 15_600)
-    assert lessons.embeddings.shape == (300, 3, DIMENSION)
+    assert lessons.waves.shape == (300, 400 + 160 * 159)
+    assert lessons.embeddings.shape == (300, 11, DIMENSION)
     assert lessons.embeddings.mean(dim=(0, 1)).abs().max() < 1e-3
     assert (lessons.embeddings.std(dim=(0, 1)) - 1).abs().max() < 1e-3
+
+
+def test_lessons_keep_the_directions_that_tell_words_apart(stores: dict[Kind, ClipStore]) -> None:
+    # The small world's two words differ in pitch; whatever else a teacher hears is chance.
+    generator = torch.Generator().manual_seed(1)
+
+    def teacher(waves: Tensor) -> Tensor:
+        heard = pitch_teacher(waves)
+        heard[..., 2:] = torch.randn(heard[..., 2:].shape, generator=generator)
+        return heard
+
+    one = prepare_lessons(stores, config(directions=1), teacher, torch.Generator().manual_seed(0)).embeddings
+    everything = prepare_lessons(stores, config(), pitch_teacher, torch.Generator().manual_seed(0)).embeddings
+    assert one.shape == (300, 11, 1)
+    pitch = (everything[..., 0] - everything[..., 1]).flatten()
+    assert torch.corrcoef(torch.stack([one.flatten(), pitch]))[0, 1].abs() > 0.9
+
+
+def test_a_window_is_heard_with_the_embeddings_of_its_own_place(stores: dict[Kind, ClipStore]) -> None:
+    settings = config(augmentation=STILL)
+    lessons = prepare_lessons(stores, settings, pitch_teacher, torch.Generator().manual_seed(0))
+    # Every row its own constant, rising along the stretch as the sound's level does: both must be cut at one place.
+    ramp = torch.arange(11.0)[None, :, None].expand_as(lessons.embeddings)
+    rooms = Rooms(lessons._replace(embeddings=ramp), None, settings, torch.Generator().manual_seed(0))
+    rooms.log_mel = torch.arange(160.0)[None, :, None].expand_as(rooms.log_mel).clone()
+    frames, embeddings = rooms.draw(64)
+    first_frame = torch.linalg.solve(rooms.frontend.dct.T, frames[:, 0].T).T.mean(dim=1)
+    assert torch.allclose(first_frame, HOP * embeddings[:, 0, 0], atol=0.05)
+    assert len(embeddings[:, 0, 0].unique()) == settings.places
 
 
 def test_a_state_guesses_only_what_it_has_heard() -> None:
     network = config().network
     torch.manual_seed(0)
-    student = Student(_network(network), 3).eval()
+    student = Student(_network(network), 3, DIMENSION).eval()
     frames = torch.randn(2, 96, 32)
     later = frames.clone()
     later[:, SPAN + HOP :] += 1

@@ -1,7 +1,7 @@
 """Batches for training, from clips in memory to MFCC."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -71,7 +71,7 @@ class BatchSampler:
         self.window = window
         self.samples = self.frontend.config.samples_in(window)
         self._hard = (torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=torch.int64))
-        self._weights = {kind: _clip_weights(store, kind, mix.recorded) for kind, store in stores.items()}
+        self._weights = {kind: clip_weights(store, kind, mix.recorded) for kind, store in stores.items()}
         self._counts = self._shares(mix, batch_size)
         # A row is of the same kind in every batch.
         self._labels = torch.cat(
@@ -201,7 +201,7 @@ def coloured_noise(samples: int, generator: torch.Generator) -> Tensor:
     return torch.div(noise, noise.std(dim=1, keepdim=True))
 
 
-def _clip_weights(store: ClipStore, kind: Kind, recorded: float) -> Tensor:
+def clip_weights(store: ClipStore, kind: Kind, recorded: float) -> Tensor:
     """How often to draw each clip: rare words more often, long recordings by length, real and synthetic by share."""
     if kind in (Kind.BACKGROUND, Kind.NOISE):
         weights = store.lengths.double()
@@ -209,7 +209,28 @@ def _clip_weights(store: ClipStore, kind: Kind, recorded: float) -> Tensor:
         frequency = Counter(clip.word for clip in store.clips)
         weights = torch.tensor([frequency[clip.word] ** -0.5 for clip in store.clips], dtype=torch.float64)
     synthetic = torch.tensor([clip.synthetic for clip in store.clips])
+    _weigh_engines(weights, store.clips)
     if synthetic.any() and not synthetic.all():
         for group, share in ((synthetic, 1 - recorded), (~synthetic, recorded)):
             weights[group] *= share / weights[group].sum()
     return weights
+
+
+def _weigh_engines(weights: Tensor, clips: Sequence[Clip]) -> None:
+    """Give each speech engine a share as the square root of its number of voices, in place.
+
+    By clips alone, an engine that speaks fast would drown one that sounds human; by voices alone, one that mixes its
+    voices without end would drown all others.
+    """
+    voices: dict[str, set[str]] = {}
+    for clip in clips:
+        if clip.synthetic:
+            voices.setdefault(_engine(clip), set()).add(clip.speaker)
+    for engine, speakers in voices.items():
+        of_engine = torch.tensor([clip.synthetic and _engine(clip) == engine for clip in clips])
+        weights[of_engine] *= len(speakers) ** 0.5 / weights[of_engine].sum()
+
+
+def _engine(clip: Clip) -> str:
+    """The engine that spoke a synthetic clip: its voices are named ``engine:voice``."""
+    return clip.speaker.partition(":")[0]
