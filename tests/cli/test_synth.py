@@ -92,6 +92,7 @@ def test_a_list_with_the_keyword_is_refused(tmp_path: Path, text: str, keyword: 
         (["marvin", "--out", "x", "--engine", "nothing"], "engines among"),
         (["marvin", "--out", "x", "--engine", "piper:nowhere"], "Piper voice"),
         (["marvin", "--out", "x", "--engine-command", "mytts {text}"], "{wav}"),
+        (["marvin", "--out", "x", "--engine-command", "mytts {text} {wav}", "--voices", "all"], "who speaks"),
         (["marvin", "--out", "x", "--engine-command", "mytts {text} {wav}"], "the program 'mytts'"),
         (["marvin", "--out", "x", "--engine", "flite", "--voices", "test", "--carrier", "no place"], "carrier"),
     ],

@@ -73,6 +73,7 @@ def model_file(path: Path, method: str, recorded: int, **changes: object) -> Pat
     training: dict[str, Any] = {
         "method": method,
         "seed": 0,
+        "encoder": "0123456789abcdef",
         "config": DEALING | changes,
         "data": {"positive": {"clips": recorded + 5, "synthetic": 5, "fingerprint": "same"}},
         "validation": {"background": {"fingerprint": "another"}},
@@ -138,6 +139,19 @@ def test_the_page_comes_from_the_figures_alone(record: dict[str, Any], tmp_path:
     text = page(changed, figures="accuracy.json")
     assert [cell for cell in cells if cell not in text] == []
     assert len(cells) == 36
+
+
+def test_an_encoder_is_told_where_recordings_are_counted_and_a_published_split_is_named(record: dict[str, Any]) -> None:
+    assert "The encoder that training began with is not counted" in page(record, figures="accuracy.json")
+    assert "; 2 sounds for the noise. Speakers are dealt, 20 % to validation" in page(record, figures="accuracy.json")
+    other = copy.deepcopy(record)
+    for row in other["keywords"][0]["contenders"]:
+        row["encoder"] = None
+    other["keywords"][0]["dealing"]["split"] = "published"
+    text = page(other, figures="accuracy.json")
+    assert "### Learning curve" in text
+    assert "The encoder" not in text
+    assert "Speech Commands is split as published; other speakers are dealt, 20 %" in text
 
 
 def test_the_command_measures_once_and_writes_the_page_again(

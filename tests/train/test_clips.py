@@ -1,5 +1,6 @@
 """Splits are by speaker; Speech Commands is read as it is published."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -122,6 +123,25 @@ def test_the_configured_shares_of_speakers_are_held_out(tmp_path: Path) -> None:
     for kind in (Kind.POSITIVE, Kind.NEGATIVE):
         of_kind = [clip.split for clip in clips if clip.kind is kind]
         assert [of_kind.count(side) for side in (Split.TRAIN, Split.VALIDATION, Split.TEST)] == [9, 4, 7]
+
+
+def test_long_recordings_in_which_the_word_is_said_are_left_out_and_the_others_keep_their_side(tmp_path: Path) -> None:
+    touch(*(tmp_path / "mine" / f"{number}.wav" for number in range(6)))
+    touch(*(tmp_path / "long" / f"{number}-1.wav" for number in range(12)))
+    data = DataFolders(positives=[tmp_path / "mine"], background=[tmp_path / "long"])
+
+    def background() -> dict[str, Split]:
+        clips = gather_clips(TrainConfig(keyword="Stop"), data)
+        return {clip.path.name: clip.split for clip in clips if clip.kind is Kind.BACKGROUND}
+
+    before = background()
+    said = {"3-1.wav": "AND THEN STOP HE SAID", "4-1.wav": "he stopped", "5-1.wav": "unstoppable"}
+    lines = [json.dumps({"file": file, "start": 0.0, "end": 1.0, "text": text}) for file, text in said.items()]
+    (tmp_path / "long" / "transcripts.jsonl").write_text("\n".join(lines) + "\n")
+    assert background() == {name: side for name, side in before.items() if name != "3-1.wav"}
+    (tmp_path / "long" / "transcripts.jsonl").write_text(lines[0] + "\nnothing\n")
+    with pytest.raises(DataError, match=r"transcripts\.jsonl, line 2"):
+        background()
 
 
 def test_the_keyword_is_found_in_any_case(tmp_path: Path) -> None:

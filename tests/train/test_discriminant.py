@@ -45,3 +45,5 @@ def test_words_said_once_do_not_count_and_too_few_are_refused() -> None:
     assert torch.allclose(word_directions(alone, [*words, "once"], 2), word_directions(embeddings, words, 2), atol=1e-5)
     with pytest.raises(DataError, match="more than 5 words with at least two clips"):
         word_directions(alone, [*words, "once"], 5)
+    with pytest.raises(DataError, match="got 0 of 0"):
+        word_directions(torch.empty(0, 6), [], 2)

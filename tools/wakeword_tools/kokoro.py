@@ -38,12 +38,10 @@ _MARKS, _NO_MARK = ".!?,", ","
 _MIXTURES_OF_A_VOICE = 3
 _BRITISH = "en-GB"
 # First letter of a voice's name -> what its speaker speaks.
-_ACCENTS = {
-    **{"a": "en-US", "b": _BRITISH, "e": "es", "f": "fr", "h": "hi", "i": "it", "j": "ja", "p": "pt-BR", "z": "zh"},
-}
+_ACCENTS = {"a": "en-US", "b": _BRITISH, "e": "es", "f": "fr", "h": "hi", "i": "it", "j": "ja", "p": "pt-BR", "z": "zh"}
 _GET = "get onnx/model_quantized.onnx, voices/ and tokenizer.json of onnx-community/Kokoro-82M-v1.0-ONNX"
 
-# espeak-ng's IPA, ^ within what is one sound -> the symbols that Kokoro was trained on, in this order: those of the
+# espeak-ng's IPA, ^ within what is one sound -> the symbols that Kokoro was trained on, in this order: after the
 # fallback of misaki, its own reader of texts.
 _FROM_IPA = (
     *(("ʔˌn\u0329", "tᵊn"), ("ʔn\u0329", "tᵊn"), ("ʔn", "tᵊn"), ("a^ɪ", "I"), ("a^ʊ", "W"), ("d^ʒ", "ʤ"), ("e^ɪ", "A")),

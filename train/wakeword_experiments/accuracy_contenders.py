@@ -157,6 +157,7 @@ def ours(name: str, path: Path, model: Model) -> Contender:
         "bytes": len(content),
         "method": training.get("method"),
         "seed": training.get("seed"),
+        "encoder": training.get("encoder") or None,
         "recorded": positives["clips"] - positives["synthetic"] if positives else None,
         "synthetic": positives.get("synthetic"),
         "positives": positives.get("fingerprint"),

@@ -80,12 +80,12 @@ def _sides(result: Mapping[str, Any]) -> str:
         f"{target.value:g} FA/h allows {allowed_at_rate(hours, target.value)} in the {hours:.2f} h of validation"
         for target in rates
     )
+    published = "S" if share["split"] == "dealt" else "Speech Commands is split as published; other s"
     kept = " Every recorded positive is kept for the test." if share["hold_out_recorded"] else ""
     return (
         f"Validation: {_counted(validation)}. Test: {_counted(test)}; {result['sides']['noise']} sounds for the noise. "
-        f"Speakers are {'dealt anew' if share['split'] == 'dealt' else 'split as published'}, "
-        f"{100 * share['validation_share']:g} % to validation and {100 * share['test_share']:g} % to the test.{kept} "
-        f"{allowed}."
+        f"{published}peakers are dealt, {100 * share['validation_share']:g} % to validation and "
+        f"{100 * share['test_share']:g} % to the test.{kept} {allowed}."
     )
 
 
@@ -253,8 +253,12 @@ def _learning_curve(rows: Sequence[Row]) -> list[str]:
                 ],
             )
         )
-    return (
-        ["### Learning curve", "Recall in per cent, clean / noisy, against the recordings trained on.", *tables]
-        if tables
-        else []
-    )
+    if not tables:
+        return []
+    told = "Recall in per cent, clean / noisy, against the recordings trained on."
+    if any(row.get("encoder") for row in rows):
+        told += (
+            " The encoder that training began with is not counted: unless it left this word out, its own teaching heard "
+            "recordings of it on the train side."
+        )
+    return ["### Learning curve", told, *tables]

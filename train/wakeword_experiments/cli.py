@@ -186,6 +186,35 @@ def accuracy(
     write_accuracy(record | {"command": _command()}, figures, report)
 
 
+@app.command()
+def folds(
+    config: Annotated[Path, typer.Option("--config", help="The word's recipe (TOML).")],
+    audio: Annotated[Path, typer.Option("--audio", help="As for accuracy.")],
+    count: Annotated[int, typer.Option("--folds", min=2)] = 3,
+    out: Annotated[Path, typer.Option("--out", help="Folder for the page and the figures.")] = _OUT,
+    near_clips: Annotated[int, typer.Option("--near-clips", min=2, help="Close words on each side.")] = 600,
+    seed: Annotated[int, typer.Option("--seed", help="Of close words and noise.")] = 0,
+    work: Annotated[Path, typer.Option("--work", help="For synthesised clips and the models.")] = Path("runs/accuracy"),
+    cache: Annotated[Path | None, typer.Option("--cache", help="Folder to keep scores in for a later call.")] = None,
+) -> None:
+    """Recall of a recipe of a word that few people have said, by folds over them."""
+    import json
+
+    from wakeword.files import replacing
+    from wakeword_experiments.accuracy import Bench
+    from wakeword_experiments.folds import folds_page, measure_folds
+    from wakeword_train.config import read_config
+
+    _begin(1)
+    settings = read_config(config)
+    record = measure_folds(settings, count, Bench(audio, work, near_clips, seed, cache, say))
+    name = f"folds-{'-'.join(settings.keyword.split())}"
+    with replacing(out / f"{name}.json") as temporary:
+        temporary.write_text(json.dumps(record | {"command": _command()}, indent=1) + "\n", encoding="utf-8")
+    with replacing(out / f"{name}.md") as temporary:
+        temporary.write_text(folds_page(record, figures=f"{name}.json"), encoding="utf-8")
+
+
 def _source(data: Path, noise: Path | None, split: str, held_out: int, bank: int, work: Path) -> "Source":
     from wakeword_experiments.grid import Source
     from wakeword_experiments.word_data import DataSizes

@@ -202,7 +202,10 @@ def coloured_noise(samples: int, generator: torch.Generator) -> Tensor:
 
 
 def clip_weights(store: ClipStore, kind: Kind, recorded: float) -> Tensor:
-    """How often to draw each clip: rare words more often, long recordings by length, real and synthetic by share."""
+    """How often to draw each clip: rare words more often, long recordings by length, recorded clips by their share.
+
+    Synthetic ones are drawn by engine, see ``_weigh_engines``.
+    """
     if kind in (Kind.BACKGROUND, Kind.NOISE):
         weights = store.lengths.double()
     else:

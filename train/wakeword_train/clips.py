@@ -15,6 +15,8 @@ from pathlib import Path
 from wakeword.errors import AudioFileError, DataError
 from wakeword.sources import audio_files
 
+TRANSCRIPTS = "transcripts.jsonl"
+"""File in a folder of long recordings that tells what is said in them: a line with ``file`` and ``text`` for each part."""
 MANIFEST = "manifest.jsonl"
 """File in a folder of synthesised clips that tells the text, voice and split of each."""
 
@@ -165,6 +167,26 @@ def _read_manifest(root: Path, kind: Kind) -> list[Clip]:
                 f"{root / MANIFEST}, line {number}: expected file, text, source and group ({error})"
             ) from error
     return clips
+
+
+def recordings_with(root: Path, phrase: str) -> set[Path]:
+    """The recordings in a folder in which ``phrase`` is said according to its transcripts.
+
+    None if the folder has no transcripts. Raises ``DataError`` for transcripts that cannot be read.
+    """
+    transcripts = root / TRANSCRIPTS
+    if not phrase or not transcripts.is_file():
+        return set()
+    said = re.compile(rf"\b{re.escape(phrase.casefold())}\b")
+    found = set()
+    for number, line in enumerate(transcripts.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            part = json.loads(line)
+            if said.search(part["text"].casefold()):
+                found.add(root / part["file"])
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise DataError(f"{transcripts}, line {number}: expected a file and its text ({error})") from error
+    return found
 
 
 def _audio_files(root: Path) -> list[Path]:

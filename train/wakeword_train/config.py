@@ -60,6 +60,9 @@ class ScheduleConfig:
     other masks. Its place, speed, room and noise, which take several times longer than a step of training, are then kept;
     1 draws them anew for every batch."""
     learning_rate: float = 3e-3
+    encoder_rate: float = 0.3
+    """Factor on the learning rate of what a run's ``encoder`` has brought, which forgets otherwise what it knows of voices
+    that the run does not hear."""
     weight_decay: float = 1e-4
     patience: int = 15
     """Epochs without a better validation after which training stops."""
@@ -71,8 +74,11 @@ class ScheduleConfig:
             raise ConfigError(f"expected 0 <= warmup_epochs <= epochs, got {self.warmup_epochs} and {self.epochs}")
         if min(self.steps_per_epoch, self.patience, self.reuse) < 1 or self.batch_size < 8:
             raise ConfigError("expected steps_per_epoch, patience and reuse >= 1, and batch_size >= 8")
-        if self.learning_rate <= 0 or self.weight_decay < 0 or not 0 <= self.averaging < 1:
-            raise ConfigError("expected learning_rate > 0, weight_decay >= 0 and averaging in 0..1")
+        if min(self.learning_rate, self.encoder_rate) <= 0 or self.weight_decay < 0 or not 0 <= self.averaging < 1:
+            raise ConfigError(
+                "expected learning_rate and encoder_rate > 0, weight_decay >= 0 and averaging in 0..1, "
+                f"got {self.learning_rate}, {self.encoder_rate}, {self.weight_decay} and {self.averaging}"
+            )
 
 
 @dataclass(frozen=True)

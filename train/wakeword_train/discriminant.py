@@ -53,5 +53,5 @@ def _numbered(words: Sequence[str]) -> tuple[list[str], Tensor, Tensor]:
     """The different words, the number of each clip's word, ``(clips,)``, and the clips of each word, ``(words,)``."""
     names = sorted(set(words))
     number = {name: index for index, name in enumerate(names)}
-    of_clip = torch.tensor([number[word] for word in words])
+    of_clip = torch.tensor([number[word] for word in words], dtype=torch.int64)
     return names, of_clip, torch.bincount(of_clip, minlength=len(names))

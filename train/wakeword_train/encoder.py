@@ -17,7 +17,7 @@ from wakeword.files import replacing
 from wakeword.model import assets_folder
 from wakeword_train.network import WakeWordNetwork
 
-_PARTS = ("lstm.", "attention.", "mean", "deviation")
+PARTS = ("lstm.", "attention.", "mean", "deviation")
 """Of a network's state: everything but the head."""
 _PROVENANCE = "provenance"
 
@@ -34,7 +34,7 @@ def file_fingerprint(path: Path) -> str:
 
 def save_encoder(network: WakeWordNetwork, path: Path, *, provenance: dict[str, Any]) -> None:
     """Write the encoder of ``network``; ``provenance`` is whatever JSON can hold."""
-    state = {name: value.cpu().numpy() for name, value in network.state_dict().items() if name.startswith(_PARTS)}
+    state = {name: value.cpu().numpy() for name, value in network.state_dict().items() if name.startswith(PARTS)}
     # Sixteen bits move a logit by about 1e-3, which training removes, and halve the file.
     halves = {name: value.astype(np.float16) if value.ndim > 1 else value for name, value in state.items()}
     with replacing(path) as temporary, temporary.open("wb") as file:
@@ -52,7 +52,7 @@ def begin_with_encoder(network: WakeWordNetwork, path: Path) -> dict[str, Any]:
         provenance: dict[str, Any] = json.loads(str(values.pop(_PROVENANCE)))
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise ConfigError(f"{path}: expected an encoder (.npz), could not read it: {error}") from error
-    wanted = {name: tuple(value.shape) for name, value in network.state_dict().items() if name.startswith(_PARTS)}
+    wanted = {name: tuple(value.shape) for name, value in network.state_dict().items() if name.startswith(PARTS)}
     found = {name: value.shape for name, value in values.items()}
     if found != wanted:
         different = sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))

@@ -3,7 +3,7 @@
 import copy
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -166,14 +166,24 @@ class Trainer:
         weight_decay: float,
         averaging: float,
         generator: torch.Generator,
+        *,
+        rates: Mapping[str, float] | None = None,
     ) -> None:
+        """``rates``: factors on the learning rate, by the names with which parameters begin; 1 for all others."""
         self.network = network
-        self.learning_rate = learning_rate
         self.generator = generator
         """Draws the adversaries' starting points."""
         self._decay = get_ema_multi_avg_fn(averaging)  # type: ignore[no-untyped-call]
         self.average = AveragedModel(network, multi_avg_fn=self._decay)
-        self.optimiser = torch.optim.AdamW(network.parameters(), lr=learning_rate, weight_decay=weight_decay)
+        groups: dict[float, list[nn.Parameter]] = {}
+        for name, parameter in network.named_parameters():
+            factor = next((factor for start, factor in (rates or {}).items() if name.startswith(start)), 1.0)
+            groups.setdefault(factor, []).append(parameter)
+        self._rates = [learning_rate * factor for factor in groups]
+        """The full learning rate of each of the optimiser's groups."""
+        self.optimiser = torch.optim.AdamW(
+            [{"params": parameters} for parameters in groups.values()], lr=learning_rate, weight_decay=weight_decay
+        )
 
     @property
     def averaged(self) -> nn.Module:
@@ -187,8 +197,8 @@ class Trainer:
     def set_rate(self, share: float) -> None:
         """A cosine from the full learning rate at ``share`` 0 of the run down to a twentieth of it at 1."""
         factor = 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * share))
-        for group in self.optimiser.param_groups:
-            group["lr"] = self.learning_rate * factor
+        for group, rate in zip(self.optimiser.param_groups, self._rates, strict=True):
+            group["lr"] = rate * factor
 
     def epoch(
         self, loss_function: Loss, batches: Iterable[tuple[Tensor, Tensor]]

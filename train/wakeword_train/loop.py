@@ -18,7 +18,7 @@ from wakeword_train.batches import BatchSampler
 from wakeword_train.config import TrainConfig
 from wakeword_train.deepsad import pretrain
 from wakeword_train.drocc import AdversaryHealth
-from wakeword_train.encoder import begin_with_encoder, encoder_path
+from wakeword_train.encoder import PARTS, begin_with_encoder, encoder_path
 from wakeword_train.fitting import Trainer, method_loss
 from wakeword_train.losses import warmup_loss
 from wakeword_train.network import Pooling, WakeWordNetwork
@@ -75,7 +75,14 @@ def fit(
         network.set_normalisation(*_feature_statistics(sampler))
     network = network.to(device)
     schedule = config.schedule
-    trainer = Trainer(network, schedule.learning_rate, schedule.weight_decay, schedule.averaging, sampler.generator)
+    trainer = Trainer(
+        network,
+        schedule.learning_rate,
+        schedule.weight_decay,
+        schedule.averaging,
+        sampler.generator,
+        rates=dict.fromkeys(PARTS, schedule.encoder_rate) if config.encoder else None,
+    )
     run = _Run(network, trainer, sampler)
     if resume and checkpoint is not None and checkpoint.is_file():
         run.load(checkpoint, config)

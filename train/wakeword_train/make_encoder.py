@@ -1,8 +1,10 @@
 """``python -m wakeword_train.make_encoder``: recordings of speech and words -> the encoder that training begins with.
 
-The shipped one was made with (words/ by ``wakeword synth`` from the texts of ``words.txt`` and ``common.txt`` in
-``assets/phrases``, with ``--any-side --voices train --count 7000 --seed 7`` and espeak-ng, flite and festival)::
+The shipped one was made with the following; all.txt holds the texts of ``words.txt`` and ``common.txt`` in
+``assets/phrases``::
 
+    wakeword synth xylophone --near-negatives --texts all.txt --any-side --voices train --count 7000 --seed 7 \\
+        --engine espeak-ng --engine flite --engine festival --out words/
     python -m wakeword_train.make_encoder --out assets/encoders/speech.npz --data $WAKEWORD_DATA/speech_commands \\
         --words $WAKEWORD_DATA/wake_words/alexa --words $WAKEWORD_DATA/wake_words/computer \\
         --words $WAKEWORD_DATA/wake_words/jarvis --words words/ --background $WAKEWORD_DATA/long_speech \\

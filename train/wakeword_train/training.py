@@ -14,7 +14,16 @@ import torch
 from wakeword.card import ModelCard, SelfTest
 from wakeword.errors import ConfigError, DataError
 from wakeword_train.batches import BatchSampler, load_stores
-from wakeword_train.clips import Clip, Kind, Split, deal_speakers, hold_out, read_folder, read_speech_commands
+from wakeword_train.clips import (
+    Clip,
+    Kind,
+    Split,
+    deal_speakers,
+    hold_out,
+    read_folder,
+    read_speech_commands,
+    recordings_with,
+)
 from wakeword_train.config import TrainConfig
 from wakeword_train.encoder import begin_with_encoder, encoder_path, file_fingerprint
 from wakeword_train.export import export_model
@@ -67,11 +76,23 @@ def gather_clips(config: TrainConfig, data: DataFolders) -> list[Clip]:
     for kind, roots in folders.items():
         for root in roots:
             placed = {clip.speaker: clip.split for clip in clips}
-            clips += read_folder(root, kind, placed=placed, validation=validation, testing=testing)
+            read = read_folder(root, kind, placed=placed, validation=validation, testing=testing)
+            clips += _without_keyword(read, root, config.keyword) if kind is Kind.BACKGROUND else read
     if config.hold_out_recorded:
         clips = hold_out(clips, Kind.POSITIVE)
     _check_classes(config, clips)
     return clips
+
+
+def _without_keyword(clips: list[Clip], root: Path, keyword: str) -> list[Clip]:
+    """Long recordings in which somebody says the keyword are no negatives; taken out after dealing, which they keep."""
+    saying = recordings_with(root, keyword)
+    kept = [clip for clip in clips if clip.path not in saying]
+    if len(kept) < len(clips):
+        log.info(
+            "left out %d of %d recordings of %s: %r is said in them", len(clips) - len(kept), len(clips), root, keyword
+        )
+    return kept
 
 
 def _check_classes(config: TrainConfig, clips: list[Clip]) -> None:

@@ -45,7 +45,7 @@ def with_synthesised(config: "TrainConfig", folders: "DataFolders", root: Path, 
     plan = config.synthesis
     counts = {kind: int(getattr(plan, kind)) for kind in _WITHOUT_RECORDINGS}
     natural = {kind: int(getattr(plan.natural, kind)) for kind in _WITHOUT_RECORDINGS}
-    if not counts["positives"] and not _has_recordings(config, folders):
+    if not counts["positives"] and not natural["positives"] and not _has_recordings(config, folders):
         counts = {kind: counts[kind] or number for kind, number in _WITHOUT_RECORDINGS.items()}
         _check_pronounceable(config)
         report(f"no recordings of {config.keyword!r} are given: training on synthetic voices alone")

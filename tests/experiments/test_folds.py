@@ -1,0 +1,85 @@
+"""Folds: each speaker is tested once, by a model that heard nothing of theirs."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from wakeword.errors import DataError
+from wakeword_experiments.folds import fold_folders, folds_page, plan_folds
+from wakeword_train.clips import MANIFEST, Clip, Kind, Split
+from wakeword_train.training import DataFolders
+
+
+def clip(word: str, speaker: str, kind: Kind, split: Split = Split.TRAIN) -> Clip:
+    return Clip(Path(f"/recordings/{word}/{speaker}.wav"), kind, word, speaker, split)
+
+
+CLIPS = [
+    *(clip("marvin", f"said {number}", Kind.POSITIVE) for number in range(7)),
+    *(clip("house", f"said {number}", Kind.NEGATIVE) for number in range(7)),
+    *(
+        clip("house", f"other {number}", Kind.NEGATIVE, Split.TEST if number % 2 else Split.TRAIN)
+        for number in range(6)
+    ),
+]
+
+
+def sides(folder: Path) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {side: set() for side in Split}
+    for line in (folder / MANIFEST).read_text().splitlines():
+        row = json.loads(line)
+        found[row["group"]].add(row["source"])
+    return found
+
+
+def test_everyone_is_tested_once_and_never_trained_on_in_that_fold(tmp_path: Path) -> None:
+    plan = plan_folds(CLIPS, 3)
+    tested: list[str] = []
+    for fold in range(3):
+        folders = fold_folders(plan, fold, DataFolders(), tmp_path / str(fold))
+        positives, negatives = sides(folders.positives[0]), sides(folders.negatives[0])
+        assert positives["test"] == plan.folds[fold]
+        assert len(positives["validation"]) == 1
+        assert not positives["test"] & (positives["train"] | positives["validation"])
+        assert len(set.union(*positives.values())) == 7
+        tested += positives["test"]
+        # What the word's own speakers say besides would stand on two sides in two folds.
+        assert all(speaker.startswith("other") for side in negatives.values() for speaker in side)
+        assert len(negatives["test"]) == len(negatives["train"]) == 3
+    assert sorted(tested) == sorted({one.speaker for one in CLIPS if one.word == "marvin"})
+
+
+def test_too_few_people_for_the_folds_are_refused() -> None:
+    with pytest.raises(DataError, match="at least 8 people who say the word, got 7"):
+        plan_folds(CLIPS, 4)
+
+
+def test_the_page_says_what_the_record_holds() -> None:
+    side = {
+        "positives": {"clips": 15, "speakers": 14, "words": 1, "hours": 0.1},
+        "generic": {"clips": 321, "speakers": 80, "words": 30, "hours": 0.1},
+        "close": {"clips": 222, "speakers": 8, "words": 50, "hours": 0.1},
+    }
+    target = {
+        "target": "fpr=0.03",
+        "clean": [9, 15, 0.323, 0.837],
+        "noisy": [6, 15, 0.163, 0.677],
+        "generic": 0.012,
+        "close": 0.043,
+        "false_accepts": 3,
+        "hours": 1.41,
+    }
+    record = {
+        "keyword": "marvin",
+        "method": "bce",
+        "seed": 5,
+        "folds": 3,
+        "snr": 10.0,
+        "sides": {"validation": side, "test": side},
+        "targets": [target],
+    }
+    page = folds_page(record, figures="folds-marvin.json")
+    for said in ("bce, seed 5", "9 of 15 (60%, 32% to 84%)", "6 of 15", "1.2%", "4.3%", "3 in 1.41 h", "15 recordings"):
+        assert said in page
+    assert "folds-marvin.json" in page

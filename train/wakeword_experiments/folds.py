@@ -1,0 +1,206 @@
+"""A word of which a handful of people have said it: recall of its recipe by folds over those people.
+
+A test side of three or four recordings tells nothing. Here the recipe is trained once for each fold, with the fold's
+recordings kept for the test, so that every recording is tested by a model that never heard its speaker. The model that
+ships is none of these; what is measured is its recipe.
+"""
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wakeword.errors import DataError
+from wakeword.files import replacing
+from wakeword.model import read_model
+from wakeword_experiments.accuracy import SNR, Bench
+from wakeword_experiments.accuracy_contenders import ours
+from wakeword_experiments.accuracy_measures import TARGETS, threshold_for
+from wakeword_experiments.accuracy_scores import SideHeard, SideScores, score_side
+from wakeword_experiments.accuracy_sides import Report, Side, data_folders, deal
+from wakeword_experiments.report import markdown_table
+from wakeword_tools.intervals import clopper_pearson
+from wakeword_tools.noise import NoiseMixer
+from wakeword_tools.scores import events_at
+from wakeword_train.clips import MANIFEST, Clip, Kind, Split, read_speech_commands
+from wakeword_train.config import TrainConfig
+from wakeword_train.training import DataFolders
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The folds of a word: who is tested in which, and what all of them share."""
+
+    positives: Sequence[Clip]
+    """Every recording of the word."""
+    others: Sequence[Clip]
+    """Recorded other words of Speech Commands on their sides, without all that those speakers said."""
+    folds: Sequence[frozenset[str]]
+    """Speakers tested in each fold."""
+
+
+def plan_folds(clips: Sequence[Clip], count: int) -> Plan:
+    """Deal the speakers of the recorded positives among ``clips`` into ``count`` folds, by a hash of their names.
+
+    Raises ``DataError`` for fewer speakers than two to a fold: one is needed to validate on.
+    """
+    positives = [clip for clip in clips if clip.kind is Kind.POSITIVE and not clip.synthetic]
+    speakers = sorted(
+        {clip.speaker for clip in positives}, key=lambda name: hashlib.sha1(f"fold {name}".encode()).hexdigest()
+    )
+    if len(speakers) < 2 * count:
+        raise DataError(f"expected at least {2 * count} people who say the word, got {len(speakers)}; make fewer folds")
+    others = [clip for clip in clips if clip.kind is Kind.NEGATIVE and clip.speaker not in set(speakers)]
+    return Plan(positives, others, [frozenset(speakers[index::count]) for index in range(count)])
+
+
+def fold_folders(plan: Plan, fold: int, folders: DataFolders, work: Path) -> DataFolders:
+    """``folders`` with manifests in ``work`` in place of Speech Commands: the fold's speakers on the test side."""
+    tested = plan.folds[fold]
+    validated = min(plan.folds[(fold + 1) % len(plan.folds)])
+    sides = {speaker: Split.TRAIN for one in plan.folds for speaker in one}
+    sides |= dict.fromkeys(tested, Split.TEST) | {validated: Split.VALIDATION}
+    positives = [dataclasses.replace(clip, split=sides[clip.speaker]) for clip in plan.positives]
+    return dataclasses.replace(
+        folders,
+        speech_commands=None,
+        positives=[_manifest(work / "positives", positives)],
+        negatives=[_manifest(work / "negatives", plan.others), *folders.negatives],
+    )
+
+
+def _manifest(folder: Path, clips: Sequence[Clip]) -> Path:
+    rows = [
+        {"file": str(clip.path.resolve()), "text": clip.word, "source": clip.speaker, "group": clip.split}
+        for clip in clips
+    ]
+    with replacing(folder / MANIFEST) as temporary:
+        temporary.write_text("".join(json.dumps(row | {"synthetic": False}) + "\n" for row in rows), encoding="utf-8")
+    return folder
+
+
+def measure_folds(config: TrainConfig, count: int, bench: Bench) -> dict[str, Any]:
+    """Train the recipe once for each fold and test it there; the record of recall over all recordings.
+
+    Thresholds are those of each model on the validation side, as in ``accuracy``.
+    """
+    held_out = dataclasses.replace(config, hold_out_recorded=True)
+    folders = data_folders(bench.audio, config.keyword)
+    sides = deal(held_out, bench.audio, bench.work, near_clips=bench.near_clips, seed=bench.seed, report=bench.report)
+    # As they are dealt where all of the word's speakers are kept for the test.
+    dealt = [*sides.validation.generic, *sides.test.generic]
+    known = {clip.path: clip for clip in dealt}
+    published = read_speech_commands(bench.audio / "speech_commands", config.keyword)
+    plan = plan_folds([known.get(clip.path, dataclasses.replace(clip, split=Split.TRAIN)) for clip in published], count)
+    models = [_train_fold(config, plan, fold, folders, bench) for fold in range(count)]
+    speakers = {clip.speaker for clip in plan.positives}
+    validation = dataclasses.replace(sides.validation, positives=())
+    test = _without(sides.test, speakers)
+    contenders = [ours(path.stem, path, read_model(path)) for path in models]
+    heard = [
+        score_side(side, contenders, mixer=mixer, snr=SNR, cache=bench.cache, report=bench.report)
+        for side, mixer in (
+            (validation, None),
+            (test, NoiseMixer(sides.noise, seed=bench.seed, warn=bench.report)),
+        )
+    ]
+    return {
+        "keyword": config.keyword,
+        "method": config.method,
+        "seed": config.seed,
+        "folds": count,
+        "snr": SNR,
+        "sides": {"validation": heard[0].describe(), "test": heard[1].describe()},
+        "targets": _targets(plan, [one.name for one in contenders], *heard),
+    }
+
+
+def _train_fold(config: TrainConfig, plan: Plan, fold: int, folders: DataFolders, bench: Bench) -> Path:
+    from wakeword.cli.training_run import run_training
+
+    work = bench.work / config.keyword
+    out = work / f"{config.keyword}-{config.method}-fold{fold}.onnx"
+    if out.is_file():
+        bench.report(f"using {out}")
+        return out
+    own = fold_folders(plan, fold, folders, work / f"fold-{fold}")
+    plain = dataclasses.replace(config, hold_out_recorded=False)
+    bench.report(f"fold {fold + 1} of {len(plan.folds)}: {len(plan.folds[fold])} people are tested")
+    run_training(
+        plain, own, out, work=work, device="cpu", resume=False, progress=lambda _: None, report=_quiet(bench.report)
+    )
+    return out
+
+
+def _quiet(report: Report) -> Report:
+    return lambda line: report(f"  {line}")
+
+
+def _without(side: Side, speakers: set[str]) -> Side:
+    """The word's own speakers say nothing else: in other folds they are trained on."""
+    return dataclasses.replace(side, generic=[clip for clip in side.generic if clip.speaker not in speakers])
+
+
+def _targets(plan: Plan, names: Sequence[str], validation: SideHeard, test: SideHeard) -> list[dict[str, Any]]:
+    recordings = test.recordings["positives"]
+    rows = []
+    for target in TARGETS:
+        found = {"clean": 0, "noisy": 0}
+        generic, close, accepts = [], [], 0
+        for name, tested in zip(names, plan.folds, strict=True):
+            scores: SideScores = test.scores[name]
+            threshold = threshold_for(validation.scores[name].clean, target)
+            of_fold = [index for index, heard in enumerate(recordings) if heard.speaker in tested]
+            found["clean"] += int((scores.clean.positives[of_fold] >= threshold).sum())
+            found["noisy"] += int((scores.noisy[of_fold] >= threshold).sum())
+            generic.append(float((scores.clean.negatives >= threshold).mean()))
+            close.append(float((scores.clean.near_negatives >= threshold).mean()))
+            accepts += events_at(scores.clean.streams, threshold)
+        clips = len(recordings)
+        rows.append(
+            {
+                "target": target.name,
+                **{name: [number, clips, *clopper_pearson(number, clips)] for name, number in found.items()},
+                "generic": sum(generic) / len(generic),
+                "close": sum(close) / len(close),
+                "false_accepts": accepts,
+                "hours": len(names) * sum(heard.seconds for heard in test.recordings["background"]) / 3600,
+            }
+        )
+    return rows
+
+
+def folds_page(record: Mapping[str, Any], *, figures: str) -> str:
+    """The page in Markdown; ``figures``: the name of the record."""
+    test = record["sides"]["test"]
+    header = ["target", "clean", f"at {record['snr']:g} dB", "FPR other words", "FPR close words", "false accepts"]
+    lines = [
+        [
+            row["target"],
+            *(_share(row[name]) for name in ("clean", "noisy")),
+            f"{row['generic']:.1%}",
+            f"{row['close']:.1%}",
+            f"{row['false_accepts']} in {row['hours']:.2f} h",
+        ]
+        for row in record["targets"]
+    ]
+    text = [
+        f'# "{record["keyword"]}" by folds',
+        f"The recipe of the shipped model ({record['method']}, seed {record['seed']}) trained {record['folds']} times, "
+        f"each time with a share of the {test['positives']['clips']} recordings "
+        f"({test['positives']['speakers']} people) kept for the test: each is found, or not, by a model that never heard "
+        "its speaker. Thresholds come from the validation side. "
+        f"{test['generic']['clips']} other words, {test['close']['clips']} close words; hours are counted once for each "
+        "model. In brackets exact 95 % intervals, which take the recordings as independent.",
+        markdown_table(header, lines),
+        f"Every figure: [{figures}]({figures}).",
+    ]
+    return "\n\n".join(text) + "\n"
+
+
+def _share(found: Sequence[float]) -> str:
+    number, clips, low, high = found
+    return f"{number:.0f} of {clips:.0f} ({number / clips:.0%}, {low:.0%} to {high:.0%})"
