@@ -60,9 +60,8 @@ class ScheduleConfig:
     other masks. Its place, speed, room and noise, which take several times longer than a step of training, are then kept;
     1 draws them anew for every batch."""
     learning_rate: float = 3e-3
-    encoder_rate: float = 0.3
-    """Factor on the learning rate of what a run's ``encoder`` has brought, which forgets otherwise what it knows of voices
-    that the run does not hear."""
+    encoder_rate: float = 1.0
+    """Factor on the learning rate of what a run's ``encoder`` has brought; below 1 it keeps more of what it knows."""
     weight_decay: float = 1e-4
     patience: int = 15
     """Epochs without a better validation after which training stops."""
