@@ -110,7 +110,10 @@ class _Network:
     def run(self, tokens: list[int], style: Array, speed: float) -> Array:
         """``(samples,)`` float32 at 24 kHz of tokens said in a style ``(256,)``."""
         values = (np.array([[0, *tokens, 0]], np.int64), style[None], np.array([speed], np.float32))
-        (audio, *_) = self.session.run(None, dict(zip(self.inputs, values, strict=True)))
+        try:
+            (audio, *_) = self.session.run(None, dict(zip(self.inputs, values, strict=True)))
+        except Exception as error:  # ONNX Runtime raises what it likes
+            raise SynthesisError(f"{self.folder}: Kokoro failed on {len(tokens)} sounds: {error}") from error
         return np.asarray(audio, np.float32).ravel()
 
 

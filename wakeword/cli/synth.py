@@ -97,9 +97,9 @@ def synth(
     if out is not None and out.exists() and not list_texts:
         raise SynthesisError(f"expected a folder that is not there yet, found {out}; remove it or choose another")
     if engine_command and voices is _Voices.ALL:
-        raise typer.BadParameter(
-            "--voices all needs to know who speaks on which side, which a bare command does not tell; name one side, or "
-            "describe the command in a file: --engine command:FILE.toml"
+        raise SynthesisError(
+            "expected one side, for --voices all needs to know who speaks on which side, which a bare command does not "
+            "tell; name one side, or describe the command in a file: --engine command:FILE.toml"
         )
     speakers = {side: _speakers(side, engine, engine_command, engine_voice) for side in voices.shares}
     if not engine and not engine_command:

@@ -188,7 +188,8 @@ def _synthesise(root: Path, want: _Settings, of: _Pass, config: "TrainConfig", r
     """A folder with these clips. Its name says the settings, and it is there only if it is complete."""
     from wakeword_tools.synthesize import synthesize
 
-    identity = json.dumps([want.texts, want.count, config.seed, of.engines, __version__])
+    voices = [voice.name for voice in of.voices[want.side]]
+    identity = json.dumps([want.texts, want.count, config.seed, of.engines, voices, __version__])
     folder = root / f"{of.prefix}{want.kind}-{want.side}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
     if folder.is_dir():
         report(f"using the clips of the same settings in {folder}")
