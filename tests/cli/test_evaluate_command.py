@@ -128,3 +128,14 @@ def test_what_cannot_be_done_is_told_before_the_work(evaluate, cli, world: World
     assert "not there yet" in evaluate("--save-errors", tmp_path / "there").err
     assert "no operating point 'fpr=0.5'" in evaluate("--save-errors", tmp_path / "new", "--point", "fpr=0.5").err
     assert evaluate("--fpr", "2").status == 1
+
+
+def test_recordings_that_the_thresholds_were_chosen_on_are_told_of(
+    cli, evaluate, world: World, model: Path, tmp_path: Path
+) -> None:
+    folders = ("--positives", world.positives, "--negatives", world.negatives, "--near-negatives", world.near_negatives)
+    assert cli("calibrate", "--model", model, *folders, "--fpr", "0.3").status == 0
+    assert "warning: the thresholds of fpr=0.3 of first were chosen on these very recordings" in evaluate().err
+    others = evaluate("--background", world.background)
+    assert others.status == 0
+    assert "these very recordings" not in others.err

@@ -264,6 +264,20 @@ def test_kept_scores_are_not_computed_again(side: Side, tmp_path: Path) -> None:
         np.testing.assert_array_equal(one, other)
 
 
+def test_damaged_kept_scores_are_told_of_and_left_as_they_are(side: Side, tmp_path: Path) -> None:
+    contender = Contender("one", "one", lambda samples: np.ones(1))
+
+    def scored() -> None:
+        score_side(side, [contender], mixer=None, snr=10, cache=tmp_path, report=print)
+
+    scored()
+    (kept,) = tmp_path.glob("*.npz")
+    kept.write_bytes(kept.read_bytes()[:100])
+    with pytest.raises(DataError, match=rf"{kept.name}.*remove it"):
+        scored()
+    assert len(kept.read_bytes()) == 100
+
+
 def test_copies_and_unreadable_files_are_left_out(side: Side, tmp_path: Path) -> None:
     first = side.positives[0]
     copy = tmp_path / "copy.wav"

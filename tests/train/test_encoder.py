@@ -27,14 +27,14 @@ def network(seed: int, *, hidden_size: int = 16, stack: int = 4) -> WakeWordNetw
 @pytest.fixture
 def encoder(tmp_path: Path) -> Path:
     path = tmp_path / "encoder.npz"
-    save_encoder(network(0), path, provenance={"teacher": "someone"})
+    save_encoder(network(0), path, provenance={"teacher": "someone", "held_out_words": ["marvin"]})
     return path
 
 
 def test_what_was_saved_is_what_a_network_begins_with(encoder: Path) -> None:
     other = network(1)
     head = other.head.state_dict()["weight"].clone()
-    assert begin_with_encoder(other, encoder) == {"teacher": "someone"}
+    assert begin_with_encoder(other, encoder)["teacher"] == "someone"
     frames = torch.randn(8, 96, 32)
     with torch.no_grad():
         expected, found = (n.features(n.normalise(frames)) for n in (network(0), other))
@@ -65,6 +65,7 @@ def test_a_run_begins_with_it_and_names_it_in_the_card(encoder: Path, tmp_path: 
     result = train(dataclasses.replace(config, schedule=schedule), world, tmp_path / "m.onnx")
     card = read_model(result.path).card
     assert card.training["encoder"] == file_fingerprint(encoder)
+    assert card.training["encoder_held_out_words"] == ["marvin"]
     fresh = train(dataclasses.replace(config, schedule=schedule, encoder=""), world, tmp_path / "fresh.onnx")
     assert card.self_test.logit != read_model(fresh.path).card.self_test.logit
     assert read_model(fresh.path).card.training["encoder"] == ""

@@ -1,6 +1,7 @@
 """Recordings of a side, read once and scored by every contender; scores can be kept on disk."""
 
 import hashlib
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,10 +82,7 @@ class Kept:
         self._scores: dict[str, Scores] = {}
         self._grown = False
         if self._path and self._path.is_file():
-            with np.load(self._path) as stored:
-                ends = np.cumsum(stored["lengths"])
-                pieces = np.split(stored["scores"], ends[:-1])
-                self._scores = dict(zip(stored["digests"].tolist(), pieces, strict=True))
+            self._scores = _kept_scores(self._path)
 
     def score(self, samples: Array, *, best: bool) -> Scores:
         """One score per 80 ms of ``(samples,)``, or with ``best`` the highest alone, ``(1,)``."""
@@ -106,6 +104,17 @@ class Kept:
                     scores=np.concatenate(list(self._scores.values())),
                 )
             self._grown = False
+
+
+def _kept_scores(path: Path) -> dict[str, Scores]:
+    """What ``Kept.save`` wrote. ``DataError`` if the file is something else."""
+    try:
+        with np.load(path) as stored:
+            ends = np.cumsum(stored["lengths"])
+            pieces = np.split(stored["scores"], ends[:-1])
+            return dict(zip(stored["digests"].tolist(), pieces, strict=True))
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise DataError(f"{path}: expected scores kept by an earlier call, could not read them; remove it") from error
 
 
 def padded(samples: Array, digest: str) -> Array:

@@ -46,12 +46,7 @@ def begin_with_encoder(network: WakeWordNetwork, path: Path) -> dict[str, Any]:
 
     Raises ``ConfigError`` if the file cannot be read or is of a network of another shape.
     """
-    try:
-        with np.load(path) as content:
-            values = {name: content[name] for name in content.files}
-        provenance: dict[str, Any] = json.loads(str(values.pop(_PROVENANCE)))
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise ConfigError(f"{path}: expected an encoder (.npz), could not read it: {error}") from error
+    values, provenance = _read(path)
     wanted = {name: tuple(value.shape) for name, value in network.state_dict().items() if name.startswith(PARTS)}
     found = {name: value.shape for name, value in values.items()}
     if found != wanted:
@@ -64,3 +59,18 @@ def begin_with_encoder(network: WakeWordNetwork, path: Path) -> dict[str, Any]:
         {name: torch.from_numpy(value.astype(np.float32)) for name, value in values.items()}, strict=False
     )
     return provenance
+
+
+def held_out_words(path: Path) -> list[str]:
+    """Words whose recorded speakers the encoder of a file never heard. ``ConfigError`` as ``begin_with_encoder``."""
+    return list(_read(path)[1].get("held_out_words", []))
+
+
+def _read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """The arrays of an encoder by name, and what the file says of itself."""
+    try:
+        with np.load(path) as content:
+            values = {name: content[name] for name in content.files}
+        return values, json.loads(str(values.pop(_PROVENANCE)))
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise ConfigError(f"{path}: expected an encoder (.npz), could not read it: {error}") from error

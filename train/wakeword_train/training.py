@@ -25,7 +25,7 @@ from wakeword_train.clips import (
     recordings_with,
 )
 from wakeword_train.config import TrainConfig
-from wakeword_train.encoder import begin_with_encoder, encoder_path, file_fingerprint
+from wakeword_train.encoder import begin_with_encoder, encoder_path, file_fingerprint, held_out_words
 from wakeword_train.export import export_model
 from wakeword_train.loop import EpochReport, Progress, best_epoch, build_network, fit
 from wakeword_train.store import ClipStore
@@ -186,6 +186,7 @@ def provenance(
         "seed": config.seed,
         "config": dataclasses.asdict(config),
         "encoder": file_fingerprint(encoder_path(config.encoder)) if config.encoder else "",
+        "encoder_held_out_words": held_out_words(encoder_path(config.encoder)) if config.encoder else [],
         "data": {kind.value: _describe(store) for kind, store in stores.items()},
         "validation": {kind.value: _describe(store) for kind, store in held_out.items()},
         "best_epoch": dataclasses.asdict(best_epoch(reports)),

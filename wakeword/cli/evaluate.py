@@ -90,6 +90,7 @@ def evaluate(
     noisy = _with_noise(models, files, snr or (), noise or (), seed)
     reports = _reports(models, scored, noisy, fprs, rates)
     _warn_of_little_data(scored.sets[0], fprs, rates)
+    _warn_of_seen_recordings(models, scored)
     differences = _differences(dict(zip(models, scored.sets, strict=True)), fprs, rates, seed)
     screen = console()
     screen.print(
@@ -143,6 +144,16 @@ def _with_noise(
         f"{snr:g}": score(f"scoring at {snr:g} dB", list(models.values()), clips, change=mixer.at(snr), quiet=True)
         for snr in ratios
     }
+
+
+def _warn_of_seen_recordings(models: "Mapping[str, Model]", scored: "Scored") -> None:
+    for label, model in models.items():
+        seen = [point.name for point in model.card.operating_points if point.fingerprint == scored.fingerprint]
+        if seen:
+            note(
+                f"warning: the thresholds of {', '.join(seen)} of {label} were chosen on these very recordings; "
+                "what they give here is too good, so evaluate them on others"
+            )
 
 
 def _reports(

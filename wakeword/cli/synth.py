@@ -211,9 +211,12 @@ def _generated(
 
     note(f"looking for texts that sound like {keyword!r}")
     pool = confusables(keyword)
+    counts = _counts(distinct, voices.shares)
+    for side in (side for side in voices.shares if side not in counts):
+        note(f"--distinct {distinct} leaves no text for {side}; give more for a set of every side")
     return {
         side: choose(speakable(pool, speakers[side]), number, side=side, mass=mass or DEFAULT_MASS)
-        for side, number in _counts(distinct, voices.shares).items()
+        for side, number in counts.items()
     }
 
 
