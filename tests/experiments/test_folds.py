@@ -55,6 +55,9 @@ def test_too_few_people_for_the_folds_are_refused() -> None:
         plan_folds(CLIPS, 4)
 
 
+MISSED = {"file": "marvin/a.flac", "level": -26.0, "snr": 12.0, "missed": ["clean", "noisy"]}
+
+
 def test_the_page_says_what_the_record_holds() -> None:
     side = {
         "positives": {"clips": 15, "speakers": 14, "words": 1, "hours": 0.1},
@@ -72,14 +75,24 @@ def test_the_page_says_what_the_record_holds() -> None:
     }
     record = {
         "keyword": "marvin",
-        "method": "bce",
         "seed": 5,
         "folds": 3,
         "snr": 10.0,
         "sides": {"validation": side, "test": side},
-        "targets": [target],
+        "methods": [{"method": "bce", "targets": [target], "missed": [MISSED]}],
     }
     page = folds_page(record, figures="folds-marvin.json")
-    for said in ("bce, seed 5", "9 of 15 (60%, 32% to 84%)", "6 of 15", "1.2%", "4.3%", "3 in 1.41 h", "15 recordings"):
+    for said in (
+        "seed 5",
+        "| bce |",
+        "marvin/a.flac",
+        "clean and at 10 dB",
+        "9 of 15 (60%, 32% to 84%)",
+        "6 of 15",
+        "1.2%",
+        "4.3%",
+        "3 in 1.41 h",
+        "15 recordings",
+    ):
         assert said in page
     assert "folds-marvin.json" in page

@@ -190,6 +190,7 @@ def accuracy(
 def folds(
     config: Annotated[Path, typer.Option("--config", help="The word's recipe (TOML).")],
     audio: Annotated[Path, typer.Option("--audio", help="As for accuracy.")],
+    method: Annotated[list[str] | None, typer.Option("--method", help="Default: the recipe's; repeatable.")] = None,
     count: Annotated[int, typer.Option("--folds", min=2)] = 3,
     out: Annotated[Path, typer.Option("--out", help="Folder for the page and the figures.")] = _OUT,
     near_clips: Annotated[int, typer.Option("--near-clips", min=2, help="Close words on each side.")] = 600,
@@ -197,7 +198,7 @@ def folds(
     work: Annotated[Path, typer.Option("--work", help="For synthesised clips and the models.")] = Path("runs/accuracy"),
     cache: Annotated[Path | None, typer.Option("--cache", help="Folder to keep scores in for a later call.")] = None,
 ) -> None:
-    """Recall of a recipe of a word that few people have said, by folds over them."""
+    """Recall of a recipe of a word that few people have said, by folds over them; methods side by side."""
     import json
 
     from wakeword.files import replacing
@@ -207,7 +208,8 @@ def folds(
 
     _begin(1)
     settings = read_config(config)
-    record = measure_folds(settings, count, Bench(audio, work, near_clips, seed, cache, say))
+    methods = list(dict.fromkeys(method or [settings.method]))
+    record = measure_folds(settings, methods, count, Bench(audio, work, near_clips, seed, cache, say))
     name = f"folds-{'-'.join(settings.keyword.split())}"
     with replacing(out / f"{name}.json") as temporary:
         temporary.write_text(json.dumps(record | {"command": _command()}, indent=1) + "\n", encoding="utf-8")
