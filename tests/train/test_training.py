@@ -121,13 +121,26 @@ def test_a_checkpoint_of_other_recordings_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_chosen_epoch_is_one_of_the_methods_own() -> None:
-    def report(epoch: int, phase: str, score: float) -> EpochReport:
-        return EpochReport(epoch, phase, 0.0, {}, score, None, 0.0)
+    def report(epoch: int, phase: str, score: float, *, settled: bool = False) -> EpochReport:
+        return EpochReport(epoch, phase, 0.0, {}, score, None, 0.0, settled)
 
     reports = [report(1, "warm-up", 0.9), report(2, "drocc-lf", 0.5), report(3, "drocc-lf", 0.6)]
     assert best_epoch(reports[:1]).epoch == 1
     assert best_epoch(reports).epoch == 3
     assert best_epoch([*reports, report(4, "drocc-lf", 0.4), report(5, "drocc-lf", 0.6)]).epoch == 5
+    settled = [report(4, "drocc-lf", 0.3, settled=True), report(5, "drocc-lf", 0.2, settled=True)]
+    assert best_epoch([*reports, *settled]).epoch == 4
+
+
+def test_epochs_before_the_rate_has_fallen_are_not_chosen(world: DataFolders, tmp_path: Path) -> None:
+    config = small_config(method="bce")
+    schedule = dataclasses.replace(config.schedule, epochs=4, warmup_epochs=0, choose_after=0.75)
+    config = dataclasses.replace(config, schedule=schedule)
+    result = train(config, world, tmp_path / "m.onnx")
+    assert [report.settled for report in result.reports] == [False, False, False, True]
+    assert read_model(result.path).card.training["best_epoch"]["epoch"] == 4
+    with pytest.raises(ConfigError, match="choose_after"):
+        dataclasses.replace(schedule, choose_after=1.0)
 
 
 def test_words_in_long_positives_are_found_by_the_network(world: DataFolders, tmp_path: Path) -> None:

@@ -65,6 +65,9 @@ class ScheduleConfig:
     weight_decay: float = 1e-4
     patience: int = 15
     """Epochs without a better validation after which training stops."""
+    choose_after: float = 0.7
+    """Share of all epochs after which one is chosen by its validation. Before, the rate is high and the weights still move
+    far: where validation clips are mostly synthetic, an early epoch that they happen to like knows people worse."""
     averaging: float = 0.99
     """Decay per step of the running average of the weights that is validated and exported; 0 turns it off."""
 
@@ -73,6 +76,8 @@ class ScheduleConfig:
             raise ConfigError(f"expected 0 <= warmup_epochs <= epochs, got {self.warmup_epochs} and {self.epochs}")
         if min(self.steps_per_epoch, self.patience, self.reuse) < 1 or self.batch_size < 8:
             raise ConfigError("expected steps_per_epoch, patience and reuse >= 1, and batch_size >= 8")
+        if not 0 <= self.choose_after < 1:
+            raise ConfigError(f"expected choose_after in 0..1, below 1, got {self.choose_after}")
         if min(self.learning_rate, self.encoder_rate) <= 0 or self.weight_decay < 0 or not 0 <= self.averaging < 1:
             raise ConfigError(
                 "expected learning_rate and encoder_rate > 0, weight_decay >= 0 and averaging in 0..1, "

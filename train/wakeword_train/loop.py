@@ -47,6 +47,8 @@ class EpochReport:
     """What epochs are chosen by: the mean of the first and the last of these."""
     health: AdversaryHealth | None
     seconds: float
+    settled: bool
+    """Whether the run is past ``schedule.choose_after``."""
 
 
 Progress = Callable[[EpochReport], None]
@@ -110,11 +112,13 @@ def fit(
 
 
 def best_epoch(reports: list[EpochReport]) -> EpochReport:
-    """The epoch of the newest phase with the best score, the later of two that are alike.
+    """The best by score of the epochs of the newest phase, the settled ones once there are some; of two alike the later.
 
     A method's own epochs only: the warm-up's weights are those of another method.
     """
-    return max((r for r in reports if r.phase == reports[-1].phase), key=lambda r: (r.score, r.epoch))
+    newest = reports[-1]
+    candidates = (r for r in reports if r.phase == newest.phase and r.settled == newest.settled)
+    return max(candidates, key=lambda r: (r.score, r.epoch))
 
 
 def build_network(config: TrainConfig, n_features: int = 32) -> WakeWordNetwork:
@@ -151,6 +155,7 @@ def _train_epoch(run: "_Run", config: TrainConfig, epoch: int, validation: Valid
         score=(recall["words"] + recall.get("background", recall["words"])) / 2,
         health=health,
         seconds=time.monotonic() - started,
+        settled=epoch + 1 > schedule.choose_after * schedule.epochs,
     )
 
 
