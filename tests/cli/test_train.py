@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 from small_world import write_world
 
+from wakeword.cli.train import describe_epoch
 from wakeword.model import read_model
+from wakeword_train.drocc import AdversaryHealth
+from wakeword_train.loop import EpochReport
 
 CONFIG = """
 keyword = "updown"
@@ -80,3 +83,10 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(tmp_path: Path, argume
     assert len(done.stderr.splitlines()) == 1
     assert told in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("after", "told"), [(0.9, False), (0.1, True)])
+def test_an_ascent_that_ends_on_easier_points_is_told_of(after: float, *, told: bool) -> None:
+    health = AdversaryHealth(inside=0.0, outside=0.5, loss_before=0.4, loss_after=after, fallbacks=0)
+    report = EpochReport(3, "drocc-lf", 0.2, {"words": 0.5}, 0.5, health, 20.0, settled=False)
+    assert ("lower step_size" in describe_epoch(report)) is told

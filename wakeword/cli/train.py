@@ -162,7 +162,8 @@ def describe_epoch(report: "EpochReport") -> str:
     if report.health is None:
         return line
     health = report.health
+    overshoots = " (it falls: lower step_size)" if health.loss_after < health.loss_before else ""
     return (
         f"{line}; adversary {health.inside:.0%} pushed out, {health.outside:.0%} pulled in, "
-        f"loss {health.loss_before:.3f} -> {health.loss_after:.3f}"
+        f"loss {health.loss_before:.3f} -> {health.loss_after:.3f}{overshoots}"
     )
