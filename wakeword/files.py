@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from wakeword.errors import ConfigError
+
 # It can only be read by setting it, for all threads: once, before there are any.
 _UMASK = os.umask(0)
 os.umask(_UMASK)
@@ -33,3 +35,9 @@ def replacing(path: Path | str) -> Iterator[Path]:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def require_absent(folder: Path) -> None:
+    """``ConfigError`` if there is something where a new folder is to be made."""
+    if folder.exists():
+        raise ConfigError(f"expected a folder that is not there yet, found {folder}; remove it or choose another")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from wakeword import SynthesisError
+from wakeword import ConfigError, SynthesisError
 from wakeword.cli import app
 from wakeword.model import assets_folder
 from wakeword_tools.synthesize import MANIFEST
@@ -128,5 +128,5 @@ def test_positives_that_english_voices_cannot_say_are_refused(keyword: str, tmp_
 
 def test_a_folder_that_is_there_is_refused_before_any_work(tmp_path: Path) -> None:
     done = synth("marvin", "--near-negatives", "--out", tmp_path)
-    assert isinstance(done.exception, SynthesisError)
+    assert isinstance(done.exception, ConfigError)
     assert "looking" not in done.output

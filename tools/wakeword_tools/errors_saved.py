@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from wakeword.audio import SAMPLE_RATE, read_audio, write_audio
-from wakeword.errors import ConfigError
+from wakeword.files import require_absent
 from wakeword.model import Model
 from wakeword.scorer import DEFAULT_HOP
 from wakeword_tools.recordings import Group, Recording, Scored
@@ -132,9 +132,3 @@ def _new_folder(target: Path) -> Iterator[Path]:
         temporary.replace(target)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-
-
-def require_absent(target: Path) -> None:
-    """``ConfigError`` if something is there already."""
-    if target.exists():
-        raise ConfigError(f"expected a folder that is not there yet, found {target}; remove it or choose another")

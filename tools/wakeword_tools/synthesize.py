@@ -9,6 +9,7 @@ from pathlib import Path
 
 from wakeword.audio import write_audio
 from wakeword.errors import SynthesisError
+from wakeword.files import require_absent
 from wakeword_tools.engines import engine_of
 from wakeword_tools.isolation import isolated
 from wakeword_tools.phonemes import pronunciations
@@ -73,7 +74,7 @@ def synthesize(
     The folder appears when it is complete; ``progress`` is called with the clips done so far. ``distances`` of texts
     from the keyword go into the manifest. With ``skipped``, engines run in processes of their own and a recipe on which
     one fails, crashes or hangs is given to it and left out; without, the first such recipe raises ``SynthesisError``,
-    as do a folder that is there already, recipes that all fail, a full disk, and whatever ``plan`` refuses.
+    as do recipes that all fail, a full disk, and whatever ``plan`` refuses. ``ConfigError`` for a folder that is there.
     """
     return synthesize_parts(
         [Part(texts, voices, count)],
@@ -144,8 +145,7 @@ def _make_set(
     skipped: Callable[[Recipe, SynthesisError], None] | None,
 ) -> Path:
     """A folder with the file of each row and the rows that have one."""
-    if target.exists():
-        raise SynthesisError(f"expected a folder that is not there yet, found {target}; remove it or choose another")
+    require_absent(target)
     for voice in {recipe.voice.engine: recipe.voice for recipe, _ in items}.values():
         engine_of(voice)  # an engine that is not installed is told before any work
     target.parent.mkdir(parents=True, exist_ok=True)

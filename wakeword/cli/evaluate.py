@@ -24,6 +24,7 @@ from wakeword.cli.scoring import (
     write_json,
 )
 from wakeword.errors import ConfigError
+from wakeword.files import require_absent
 
 if TYPE_CHECKING:
     from wakeword.model import Model
@@ -70,7 +71,6 @@ def evaluate(
     """
     require("scipy", *(["matplotlib"] if plot else []))
     from wakeword.cli.tables import console, noise_table, operating_table, report_table
-    from wakeword_tools.errors_saved import require_absent
     from wakeword_tools.evaluate import DEFAULT_FPRS, DEFAULT_RATES
     from wakeword_tools.measures import RateKind, Target
 

@@ -9,6 +9,7 @@ import typer
 
 from wakeword.cli.console import note, progress
 from wakeword.errors import SynthesisError
+from wakeword.files import require_absent
 
 if TYPE_CHECKING:
     from wakeword_tools.confusables import Candidate
@@ -94,8 +95,8 @@ def synth(
         raise SynthesisError("expected a keyword, got an empty one")
     if out is None and not list_texts:
         raise typer.BadParameter("give --out, the folder to make, or --list")
-    if out is not None and out.exists() and not list_texts:
-        raise SynthesisError(f"expected a folder that is not there yet, found {out}; remove it or choose another")
+    if out is not None and not list_texts:
+        require_absent(out)
     if engine_command and voices is _Voices.ALL:
         raise SynthesisError(
             "expected one side, for --voices all needs to know who speaks on which side, which a bare command does not "
