@@ -1,13 +1,15 @@
 """Folds: each speaker is tested once, by a model that heard nothing of theirs."""
 
+import dataclasses
 import json
 from pathlib import Path
 
 import pytest
 
 from wakeword.errors import DataError
-from wakeword_experiments.folds import fold_folders, folds_page, plan_folds
+from wakeword_experiments.folds import fold_folders, fold_identity, folds_page, plan_folds
 from wakeword_train.clips import MANIFEST, Clip, Kind, Split
+from wakeword_train.config import TrainConfig
 from wakeword_train.training import DataFolders
 
 
@@ -50,6 +52,19 @@ def test_everyone_is_tested_once_and_never_trained_on_in_that_fold(tmp_path: Pat
     assert sorted(tested) == sorted({one.speaker for one in CLIPS if one.word == "marvin"})
 
 
+def test_a_model_of_other_people_or_settings_is_not_used_for_a_fold() -> None:
+    config, plan = TrainConfig(keyword="marvin"), plan_folds(CLIPS, 3)
+    one = fold_identity(config, plan, 0)
+    assert one == fold_identity(TrainConfig(keyword="marvin"), plan_folds(CLIPS, 3), 0)
+    others = [
+        fold_identity(config, plan, 1),
+        fold_identity(config, plan_folds(CLIPS, 2), 0),
+        fold_identity(config, plan_folds(CLIPS[1:], 3), 0),
+        fold_identity(dataclasses.replace(config, seed=1), plan, 0),
+    ]
+    assert len({one, *others}) == 5
+
+
 def test_too_few_people_for_the_folds_are_refused() -> None:
     with pytest.raises(DataError, match="at least 8 people who say the word, got 7"):
         plan_folds(CLIPS, 4)
@@ -78,6 +93,7 @@ def test_the_page_says_what_the_record_holds() -> None:
         "seed": 5,
         "folds": 3,
         "snr": 10.0,
+        "encoder_heard_the_word": True,
         "sides": {"validation": side, "test": side},
         "methods": [{"method": "bce", "targets": [target], "missed": [MISSED]}],
     }
@@ -96,3 +112,10 @@ def test_the_page_says_what_the_record_holds() -> None:
     ):
         assert said in page
     assert "folds-marvin.json" in page
+    assert "may have heard them" in page
+    quiet = folds_page(
+        record | {"encoder_heard_the_word": False, "methods": [record["methods"][0] | {"missed": []}]},  # type: ignore[index]
+        figures="f.json",
+    )
+    assert "Nor did the encoder" in quiet
+    assert "No recording is missed at fpr=0.03." in quiet

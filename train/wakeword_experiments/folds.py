@@ -27,6 +27,7 @@ from wakeword_tools.noise import NoiseMixer
 from wakeword_tools.scores import events_at
 from wakeword_train.clips import MANIFEST, Clip, Kind, Split, read_speech_commands
 from wakeword_train.config import TrainConfig
+from wakeword_train.encoder import encoder_path, file_fingerprint, held_out_words
 from wakeword_train.training import DataFolders
 
 
@@ -60,9 +61,8 @@ def plan_folds(clips: Sequence[Clip], count: int) -> Plan:
 def fold_folders(plan: Plan, fold: int, folders: DataFolders, work: Path) -> DataFolders:
     """``folders`` with manifests in ``work`` in place of Speech Commands: the fold's speakers on the test side."""
     tested = plan.folds[fold]
-    validated = min(plan.folds[(fold + 1) % len(plan.folds)])
     sides = {speaker: Split.TRAIN for one in plan.folds for speaker in one}
-    sides |= dict.fromkeys(tested, Split.TEST) | {validated: Split.VALIDATION}
+    sides |= dict.fromkeys(tested, Split.TEST) | {_validated(plan, fold): Split.VALIDATION}
     positives = [dataclasses.replace(clip, split=sides[clip.speaker]) for clip in plan.positives]
     return dataclasses.replace(
         folders,
@@ -113,6 +113,7 @@ def measure_folds(config: TrainConfig, methods: Sequence[str], count: int, bench
         "seed": config.seed,
         "folds": count,
         "snr": SNR,
+        "encoder_heard_the_word": _encoder_heard(config),
         "sides": {"validation": heard[0].describe(), "test": heard[1].describe()},
         "methods": [
             {"method": recipe.method, **_found(plan, [path.stem for path in of_recipe], *heard)}
@@ -124,12 +125,10 @@ def measure_folds(config: TrainConfig, methods: Sequence[str], count: int, bench
 def _train_fold(config: TrainConfig, plan: Plan, fold: int, folders: DataFolders, bench: Bench) -> Path:
     from wakeword.cli.training_run import run_training
 
-    work = bench.work / config.keyword
-    out = work / f"{config.keyword}-{config.method}-fold{fold}.onnx"
     plain = dataclasses.replace(config, hold_out_recorded=False)
-    if out.is_file() and read_model(out).card.training.get("config") == json.loads(
-        json.dumps(dataclasses.asdict(plain))
-    ):
+    work = bench.work / config.keyword
+    out = work / f"{config.keyword}-{config.method}-fold{fold}-{fold_identity(plain, plan, fold)}.onnx"
+    if out.is_file():
         bench.report(f"using {out}")
         return out
     own = fold_folders(plan, fold, folders, work / f"fold-{fold}")
@@ -138,6 +137,19 @@ def _train_fold(config: TrainConfig, plan: Plan, fold: int, folders: DataFolders
         plain, own, out, work=work, device="cpu", resume=False, progress=lambda _: None, report=_quiet(bench.report)
     )
     return out
+
+
+def fold_identity(config: TrainConfig, plan: Plan, fold: int) -> str:
+    """Twelve hex digits of all that decides a fold's model, so that one of other people or settings is not used for it."""
+    heard = [[str(clip.path) for clip in clips] for clips in (plan.positives, plan.others)]
+    encoder = file_fingerprint(encoder_path(config.encoder)) if config.encoder else ""
+    content = [dataclasses.asdict(config), sorted(plan.folds[fold]), _validated(plan, fold), heard, encoder]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:12]
+
+
+def _validated(plan: Plan, fold: int) -> str:
+    """The speaker whom a fold is validated on, one of those that the next one tests."""
+    return min(plan.folds[(fold + 1) % len(plan.folds)])
 
 
 def _quiet(report: Report) -> Report:
@@ -149,9 +161,16 @@ def _without(side: Side, speakers: set[str]) -> Side:
     return dataclasses.replace(side, generic=[clip for clip in side.generic if clip.speaker not in speakers])
 
 
+def _encoder_heard(config: TrainConfig) -> bool:
+    """Whether the encoder may have heard the word's recordings, without being told what they say."""
+    return bool(config.encoder) and config.keyword not in held_out_words(encoder_path(config.encoder))
+
+
 def _found(plan: Plan, names: Sequence[str], validation: SideHeard, test: SideHeard) -> dict[str, Any]:
     """Recall by target of the models ``names``, one for each fold, and the recordings that they miss."""
     recordings = test.recordings["positives"]
+    dealt = frozenset().union(*plan.folds)
+    clips = sum(heard.speaker in dealt for heard in recordings)
     rows = []
     missed: dict[int, list[str]] = {}
     for target in TARGETS:
@@ -170,7 +189,6 @@ def _found(plan: Plan, names: Sequence[str], validation: SideHeard, test: SideHe
             generic.append(float((scores.clean.negatives >= threshold).mean()))
             close.append(float((scores.clean.near_negatives >= threshold).mean()))
             accepts += events_at(scores.clean.streams, threshold)
-        clips = len(recordings)
         rows.append(
             {
                 "target": target.name,
@@ -191,36 +209,47 @@ def folds_page(record: Mapping[str, Any], *, figures: str) -> str:
     """The page in Markdown; ``figures``: the name of the record."""
     test = record["sides"]["test"]
     snr = f"at {record['snr']:g} dB"
+    encoder = (
+        "The encoder that training began with may have heard them, without being told what they say."
+        if record["encoder_heard_the_word"]
+        else "Nor did the encoder that training began with."
+    )
     text = [
         f'# "{record["keyword"]}" by folds',
         f"The recipe of the shipped model (seed {record['seed']}) trained {record['folds']} times by each method, "
         f"each time with a share of the {test['positives']['clips']} recordings "
         f"({test['positives']['speakers']} people) kept for the test: each is found, or not, by a model that never heard "
-        "its speaker. Thresholds come from the validation side. "
+        f"its speaker. {encoder} Thresholds come from the validation side. "
         f"{test['generic']['clips']} other words, {test['close']['clips']} close words; hours are counted once for each "
         "model. In brackets exact 95 % intervals, which take the recordings as independent.",
         markdown_table(
             ["method", "target", "clean", snr, "FPR other words", "FPR close words", "false accepts"],
             [_line(one["method"], row) for one in record["methods"] for row in one["targets"]],
         ),
-        f"Recordings that are missed at {ERRORS_AT}; level and ratio of the word to the clip's own floor are estimates:",
-        markdown_table(
-            ["method", "file", "level, dB", "SNR, dB", "missed"],
-            [
-                [
-                    one["method"],
-                    row["file"],
-                    f"{row['level']:.0f}",
-                    f"{row['snr']:.0f}",
-                    " and ".join(snr if condition == "noisy" else condition for condition in row["missed"]),
-                ]
-                for one in record["methods"]
-                for row in one["missed"]
-            ],
-        ),
+        *_missed(record, snr),
         f"Every figure: [{figures}]({figures}).",
     ]
     return "\n\n".join(text) + "\n"
+
+
+def _missed(record: Mapping[str, Any], snr: str) -> list[str]:
+    rows = [
+        [
+            one["method"],
+            row["file"],
+            f"{row['level']:.0f}",
+            f"{row['snr']:.0f}",
+            " and ".join(snr if condition == "noisy" else condition for condition in row["missed"]),
+        ]
+        for one in record["methods"]
+        for row in one["missed"]
+    ]
+    if not rows:
+        return [f"No recording is missed at {ERRORS_AT}."]
+    return [
+        f"Recordings that are missed at {ERRORS_AT}; level and ratio of the word to the clip's own floor are estimates:",
+        markdown_table(["method", "file", "level, dB", "SNR, dB", "missed"], rows),
+    ]
 
 
 def _line(method: str, row: Mapping[str, Any]) -> list[str]:
