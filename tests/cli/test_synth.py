@@ -130,3 +130,10 @@ def test_a_folder_that_is_there_is_refused_before_any_work(tmp_path: Path) -> No
     done = synth("marvin", "--near-negatives", "--out", tmp_path)
     assert isinstance(done.exception, ConfigError)
     assert "looking" not in done.output
+
+
+@pytest.mark.parametrize("arguments", [("--count", "2"), ("--distinct", "2", "--near-negatives", "--count", "4")])
+def test_a_side_that_gets_nothing_is_told_of(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    few = synth("marvin", "--voices", "all", *arguments, "--out", tmp_path / "set")
+    assert few.exit_code == 0
+    assert f"{arguments[0]} 2 leaves nothing for test" in few.output

@@ -85,8 +85,8 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(tmp_path: Path, argume
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("after", "told"), [(0.9, False), (0.1, True)])
-def test_an_ascent_that_ends_on_easier_points_is_told_of(after: float, *, told: bool) -> None:
-    health = AdversaryHealth(inside=0.0, outside=0.5, loss_before=0.4, loss_after=after, fallbacks=0)
+@pytest.mark.parametrize(("before", "after", "told"), [(0.4, 0.9, False), (0.4, 0.1, True), (2e-4, 1e-4, False)])
+def test_an_ascent_that_ends_on_easier_points_is_told_of(before: float, after: float, *, told: bool) -> None:
+    health = AdversaryHealth(inside=0.0, outside=0.5, loss_before=before, loss_after=after, fallbacks=0)
     report = EpochReport(3, "drocc-lf", 0.2, {"words": 0.5}, 0.5, health, 20.0, settled=False)
     assert ("lower step_size" in describe_epoch(report)) is told

@@ -1,6 +1,7 @@
 """Accuracy: thresholds come from validation alone, both kinds of negatives weigh the same, one rule for all contenders."""
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -264,7 +265,12 @@ def test_kept_scores_are_not_computed_again(side: Side, tmp_path: Path) -> None:
         np.testing.assert_array_equal(one, other)
 
 
-def test_damaged_kept_scores_are_told_of_and_left_as_they_are(side: Side, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "damage", [lambda old: old[:100], lambda old: b"", lambda old: old.replace(b"PK\x03\x04", b"PK\x03\x05")]
+)
+def test_damaged_kept_scores_are_told_of_and_left_as_they_are(
+    side: Side, tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
     contender = Contender("one", "one", lambda samples: np.ones(1))
 
     def scored() -> None:
@@ -272,10 +278,11 @@ def test_damaged_kept_scores_are_told_of_and_left_as_they_are(side: Side, tmp_pa
 
     scored()
     (kept,) = tmp_path.glob("*.npz")
-    kept.write_bytes(kept.read_bytes()[:100])
+    damaged = damage(kept.read_bytes())
+    kept.write_bytes(damaged)
     with pytest.raises(DataError, match=rf"{kept.name}.*remove it"):
         scored()
-    assert len(kept.read_bytes()) == 100
+    assert kept.read_bytes() == damaged
 
 
 def test_copies_and_unreadable_files_are_left_out(side: Side, tmp_path: Path) -> None:

@@ -52,7 +52,10 @@ def test_an_encoder_of_another_shape_is_refused(encoder: Path, shape: dict[str, 
 def test_a_damaged_or_absent_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "damaged.npz").write_bytes(b"nothing")
     np.savez(tmp_path / "foreign.npz", weights=np.zeros(3))
-    for name in ("damaged.npz", "foreign.npz", "absent.npz"):
+    (tmp_path / "empty.npz").touch()
+    np.save(tmp_path / "array.npy", np.zeros(3))
+    (tmp_path / "array.npy").rename(tmp_path / "array.npz")
+    for name in ("damaged.npz", "foreign.npz", "absent.npz", "empty.npz", "array.npz"):
         with pytest.raises(ConfigError, match=name):
             begin_with_encoder(network(1), tmp_path / name)
 

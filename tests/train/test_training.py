@@ -13,9 +13,10 @@ from wakeword.audio import read_audio
 from wakeword.errors import ConfigError, DataError
 from wakeword.model import read_model
 from wakeword_tools.scores import clip_score
-from wakeword_train import DataFolders, Kind, Split, TrainConfig, train
+from wakeword_train import DataFolders, Kind, Split, TrainConfig, loop, train
+from wakeword_train.config import ScheduleConfig
 from wakeword_train.loop import EpochReport, best_epoch
-from wakeword_train.training import gather_clips
+from wakeword_train.training import TrainingResult, gather_clips
 
 
 @pytest.fixture(scope="module")
@@ -132,15 +133,29 @@ def test_the_chosen_epoch_is_one_of_the_methods_own() -> None:
     assert best_epoch([*reports, *settled]).epoch == 4
 
 
-def test_epochs_before_the_rate_has_fallen_are_not_chosen(world: DataFolders, tmp_path: Path) -> None:
-    config = small_config(method="bce")
-    schedule = dataclasses.replace(config.schedule, epochs=4, warmup_epochs=0, choose_after=0.75)
-    config = dataclasses.replace(config, schedule=schedule)
-    result = train(config, world, tmp_path / "m.onnx")
-    assert [report.settled for report in result.reports] == [False, False, False, True]
-    assert read_model(result.path).card.training["best_epoch"]["epoch"] == 4
+def test_epochs_before_the_rate_has_fallen_are_not_chosen_and_do_not_end_a_run(
+    world: DataFolders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def trained(choose_after: float) -> TrainingResult:
+        falling = iter([0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
+        monkeypatch.setattr(loop, "validate", lambda *_, **__: {"words": next(falling)})
+        config = small_config(method="bce")
+        schedule = dataclasses.replace(
+            config.schedule, epochs=6, warmup_epochs=0, choose_after=choose_after, patience=2
+        )
+        return train(dataclasses.replace(config, schedule=schedule), world, tmp_path / f"{choose_after}.onnx")
+
+    anyhow, settled = trained(0.0), trained(0.5)
+    # The best of the first six is the first, and patience ends the run two later.
+    assert [len(result.reports) for result in (anyhow, settled)] == [3, 6]
+    assert [read_model(result.path).card.training["best_epoch"]["epoch"] for result in (anyhow, settled)] == [1, 4]
+    one, other = (read_model(result.path).card.self_test.logit for result in (anyhow, settled))
+    assert one != other
+
+
+def test_a_share_to_choose_after_lies_below_one() -> None:
     with pytest.raises(ConfigError, match="choose_after"):
-        dataclasses.replace(schedule, choose_after=1.0)
+        ScheduleConfig(choose_after=1.0)
 
 
 def test_words_in_long_positives_are_found_by_the_network(world: DataFolders, tmp_path: Path) -> None:

@@ -123,8 +123,8 @@ def rebuild(
 ) -> Path:
     """Make the set of a manifest again in the new folder ``out_dir``: the same files, bit for bit.
 
-    That needs the same engines in the same versions. Raises ``SynthesisError`` as ``synthesize`` does, and if the
-    manifest cannot be read.
+    That needs the same engines in the same versions. Raises what ``synthesize`` does, and ``SynthesisError`` if
+    the manifest cannot be read.
     """
     try:
         lines = [line for line in Path(manifest).read_text(encoding="utf-8").splitlines() if line.strip()]

@@ -1,7 +1,6 @@
 """Recordings of a side, read once and scored by every contender; scores can be kept on disk."""
 
 import hashlib
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,7 +112,7 @@ def _kept_scores(path: Path) -> dict[str, Scores]:
             ends = np.cumsum(stored["lengths"])
             pieces = np.split(stored["scores"], ends[:-1])
             return dict(zip(stored["digests"].tolist(), pieces, strict=True))
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+    except Exception as error:  # numpy, zipfile and zlib raise whatever their parts raise
         raise DataError(f"{path}: expected scores kept by an earlier call, could not read them; remove it") from error
 
 

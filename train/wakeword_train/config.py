@@ -63,8 +63,8 @@ class ScheduleConfig:
     encoder_rate: float = 1.0
     """Factor on the learning rate of what a run's ``encoder`` has brought; below 1 it keeps more of what it knows."""
     weight_decay: float = 1e-4
-    patience: int = 15
-    """Epochs without a better validation after which training stops."""
+    patience: int = 8
+    """Epochs past ``choose_after`` without a better validation after which training stops."""
     choose_after: float = 0.7
     """Share of all epochs after which one is chosen by its validation. Before, the rate is high and the weights still move
     far: where validation clips are mostly synthetic, an early epoch that they happen to like knows people worse."""

@@ -5,7 +5,6 @@ A file holds the weights as plain arrays (``.npz``) with the shape of the networ
 
 import hashlib
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +61,7 @@ def begin_with_encoder(network: WakeWordNetwork, path: Path) -> dict[str, Any]:
 
 
 def held_out_words(path: Path) -> list[str]:
-    """Words whose recorded speakers the encoder of a file never heard. ``ConfigError`` as ``begin_with_encoder``."""
+    """Words of Speech Commands whose speakers the encoder never heard. ``ConfigError`` as ``begin_with_encoder``."""
     return list(_read(path)[1].get("held_out_words", []))
 
 
@@ -72,5 +71,5 @@ def _read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         with np.load(path) as content:
             values = {name: content[name] for name in content.files}
         return values, json.loads(str(values.pop(_PROVENANCE)))
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+    except Exception as error:  # numpy, zipfile and zlib raise whatever their parts raise
         raise ConfigError(f"{path}: expected an encoder (.npz), could not read it: {error}") from error

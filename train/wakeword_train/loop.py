@@ -64,7 +64,7 @@ def fit(
     resume: bool = False,
     progress: Progress | None = None,
 ) -> tuple[WakeWordNetwork, list[EpochReport]]:
-    """Train a network; the best of its epochs on ``validation``, in ``eval`` mode on the CPU, and all reports.
+    """Train a network; the best of its settled epochs on ``validation``, in ``eval`` mode on the CPU, and all reports.
 
     ``checkpoint`` is written after each epoch; with ``resume`` the run goes on from it as if it had never stopped. On the
     CPU the same configuration and data give the same weights.
@@ -97,7 +97,7 @@ def fit(
             sampler.relocate_words(lambda frames: score_windows(run.averaged, frames, device=device))
         if epoch in mining_epochs:
             sampler.mine(lambda frames: score_windows(run.averaged, frames, device=device))
-        if run.epochs_since_best() >= schedule.patience:
+        if run.is_settled() and run.epochs_since_best() >= schedule.patience:
             break
         report = _train_epoch(run, config, epoch, validation, device)
         run.reports.append(report)
@@ -194,9 +194,10 @@ class _Run:
         batches = list(self.batches(_METRIC_BATCHES, device))
         return torch.cat([inputs[labels > 0.5] for inputs, labels in batches])
 
+    def is_settled(self) -> bool:
+        return bool(self.reports) and self.reports[-1].settled
+
     def epochs_since_best(self) -> int:
-        if not self.reports:
-            return 0
         return self.reports[-1].epoch - best_epoch(self.reports).epoch
 
     def save(self, path: Path, config: TrainConfig) -> None:

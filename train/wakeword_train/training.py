@@ -25,7 +25,7 @@ from wakeword_train.clips import (
     recordings_with,
 )
 from wakeword_train.config import TrainConfig
-from wakeword_train.encoder import begin_with_encoder, encoder_path, file_fingerprint, held_out_words
+from wakeword_train.encoder import begin_with_encoder, encoder_path, file_fingerprint
 from wakeword_train.export import export_model
 from wakeword_train.loop import EpochReport, Progress, best_epoch, build_network, fit
 from wakeword_train.store import ClipStore
@@ -133,9 +133,8 @@ def train(
         raise ConfigError("expected a keyword to train, got none; give one with --keyword")
     if device == "cuda" and not torch.cuda.is_available():
         raise ConfigError("device cuda was asked for, but torch finds none; use --device cpu")
-    if config.encoder:
-        # Refused before the recordings are read, rather than after.
-        begin_with_encoder(build_network(config), encoder_path(config.encoder))
+    # Refused before the recordings are read, and named as it was then.
+    encoder = _describe_encoder(config)
     clips = gather_clips(config, data)
     stores = load_stores(clips, Split.TRAIN)
     sampler = BatchSampler(
@@ -166,7 +165,7 @@ def train(
         version=datetime.date.today().strftime("%Y.%m.%d"),
         window=config.network.window,
         self_test=SelfTest(0.0),
-        training=provenance(config, stores, held_out, reports),
+        training=provenance(config, stores, held_out, reports) | encoder,
         licence=config.licence,
     )
     export_model(network, card, out)
@@ -185,8 +184,6 @@ def provenance(
         "method": config.method,
         "seed": config.seed,
         "config": dataclasses.asdict(config),
-        "encoder": file_fingerprint(encoder_path(config.encoder)) if config.encoder else "",
-        "encoder_held_out_words": held_out_words(encoder_path(config.encoder)) if config.encoder else [],
         "data": {kind.value: _describe(store) for kind, store in stores.items()},
         "validation": {kind.value: _describe(store) for kind, store in held_out.items()},
         "best_epoch": dataclasses.asdict(best_epoch(reports)),
@@ -194,6 +191,15 @@ def provenance(
         "versions": {name: importlib.metadata.version(name) for name in packages},
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
     }
+
+
+def _describe_encoder(config: TrainConfig) -> dict[str, Any]:
+    """What the card says of the encoder. ``ConfigError`` if it cannot be read or is of another network's shape."""
+    if not config.encoder:
+        return {"encoder": "", "encoder_held_out_words": []}
+    path = encoder_path(config.encoder)
+    told = begin_with_encoder(build_network(config), path)
+    return {"encoder": file_fingerprint(path), "encoder_held_out_words": told.get("held_out_words", [])}
 
 
 def _describe(store: ClipStore) -> dict[str, Any]:

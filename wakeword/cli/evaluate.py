@@ -151,7 +151,7 @@ def _warn_of_seen_recordings(models: "Mapping[str, Model]", scored: "Scored") ->
         seen = [point.name for point in model.card.operating_points if point.fingerprint == scored.fingerprint]
         if seen:
             note(
-                f"warning: the thresholds of {', '.join(seen)} of {label} were chosen on these very recordings; "
+                f"warning: the thresholds of {', '.join(seen)} of {label} were chosen on exactly these recordings; "
                 "what they give here is too good, so evaluate them on others"
             )
 

@@ -128,7 +128,7 @@ def synth(
         folder = synthesize_parts(
             [
                 Part(list(said[side]), speakers[side], number)
-                for side, number in _counts(count, {side: voices.shares[side] for side in said}).items()
+                for side, number in _told_counts("--count", count, {side: voices.shares[side] for side in said}).items()
             ],
             out,
             seed=seed,
@@ -148,6 +148,14 @@ def _counts(count: int, shares: "dict[Group, float]") -> "dict[Group, int]":
         round(count * sum(list(shares.values())[:index]) / sum(shares.values())) for index in range(len(shares) + 1)
     ]
     return {side: end - start for side, start, end in zip(shares, ends[:-1], ends[1:], strict=True) if end > start}
+
+
+def _told_counts(option: str, count: int, shares: "dict[Group, float]") -> "dict[Group, int]":
+    """``_counts``; a side that gets nothing is told of."""
+    counts = _counts(count, shares)
+    for side in (side for side in shares if side not in counts):
+        note(f"{option} {count} leaves nothing for {side}; give more for a set of every side")
+    return counts
 
 
 def _speakers(
@@ -212,12 +220,9 @@ def _generated(
 
     note(f"looking for texts that sound like {keyword!r}")
     pool = confusables(keyword)
-    counts = _counts(distinct, voices.shares)
-    for side in (side for side in voices.shares if side not in counts):
-        note(f"--distinct {distinct} leaves no text for {side}; give more for a set of every side")
     return {
         side: choose(speakable(pool, speakers[side]), number, side=side, mass=mass or DEFAULT_MASS)
-        for side, number in counts.items()
+        for side, number in _told_counts("--distinct", distinct, voices.shares).items()
     }
 
 

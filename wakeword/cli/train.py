@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from wakeword_train.loop import EpochReport
 
 
+_SEEN_LOSS = 0.01
+"""Below it, what the adversary does makes no difference to training."""
+
+
 class _Device(StrEnum):
     CPU = "cpu"
     CUDA = "cuda"
@@ -162,8 +166,9 @@ def describe_epoch(report: "EpochReport") -> str:
     if report.health is None:
         return line
     health = report.health
-    overshoots = " (it falls: lower step_size)" if health.loss_after < health.loss_before else ""
+    falls = health.loss_before > _SEEN_LOSS and health.loss_after < 0.9 * health.loss_before
+    advice = " (it falls: lower step_size)" if falls else ""
     return (
         f"{line}; adversary {health.inside:.0%} pushed out, {health.outside:.0%} pulled in, "
-        f"loss {health.loss_before:.3f} -> {health.loss_after:.3f}{overshoots}"
+        f"loss {health.loss_before:.3f} -> {health.loss_after:.3f}{advice}"
     )
