@@ -14,8 +14,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 .PHONY: demo test check system-deps bench clean
 
 demo: $(VENV)/.runtime
-	@echo 'wakeword scan assets/audio/demo.flac'
-	@$(BIN)/wakeword scan assets/audio/demo.flac
+	@echo 'wakeword scan --point fpr=0.05 assets/audio/demo.flac'
+	@$(BIN)/wakeword scan --point fpr=0.05 assets/audio/demo.flac
 	@echo 'It says "marvin" 7 times, and 14 words that sound like it (assets/audio/demo.json).'
 	@echo
 	@echo 'To listen to the microphone:  $(BIN)/wakeword listen --keyword marvin'

@@ -31,7 +31,7 @@ def run(name: str, *arguments: str | Path) -> list[str]:
 def detections() -> list[Detection]:
     """What there is to be found."""
     found = list(Detector("marvin").run(FileSource(DEMO)))
-    assert len(found) > 2
+    assert len(found) >= 2
     return found
 
 

@@ -43,11 +43,12 @@ def test_every_shipped_model_says_what_it_is() -> None:
 def test_the_demo_finds_the_keyword_and_little_else(marvin: Model) -> None:
     words = json.loads((AUDIO / "demo.json").read_text())["words"]
     spoken = [word for word in words if word["keyword"]]
-    detections = list(Detector(marvin).run(FileSource(AUDIO / "demo.flac")))
+    # As `make demo` does: the default point, for half a false accept an hour, is stricter.
+    detections = list(Detector(marvin, point="fpr=0.05").run(FileSource(AUDIO / "demo.flac")))
     hits = [[d for d in detections if d.start < word["end"] and d.end > word["start"]] for word in spoken]
     assert all(len(of_word) <= 1 for of_word in hits), "a word fired twice"
-    # Of 14 words that sound like it: "marvik" and "marlin" still fire (docs/accuracy.md).
-    assert len(detections) - sum(map(len, hits)) <= 2, "something else fired"
+    # Of 14 words that sound like it, "marlin" still fires (docs/accuracy.md).
+    assert len(detections) - sum(map(len, hits)) <= 1, "something else fired"
     assert sum(map(len, hits)) >= 6
 
 
