@@ -117,6 +117,9 @@ def test_a_model_is_fine_tuned_on_takes_and_calibrated(cli, tmp_path: Path, monk
     assert [(point.name, point.positives) for point in card.operating_points] == [("fpr=0.05", 4)]
     assert "of 4 takes found when held out" in done.err
     assert "fpr=0.03: expected at least 100 negative clips" in done.err
+    assert "without --negatives" not in done.err
+    # With nothing recorded to stay silent for, that is told.
+    assert "warning: without --negatives" in cli("train", "--from", "base.onnx", *options[:2], *options[4:]).err
 
 
 @pytest.mark.parametrize(

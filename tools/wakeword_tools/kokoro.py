@@ -39,7 +39,10 @@ _MIXTURES_OF_A_VOICE = 3
 _BRITISH = "en-GB"
 # First letter of a voice's name -> what its speaker speaks.
 _ACCENTS = {"a": "en-US", "b": _BRITISH, "e": "es", "f": "fr", "h": "hi", "i": "it", "j": "ja", "p": "pt-BR", "z": "zh"}
-_GET = "get onnx/model_quantized.onnx, voices/ and tokenizer.json of onnx-community/Kokoro-82M-v1.0-ONNX"
+_GET = (
+    "get onnx/model_quantized.onnx, voices/ and tokenizer.json of onnx-community/Kokoro-82M-v1.0-ONNX, or leave the "
+    "engine out (in a recipe, the table [synthesis.natural])"
+)
 
 # espeak-ng's IPA, ^ within what is one sound -> the symbols that Kokoro was trained on, in this order: after the
 # fallback of misaki, its own reader of texts.

@@ -69,6 +69,11 @@ def run_enrolment(
     settings = EnrolConfig(seed=config.seed, augmentation=config.augmentation)
     draft = work / "enrolled.onnx"
     enrolment = enrol(base, takes, others, draft, config=settings, progress=progress)
+    if not folders.negatives:
+        report(
+            "warning: without --negatives the thresholds for false positives rest on synthesised words alone; real speech "
+            "may fire several times as often"
+        )
     report("measuring on what was held out")
     points = enrolled_points(base, enrolment, report)
     if points:
