@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wakeword.card import ModelCard
 from wakeword.errors import DataError
 from wakeword.files import replacing
 from wakeword.model import read_model
@@ -27,7 +28,7 @@ from wakeword_tools.noise import NoiseMixer
 from wakeword_tools.scores import events_at
 from wakeword_train.clips import MANIFEST, Clip, Kind, Split, read_speech_commands
 from wakeword_train.config import TrainConfig
-from wakeword_train.encoder import encoder_path, file_fingerprint, held_out_words
+from wakeword_train.encoder import encoder_path, file_fingerprint
 from wakeword_train.training import DataFolders
 
 
@@ -113,7 +114,7 @@ def measure_folds(config: TrainConfig, methods: Sequence[str], count: int, bench
         "seed": config.seed,
         "folds": count,
         "snr": SNR,
-        "encoder_heard_the_word": _encoder_heard(config),
+        "encoder_heard_the_word": _encoder_heard(read_model(models[0][0]).card),
         "sides": {"validation": heard[0].describe(), "test": heard[1].describe()},
         "methods": [
             {"method": recipe.method, **_found(plan, [path.stem for path in of_recipe], *heard)}
@@ -161,9 +162,9 @@ def _without(side: Side, speakers: set[str]) -> Side:
     return dataclasses.replace(side, generic=[clip for clip in side.generic if clip.speaker not in speakers])
 
 
-def _encoder_heard(config: TrainConfig) -> bool:
+def _encoder_heard(card: ModelCard) -> bool:
     """Whether the encoder may have heard the word's recordings, without being told what they say."""
-    return bool(config.encoder) and config.keyword not in held_out_words(encoder_path(config.encoder))
+    return bool(card.training["encoder"]) and card.phrase not in card.training["encoder_held_out_words"]
 
 
 def _found(plan: Plan, names: Sequence[str], validation: SideHeard, test: SideHeard) -> dict[str, Any]:

@@ -45,7 +45,12 @@ def begin_with_encoder(network: WakeWordNetwork, path: Path) -> dict[str, Any]:
 
     Raises ``ConfigError`` if the file cannot be read or is of a network of another shape.
     """
-    values, provenance = _read(path)
+    try:
+        with np.load(path) as content:
+            values = {name: content[name] for name in content.files}
+        provenance: dict[str, Any] = json.loads(str(values.pop(_PROVENANCE)))
+    except Exception as error:  # numpy, zipfile and zlib raise whatever their parts raise
+        raise ConfigError(f"{path}: expected an encoder (.npz), could not read it: {error}") from error
     wanted = {name: tuple(value.shape) for name, value in network.state_dict().items() if name.startswith(PARTS)}
     found = {name: value.shape for name, value in values.items()}
     if found != wanted:
@@ -58,18 +63,3 @@ def begin_with_encoder(network: WakeWordNetwork, path: Path) -> dict[str, Any]:
         {name: torch.from_numpy(value.astype(np.float32)) for name, value in values.items()}, strict=False
     )
     return provenance
-
-
-def held_out_words(path: Path) -> list[str]:
-    """Words of Speech Commands whose speakers the encoder never heard. ``ConfigError`` as ``begin_with_encoder``."""
-    return list(_read(path)[1].get("held_out_words", []))
-
-
-def _read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """The arrays of an encoder by name, and what the file says of itself."""
-    try:
-        with np.load(path) as content:
-            values = {name: content[name] for name in content.files}
-        return values, json.loads(str(values.pop(_PROVENANCE)))
-    except Exception as error:  # numpy, zipfile and zlib raise whatever their parts raise
-        raise ConfigError(f"{path}: expected an encoder (.npz), could not read it: {error}") from error
