@@ -6,6 +6,8 @@ from torch import Tensor, nn
 
 from wakeword.features import FeatureConfig, dct_matrix, hann_window, mel_filters
 
+_ROWS = 16
+
 
 class Frontend(nn.Module):
     """Waveforms -> log mel energies -> MFCC. The step between is where SpecAugment masks bands."""
@@ -23,6 +25,10 @@ class Frontend(nn.Module):
 
     def log_mel(self, waveforms: Tensor) -> Tensor:
         """``(batch, samples)`` -> ``(batch, frames, n_mels)``."""
+        # A few rows at a time stay in the processor's cache.
+        return torch.cat([self._log_mel(rows) for rows in torch.split(waveforms, _ROWS)])
+
+    def _log_mel(self, waveforms: Tensor) -> Tensor:
         frames = waveforms.unfold(1, self.config.n_fft, self.config.hop_length) * self.window
         spectrum = torch.view_as_real(torch.fft.rfft(frames))
         power = spectrum.square().sum(dim=-1)
