@@ -18,11 +18,11 @@ CHUNKS = (1, 17, 160, 509, 1280, 16_001)
 
 
 def network(
-    *, pooling: Pooling = "last", stack: int = 1, hidden: int = 8, seed: int = 0, scale: float = 3.0
+    *, pooling: Pooling = "last", stack: int = 1, hidden: int = 8, stem: int = 0, seed: int = 0, scale: float = 3.0
 ) -> WakeWordNetwork:
     """A network with random weights, ``scale`` times those of a new one, so that its scores differ."""
     torch.manual_seed(seed)
-    net = WakeWordNetwork(n_features=N_MFCC, hidden_size=hidden, pooling=pooling, stack=stack)
+    net = WakeWordNetwork(n_features=N_MFCC, hidden_size=hidden, pooling=pooling, stack=stack, stem=stem)
     net.set_normalisation(torch.linspace(-20, 2, N_MFCC), torch.linspace(15, 2, N_MFCC))
     with torch.no_grad():
         for parameter in net.parameters():

@@ -45,6 +45,7 @@ def test_a_table_within_a_table_reaches_its_place(tmp_path: Path) -> None:
         ("[network]\nhidden = 3", "network.hidden"),
         ("[network]\nhidden_size = 'big'", "network.hidden_size"),
         ("[network]\nhidden_size = true", "network.hidden_size"),
+        ("[network]\nstem = -1", "stem >= 0"),
         ("network = 3", "network"),
         ("method = 'magic'", "magic"),
         ("[network]\npooling = 'sum'", "sum"),

@@ -104,21 +104,24 @@ def test_a_window_is_heard_with_the_embeddings_of_its_own_place(stores: dict[Kin
     assert len(embeddings[:, 0, 0].unique()) == settings.places
 
 
-def test_a_state_guesses_only_what_it_has_heard() -> None:
-    network = config().network
+@pytest.mark.parametrize("stack", [4, 8])
+def test_a_state_guesses_from_the_whole_of_its_span_and_from_no_later_step(stack: int) -> None:
     torch.manual_seed(0)
-    student = Student(_network(network), 3, DIMENSION).eval()
+    network = WakeWordNetwork(n_features=32, hidden_size=16, pooling="attention", stack=stack, stem=8)
+    student = Student(network, 3, DIMENSION).eval()
     frames = torch.randn(2, 96, 32)
-    later = frames.clone()
-    later[:, SPAN + HOP :] += 1
-    with torch.no_grad():
-        (_, before), (_, after) = student(frames), student(later)
-    assert torch.equal(before[:, :2], after[:, :2])
-    assert not torch.equal(before[:, 2], after[:, 2])
 
+    def guess_with_changed(first: int, last: int, index: int) -> Tensor:
+        changed = frames.clone()
+        changed[:, first:last] += 1
+        with torch.no_grad():
+            return student(changed)[1][:, index]
 
-def _network(shape: NetworkConfig) -> WakeWordNetwork:
-    return WakeWordNetwork(n_features=32, hidden_size=shape.hidden_size, pooling="attention", stack=shape.stack)
+    for index in range(3):
+        end = SPAN + HOP * index
+        told = guess_with_changed(0, 0, index)
+        assert torch.equal(guess_with_changed(-(-end // stack) * stack, 96, index), told)
+        assert not torch.equal(guess_with_changed(end - 1, end, index), told)
 
 
 def test_whoever_says_a_held_out_word_is_left_out(tmp_path: Path) -> None:

@@ -65,6 +65,26 @@ def test_the_graph_equals_torch(pooling: Pooling, stack: int, hidden: int) -> No
     np.testing.assert_allclose(graph_logits(model, windows(16)), expected, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("stack", [1, 7])
+def test_so_does_the_graph_of_a_network_with_a_stem(stack: int) -> None:
+    net = network(pooling="attention", stack=stack, hidden=16, stem=12, scale=1.5)
+    model = parse_model(model_bytes(net, card()))
+    expected = torch_logits(net, windows(16))
+    assert np.ptp(expected) > 1e-3
+    np.testing.assert_allclose(graph_logits(model, windows(16)), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_rounded_weights_take_half_the_file_and_give_the_rounded_networks_logits() -> None:
+    net = network(pooling="attention", hidden=64, stem=64)
+    exact, before = model_bytes(net, card()), torch_logits(net, windows(16))
+    net.round_to_half()
+    rounded, after = model_bytes(net, card()), torch_logits(net, windows(16))
+    weights = sum(parameter.numel() for parameter in net.parameters() if parameter.numel() >= 1_024)
+    assert len(exact) - len(rounded) == pytest.approx(2 * weights, rel=0.02)
+    np.testing.assert_allclose(graph_logits(parse_model(rounded), windows(16)), after, rtol=1e-5, atol=1e-5)
+    assert 0 < np.abs(after - before).max() < 0.01
+
+
 def test_the_graph_of_a_distance_equals_torch() -> None:
     torch.manual_seed(0)
     net = WakeWordNetwork(n_features=N_MFCC, hidden_size=16, pooling="attention", stack=2, embedding=5)

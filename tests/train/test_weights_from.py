@@ -38,6 +38,16 @@ def test_reading_is_the_inverse_of_exporting(pooling: Pooling, stack: int, tmp_p
     same(read.network, net)
 
 
+def test_so_it_is_with_a_stem_and_rounded_weights(tmp_path: Path) -> None:
+    net = network(pooling="attention", stack=2, hidden=32, stem=24)
+    net.round_to_half()
+    export_model(net, card(), tmp_path / "m.onnx")
+    read = network_from(tmp_path / "m.onnx").network
+    same(read, net)
+    renormalise(read, torch.linspace(-9, 3, N_MFCC), torch.linspace(8, 1, N_MFCC))
+    same(read, net)
+
+
 def test_so_is_that_of_a_network_with_a_centre(tmp_path: Path) -> None:
     torch.manual_seed(0)
     net = WakeWordNetwork(n_features=N_MFCC, hidden_size=8, pooling="mean", embedding=4).eval()

@@ -16,7 +16,7 @@ from wakeword_experiments.random_search import search_shell
 from wakeword_experiments.report import markdown_table, write_results
 from wakeword_train.batches import BatchSampler
 from wakeword_train.clips import Clip, Kind, Split
-from wakeword_train.config import WINDOW, NetworkConfig, TrainConfig
+from wakeword_train.config import TrainConfig
 from wakeword_train.drocc import Projection, metric_norm, project_to_shell, rejection_loss, sensitivity
 from wakeword_train.fitting import Trainer
 from wakeword_train.loop import build_network
@@ -31,7 +31,7 @@ _STEPS = 40
 
 def measure_cost(work: Path) -> list[dict[str, Any]]:
     """Seconds of each phase: ``phase``, ``unit``, ``milliseconds`` (median) and ``samples_per_second``."""
-    config = TrainConfig(keyword="x", network=NetworkConfig(window=WINDOW, stack=2))
+    config = TrainConfig(keyword="x")
     rows: list[dict[str, Any]] = []
 
     def add(phase: str, seconds: float, samples: int, unit: str) -> None:
@@ -48,7 +48,7 @@ def measure_cost(work: Path) -> list[dict[str, Any]]:
         stores,
         mix=config.mix,
         augmentation=config.augmentation,
-        window=WINDOW,
+        window=config.network.window,
         batch_size=size,
         generator=generator,
     )
@@ -143,7 +143,7 @@ def _write_clips(work: Path) -> list[Clip]:
 
 def write_cost(out: Path, rows: list[dict[str, Any]], *, command: str) -> None:
     """The page, as ``cost`` in ``out``."""
-    config = TrainConfig(keyword="x", network=NetworkConfig(window=WINDOW, stack=2))
+    config = TrainConfig(keyword="x")
     lines = [
         [row["phase"], row["unit"], f"{row['milliseconds']:.1f}", f"{row['samples_per_second']:.0f}"] for row in rows
     ]

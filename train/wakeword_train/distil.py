@@ -7,6 +7,7 @@ keyword's own training begins with it. Made by ``python -m wakeword_train.distil
 
 import copy
 import logging
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -41,12 +42,14 @@ class DistilConfig:
     """How an encoder is made."""
 
     network: NetworkConfig = field(default_factory=NetworkConfig)
-    augmentation: AugmentationConfig = field(default_factory=AugmentationConfig)
+    augmentation: AugmentationConfig = field(
+        default_factory=lambda: AugmentationConfig(noise_probability=0.8, snr_low=0.0, snr_high=25.0)
+    )
     stretches: int = 16_000
     """Stretches of sound that the teacher hears."""
     stretch: int = 160
     """Frames of one; the student hears windows of it, at any of the places where one of the teacher's embeddings begins."""
-    rooms: int = 2
+    rooms: int = 3
     """Rooms, noises and levels in which the student hears each of them; microphones, vocal tracts and masks are new each
     time. Rooms take longer to make than a step of training, so they are made once."""
     background: float = 0.5
@@ -55,7 +58,7 @@ class DistilConfig:
     """Directions of the teacher's embedding that the student learns, those that tell words apart; 0 for all as they are."""
     speed: float = 0.17
     """Largest relative change of speed, either way, that student and teacher both hear."""
-    epochs: int = 25
+    epochs: int = 60
     steps_per_epoch: int = 200
     batch_size: int = 256
     learning_rate: float = 4e-3
@@ -200,7 +203,7 @@ class Student(nn.Module):
         The first is of the pooled state of the whole window, the second of the state at each embedding's last frame.
         """
         hidden = self.network.states(frames)
-        ends = [(SPAN + HOP * index) // self.network.stack - 1 for index in range(self.shape[0])]
+        ends = [math.ceil((SPAN + HOP * index) / self.network.stack) - 1 for index in range(self.shape[0])]
         of_window = self.from_pooled(self.network.pool(hidden)).unflatten(1, self.shape)
         return torch.stack([of_window, self.from_state(hidden[:, ends])])
 
@@ -212,7 +215,9 @@ def distil(
     torch.manual_seed(config.seed)
     generator = torch.Generator().manual_seed(config.seed)
     shape = config.network
-    network = WakeWordNetwork(n_features=32, hidden_size=shape.hidden_size, pooling="attention", stack=shape.stack)
+    network = WakeWordNetwork(
+        n_features=32, hidden_size=shape.hidden_size, pooling="attention", stack=shape.stack, stem=shape.stem
+    )
     rooms = Rooms(lessons, noise, config, generator)
     frames, _ = rooms.draw(_STATISTICS)
     network.set_normalisation(frames.mean(dim=(0, 1)), frames.std(dim=(0, 1)))
@@ -251,7 +256,7 @@ class Rooms:
         self.frontend = Frontend()
         self.count = config.rooms * len(lessons.waves)
         pieces = torch.split(torch.arange(self.count) % len(lessons.waves), _CUT)
-        # In half precision: 32,000 stretches take 330 MB.
+        # In half precision: 48,000 stretches take 490 MB.
         self.log_mel = torch.cat([self._heard(rows, noise).half() for rows in pieces])
 
     def _heard(self, rows: Tensor, noise: ClipStore | None) -> Tensor:

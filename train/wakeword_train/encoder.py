@@ -1,4 +1,4 @@
-"""The shipped encoder: an LSTM and its pooling that already hear words in human speech, for a run to begin with.
+"""The shipped encoder: a stem, an LSTM and its pooling that already hear words in human speech, for a run to begin with.
 
 A file holds the weights as plain arrays (``.npz``) with the shape of the network they fit and where they come from.
 """
@@ -16,7 +16,7 @@ from wakeword.files import replacing
 from wakeword.model import assets_folder
 from wakeword_train.network import WakeWordNetwork
 
-PARTS = ("lstm.", "attention.", "mean", "deviation")
+PARTS = ("stem.", "lstm.", "attention.", "mean", "deviation")
 """Of a network's state: everything but the head."""
 _PROVENANCE = "provenance"
 
@@ -57,7 +57,7 @@ def begin_with_encoder(network: WakeWordNetwork, path: Path) -> dict[str, Any]:
         different = sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))
         raise ConfigError(
             f"{path}: expected an encoder of the configured network, but {', '.join(different)} differ; "
-            "hidden_size, stack and pooling must be those of the encoder"
+            "hidden_size, stem, stack and pooling must be those of the encoder"
         )
     network.load_state_dict(
         {name: torch.from_numpy(value.astype(np.float32)) for name, value in values.items()}, strict=False

@@ -171,7 +171,9 @@ class _Enroller:
         inputs, labels = torch.cat([self._inputs, self._base.normalise(frames)]), torch.cat([self._labels, labels])
         network = copy.deepcopy(self._base)
         for stage, (epochs, rate) in enumerate(zip(config.epochs, config.learning_rates, strict=True)):
-            network.lstm.requires_grad_(stage == 1)
+            for part in (network.stem, network.lstm):
+                if part is not None:
+                    part.requires_grad_(stage == 1)
             settings = FitConfig(
                 method="bce",
                 warmup_epochs=0,
@@ -182,6 +184,7 @@ class _Enroller:
                 seed=config.seed + stage,
             )
             fit_tensors(network, inputs, labels, settings)
+        network.round_to_half()
         return network
 
     def _bank(self, stores: dict[Kind, ClipStore], mix: MixConfig, windows: int) -> tuple[Tensor, Tensor]:

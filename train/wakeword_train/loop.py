@@ -129,6 +129,7 @@ def build_network(config: TrainConfig, n_features: int = 32) -> WakeWordNetwork:
         hidden_size=config.network.hidden_size,
         pooling=pooling,
         stack=config.network.stack,
+        stem=config.network.stem,
         dropout=config.network.dropout,
         embedding=config.deepsad.embedding if config.method == "deepsad" else None,
     )

@@ -66,7 +66,7 @@ def main(
     validation: Annotated[float, typer.Option("--validation-share", help="As in the configurations.")] = 0.15,
     testing: Annotated[float, typer.Option("--test-share", help="As in the configurations.")] = 0.15,
     stretches: Annotated[int, typer.Option("--stretches", help="Stretches of sound that the teacher hears.")] = 16_000,
-    epochs: Annotated[int, typer.Option("--epochs", help="Of 200 steps.")] = 25,
+    epochs: Annotated[int, typer.Option("--epochs", help="Of 200 steps.")] = 60,
     seed: Annotated[int, typer.Option("--seed")] = 0,
 ) -> None:
     """Teach an encoder what Google's speech embedding hears, and write it to one file."""

@@ -168,6 +168,7 @@ def train(
         training=provenance(config, stores, held_out, reports) | encoder,
         licence=config.licence,
     )
+    network.round_to_half()
     export_model(network, card, out)
     return TrainingResult(out, clips, [clip for store in held_out.values() for clip in store.clips], reports)
 

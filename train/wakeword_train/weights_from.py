@@ -15,6 +15,7 @@ from wakeword.errors import ModelError
 from wakeword.features import Array, mfcc
 from wakeword.model import SELF_TEST_TOLERANCE, parse_model
 from wakeword_train.deepsad import DistanceHead
+from wakeword_train.export import HALF
 from wakeword_train.network import Pooling, WakeWordNetwork
 
 
@@ -22,7 +23,7 @@ class TrainedModel(NamedTuple):
     """What a model file holds."""
 
     network: WakeWordNetwork
-    """In ``eval`` mode. Its normalisation is in its weights: mean 0, deviation 1; see ``renormalise``."""
+    """In ``eval`` mode."""
     card: ModelCard
 
 
@@ -38,7 +39,7 @@ def network_from(path: Path | str) -> TrainedModel:
     try:
         card = parse_model(data).card
         proto = onnx.load_model_from_string(data)
-        weights = {value.name: numpy_helper.to_array(value) for value in proto.graph.initializer}
+        weights = {value.name.removesuffix(HALF): numpy_helper.to_array(value) for value in proto.graph.initializer}
         network = _network(weights, {node.name for node in proto.graph.input}, card)
     except (ModelError, DecodeError) as error:
         raise ModelError(f"{path}: {error}") from error
@@ -60,7 +61,8 @@ def renormalise(network: WakeWordNetwork, mean: Tensor, deviation: Tensor) -> No
     scale = (network.deviation / old_deviation).repeat(network.stack)
     shift = ((network.mean - old_mean) / old_deviation).repeat(network.stack)
     with torch.no_grad():
-        weight, bias = (network.lstm.get_parameter(name) for name in ("weight_ih_l0", "bias_ih_l0"))
+        first = (network.stem.weight, network.stem.bias) if network.stem else ()
+        weight, bias = first or (network.lstm.get_parameter(name) for name in ("weight_ih_l0", "bias_ih_l0"))
         bias.add_(weight @ shift)
         weight.mul_(scale)
 
@@ -76,14 +78,19 @@ def _network(weights: dict[str, Array], inputs: set[str], card: ModelCard) -> Wa
         hidden_size=weights["R"].shape[2],
         pooling=pooling,
         stack=card.stack,
+        stem=len(weights["stem_bias"]) if "stem_bias" in weights else 0,
         embedding=embedding,
     )
     values = {
+        "mean": weights["mean"],
+        "deviation": weights["deviation"],
         "lstm.weight_ih_l0": _torch_gates(weights["W"].T),
         "lstm.weight_hh_l0": _torch_gates(weights["R"][0]),
         "lstm.bias_ih_l0": _torch_gates(weights["b"]),
         "lstm.bias_hh_l0": np.zeros_like(weights["b"]),
     }
+    if network.stem is not None:
+        values |= {"stem.weight": weights["stem_weight"].T, "stem.bias": weights["stem_bias"]}
     if pooling == "attention":
         values["attention.weight"] = weights["attention_weight"].T
     if isinstance(network.head, DistanceHead):
@@ -91,7 +98,7 @@ def _network(weights: dict[str, Array], inputs: set[str], card: ModelCard) -> Wa
     else:
         values |= {"head.weight": weights["head_weight"].T, "head.bias": weights["head_bias"]}
     tensors = {name: torch.tensor(value, dtype=torch.float32) for name, value in values.items()}
-    network.load_state_dict({"mean": network.mean, "deviation": network.deviation, **tensors})
+    network.load_state_dict(tensors)
     return network.eval()
 
 
