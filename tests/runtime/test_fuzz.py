@@ -24,7 +24,12 @@ def test_random_use(low_model: Model, high_model: Model, seed: int) -> None:
     """The fuzzer raises ``BrokenLawError`` itself; that it does is tested below."""
     random = Random(seed)
     models = random.choice(
-        ([random_model()], [low_model, high_model], [random_model("attention", stack=2), high_model])
+        (
+            [random_model()],
+            [low_model, high_model],
+            [random_model("attention", stack=2), high_model],
+            [random_model("attention", stack=8, window=96)],
+        )
     )
     Fuzzer(models, random).run(25)
 

@@ -17,9 +17,9 @@ from wakeword_train.network import WakeWordNetwork
 from wakeword_train.weights_from import network_from
 
 
-def network(seed: int, *, hidden_size: int = 16, stack: int = 4) -> WakeWordNetwork:
+def network(seed: int, *, hidden_size: int = 16, stack: int = 8, stem: int = 80) -> WakeWordNetwork:
     torch.manual_seed(seed)
-    made = WakeWordNetwork(n_features=32, hidden_size=hidden_size, pooling="attention", stack=stack)
+    made = WakeWordNetwork(n_features=32, hidden_size=hidden_size, pooling="attention", stack=stack, stem=stem)
     made.set_normalisation(torch.randn(32), 1 + torch.rand(32))
     return made.eval()
 
@@ -43,9 +43,17 @@ def test_what_was_saved_is_what_a_network_begins_with(encoder: Path) -> None:
     assert torch.equal(other.head.state_dict()["weight"], head)
 
 
-@pytest.mark.parametrize("shape", [{"hidden_size": 8}, {"stack": 1}])
-def test_an_encoder_of_another_shape_is_refused(encoder: Path, shape: dict[str, int]) -> None:
-    with pytest.raises(ConfigError, match=r"lstm\.weight_ih_l0"):
+@pytest.mark.parametrize(
+    ("shape", "different"),
+    [
+        ({"hidden_size": 8}, "lstm.weight_hh"),
+        ({"stack": 1}, "stem.w"),
+        ({"stem": 40}, "stem.w"),
+        ({"stem": 0}, "stem.w"),
+    ],
+)
+def test_an_encoder_of_another_shape_is_refused(encoder: Path, shape: dict[str, int], different: str) -> None:
+    with pytest.raises(ConfigError, match=different):
         begin_with_encoder(network(1, **shape), encoder)
 
 
@@ -83,6 +91,9 @@ def test_what_the_encoder_brought_moves_at_its_own_rate(encoder: Path, tmp_path:
         result = train(dataclasses.replace(config, schedule=schedule), world, tmp_path / "m.onnx")
         before, after = network(1), network_from(result.path).network
         begin_with_encoder(before, encoder)
+        assert after.stem is not None
+        assert before.stem is not None
+        assert not torch.equal(after.stem.bias, before.stem.bias)
         return float((after.lstm.weight_hh_l0 - before.lstm.weight_hh_l0).detach().abs().max())
 
     assert 0 < moved(0.01) < 0.1 * moved(1.0)

@@ -1,10 +1,14 @@
 """Fine-tuning finds a voice that the model did not know, forgets no negatives, and is honest about what it has heard."""
 
+import dataclasses
+import math
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 import soundfile
+import torch
 from small_world import RATE, small_config, write_world
 
 from wakeword.audio import read_audio
@@ -13,6 +17,8 @@ from wakeword.model import Model, read_model
 from wakeword_tools.scores import clip_score
 from wakeword_train import DataFolders, train
 from wakeword_train.enrol import EnrolConfig, Enrolment, enrol, own_takes
+from wakeword_train.network import WORTH_HALVING
+from wakeword_train.weights_from import network_from, renormalise
 
 SETTINGS = EnrolConfig(takes=128, others=256, learning_rates=(2e-2, 1e-2), folds=2)
 
@@ -83,6 +89,28 @@ def test_each_fold_has_not_heard_what_it_is_tried_on(enrolment: Enrolment) -> No
     assert len(held_out) == len(set(held_out)) == 6
     logits = {read_model(path).card.self_test.logit for path in (enrolment.path, *(f.path for f in enrolment.folds))}
     assert len(logits) == 1 + SETTINGS.folds
+
+
+def test_at_first_only_pooling_and_head_learn(base: Path, negatives: DataFolders, tmp_path: Path) -> None:
+    own = own_takes([takes(tmp_path / "clips", 6, seed=1)], "updown")
+    # So slow in the second stage that nothing moves.
+    settings = dataclasses.replace(SETTINGS, learning_rates=(2e-2, 1e-9))
+    before, path = network_from(base).network, enrol(base, own, negatives, tmp_path / "m.onnx", config=settings).path
+    after = network_from(path).network
+    renormalise(after, before.mean, before.deviation)
+    assert after.stem is not None
+    assert before.stem is not None
+    torch.testing.assert_close(after.stem.weight, before.stem.weight, rtol=2e-3, atol=2e-3)
+    torch.testing.assert_close(after.lstm.weight_hh_l0, before.lstm.weight_hh_l0, rtol=1e-3, atol=1e-4)
+    assert (after.head.state_dict()["weight"] - before.head.state_dict()["weight"]).abs().max() > 0.01
+
+
+def test_large_weights_are_stored_in_half_precision(base: Path, enrolment: Enrolment) -> None:
+    for path in (base, enrolment.path):
+        stored = onnx.load_model(path).graph.initializer
+        large = [value for value in stored if math.prod(value.dims) >= WORTH_HALVING]
+        assert len(large) == 3  # stem, input and recurrent weights
+        assert {value.data_type for value in large} == {onnx.TensorProto.FLOAT16}
 
 
 def test_the_card_says_what_it_comes_from_and_has_no_old_threshold(base: Path, enrolment: Enrolment) -> None:

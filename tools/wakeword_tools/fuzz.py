@@ -4,6 +4,7 @@ After every call the detector must be what a new one would be that had heard the
 """
 
 import contextlib
+import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -61,7 +62,7 @@ class Fuzzer:
         self._rate = random.choice(RATES)
         self._settings: dict[str, Any] = {
             "channel": random.choice((None, 0)),
-            "hop": random.choice((4, 8, 16)),
+            "hop": random.choice((1, 2, 4)) * math.lcm(4, *(model.card.stack for model in models)),
             "smoothing": random.choice((1, 1, 3)),
             "refractory": random.choice((0, 100)),
             "pre_roll": random.choice((0.0, 0.5, 5.0)),

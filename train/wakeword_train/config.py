@@ -28,7 +28,8 @@ class NetworkConfig:
     window: int = 96
     """Frames under one window, 100 a second."""
     stack: int = 8
-    """Frames that the LSTM takes as one step: its recurrent work, most of the cost, falls as their inverse. 8 are a hop."""
+    """Frames that the LSTM takes as one step. The recurrent work, most of the cost, is divided by this number. 8 frames
+    are one hop, the most that the default hop allows."""
     stem: int = 80
     """Width of a rectified layer that reads each step before the LSTM; 0 for none. It costs next to nothing, because
     overlapping windows share it, and lets the LSTM take long steps."""

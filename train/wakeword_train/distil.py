@@ -200,7 +200,8 @@ class Student(nn.Module):
     def forward(self, frames: Tensor) -> Tensor:
         """Normalised frames ``(batch, time, n_features)`` -> two guesses, ``(2, batch, embeddings, directions)``.
 
-        The first is of the pooled state of the whole window, the second of the state at each embedding's last frame.
+        The first is of the pooled state of the whole window, the second of the state after the step in which
+        each embedding ends.
         """
         hidden = self.network.states(frames)
         ends = [math.ceil((SPAN + HOP * index) / self.network.stack) - 1 for index in range(self.shape[0])]

@@ -15,16 +15,13 @@ from wakeword.features import Array, mfcc
 from wakeword.files import replacing
 from wakeword.model import Model, parse_model
 from wakeword_train.deepsad import DistanceHead
-from wakeword_train.network import WakeWordNetwork
+from wakeword_train.network import WORTH_HALVING, WakeWordNetwork
 
 MAX_LOGIT_DIFFERENCE = 1e-5
 """Largest difference of the exported graph's logits from torch's, relative to logits above 1."""
 
 HALF = "_half"
 """What the names of weights that are stored in half precision end with."""
-_SMALL = 1_024
-"""Weights of fewer numbers are not worth a cast."""
-
 # The graph sums exp(attention) without a running maximum; beyond this bound on |attention| float32 would lose it.
 _MAX_ATTENTION = 60.0
 
@@ -90,7 +87,7 @@ def build_graph(network: WakeWordNetwork, *, window: int) -> onnx.ModelProto:
     calls with the frames repeated for every row (hidden 64, stack 2).
 
     Weights that half precision holds exactly are stored in it (see ``WakeWordNetwork.round_to_half``) and cast once, when
-    the file is opened: that halves the file, and changes neither a logit nor the time of a call.
+    the file is opened. That halves the file of a rounded network, and changes neither a logit nor the time of a call.
     """
     hidden, n_features = network.hidden_size, len(network.mean)
     nodes, values, pool = _pooling(network, window)
@@ -175,7 +172,7 @@ def _stem_weights(network: WakeWordNetwork) -> dict[str, Array]:
 
 def _as_half(value: Array) -> np.ndarray | None:
     """A matrix in half precision if that loses nothing, else ``None``."""
-    if value.dtype != np.float32 or value.size < _SMALL:
+    if value.dtype != np.float32 or value.size < WORTH_HALVING:
         return None
     with np.errstate(over="ignore"):
         half = value.astype(np.float16)

@@ -15,6 +15,10 @@ from wakeword_train.deepsad import DistanceHead
 Pooling = Literal["last", "mean", "max", "attention"]
 
 
+WORTH_HALVING = 1_024
+"""Numbers from which on a matrix is stored in half precision."""
+
+
 class WakeWordNetwork(nn.Module):
     """Frames of one window -> the logit that the window holds the wake word.
 
@@ -69,12 +73,12 @@ class WakeWordNetwork(nn.Module):
 
     @torch.no_grad()
     def round_to_half(self) -> None:
-        """Round the matrices to what half precision holds: a model file then takes half the space.
+        """Round the large matrices to what half precision holds: a model file then takes half the space.
 
-        An error of 1 in 2,000 of each weight, which moves a logit by some thousandths; thresholds are set after it.
+        An error of up to 1 in 2,000 of each weight, which moves a logit by some thousandths; thresholds are set after it.
         """
         for parameter in self.parameters():
-            if parameter.dim() > 1:
+            if parameter.numel() >= WORTH_HALVING:
                 parameter.copy_(parameter.half().float())
 
     def normalise(self, frames: Tensor) -> Tensor:

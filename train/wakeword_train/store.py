@@ -18,7 +18,6 @@ from wakeword_train.clips import Clip
 
 log = logging.getLogger(__name__)
 
-
 _CUT_ROWS = 8
 
 

@@ -61,8 +61,10 @@ def renormalise(network: WakeWordNetwork, mean: Tensor, deviation: Tensor) -> No
     scale = (network.deviation / old_deviation).repeat(network.stack)
     shift = ((network.mean - old_mean) / old_deviation).repeat(network.stack)
     with torch.no_grad():
-        first = (network.stem.weight, network.stem.bias) if network.stem else ()
-        weight, bias = first or (network.lstm.get_parameter(name) for name in ("weight_ih_l0", "bias_ih_l0"))
+        if network.stem is not None:
+            weight, bias = network.stem.weight, network.stem.bias
+        else:
+            weight, bias = (network.lstm.get_parameter(name) for name in ("weight_ih_l0", "bias_ih_l0"))
         bias.add_(weight @ shift)
         weight.mul_(scale)
 
@@ -82,8 +84,9 @@ def _network(weights: dict[str, Array], inputs: set[str], card: ModelCard) -> Wa
         embedding=embedding,
     )
     values = {
-        "mean": weights["mean"],
-        "deviation": weights["deviation"],
+        # Files of before have their normalisation in the weights.
+        "mean": weights.get("mean", np.zeros(card.features.n_mfcc)),
+        "deviation": weights.get("deviation", np.ones(card.features.n_mfcc)),
         "lstm.weight_ih_l0": _torch_gates(weights["W"].T),
         "lstm.weight_hh_l0": _torch_gates(weights["R"][0]),
         "lstm.bias_ih_l0": _torch_gates(weights["b"]),
