@@ -85,6 +85,15 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(tmp_path: Path, argume
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_encoder_that_does_not_fit_is_refused_before_anything_is_synthesised(tmp_path: Path, config: Path) -> None:
+    config.write_text('encoder = "speech"\n' + CONFIG)  # of 192 units, not 16
+    done = run(tmp_path, "--config", config)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert "must be those of the encoder" in done.stderr
+    assert list(tmp_path.iterdir()) == [config]
+
+
 @pytest.mark.parametrize(("before", "after", "told"), [(0.4, 0.9, False), (0.4, 0.1, True), (2e-4, 1e-4, False)])
 def test_an_ascent_that_ends_on_easier_points_is_told_of(before: float, after: float, *, told: bool) -> None:
     health = AdversaryHealth(inside=0.0, outside=0.5, loss_before=before, loss_after=after, fallbacks=0)

@@ -146,9 +146,14 @@ def learning_curve(rows: Sequence[Row]) -> list[str]:
             continue
         tables.append(
             markdown_table(
-                [f"{method}: recorded positives in training", "seed", *map(_heading, TARGETS)],
+                [f"{method}: recorded positives in training", "", "seed", *map(_heading, TARGETS)],
                 [
-                    [row["recorded"], row["seed"], *(_clean_and_noisy(row["points"][t.name]) for t in TARGETS)]
+                    [
+                        row["recorded"],
+                        row["name"],
+                        row["seed"],
+                        *(_clean_and_noisy(row["points"][t.name]) for t in TARGETS),
+                    ]
                     for row in of_method
                 ],
             )

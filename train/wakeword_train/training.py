@@ -134,7 +134,7 @@ def train(
     if device == "cuda" and not torch.cuda.is_available():
         raise ConfigError("device cuda was asked for, but torch finds none; use --device cpu")
     # Refused before the recordings are read, and named as it was then.
-    encoder = _describe_encoder(config)
+    encoder = describe_encoder(config)
     clips = gather_clips(config, data)
     stores = load_stores(clips, Split.TRAIN)
     sampler = BatchSampler(
@@ -194,7 +194,7 @@ def provenance(
     }
 
 
-def _describe_encoder(config: TrainConfig) -> dict[str, Any]:
+def describe_encoder(config: TrainConfig) -> dict[str, Any]:
     """What the card says of the encoder. ``ConfigError`` if it cannot be read or is of another network's shape."""
     if not config.encoder:
         return {"encoder": "", "encoder_held_out_words": []}

@@ -41,8 +41,10 @@ def run_training(
     """Train as configured and write the calibrated model to ``out``; checkpoints and clips go to ``work``."""
     from wakeword_tools.calibrate import write_points
     from wakeword_train import train
+    from wakeword_train.training import describe_encoder
 
     check_target(out)
+    describe_encoder(config)  # refuses one that does not fit before minutes of synthesis
     folders = with_synthesised(config, folders, work / "synthesised", report)
     checkpoint = work / f"{config.method}-{config.seed}.checkpoint"
     if not resume:
