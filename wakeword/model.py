@@ -174,7 +174,9 @@ def _open_session(data: bytes, provider: str) -> onnxruntime.InferenceSession:
         if provider != "cpu":
             _open_session(data, "cpu")  # if the model is at fault, this says so
             raise _did_not_start(provider, reason) from error
-        raise ModelError(f"not an ONNX model that can be run: cut off, damaged or of another kind ({reason})") from error
+        raise ModelError(
+            f"not an ONNX model that can be run: cut off, damaged or of another kind ({reason})"
+        ) from error
     # Where a provider's libraries are missing, ONNX Runtime takes the CPU without a word.
     if session.get_providers()[0] != _PROVIDERS[provider]:
         raise _did_not_start(provider, f"ONNX Runtime took {session.get_providers()[0]} in its place")
