@@ -21,7 +21,7 @@ def logits(net: WakeWordNetwork) -> torch.Tensor:
         return net(net.normalise(frames))
 
 
-def same(net: WakeWordNetwork, other: WakeWordNetwork) -> None:
+def assert_same_function(net: WakeWordNetwork, other: WakeWordNetwork) -> None:
     expected = logits(other)
     assert expected.std() > 0.01
     torch.testing.assert_close(logits(net), expected, rtol=1e-4, atol=1e-4)
@@ -35,7 +35,7 @@ def test_reading_is_the_inverse_of_exporting(pooling: Pooling, stack: int, tmp_p
     read = network_from(tmp_path / "m.onnx")
     assert read.card.phrase == "hey low"
     assert (read.network.pooling, read.network.stack) == (pooling, stack)
-    same(read.network, net)
+    assert_same_function(read.network, net)
 
 
 def test_so_it_is_with_a_stem_and_rounded_weights(tmp_path: Path) -> None:
@@ -43,9 +43,9 @@ def test_so_it_is_with_a_stem_and_rounded_weights(tmp_path: Path) -> None:
     net.round_to_half()
     export_model(net, card(), tmp_path / "m.onnx")
     read = network_from(tmp_path / "m.onnx").network
-    same(read, net)
+    assert_same_function(read, net)
     renormalise(read, torch.linspace(-9, 3, N_MFCC), torch.linspace(8, 1, N_MFCC))
-    same(read, net)
+    assert_same_function(read, net)
 
 
 def test_so_is_that_of_a_network_with_a_centre(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_so_is_that_of_a_network_with_a_centre(tmp_path: Path) -> None:
     net.set_normalisation(torch.linspace(-20, 2, N_MFCC), torch.linspace(15, 2, N_MFCC))
     net.head.centre.copy_(torch.randn(4))  # type: ignore[union-attr]
     export_model(net, card(), tmp_path / "m.onnx")
-    same(network_from(tmp_path / "m.onnx").network, net)
+    assert_same_function(network_from(tmp_path / "m.onnx").network, net)
 
 
 def test_a_new_normalisation_changes_no_logit(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_a_new_normalisation_changes_no_logit(tmp_path: Path) -> None:
     for mean, deviation in ((torch.linspace(-9, 3, N_MFCC), torch.linspace(8, 1, N_MFCC)), (net.mean, net.deviation)):
         renormalise(read, mean, deviation)
         torch.testing.assert_close(read.mean, mean)
-        same(read, net)
+        assert_same_function(read, net)
 
 
 @pytest.mark.parametrize("path", shipped_models().values(), ids=lambda path: path.stem)
