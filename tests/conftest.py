@@ -4,11 +4,13 @@ import signal
 
 import pytest
 import torch
-from builders import band_model_bytes
 from hypothesis import settings
+from support.builders import band_model_bytes
 
 from wakeword import Model
 from wakeword.model import parse_model
+
+pytest_plugins = ["support.commands"]
 
 # A shell that runs the tests in the background has them ignore Ctrl-C, and with them every program that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)

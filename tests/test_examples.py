@@ -9,7 +9,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from builders import band_model_bytes
+from support.builders import band_model_bytes
 
 from wakeword import Detection, Detector, FileSource
 from wakeword.audio import SAMPLE_RATE, read_audio

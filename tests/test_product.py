@@ -10,7 +10,7 @@ import pytest
 from wakeword import Detector, FileSource, Model, load_model, shipped_models
 from wakeword.audio import read_audio
 from wakeword.model import MAX_FILE_BYTES, assets_folder
-from wakeword_tools.scores import clip_score, count_events, stream_scores
+from wakeword_tools.measure.scores import clip_score, count_events, stream_scores
 
 AUDIO = assets_folder() / "audio"
 

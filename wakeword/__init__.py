@@ -24,13 +24,13 @@ from wakeword.errors import (
     SynthesisError,
     WakewordError,
 )
-from wakeword.events import DeviceEvent, MicrophoneStats
 from wakeword.features import FeatureConfig, MfccStream, mfcc
-from wakeword.follower import Follower
-from wakeword.microphone import Microphone
+from wakeword.following import Follower
+from wakeword.microphone.events import DeviceEvent, MicrophoneStats
+from wakeword.microphone.microphone import Microphone
 from wakeword.model import Model, load_model, shipped_models
-from wakeword.pool import DetectorPool
-from wakeword.pool_stream import PoolStream
+from wakeword.pool.pool import DetectorPool
+from wakeword.pool.stream import PoolStream
 from wakeword.scorer import StreamScorer
 from wakeword.sources import AudioSource, FileSource, StdinSource
 from wakeword.trigger import Trigger

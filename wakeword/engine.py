@@ -16,11 +16,11 @@ import numpy as np
 
 from wakeword.asynchronous import in_thread
 from wakeword.audio import SAMPLE_RATE, PcmStream, Samples
-from wakeword.choices import chosen_thresholds, loaded_models
 from wakeword.detection import Detection
 from wakeword.errors import AudioFormatError, BusyError, ClosedError, ConfigError
 from wakeword.features import Array
-from wakeword.follower import Follower
+from wakeword.following import Follower
+from wakeword.loading import chosen_thresholds, loaded_models
 from wakeword.model import Model
 from wakeword.scorer import DEFAULT_HOP
 from wakeword.sources import AudioSource

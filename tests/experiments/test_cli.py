@@ -5,12 +5,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from small_world import write_world
+from support.small_world import write_world
 from typer.testing import CliRunner
 
 from wakeword.errors import DataError
-from wakeword_experiments import cli, digits, half_zeros, pages, words
-from wakeword_experiments.baselines import KNearest
+from wakeword_experiments import cli
+from wakeword_experiments.one_class import digits, half_zeros, pages, words
+from wakeword_experiments.one_class.baselines import KNearest
 
 
 def test_help_names_every_experiment() -> None:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import soundfile
 import soxr
-from builders import CHUNKS, in_chunks
 from hypothesis import given
 from hypothesis import strategies as st
+from support.builders import CHUNKS, in_chunks
 
 from wakeword import AudioFileError, AudioFormatError
 from wakeword.audio import AudioFile, PcmStream, Samples, read_audio, to_mono, write_audio

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from builders import band_model_bytes, card
+from support.builders import band_model_bytes, card
 
 from wakeword import ConfigError, ModelCard, ModelError, OperatingPoint
 from wakeword.card import METADATA_KEY, SelfTest, embed_card, self_test_signal, write_card

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import soxr
-from builders import band_model_bytes, bursts, in_chunks
+from support.builders import band_model_bytes, bursts, in_chunks
 
 from wakeword import AudioFormatError, BusyError, ClosedError, ConfigError, Detection, Detector, Model
 from wakeword.audio import Samples
-from wakeword.follower import MAX_FOLLOWED_SECONDS, Follower
+from wakeword.following import MAX_FOLLOWED_SECONDS, Follower
 from wakeword.model import parse_model
 
 SIGNAL = bursts(7, {1.0: "low", 2.5: "high", 4.2: "low", 5.5: "high"})

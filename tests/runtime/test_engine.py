@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import soundfile
 import soxr
-from builders import CHUNKS, band_model_bytes, bursts, in_chunks, random_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.builders import CHUNKS, band_model_bytes, bursts, in_chunks, random_model
 
 from wakeword import AudioFormatError, ConfigError, Detection, Detector, FileSource, Model, ModelError
 from wakeword.audio import Samples

@@ -7,9 +7,9 @@ import sys
 import librosa
 import numpy as np
 import pytest
-from builders import CHUNKS, bursts, in_chunks
 from hypothesis import given
 from hypothesis import strategies as st
+from support.builders import CHUNKS, bursts, in_chunks
 
 from wakeword import AudioFormatError, ConfigError, FeatureConfig, MfccStream, mfcc
 from wakeword.card import self_test_signal

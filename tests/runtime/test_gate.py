@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from builders import band_model_bytes, bursts, in_chunks, random_model
+from support.builders import band_model_bytes, bursts, in_chunks, random_model
 
 from wakeword import Detector, Model, load_model, shipped_models
 from wakeword.audio import read_audio

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from builders import N_MFCC, WINDOW, band_model_bytes, random_model, random_model_bytes
 from onnx import numpy_helper
+from support.builders import N_MFCC, WINDOW, band_model_bytes, random_model, random_model_bytes
 
 import wakeword.model
 from wakeword import ConfigError, FeatureConfig, ModelError, load_model

@@ -4,7 +4,7 @@ import re
 
 import onnxruntime
 import pytest
-from builders import band_model_bytes
+from support.builders import band_model_bytes
 
 from wakeword import ConfigError, DetectorPool, ModelError
 from wakeword.model import parse_model, shipped_models

@@ -4,14 +4,14 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from builders import N_MFCC, WINDOW, in_chunks, random_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.builders import N_MFCC, WINDOW, in_chunks, random_model
 
 from wakeword import AudioFormatError, ConfigError, Model, StreamScorer
 from wakeword.features import Array
 from wakeword.model import score_of_logit
-from wakeword_train.network import Pooling
+from wakeword_train.model.network import Pooling
 
 POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
 

@@ -9,16 +9,16 @@ import onnx
 import pytest
 import soundfile
 import torch
-from small_world import RATE, small_config, write_world
+from support.small_world import RATE, small_config, write_world
 
 from wakeword.audio import read_audio
 from wakeword.errors import ConfigError, DataError, ModelError
 from wakeword.model import Model, read_model
-from wakeword_tools.scores import clip_score
+from wakeword_tools.measure.scores import clip_score
 from wakeword_train import DataFolders, train
 from wakeword_train.enrol import EnrolConfig, Enrolment, enrol, own_takes
-from wakeword_train.network import WORTH_HALVING
-from wakeword_train.weights_from import network_from, renormalise
+from wakeword_train.model.load import network_from, renormalise
+from wakeword_train.model.network import WORTH_HALVING
 
 SETTINGS = EnrolConfig(takes=128, others=256, learning_rates=(2e-2, 1e-2), folds=2)
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from small_world import small_config, write_world
+from support.small_world import small_config, write_world
 
 from wakeword.audio import read_audio
 from wakeword.errors import ConfigError, DataError
 from wakeword.model import read_model
-from wakeword_tools.scores import clip_score
+from wakeword_tools.measure.scores import clip_score
 from wakeword_train import DataFolders, Kind, Split, TrainConfig, loop, train
 from wakeword_train.config import ScheduleConfig
 from wakeword_train.loop import EpochReport, best_epoch
@@ -159,7 +159,7 @@ def test_a_share_to_choose_after_lies_below_one() -> None:
 
 
 def test_words_in_long_positives_are_found_by_the_network(world: DataFolders, tmp_path: Path) -> None:
-    from wakeword_train.batches import BatchSampler, load_stores
+    from wakeword_train.data.batches import BatchSampler, load_stores
 
     config = small_config()
     stores = load_stores(gather_clips(config, world), Split.TRAIN)

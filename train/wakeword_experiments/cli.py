@@ -9,8 +9,8 @@ import typer
 from wakeword.errors import ConfigError, WakewordError
 
 if TYPE_CHECKING:
-    from wakeword_experiments.grid import Source
-    from wakeword_experiments.word_data import Regime
+    from wakeword_experiments.wake_words.data import Regime
+    from wakeword_experiments.wake_words.grid import Source
 
 app = typer.Typer(
     name="wakeword-experiments",
@@ -30,7 +30,7 @@ _OUT = Path("docs/results")
 @app.command()
 def sphere(seeds: Seeds = 5, out: Out = _OUT) -> None:
     """AUC of five one-class methods: positives on a sphere, anomalies on larger ones."""
-    from wakeword_experiments import pages
+    from wakeword_experiments.one_class import pages
 
     pages.sphere(out, _begin(seeds), _command(), say)
 
@@ -38,7 +38,7 @@ def sphere(seeds: Seeds = 5, out: Out = _OUT) -> None:
 @app.command()
 def sine(seeds: Seeds = 5, out: Out = _OUT) -> None:
     """AUC of five one-class methods on a displaced sine wave, and their decision boundaries."""
-    from wakeword_experiments import pages
+    from wakeword_experiments.one_class import pages
 
     pages.sine(out, _begin(seeds), _command(), say)
 
@@ -46,7 +46,7 @@ def sine(seeds: Seeds = 5, out: Out = _OUT) -> None:
 @app.command()
 def noisy_sine(seeds: Seeds = 5, out: Out = _OUT) -> None:
     """DROCC-LF, DROCC-OE, BCE and DROCC where eight of ten coordinates are noise."""
-    from wakeword_experiments import pages
+    from wakeword_experiments.one_class import pages
 
     pages.noisy(out, _begin(seeds), _command(), say)
 
@@ -60,7 +60,7 @@ def half_zeros(
     ] = None,
 ) -> None:
     """Recall of the digit 0 at 3 % false positives on zeros with half of their pixels blanked."""
-    from wakeword_experiments import pages
+    from wakeword_experiments.one_class import pages
 
     pages.halves(out, _begin(seeds), _command(), say, mnist=mnist)
 
@@ -73,7 +73,7 @@ def one_class_audio(
     out: Out = _OUT,
 ) -> None:
     """AUC of one-class methods on one spoken word against all others."""
-    from wakeword_experiments import pages
+    from wakeword_experiments.one_class import pages
 
     pages.one_class_audio(out, _begin(seeds), _command(), say, speech_commands=data, keyword=keyword)
 
@@ -106,7 +106,7 @@ def wake_words(
     out: Out = _OUT,
 ) -> None:
     """Recall at 3 and 5 % false positives of BCE, DeepSAD, DROCC-OE and DROCC-LF: the paper's protocol."""
-    from wakeword_experiments import study
+    from wakeword_experiments.wake_words import study
 
     source = _source(data, noise, split, held_out, bank, work)
     keywords = _listed(words)
@@ -132,9 +132,9 @@ def ablations(
     out: Out = _OUT,
 ) -> None:
     """What each part of DROCC-LF is worth, from the settings that `wake-words` chose (or chooses now)."""
-    from wakeword_experiments import study
-    from wakeword_experiments.ablations import ablation_jobs, variants, write_ablations
-    from wakeword_experiments.grid import run_grid
+    from wakeword_experiments.wake_words import study
+    from wakeword_experiments.wake_words.ablations import ablation_jobs, variants, write_ablations
+    from wakeword_experiments.wake_words.grid import run_grid
 
     source = _source(data, noise, split, held_out, bank, work)
     keywords = _listed(words)
@@ -174,7 +174,7 @@ def accuracy(
 
     Without --model the page alone is written anew, from the figures of an earlier call.
     """
-    from wakeword_experiments.accuracy import Bench, measure_accuracy, read_record, write_accuracy
+    from wakeword_experiments.accuracy.measurement import Bench, measure_accuracy, read_record, write_accuracy
 
     if not model:
         write_accuracy(read_record(figures), figures, report)
@@ -202,8 +202,8 @@ def folds(
     import json
 
     from wakeword.files import replacing
-    from wakeword_experiments.accuracy import Bench
-    from wakeword_experiments.folds import folds_page, measure_folds
+    from wakeword_experiments.accuracy.folds import folds_page, measure_folds
+    from wakeword_experiments.accuracy.measurement import Bench
     from wakeword_train.config import read_config
 
     _begin(1)
@@ -218,8 +218,8 @@ def folds(
 
 
 def _source(data: Path, noise: Path | None, split: str, held_out: int, bank: int, work: Path) -> "Source":
-    from wakeword_experiments.grid import Source
-    from wakeword_experiments.word_data import DataSizes
+    from wakeword_experiments.wake_words.data import DataSizes
+    from wakeword_experiments.wake_words.grid import Source
 
     if split not in ("published", "dealt"):
         raise ConfigError(f"expected --split published or dealt, got {split!r}")
@@ -231,7 +231,7 @@ def _listed(text: str) -> list[str]:
 
 
 def _regimes(text: str) -> "list[Regime]":
-    from wakeword_experiments.word_data import Regime
+    from wakeword_experiments.wake_words.data import Regime
 
     listed = _listed(text)
     if not listed or not set(listed) <= set(get_args(Regime)):

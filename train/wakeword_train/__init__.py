@@ -1,11 +1,11 @@
 """Training of wake-word models. The only part of the project that imports torch."""
 
-from wakeword_train.clips import Clip, Kind, Split
 from wakeword_train.config import TrainConfig, read_config
-from wakeword_train.deepsad import DeepSadConfig, DistanceNetwork
-from wakeword_train.drocc import find_adversaries, project_to_shell, sensitivity
+from wakeword_train.data.clips import Clip, Kind, Split
 from wakeword_train.fitting import FitConfig, fit_tensors
-from wakeword_train.losses import METHODS, AdversaryConfig, DroccLoss, make_loss
+from wakeword_train.methods.deepsad import DeepSadConfig, DistanceNetwork
+from wakeword_train.methods.drocc import find_adversaries, project_to_shell, sensitivity
+from wakeword_train.methods.losses import METHODS, AdversaryConfig, DroccLoss, make_loss
 from wakeword_train.training import DataFolders, TrainingResult, train
 
 __all__ = [

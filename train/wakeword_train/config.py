@@ -9,11 +9,11 @@ from typing import Any, get_args
 from wakeword.card import MAX_WINDOW
 from wakeword.errors import ConfigError
 from wakeword.scorer import DEFAULT_HOP
-from wakeword_train.augment import AugmentationConfig
-from wakeword_train.deepsad import DeepSadConfig
-from wakeword_train.losses import METHODS, AdversaryConfig
-from wakeword_train.mining import MiningConfig
-from wakeword_train.network import Pooling
+from wakeword_train.data.augment import AugmentationConfig
+from wakeword_train.data.mining import MiningConfig
+from wakeword_train.methods.deepsad import DeepSadConfig
+from wakeword_train.methods.losses import METHODS, AdversaryConfig
+from wakeword_train.model.network import Pooling
 
 WINDOW = 98
 """Frames under the window of the paper and of the experiments: one second."""

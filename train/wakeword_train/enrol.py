@@ -17,17 +17,17 @@ from torch import Tensor
 from wakeword.card import ModelCard
 from wakeword.errors import ConfigError, DataError
 from wakeword.sources import audio_files
-from wakeword_train.augment import AugmentationConfig
-from wakeword_train.batches import BatchSampler, load_stores
-from wakeword_train.clips import Clip, Kind, Split, read_folder
 from wakeword_train.config import MixConfig
-from wakeword_train.deepsad import DistanceHead
-from wakeword_train.export import export_model
+from wakeword_train.data.augment import AugmentationConfig
+from wakeword_train.data.batches import BatchSampler, load_stores
+from wakeword_train.data.clips import Clip, Kind, Split, read_folder
+from wakeword_train.data.store import ClipStore
 from wakeword_train.fitting import FitConfig, fit_tensors
-from wakeword_train.network import WakeWordNetwork
-from wakeword_train.store import ClipStore
+from wakeword_train.methods.deepsad import DistanceHead
+from wakeword_train.model.export import export_model
+from wakeword_train.model.load import TrainedModel, network_from, renormalise
+from wakeword_train.model.network import WakeWordNetwork
 from wakeword_train.training import DataFolders
-from wakeword_train.weights_from import TrainedModel, network_from, renormalise
 
 MIN_TAKES = 3
 """Fewer cannot be held out in turn."""

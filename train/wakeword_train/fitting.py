@@ -12,9 +12,9 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from wakeword.errors import ConfigError, DataError
-from wakeword_train.deepsad import DeepSadConfig, pretrain
-from wakeword_train.drocc import AdversaryHealth, shared_sensitivity
-from wakeword_train.losses import METHODS, ONE_CLASS_METHODS, AdversaryConfig, Loss, make_loss, warmup_loss
+from wakeword_train.methods.deepsad import DeepSadConfig, pretrain
+from wakeword_train.methods.drocc import AdversaryHealth, shared_sensitivity
+from wakeword_train.methods.losses import METHODS, ONE_CLASS_METHODS, AdversaryConfig, Loss, make_loss, warmup_loss
 
 _METRIC_ROWS = 256
 """Positives from which a metric that all rows share is taken."""

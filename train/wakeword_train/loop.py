@@ -14,14 +14,14 @@ from torch import Tensor
 
 from wakeword.errors import DataError
 from wakeword.files import replacing
-from wakeword_train.batches import BatchSampler
 from wakeword_train.config import TrainConfig
-from wakeword_train.deepsad import pretrain
-from wakeword_train.drocc import AdversaryHealth
-from wakeword_train.encoder import PARTS, begin_with_encoder, encoder_path
+from wakeword_train.data.batches import BatchSampler
+from wakeword_train.encoder.shipped import PARTS, begin_with_encoder, encoder_path
 from wakeword_train.fitting import Trainer, method_loss
-from wakeword_train.losses import warmup_loss
-from wakeword_train.network import Pooling, WakeWordNetwork
+from wakeword_train.methods.deepsad import pretrain
+from wakeword_train.methods.drocc import AdversaryHealth
+from wakeword_train.methods.losses import warmup_loss
+from wakeword_train.model.network import Pooling, WakeWordNetwork
 from wakeword_train.validation import ValidationSet, score_windows, validate
 
 log = logging.getLogger(__name__)

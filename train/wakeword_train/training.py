@@ -13,8 +13,9 @@ import torch
 
 from wakeword.card import ModelCard, SelfTest
 from wakeword.errors import ConfigError, DataError
-from wakeword_train.batches import BatchSampler, load_stores
-from wakeword_train.clips import (
+from wakeword_train.config import TrainConfig
+from wakeword_train.data.batches import BatchSampler, load_stores
+from wakeword_train.data.clips import (
     Clip,
     Kind,
     Split,
@@ -24,11 +25,10 @@ from wakeword_train.clips import (
     read_speech_commands,
     recordings_with,
 )
-from wakeword_train.config import TrainConfig
-from wakeword_train.encoder import begin_with_encoder, encoder_path, file_fingerprint
-from wakeword_train.export import export_model
+from wakeword_train.data.store import ClipStore
+from wakeword_train.encoder.shipped import begin_with_encoder, encoder_path, file_fingerprint
 from wakeword_train.loop import EpochReport, Progress, best_epoch, build_network, fit
-from wakeword_train.store import ClipStore
+from wakeword_train.model.export import export_model
 from wakeword_train.validation import validation_set
 
 log = logging.getLogger(__name__)

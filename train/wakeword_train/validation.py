@@ -8,11 +8,11 @@ from torch import Tensor
 
 from wakeword.errors import DataError
 from wakeword.features import FeatureConfig
-from wakeword.thresholds import threshold_at_fpr
-from wakeword_train.clips import WORD_KINDS, Kind
-from wakeword_train.frontend import Frontend
-from wakeword_train.network import WakeWordNetwork
-from wakeword_train.store import ClipStore
+from wakeword_tools.measure.thresholds import threshold_at_fpr
+from wakeword_train.data.clips import WORD_KINDS, Kind
+from wakeword_train.data.frontend import Frontend
+from wakeword_train.data.store import ClipStore
+from wakeword_train.model.network import WakeWordNetwork
 
 
 @dataclass(frozen=True)

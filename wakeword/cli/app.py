@@ -6,21 +6,21 @@ from typing import Annotated
 
 import typer
 
-from wakeword.cli.bench import bench
-from wakeword.cli.calibrate import calibrate
 from wakeword.cli.console import complain
 from wakeword.cli.devices import devices
 from wakeword.cli.doctor import doctor
-from wakeword.cli.evaluate import evaluate
 from wakeword.cli.interrupts import ending_at_signals
-from wakeword.cli.listen import listen
+from wakeword.cli.listen.command import listen
 from wakeword.cli.models import info, models
 from wakeword.cli.record import record
 from wakeword.cli.scan import scan
-from wakeword.cli.synth import synth
-from wakeword.cli.train import train
 from wakeword.errors import WakewordError
 from wakeword.version import __version__
+from wakeword_tools.cli.bench import bench
+from wakeword_tools.cli.calibrate import calibrate
+from wakeword_tools.cli.evaluate import evaluate
+from wakeword_tools.cli.synth import synth
+from wakeword_train.cli import train
 
 app = typer.Typer(
     name="wakeword",

@@ -5,7 +5,7 @@ def devices() -> None:
     """List the input devices; the default one is marked."""
     from wakeword.cli.console import without_native_messages
     from wakeword.errors import AudioDeviceError
-    from wakeword.microphone import list_devices
+    from wakeword.microphone.microphone import list_devices
 
     with without_native_messages():
         found = list_devices()

@@ -12,8 +12,8 @@ from wakeword.cli.options import DEFAULT_KEYWORD
 from wakeword.errors import AudioDeviceError, AudioFileError, WakewordError
 
 if TYPE_CHECKING:
-    from wakeword.device import Device
-    from wakeword.diagnosis import Finding, Recording
+    from wakeword.checkup.findings import Finding, Recording
+    from wakeword.microphone.device import Device
 
 _LONGEST_SECONDS = 60.0
 _SILENT_SHARE = 0.6
@@ -78,7 +78,7 @@ def _versions() -> dict[str, str]:
     import platform
     from importlib.metadata import version
 
-    from wakeword.portaudio import PORTAUDIO, sounddevice_module
+    from wakeword.microphone.portaudio import PORTAUDIO, sounddevice_module
     from wakeword.version import __version__
 
     versions = {"wakeword": __version__, "python": platform.python_version()}
@@ -96,8 +96,8 @@ def _versions() -> dict[str, str]:
 
 def _processor() -> "Finding":
     """How much of a core the engine takes."""
-    from wakeword.diagnosis import Finding
-    from wakeword_tools.headroom import headroom
+    from wakeword.checkup.findings import Finding
+    from wakeword_tools.bench.headroom import headroom
 
     name, unit = "processor", "ms/s"
     try:
@@ -116,9 +116,9 @@ def _processor() -> "Finding":
 
 
 def _listen(examination: Examination, device: str | None, seconds: float) -> None:
-    from wakeword.cli.capture import record
-    from wakeword.device import list_devices
-    from wakeword.diagnosis import diagnose
+    from wakeword.checkup.findings import diagnose
+    from wakeword.microphone.capture import record
+    from wakeword.microphone.device import list_devices
 
     examination.devices = list_devices()
     if not examination.devices:
@@ -143,7 +143,7 @@ def _listen(examination: Examination, device: str | None, seconds: float) -> Non
 
 
 def _read(examination: Examination, file: Path) -> None:
-    from wakeword.diagnosis import diagnose
+    from wakeword.checkup.findings import diagnose
 
     examination.source = str(file)
     examination.findings += diagnose(_recording(file))
@@ -154,8 +154,8 @@ def _recording(file: Path) -> "Recording":
     import numpy as np
 
     from wakeword.audio import AudioFile, PcmStream
-    from wakeword.cli.playing import naming
-    from wakeword.diagnosis import Recording
+    from wakeword.checkup.findings import Recording
+    from wakeword.cli.listen.playing import naming
 
     with AudioFile(file) as opened, naming(file):
         checked = PcmStream(opened.sample_rate)
@@ -177,7 +177,7 @@ _STYLES = {"ok": "green", "warn": "yellow", "bad": "bold red"}
 def _print(examination: Examination) -> None:
     from rich.markup import escape
 
-    from wakeword.cli.tables import console, table
+    from wakeword_tools.cli.tables import console, table
 
     screen = console()
     screen.print(", ".join(f"{name} {version}" for name, version in examination.versions.items()), soft_wrap=True)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wakeword.cli.console import complain, note, without_native_messages
-from wakeword.cli.takes import TakeFolder, play_back
 from wakeword.errors import AudioDeviceError, DataError
+from wakeword.takes.folder import TakeFolder, play_back
 
 if TYPE_CHECKING:
-    from wakeword.microphone import Microphone
-    from wakeword.recording import Take
+    from wakeword.microphone.microphone import Microphone
+    from wakeword.takes.take import Take
 
 _FAULTS_IN_A_ROW = 5
 """Rejected takes after which a recording that nobody watches is given up."""
@@ -52,7 +52,7 @@ def record(
         return
     with ExitStack() as stack:
         stack.enter_context(without_native_messages())
-        from wakeword.microphone import Microphone
+        from wakeword.microphone.microphone import Microphone
 
         microphone = Microphone(int(device) if device is not None and device.isdecimal() else device)
         session = _Session(keyword, microphone, counts=countdown, seconds=seconds, asks=not yes and sys.stdin.isatty())
@@ -63,7 +63,7 @@ def record(
 
 def _cut(file: Path, folder: TakeFolder, count: int) -> None:
     from wakeword.audio import AudioFile, read_audio
-    from wakeword.recording import split_at_pauses
+    from wakeword.takes.take import split_at_pauses
 
     with AudioFile(file) as opened:
         sample_rate = opened.sample_rate
@@ -119,7 +119,7 @@ class _Session:
 
     def _record(self, name: str) -> "Take":
         note(f"{name}:")
-        from wakeword.recording import TakeStream
+        from wakeword.takes.take import TakeStream
 
         stream = TakeStream(self._microphone.sample_rate, counts=self._counts, seconds=self._seconds)
         with self._microphone:
@@ -131,7 +131,7 @@ class _Session:
         return stream.take()
 
     def _play(self, take: "Take") -> None:
-        from wakeword.recording import Fault
+        from wakeword.takes.take import Fault
 
         if not self._plays or take.fault is Fault.SILENT:
             return

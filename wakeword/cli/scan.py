@@ -139,7 +139,7 @@ def _writing(target: Path | None, rules: Format) -> "Iterator[Write]":
 def _scan_one(
     detector: "Detector", recording: _Recording, write: "Write", tally: _Tally, update: Callable[[float], None]
 ) -> None:
-    from wakeword.cli.playing import Watched, naming
+    from wakeword.cli.listen.playing import Watched, naming
     from wakeword.sources import FileSource
 
     source = FileSource(recording.path)

@@ -1,0 +1,201 @@
+"""The whole way from model files to the page: sides as in training, every number on the page from the figures."""
+
+import copy
+import dataclasses
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from soundfile import write
+from support.builders import band_model_bytes, bursts
+
+from wakeword.card import write_card
+from wakeword.errors import ConfigError
+from wakeword.model import read_model
+from wakeword_experiments import cli
+from wakeword_experiments.accuracy import measurement as accuracy
+from wakeword_experiments.accuracy import sides as accuracy_sides
+from wakeword_experiments.accuracy.page import page
+from wakeword_train.config import TrainConfig
+from wakeword_train.data.clips import Split
+
+RATE = 16_000
+DEALING = {"split": "dealt", "validation_share": 0.2, "test_share": 0.3, "hold_out_recorded": False}
+
+
+@pytest.fixture(scope="module")
+def audio(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Bursts under the names of words, by 12 speakers, beside long recordings, wake words and noise."""
+    root = tmp_path_factory.mktemp("audio")
+
+    def put(name: str, seconds: float, events: dict[float, str], seed: int) -> None:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(path, bursts(seconds, events, seed=seed), RATE)
+
+    for word, events in {"low": {0.4: "low"}, "high": {0.4: "high"}, "both": {0.1: "high", 0.5: "high"}}.items():
+        for speaker in range(12):
+            put(f"speech_commands/{word}/{speaker:08x}_nohash_0.wav", 1.0, events, len(word) + 100 * speaker)
+    for number in range(8):
+        put(f"wake_words/jarvis/{number}.wav", 1.0, {0.5: "high"}, 5_000 + number)
+        put(f"noise/rain-{number}.wav", 1.0, {0.0: "high"}, 6_000 + number)
+        put(f"long_speech/{number}-1.wav", 6.0, {1.0: "high", 4.0: "high"}, 7_000 + number)
+    return root
+
+
+@pytest.fixture(scope="module", autouse=True)
+def close_words(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Close words that are not synthesised: a clip of the first of four texts of each side is the keyword's own sound."""
+    root = tmp_path_factory.mktemp("close")
+    folders, distances = [], {}
+    for side in ("validation", "test"):
+        folder = root / side
+        folder.mkdir()
+        rows = []
+        for number in range(20):
+            text = f"{side} {number % 4}"
+            distances[text] = 1.0 + number % 4
+            sound = "low" if number == 0 else "high"
+            write(folder / f"{number}.wav", bursts(1.0, {0.4: sound}, seed=10_000 + number + 100 * len(side)), RATE)
+            rows.append(json.dumps({"file": f"{number}.wav", "text": text, "source": f"{side} voice", "group": side}))
+        (folder / "manifest.jsonl").write_text("\n".join(rows) + "\n")
+        folders.append(folder)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(accuracy_sides, "_close_words", lambda *_: (folders, distances))
+        yield
+
+
+def model_file(path: Path, method: str, recorded: int, **changes: object) -> Path:
+    """A model that knows the answer, with the card of a training run."""
+    path.write_bytes(band_model_bytes("low", 1))
+    training: dict[str, Any] = {
+        "method": method,
+        "seed": 0,
+        "encoder": "0123456789abcdef",
+        "config": DEALING | changes,
+        "data": {"positive": {"clips": recorded + 5, "synthetic": 5, "fingerprint": "same"}},
+        "validation": {"background": {"fingerprint": "another"}},
+    }
+    write_card(path, dataclasses.replace(read_model(path).card, training=training))
+    return path
+
+
+def bench(audio: Path, work: Path) -> accuracy.Bench:
+    return accuracy.Bench(audio, work, 20, 0, None, lambda line: None)
+
+
+@pytest.fixture(scope="module")
+def record(audio: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    root = tmp_path_factory.mktemp("models")
+    models = [
+        model_file(root / "first.onnx", "drocc-lf", 8),
+        model_file(root / "second.onnx", "bce", 8),
+        model_file(root / "few.onnx", "drocc-lf", 3),
+    ]
+    return accuracy.measure_accuracy(models, bench(audio, root))
+
+
+def test_a_model_that_knows_the_answer_finds_all_and_its_page_says_so(record: dict[str, Any], tmp_path: Path) -> None:
+    figures, report = tmp_path / "docs" / "results" / "accuracy.json", tmp_path / "docs" / "accuracy.md"
+    figures.parent.mkdir(parents=True)
+    (figures.parent / accuracy.NOTES).write_text("## What did not help\n\nNothing was tried.\n")
+    accuracy.write_accuracy(record, figures, report)
+    text = report.read_text()
+    result = record["keywords"][0]
+    point = result["contenders"][0]["points"]["fpr=0.03"]
+    assert (point["clean"]["count"], point["clean"]["trials"]) == (4, 4)
+    assert point["false_accepts_per_hour"]["count"] == 0
+    assert point["close"]["count"] == 1
+    assert [pair["first"] for pair in result["paired"]] == ["first", "few"]
+    assert result["errors"]["name"] == "first"
+    assert result["contenders"][0]["same_background"] is False
+    for told in (
+        "4 recorded positives of 4 speakers",
+        "were others by its card",
+        "pymicro-wakeword: brings no model of 'low'",
+        "### Learning curve",
+        "### first against second",
+        "| `test 0` | 1.00 | 1 | 5 |",
+        "Nothing was tried.",
+        "[accuracy.json](results/accuracy.json)",
+    ):
+        assert told in text
+    assert str(tmp_path) not in text + figures.read_text()
+
+
+def test_the_page_comes_from_the_figures_alone(record: dict[str, Any], tmp_path: Path) -> None:
+    figures, report = tmp_path / "accuracy.json", tmp_path / "accuracy.md"
+    accuracy.write_accuracy(record, figures, report)
+    assert page(accuracy.read_record(figures), figures="accuracy.json") == report.read_text()
+    changed = copy.deepcopy(record)
+    cells = {}
+    for place, row in enumerate(changed["keywords"][0]["contenders"]):
+        for number, point in enumerate(row["points"].values()):
+            for other, part in enumerate((point["clean"], point["noisy"], point["generic"], point["close"])):
+                part["value"] = (100 * place + 10 * number + other) / 1000
+                cells[f"{100 * part['value']:.1f} ["] = part
+    text = page(changed, figures="accuracy.json")
+    assert [cell for cell in cells if cell not in text] == []
+    assert len(cells) == 36
+
+
+def test_an_encoder_is_told_where_recordings_are_counted_and_a_published_split_is_named(record: dict[str, Any]) -> None:
+    assert "The encoder that training began with is not counted" in page(record, figures="accuracy.json")
+    assert "; 2 sounds for the noise. Speakers are dealt, 20 % to validation" in page(record, figures="accuracy.json")
+    other = copy.deepcopy(record)
+    for row in other["keywords"][0]["contenders"]:
+        row["encoder"] = None
+    other["keywords"][0]["dealing"]["split"] = "published"
+    text = page(other, figures="accuracy.json")
+    assert "### Learning curve" in text
+    assert "The encoder" not in text
+    assert "Speech Commands is split as published; other speakers are dealt, 20 %" in text
+
+
+def test_the_command_measures_once_and_writes_the_page_again(
+    audio: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = model_file(tmp_path / "low.onnx", "drocc-lf", 8)
+    monkeypatch.setattr(sys, "argv", ["x", "accuracy", "--model", str(model)])
+    paths = {"report": tmp_path / "page.md", "figures": tmp_path / "figures.json"}
+    cli.accuracy([model], audio, near_clips=20, seed=0, work=tmp_path, cache=tmp_path / "kept", **paths)
+    assert "Made by `wakeword-experiments accuracy --model low.onnx` on " in paths["report"].read_text()
+    first = paths["report"].read_text()
+    paths["report"].unlink()
+    cli.accuracy(None, None, **paths)
+    assert paths["report"].read_text() == first
+    with pytest.raises(ConfigError, match="--audio"):
+        cli.accuracy([model], None, **paths)
+    (tmp_path / "figures.json").write_text("[]")
+    with pytest.raises(ConfigError, match="figures of an earlier call"):
+        cli.accuracy(None, None, **paths)
+
+
+def test_sides_that_differ_are_refused_before_any_work(audio: Path, tmp_path: Path) -> None:
+    models = [
+        model_file(tmp_path / "one.onnx", "bce", 8),
+        model_file(tmp_path / "two.onnx", "bce", 8, test_share=0.2),
+    ]
+    with pytest.raises(ConfigError, match="one has test_share"):
+        accuracy.measure_accuracy(models, bench(audio, tmp_path))
+    with pytest.raises(ConfigError, match="each file once"):
+        accuracy.measure_accuracy([models[0], models[0]], bench(audio, tmp_path))
+
+
+@pytest.mark.parametrize("hold_out", [False, True])
+def test_nobody_stands_on_both_sides_and_positives_are_recorded(audio: Path, tmp_path: Path, hold_out: bool) -> None:
+    config = TrainConfig(keyword="low", **(DEALING | {"hold_out_recorded": hold_out}))  # type: ignore[arg-type]
+    sides = accuracy_sides.deal(config, audio, tmp_path, near_clips=20, seed=0, report=print)
+    people = [
+        {clip.speaker for clips in vars(side).values() for clip in clips} for side in (sides.validation, sides.test)
+    ]
+    assert not people[0] & people[1]
+    assert {clip.split for clip in sides.test.generic} == {Split.TEST}
+    assert not any(clip.synthetic for clip in [*sides.validation.positives, *sides.test.positives])
+    assert (len(sides.validation.positives), len(sides.test.positives)) == ((0, 12) if hold_out else (2, 4))
+    assert len(sides.noise) == round(0.3 * 8)
+    assert np.mean([clip.word == "jarvis" for clip in sides.test.generic]) > 0

@@ -1,0 +1,121 @@
+"""Folds: each speaker is tested once, by a model that heard nothing of theirs."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from wakeword.errors import DataError
+from wakeword_experiments.accuracy.folds import fold_folders, fold_identity, folds_page, plan_folds
+from wakeword_train.config import TrainConfig
+from wakeword_train.data.clips import MANIFEST, Clip, Kind, Split
+from wakeword_train.training import DataFolders
+
+
+def clip(word: str, speaker: str, kind: Kind, split: Split = Split.TRAIN) -> Clip:
+    return Clip(Path(f"/recordings/{word}/{speaker}.wav"), kind, word, speaker, split)
+
+
+CLIPS = [
+    *(clip("marvin", f"said {number}", Kind.POSITIVE) for number in range(7)),
+    *(clip("house", f"said {number}", Kind.NEGATIVE) for number in range(7)),
+    *(
+        clip("house", f"other {number}", Kind.NEGATIVE, Split.TEST if number % 2 else Split.TRAIN)
+        for number in range(6)
+    ),
+]
+
+
+def sides(folder: Path) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {side: set() for side in Split}
+    for line in (folder / MANIFEST).read_text().splitlines():
+        row = json.loads(line)
+        found[row["group"]].add(row["source"])
+    return found
+
+
+def test_everyone_is_tested_once_and_never_trained_on_in_that_fold(tmp_path: Path) -> None:
+    plan = plan_folds(CLIPS, 3)
+    tested: list[str] = []
+    for fold in range(3):
+        folders = fold_folders(plan, fold, DataFolders(), tmp_path / str(fold))
+        positives, negatives = sides(folders.positives[0]), sides(folders.negatives[0])
+        assert positives["test"] == plan.folds[fold]
+        assert len(positives["validation"]) == 1
+        assert not positives["test"] & (positives["train"] | positives["validation"])
+        assert len(set.union(*positives.values())) == 7
+        tested += positives["test"]
+        # What the word's own speakers say besides would stand on two sides in two folds.
+        assert all(speaker.startswith("other") for side in negatives.values() for speaker in side)
+        assert len(negatives["test"]) == len(negatives["train"]) == 3
+    assert sorted(tested) == sorted({one.speaker for one in CLIPS if one.word == "marvin"})
+
+
+def test_a_model_of_other_people_or_settings_is_not_used_for_a_fold() -> None:
+    config, plan = TrainConfig(keyword="marvin"), plan_folds(CLIPS, 3)
+    one = fold_identity(config, plan, 0)
+    assert one == fold_identity(TrainConfig(keyword="marvin"), plan_folds(CLIPS, 3), 0)
+    others = [
+        fold_identity(config, plan, 1),
+        fold_identity(config, plan_folds(CLIPS, 2), 0),
+        fold_identity(config, plan_folds(CLIPS[1:], 3), 0),
+        fold_identity(dataclasses.replace(config, seed=1), plan, 0),
+    ]
+    assert len({one, *others}) == 5
+
+
+def test_too_few_people_for_the_folds_are_refused() -> None:
+    with pytest.raises(DataError, match="at least 8 people who say the word, got 7"):
+        plan_folds(CLIPS, 4)
+
+
+MISSED = {"file": "marvin/a.flac", "level": -26.0, "snr": 12.0, "missed": ["clean", "noisy"]}
+
+
+def test_the_page_says_what_the_record_holds() -> None:
+    side = {
+        "positives": {"clips": 15, "speakers": 14, "words": 1, "hours": 0.1},
+        "generic": {"clips": 321, "speakers": 80, "words": 30, "hours": 0.1},
+        "close": {"clips": 222, "speakers": 8, "words": 50, "hours": 0.1},
+    }
+    target = {
+        "target": "fpr=0.03",
+        "clean": [9, 15, 0.323, 0.837],
+        "noisy": [6, 15, 0.163, 0.677],
+        "generic": 0.012,
+        "close": 0.043,
+        "false_accepts": 3,
+        "hours": 1.41,
+    }
+    record = {
+        "keyword": "marvin",
+        "seed": 5,
+        "folds": 3,
+        "snr": 10.0,
+        "encoder_heard_the_word": True,
+        "sides": {"validation": side, "test": side},
+        "methods": [{"method": "bce", "targets": [target], "missed": [MISSED]}],
+    }
+    page = folds_page(record, figures="folds-marvin.json")
+    for said in (
+        "seed 5",
+        "| bce |",
+        "marvin/a.flac",
+        "clean and at 10 dB",
+        "9 of 15 (60%, 32% to 84%)",
+        "6 of 15",
+        "1.2%",
+        "4.3%",
+        "3 in 1.41 h",
+        "15 recordings",
+    ):
+        assert said in page
+    assert "folds-marvin.json" in page
+    assert "may have heard them" in page
+    quiet = folds_page(
+        record | {"encoder_heard_the_word": False, "methods": [record["methods"][0] | {"missed": []}]},  # type: ignore[index]
+        figures="f.json",
+    )
+    assert "Nor did the encoder" in quiet
+    assert "No recording is missed at fpr=0.03." in quiet

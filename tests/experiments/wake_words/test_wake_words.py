@@ -1,0 +1,165 @@
+"""The wake-word study: nothing stands on two sides, runs are kept, thresholds hold, the exact projection wins."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from soundfile import write
+from support.small_world import RATE, tones
+
+from wakeword.errors import DataError
+from wakeword_experiments.one_class.random_search import search_shell
+from wakeword_experiments.wake_words.candidates import BASE, candidates, choose
+from wakeword_experiments.wake_words.data import DataSizes, WordData, gather
+from wakeword_experiments.wake_words.grid import Job, Source, run_grid
+from wakeword_experiments.wake_words.protocol import Shape, measure, mixed_negatives
+from wakeword_train.data.clips import Kind, Split
+from wakeword_train.methods.drocc import metric_norm, project_to_shell
+
+TINY = DataSizes(
+    train_positives=6,
+    train_negatives=12,
+    held_out=6,
+    synthetic_positives=4,
+    synthetic_negatives=8,
+    bank=192,
+)
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
+    """Tones under the names of words, spoken by 24 speakers."""
+    root = tmp_path_factory.mktemp("words")
+    rng = np.random.default_rng(0)
+    for word, pitches in {"stop": (400.0, 2_000.0), "up": (400.0,), "seven": (2_000.0,), "one": (900.0,)}.items():
+        (root / word).mkdir()
+        for speaker in range(24):
+            write(root / word / f"{speaker:08x}_nohash_0.wav", tones(pitches, rng), RATE)
+    return Source(root, None, "dealt", TINY, tmp_path_factory.mktemp("work"))
+
+
+def test_no_speaker_voice_or_close_text_stands_on_two_sides(source: Source) -> None:
+    clips = gather("stop", source.speech_commands, source.work, TINY, split="dealt")
+    for side in Split:
+        others = [clip for clip in clips if clip.split is not side]
+        own = [clip for clip in clips if clip.split is side]
+        assert not {clip.speaker for clip in own} & {clip.speaker for clip in others}
+        close = {clip.word for clip in own if clip.kind is Kind.NEAR_NEGATIVE}
+        assert close
+        assert not close & {clip.word for clip in others}
+
+
+def test_regimes_hold_what_they_say(source: Source) -> None:
+    data = WordData(gather("stop", source.speech_commands, source.work, TINY, split="dealt"), TINY, noise=None)
+    counts = {regime: data.task(regime, 0).counts for regime in ("paper", "unseen", "seen")}
+    assert counts["paper"]["train positive"] == 6
+    assert counts["unseen"]["train positive"] == 6 + 4
+    assert "train near_negative" not in counts["paper"] | counts["unseen"]
+    assert counts["seen"]["train near_negative"] == 8
+    assert {counts[regime]["test close"] for regime in counts} == {6}
+
+
+def test_a_word_without_recordings_or_lists_is_refused(source: Source) -> None:
+    for word, told in (("yes", "found none"), ("up", "found no")):
+        with pytest.raises(DataError, match=told):
+            gather(word, source.speech_commands, source.work, TINY, split="dealt")
+
+
+def test_finished_runs_are_not_repeated_and_seeds_repeat(source: Source) -> None:
+    config = dataclasses.replace(BASE, warmup_epochs=1, epochs=2)
+    job = Job("stop", "paper", "a", config, Shape(hidden_size=8))
+    told: list[str] = []
+    (row,) = run_grid([job], source, processes=1, report=told.append)
+    assert len(told) == 1
+    assert 0 <= row["recall@3"] <= row["recall@5"] <= 100
+    (again,) = run_grid([dataclasses.replace(job, label="b")], source, processes=1, report=told.append)
+    assert len(told) == 1, "a run of the same settings was repeated"
+    assert again == {**row, "label": "b"}
+    elsewhere = dataclasses.replace(source, work=source.work / "other")
+    (fresh,) = run_grid([job], elsewhere, processes=1, report=told.append)
+    assert fresh == row
+    assert len((source.work / "rows.jsonl").read_text().splitlines()) == 1
+
+
+def test_what_decides_a_run_decides_its_key(source: Source) -> None:
+    job = Job("stop", "paper", "a", BASE)
+    changes = [
+        {"word": "yes"},
+        {"regime": "seen"},
+        {"config": dataclasses.replace(BASE, seed=1)},
+        {"shape": Shape(pooling="last")},
+        {"random_search": True},
+    ]
+    keys = {job.key(source), *(dataclasses.replace(job, **change).key(source) for change in changes)}
+    assert len(keys) == 1 + len(changes)
+    assert dataclasses.replace(job, label="b").key(source) == job.key(source)
+
+
+def test_thresholds_keep_their_rate_where_they_are_set() -> None:
+    rng = np.random.default_rng(0)
+
+    def scores(close: float) -> dict[str, np.ndarray]:
+        return {
+            "real": rng.normal(3, 1, 300),
+            "generic": rng.normal(0, 1, 400),
+            "close": rng.normal(close, 1, 200),
+        }
+
+    test = scores(1.5)
+    row = measure(test, test)
+    assert row["set recall@3"] == row["recall@3"] <= row["recall@5"]
+    assert row["recall@3 close"] <= row["recall@3"] <= row["recall@3 generic"]
+    # Of the negatives in equal numbers; the others of the larger group are like those.
+    assert (row["set fpr@3 generic"] + row["set fpr@3 close"]) / 2 <= 3.5
+    assert len(mixed_negatives(test)) == 400
+    harder = measure(scores(2.5), test)
+    assert harder["set fpr@3 close"] > row["set fpr@3 close"]
+
+
+def test_every_method_has_as_many_settings_to_choose_from() -> None:
+    assert len({len(configs) for configs in candidates().values()}) == 1
+    configs = candidates()["bce"]
+    assert choose(configs, {0: [1.0, 2.0], 1: [3.0, 0.5], 2: [1.0, 1.0]}) == (1, configs[1])
+
+
+def test_random_search_never_moves_a_point_less_than_the_exact_projection() -> None:
+    generator = torch.Generator().manual_seed(0)
+    sigma = torch.rand(64, 30, generator=generator) ** 3
+    displacement = torch.randn(64, 30, generator=generator) * torch.linspace(0.1, 3, 64)[:, None]
+    searched, exact = (
+        project(displacement, sigma, radius=2.0, gamma=1.5, generator=generator)
+        for project in (search_shell, project_to_shell)
+    )
+    norm = metric_norm(searched, sigma)
+    on_shell = (norm >= 2 - 1e-5) & (norm <= 3 + 1e-5)
+    assert on_shell.float().mean() > 0.9
+    moved = (searched - displacement).norm(dim=1)
+    assert (moved >= (exact - displacement).norm(dim=1) - 1e-4)[on_shell].all()
+    assert moved[on_shell].sum() > 1.001 * (exact - displacement).norm(dim=1)[on_shell].sum()
+
+
+def test_half_a_row_of_a_killed_run_is_run_again(source: Source, tmp_path: Path) -> None:
+    config = dataclasses.replace(BASE, warmup_epochs=1, epochs=2)
+    jobs = [Job("stop", "paper", "a", dataclasses.replace(config, seed=seed), Shape(hidden_size=8)) for seed in (0, 1)]
+    killed = dataclasses.replace(source, work=tmp_path)
+    rows = run_grid(jobs, killed, processes=1, report=lambda line: None)
+    file = tmp_path / "rows.jsonl"
+    first, second = file.read_text().splitlines()
+    file.write_text(f"{first}\n{second[:50]}\n")
+    assert run_grid(jobs, killed, processes=1, report=lambda line: None) == rows
+    assert json.loads(file.read_text().splitlines()[-1]) == json.loads(second)
+
+
+def test_words_that_sound_like_a_close_word_are_no_negatives(source: Source) -> None:
+    clips = gather("seven", source.speech_commands, source.work, TINY, split="dealt")
+    generic = {clip.word for clip in clips if clip.kind is Kind.NEGATIVE}
+    assert {"stop", "up"} <= generic
+    assert not generic & {"one", "won", "eleven", "heaven"}
+
+
+def test_the_paths_of_a_source_do_not_decide_a_key(source: Source, tmp_path: Path) -> None:
+    job = Job("stop", "paper", "a", BASE)
+    assert job.key(source) == job.key(dataclasses.replace(source, work=tmp_path, speech_commands=tmp_path))

@@ -1,0 +1,44 @@
+"""The examples, listening to a microphone."""
+
+import signal
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+import soundfile
+from support.virtual_microphone import ROOT, VirtualMicrophone
+
+from wakeword import Detector
+from wakeword.audio import SAMPLE_RATE, read_audio
+
+EXAMPLES = {"assistant.py": [], "asyncio_listener.py": [], "two_keywords.py": ["marvin"], "robot_loop.py": []}
+DEMO = ROOT / "assets" / "audio" / "demo.flac"
+
+
+def test_each_hears_the_wake_word_and_ends_with_ctrl_c(microphone: VirtualMicrophone, tmp_path: Path) -> None:
+    demo = read_audio(DEMO)
+    first = max(Detector("marvin").push(demo), key=lambda found: found.score)
+    word = demo[round((first.start - 0.3) * SAMPLE_RATE) : round((first.end + 0.3) * SAMPLE_RATE)]
+    soundfile.write(tmp_path / "word.wav", np.concatenate([np.zeros(8_000), word, np.zeros(8_000)]), SAMPLE_RATE)
+    with ExitStack() as stack:
+        listening = {}
+        for name, arguments in EXAMPLES.items():
+            printed = stack.enter_context((tmp_path / f"{name}.txt").open("w+"))
+            command = [sys.executable, ROOT / "examples" / name, *arguments]
+            process = subprocess.Popen(command, env=microphone.environment, stdout=printed, stderr=subprocess.STDOUT)
+            listening[name] = process
+            stack.enter_context(process)
+            stack.callback(process.kill)
+        deadline = time.monotonic() + 30
+        # They do not say when they begin to listen: the word is spoken until all have heard it.
+        while not all(": marvin" in (tmp_path / f"{name}.txt").read_text() for name in listening):
+            assert time.monotonic() < deadline, "not heard"
+            microphone.play(tmp_path / "word.wav")
+        for process in listening.values():
+            process.send_signal(signal.SIGINT)
+        for name, process in listening.items():
+            assert process.wait(timeout=5) == 0, name
+            assert "Traceback" not in (tmp_path / f"{name}.txt").read_text()

@@ -1,0 +1,115 @@
+"""``wakeword listen`` while its microphone goes away and comes back."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from support.builders import band_model_bytes, bursts
+from support.virtual_microphone import VirtualMicrophone
+
+LIMIT_SECONDS = 2.5
+"""A second on a calm machine."""
+
+
+@pytest.fixture
+def low(tmp_path: Path) -> Path:
+    """A folder with a model, and a recording that it fires on."""
+    (tmp_path / "low.onnx").write_bytes(band_model_bytes("low", 1))
+    soundfile.write(tmp_path / "low.wav", np.concatenate([bursts(2, {1: "low"}), np.zeros(8_000)]), 16_000)
+    return tmp_path
+
+
+@contextmanager
+def listening(microphone: VirtualMicrophone, low: Path, *options: str | Path) -> Iterator["subprocess.Popen[str]"]:
+    """``wakeword listen`` under way, its microphone open."""
+    command = [sys.executable, "-m", "wakeword", "listen", "--json", "--model", low / "low.onnx", *options]
+    with subprocess.Popen(
+        command, env=microphone.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stderr is not None
+            assert process.stderr.readline().startswith("listening for 'low'")
+            yield process
+        finally:
+            process.kill()
+
+
+def told(process: "subprocess.Popen[str]", what: str) -> str:
+    """The next line on stderr that says so."""
+    assert process.stderr is not None
+    for line in process.stderr:
+        assert line.startswith("wakeword: ")
+        if what in line:
+            return line
+    raise AssertionError(f"ended without a word of {what!r}")
+
+
+def ended(process: "subprocess.Popen[str]", number: int) -> tuple[int, float, str]:
+    """Send a signal: the exit status, the seconds until then, and what was said meanwhile."""
+    started = time.monotonic()
+    process.send_signal(number)
+    status = process.wait(timeout=20)
+    assert process.stderr is not None
+    return status, time.monotonic() - started, process.stderr.read()
+
+
+def test_it_listens_on_when_the_device_is_back(own_microphone: VirtualMicrophone, low: Path) -> None:
+    with listening(own_microphone, low, "--save", low / "saved") as process:
+        time.sleep(0.3)
+        own_microphone.vanish("device unloaded")
+        told(process, "was it unplugged?")
+        own_microphone.come_back("device unloaded")
+        told(process, "is back after")
+        own_microphone.play(low / "low.wav")
+        assert process.stdout is not None
+        detection = json.loads(process.stdout.readline())
+        assert detection["keyword"] == "low"
+        status, seconds, _ = ended(process, signal.SIGINT)
+    assert status == 0
+    assert seconds < LIMIT_SECONDS
+    assert sorted(path.suffix for path in (low / "saved").iterdir()) == [".json", ".wav"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("how", ["server killed", "server stopped"])
+def test_a_signal_ends_it_while_the_device_is_away(
+    own_microphone: VirtualMicrophone, low: Path, how: str, number: int
+) -> None:
+    with listening(own_microphone, low) as process:
+        time.sleep(0.3)
+        own_microphone.vanish(how)
+        told(process, "'default' has ")
+        time.sleep(0.7)  # the first attempt is under way, or hangs
+        status, seconds, said = ended(process, number)
+    assert status == 0
+    assert seconds < LIMIT_SECONDS
+    assert "Traceback" not in said
+
+
+def test_a_signal_ends_it_when_the_device_hangs(own_microphone: VirtualMicrophone, low: Path) -> None:
+    """Before it is noticed; even closing it hangs then."""
+    with listening(own_microphone, low) as process:
+        time.sleep(0.3)
+        own_microphone.vanish("server stopped")
+        status, seconds, said = ended(process, signal.SIGTERM)
+    assert (status, said) == (0, "")
+    assert seconds < LIMIT_SECONDS
+
+
+def test_a_signal_ends_it_while_the_device_is_being_opened(own_microphone: VirtualMicrophone, low: Path) -> None:
+    own_microphone.vanish("server stopped")
+    command = [sys.executable, "-m", "wakeword", "listen", "--model", low / "low.onnx"]
+    with subprocess.Popen(command, env=own_microphone.environment, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(4)
+        assert process.poll() is None
+        status, seconds, said = ended(process, signal.SIGINT)
+    assert (status, said) == (0, "")
+    assert seconds < LIMIT_SECONDS

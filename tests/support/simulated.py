@@ -1,0 +1,38 @@
+"""Scores of a made-up model whose true rates are known."""
+
+import numpy as np
+
+from wakeword_tools.measure.scores import Scores, ScoreSet
+
+WINDOWS_AN_HOUR = 3_000
+APART = 20
+"""Windows between two places where a peak may stand: more than the refractory time."""
+
+
+def peaks(hours: float, per_hour: float, random: np.random.Generator) -> Scores:
+    """A stream of silence with single peaks, so many an hour on average, of heights drawn evenly from 0..1."""
+    stream = np.zeros(round(hours * WINDOWS_AN_HOUR))
+    count = random.poisson(per_hour * hours)
+    places = random.choice(np.arange(0, len(stream), APART), min(count, len(stream) // APART), replace=False)
+    stream[places] = random.random(len(places))
+    return stream
+
+
+def evenly(
+    random: np.random.Generator, *, negatives: int = 0, near: int = 0, hours: float = 0.0, per_hour: float = 0.0
+) -> ScoreSet:
+    """Positives score evenly over 0.5..1, other clips and peaks of background evenly over 0..1.
+
+    So at a threshold t the true false positive rate is 1 - t, and the true rate of false accepts ``per_hour * (1 - t)``.
+    """
+    streams = [peaks(hours, per_hour, random)] if hours else []
+    return ScoreSet(0.5 + 0.5 * random.random(200), random.random(negatives), random.random(near), streams, hours)
+
+
+def with_ties(seed: int, *, negatives: int = 300, distinct: int = 40, windows: int = 1_500) -> ScoreSet:
+    """Scores with many ties, among them streams that rise and fall as real ones do."""
+    random = np.random.default_rng(seed)
+    drawn = random.integers(1, distinct, negatives) / distinct
+    walks = [np.abs(np.cumsum(random.standard_normal(windows))) for _ in range(3)]
+    streams = [np.round(walk / (1 + walk.max()), 2) for walk in walks]
+    return ScoreSet(0.3 + 0.7 * random.random(50), drawn, drawn[::2], streams, hours=5.3)

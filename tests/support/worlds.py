@@ -1,0 +1,62 @@
+"""Recordings for the commands that measure, sorted by a model with random weights: it finds what it happens to like."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import soundfile
+
+from wakeword import Model
+from wakeword.features import Array
+from wakeword_tools.measure.scores import clip_score
+
+
+class World(NamedTuple):
+    """Folders of recordings."""
+
+    positives: Path
+    negatives: Path
+    near_negatives: Path
+    background: Path
+    noise: Path
+
+
+def colours(seconds: float, random: np.random.Generator, *, spread: float = 4.0) -> Array:
+    """Noise whose colour changes every 0.2 s, by more with more ``spread``; ``(samples,)`` float32 at 16 kHz."""
+    pieces = []
+    for _ in range(round(seconds / 0.2)):
+        spectrum = np.fft.rfft(random.standard_normal(3_200))
+        spectrum *= np.exp(random.uniform(-spread, spread) * np.linspace(0, 1, len(spectrum)) ** random.uniform(0.3, 3))
+        piece = np.fft.irfft(spectrum)
+        pieces.append(piece * random.uniform(0.01, 0.1) / np.abs(piece).std())
+    return np.concatenate(pieces).clip(-1, 1).astype(np.float32)
+
+
+def write_world(root: Path, model: Model, *, clips: int = 132, seed: int = 0) -> World:
+    """Positives are the quarter of some clips that scores highest, but for a few that change places with negatives.
+
+    Background is 0.06 h in two files of different rate, format and channels, less colourful than the clips.
+    """
+    random = np.random.default_rng(seed)
+    drawn = [colours(1.2, random) for _ in range(clips)]
+    drawn.sort(key=lambda clip: clip_score(model, clip), reverse=True)
+    quarter = clips // 4
+    # Every tenth place is swapped.
+    for place in range(0, quarter, 10):
+        drawn[place], drawn[quarter + 3 * place] = drawn[quarter + 3 * place], drawn[place]
+    world = World(*(root / name for name in World._fields))
+    for folder in world:
+        folder.mkdir(parents=True)
+    groups = {
+        world.positives: drawn[:quarter],
+        world.negatives: drawn[quarter::2],
+        world.near_negatives: drawn[quarter + 1 :: 2],
+    }
+    for folder, some in groups.items():
+        for number, clip in enumerate(some):
+            soundfile.write(folder / f"{number:03}.flac", clip, 16_000)
+    long = [colours(120, random, spread=2.5) for _ in range(2)]
+    soundfile.write(world.background / "a.flac", long[0], 16_000)
+    soundfile.write(world.background / "b.wav", np.stack([long[1], 0.5 * long[1]], axis=1), 22_050)
+    soundfile.write(world.noise / "hiss.wav", 0.1 * random.standard_normal(32_000), 16_000)
+    return world

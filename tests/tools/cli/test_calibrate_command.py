@@ -1,0 +1,162 @@
+"""``wakeword calibrate`` promises what ``wakeword scan`` then does, and refuses to promise what it cannot know."""
+
+import json
+import shutil
+from pathlib import Path
+
+import onnx
+import pytest
+import soundfile
+from support.builders import bursts, random_model, random_model_bytes
+from support.worlds import World, write_world
+
+from wakeword.card import ModelCard
+from wakeword.model import read_model
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    return write_world(tmp_path_factory.mktemp("world"), random_model("attention", 2))
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "marvin.onnx"
+    path.write_bytes(random_model_bytes("attention", 2))
+    return path
+
+
+@pytest.fixture
+def calibrate(cli, world: World, model: Path):
+    """Calibrates the model on the clips of the world."""
+    return lambda *arguments: cli(
+        *("calibrate", "--model", model, "--positives", world.positives, "--negatives", world.negatives),
+        *("--near-negatives", world.near_negatives, *arguments),
+    )
+
+
+def graph(path: Path) -> bytes:
+    return onnx.load(path).graph.SerializeToString(deterministic=True)
+
+
+def points(card: ModelCard) -> dict[str, float]:
+    return {point.name: point.threshold for point in card.operating_points}
+
+
+def test_scan_finds_exactly_what_was_promised(cli, calibrate, world: World, model: Path, tmp_path: Path) -> None:
+    before, old = graph(model), read_model(model).card
+    targets = ("--fpr", "0.05", "--fa-per-hour", "55")
+    ended = calibrate(*targets, "--background", world.background, "--report", tmp_path / "report.json")
+    assert ended.status == 0, ended.err
+    card = read_model(model).card
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert report["written"] is True
+    assert card.default_point == report["default_point"] == "fa_per_hour=55"
+    counts = {}
+    for point in report["points"]:
+        assert card.point(point["name"]).threshold == point["threshold"]
+        assert point["fingerprint"] == report["fingerprint"]
+        assert point["name"] in ended.out
+        scanned = cli("scan", "--model", model, "--point", point["name"], "--format", "json", world.background)
+        counts[point["name"]] = len(scanned.out.splitlines())
+        assert counts[point["name"]] == point["false_accepts_per_hour"]["count"]
+        # A clip is accepted by scan when it was counted.
+        for folder, rate in ((world.negatives, "fpr_negatives"), (world.near_negatives, "fpr_near_negatives")):
+            scanned = cli("scan", "--model", model, "--point", point["name"], "--format", "json", folder)
+            assert len({json.loads(line)["file"] for line in scanned.out.splitlines()}) == point[rate]["count"]
+    assert counts["fa_per_hour=55"] == 3
+    assert set(points(card)) == {*points(old), "fpr=0.05", "fa_per_hour=55"}
+    assert points(card)["fpr=0.03"] == points(old)["fpr=0.03"]
+    assert graph(model) == before
+    assert {path.name for path in tmp_path.iterdir()} == {"marvin.onnx", "report.json"}
+
+
+def test_a_dry_run_measures_and_leaves_the_model_as_it_is(calibrate, model: Path, tmp_path: Path) -> None:
+    before = model.read_bytes()
+    ended = calibrate("--dry-run", "--fpr", "0.05", "--report", tmp_path / "r.json", "--plot", tmp_path / "figure.png")
+    assert ended.status == 0, ended.err
+    assert "fpr=0.05" in ended.out
+    assert model.read_bytes() == before
+    assert json.loads((tmp_path / "r.json").read_text())["written"] is False
+    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_report_is_there_though_the_figure_cannot_be_drawn(calibrate, model: Path, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    ended = calibrate("--fpr", "0.05", "--report", report, "--plot", model / "no" / "folder.png")
+    assert ended.status != 0
+    (point,) = json.loads(report.read_text())["points"]
+    assert points(read_model(model).card)["fpr=0.05"] == point["threshold"]
+
+
+def test_confidence_asks_for_more_data_than_there_is(calibrate, world: World, model: Path) -> None:
+    before = model.read_bytes()
+    ended = calibrate("--background", world.noise, "--fa-per-hour", "0.5", "--fpr", "0.05", "--confidence", "0.95")
+    assert ended.status == 1
+    assert "expected at least 6.0 h of background for 0.5 false accepts an hour at 95% confidence" in ended.err
+    assert model.read_bytes() == before, "one target that fails must leave the others unwritten"
+
+
+def test_usual_targets_are_those_that_the_recordings_allow(cli, world: World, model: Path) -> None:
+    common = ("calibrate", "--model", model, "--positives", world.positives)
+    assert cli(*common).status == 2
+    few = cli(*common, "--negatives", world.negatives)
+    assert few.status == 1
+    assert "expected at least 100 negative clips for a false positive rate of 0.03, got 50" in few.err
+
+
+def test_folders_that_were_swapped_are_noticed(cli, world: World, model: Path) -> None:
+    before = model.read_bytes()
+    ended = cli(
+        "calibrate", "--model", model, "--positives", world.negatives, "--negatives", world.positives, "--fpr", "0.2"
+    )
+    assert ended.status == 1
+    assert "swapped" in ended.err
+    assert model.read_bytes() == before
+
+
+def test_one_file_on_both_sides_is_noticed_before_the_work(cli, world: World, model: Path, tmp_path: Path) -> None:
+    both = tmp_path / "both"
+    shutil.copytree(world.negatives, both)
+    ended = cli("calibrate", "--model", model, "--positives", both / "000.flac", "--negatives", both, "--fpr", "0.2")
+    assert (ended.status, len(ended.err.splitlines())) == (1, 1)
+    assert "000.flac" in ended.err
+
+
+def test_bad_files_are_named_and_the_rest_is_calibrated_on(calibrate, world: World, model: Path) -> None:
+    bad = world.negatives / "bad.wav"
+    bad.write_bytes(b"RIFF, but no more")
+    soundfile.write(world.positives / "empty.wav", bursts(0, {}), 16_000)
+    try:
+        ended = calibrate("--fpr", "0.05", "--dry-run")
+    finally:
+        bad.unlink()
+        (world.positives / "empty.wav").unlink()
+    assert ended.status == 0
+    assert f"skipped: {bad}: " in ended.err
+    assert "empty.wav: expected audio" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "told"),
+    [
+        (["--fpr", "1.5"], 1, "expected fpr between 0 and 1, got 1.5"),
+        (["--fa-per-hour", "0"], 1, "expected fa_per_hour between 0 and 60, got 0"),
+        (["--confidence", "2"], 2, "confidence"),
+        (["--positives", "absent"], 1, "absent"),
+        (["--model", "absent.onnx"], 1, "absent.onnx"),
+    ],
+)
+def test_what_is_wrong_is_told_before_the_work(calibrate, arguments: list[str], status: int, told: str) -> None:
+    ended = calibrate(*arguments)
+    assert ended.status == status
+    assert told in ended.err
+    assert ended.out == ""
+
+
+def test_a_default_that_is_no_point_is_refused(calibrate, model: Path) -> None:
+    before = model.read_bytes()
+    ended = calibrate("--fpr", "0.05", "--default", "fpr=0.5")
+    assert ended.status == 1
+    assert "expected a default point among" in ended.err
+    assert model.read_bytes() == before

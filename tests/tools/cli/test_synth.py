@@ -1,0 +1,139 @@
+"""``wakeword synth`` makes sets that training and evaluation can trust, or says in one line why not."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from wakeword import ConfigError, SynthesisError
+from wakeword.cli import app
+from wakeword.model import assets_folder
+from wakeword_tools.clips.synthesize import MANIFEST
+from wakeword_tools.texts.lists import read_texts
+
+
+def synth(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, ["synth", *map(str, arguments)])
+
+
+def rows(folder: Path) -> list[dict[str, str]]:
+    return [json.loads(line) for line in (folder / MANIFEST).read_text().splitlines()]
+
+
+def test_near_negatives_of_train_and_test_share_no_text_and_no_voice(tmp_path: Path) -> None:
+    made = {}
+    for side in ("train", "test"):
+        options = ["--near-negatives", "--voices", side, "--distinct", "40", "--count", "60"]
+        done = synth("marvin", *options, "--out", tmp_path / side)
+        assert done.exit_code == 0, done.output
+        made[side] = rows(tmp_path / side)
+        assert len(made[side]) == 60
+        assert {row["group"] for row in made[side]} == {side}
+    for what in ("text", "phonemes", "source", "voice"):
+        assert not {row[what] for row in made["train"]} & {row[what] for row in made["test"]}
+    of_test = {row["text"] for row in made["test"]}
+    assert set(read_texts(assets_folder() / "phrases" / "marvin.txt")) <= of_test
+    assert all(float(row["distance"]) >= 0.5 for row in made["test"])
+
+
+def test_the_list_gives_every_distance_and_a_histogram() -> None:
+    done = synth("Zorvella", "--near-negatives", "--list", "--distinct", "30")
+    assert done.exit_code == 0
+    listed = [line for line in done.stdout.splitlines() if not line.startswith("#")]
+    assert len(listed) == 30
+    distances = [float(re.search(r"# (\d\.\d\d)  \S+ +[A-Z]", line).group(1)) for line in listed]  # type: ignore[union-attr]
+    assert distances == sorted(distances)
+    bars = [line.split() for line in done.stdout.splitlines() if "█" in line]
+    assert sum(int(number) for _, _, number, _ in bars) == 30
+
+
+def test_the_list_is_a_file_of_texts(tmp_path: Path) -> None:
+    listed = tmp_path / "listed.txt"
+    listed.write_text(synth("marvin", "--near-negatives", "--list", "--distinct", "20").stdout)
+    assert len(read_texts(listed)) == 20
+    again = synth("marvin", "--near-negatives", "--texts", listed, "--list")
+    assert again.exit_code == 0, again.exception
+
+
+def test_positives_say_the_keyword(tmp_path: Path) -> None:
+    assert synth("hey computer", "--count", "3", "--out", tmp_path / "set").exit_code == 0
+    assert {(row["text"], row["distance"]) for row in rows(tmp_path / "set")} == {("hey computer", 0.0)}
+
+
+def test_a_list_for_the_test_with_texts_of_training_is_refused_unless_told(tmp_path: Path) -> None:
+    own = tmp_path / "own.txt"
+    own.write_text("\n".join(read_texts(assets_folder() / "phrases" / "marvin-train.txt")))
+    options = ["--near-negatives", "--texts", own, "--voices", "test", "--count", "5"]
+    refused = synth("marvin", *options, "--out", tmp_path / "set")
+    assert isinstance(refused.exception, SynthesisError)
+    assert "not for test" in str(refused.exception)
+    assert not (tmp_path / "set").exists()
+    assert synth("marvin", *options, "--any-side", "--out", tmp_path / "set").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "keyword"), [("Marvin", "marvin"), ("marvin", " Marvin "), ("ask Marvin now", "marvin")]
+)
+def test_a_list_with_the_keyword_is_refused(tmp_path: Path, text: str, keyword: str) -> None:
+    own = tmp_path / "own.txt"
+    own.write_text(f"marlin\n{text}\n")
+    mixed = synth(keyword, "--near-negatives", "--any-side", "--texts", own, "--out", tmp_path / "x")
+    assert isinstance(mixed.exception, SynthesisError)
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["  ", "--out", "x"], "empty"),
+        (["日本", "--near-negatives", "--out", "x"], "pronounce"),
+        (["marvin", "--out", "x", "--engine", "nothing"], "engines among"),
+        (["marvin", "--out", "x", "--engine", "piper:nowhere"], "Piper voice"),
+        (["marvin", "--out", "x", "--engine-command", "mytts {text}"], "{wav}"),
+        (["marvin", "--out", "x", "--engine-command", "mytts {text} {wav}", "--voices", "all"], "who speaks"),
+        (["marvin", "--out", "x", "--engine-command", "mytts {text} {wav}"], "the program 'mytts'"),
+        (["marvin", "--out", "x", "--engine", "flite", "--voices", "test", "--carrier", "no place"], "carrier"),
+    ],
+)
+def test_what_is_wrong_is_told_and_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = synth(*arguments)
+    assert isinstance(done.exception, SynthesisError)
+    assert told in str(done.exception)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "arguments", [["marvin"], ["marvin", "--texts", "x", "--list"], ["marvin", "--engine-voice", "a", "--list"]]
+)
+def test_wrong_usage_is_told(arguments: list[str]) -> None:
+    assert synth(*arguments).exit_code == 2
+
+
+def test_a_mass_that_is_none_is_told() -> None:
+    assert synth("marvin", "--near-negatives", "--list", "--mass", "near").exit_code == 2
+
+
+@pytest.mark.parametrize("keyword", ["你好", "?!"])
+def test_positives_that_english_voices_cannot_say_are_refused(keyword: str, tmp_path: Path) -> None:
+    done = synth(keyword, "--count", "2", "--out", tmp_path / "set")
+    assert isinstance(done.exception, SynthesisError)
+    assert "pronounce" in str(done.exception)
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_folder_that_is_there_is_refused_before_any_work(tmp_path: Path) -> None:
+    done = synth("marvin", "--near-negatives", "--out", tmp_path)
+    assert isinstance(done.exception, ConfigError)
+    assert "looking" not in done.output
+
+
+@pytest.mark.parametrize("arguments", [("--count", "2"), ("--distinct", "2", "--near-negatives", "--count", "4")])
+def test_a_side_that_gets_nothing_is_told_of(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    few = synth("marvin", "--voices", "all", *arguments, "--out", tmp_path / "set")
+    assert few.exit_code == 0
+    assert f"{arguments[0]} 2 leaves nothing for test" in few.output

@@ -1,0 +1,161 @@
+"""Laws of sets of spoken clips."""
+
+import dataclasses
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from wakeword import ConfigError, SynthesisError
+from wakeword.audio import read_audio, write_audio
+from wakeword.model import assets_folder
+from wakeword_tools.clips import synthesize
+from wakeword_tools.clips.synthesize import MANIFEST, Recipe, clips, plan, render
+from wakeword_tools.engines.voices import english_voices
+from wakeword_tools.makers import demo
+from wakeword_tools.texts.lists import texts_without
+
+TEXTS = ["marvin", "marlin", "turn on the lights"]
+VOICES = english_voices("train")
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_the_same_seed_makes_the_same_bytes_for_any_number_of_jobs(tmp_path: Path) -> None:
+    for name, jobs in (("one", 1), ("two", 2)):
+        synthesize.synthesize(TEXTS, VOICES, tmp_path / name, count=70, seed=3, max_pause=0.2, jobs=jobs)
+    assert files(tmp_path / "one") == files(tmp_path / "two")
+    assert plan(TEXTS, VOICES, count=70, seed=3) != plan(TEXTS, VOICES, count=70, seed=4)
+
+
+def test_a_manifest_rebuilds_its_clips_bit_for_bit(tmp_path: Path) -> None:
+    folder = synthesize.synthesize(TEXTS, VOICES, tmp_path / "set", count=20, seed=1, max_pause=0.3)
+    for line in reversed((folder / MANIFEST).read_text().splitlines()):
+        samples = render(Recipe.from_row(line)).samples
+        write_audio(tmp_path / "again.flac", samples)
+        assert (tmp_path / "again.flac").read_bytes() == (folder / json.loads(line)["file"]).read_bytes()
+
+
+def test_no_clip_is_empty_clipped_or_padded() -> None:
+    for utterance in clips(TEXTS, VOICES, count=120, seed=0):
+        samples = utterance.samples
+        assert 0.2 < len(samples) / 16_000 < 3, utterance.recipe
+        assert 0.1 < np.abs(samples).max() <= 0.951, utterance.recipe
+        assert 0.02 < np.sqrt(np.square(samples).mean()) < 0.071, utterance.recipe
+        assert np.abs(samples[:320]).max() > 0
+        assert np.abs(samples[-320:]).max() > 0
+
+
+def test_pauses_stand_around_the_speech() -> None:
+    recipe = plan(TEXTS, VOICES, count=1, seed=0)[0]
+    plain = render(recipe).samples
+    paused = render(dataclasses.replace(recipe, pause_before=0.25, pause_after=0.5)).samples
+    np.testing.assert_array_equal(paused[4000:-8000], plain)
+    assert not paused[:4000].any()
+    assert not paused[-8000:].any()
+
+
+def test_every_text_and_every_source_comes_equally_often() -> None:
+    recipes = plan(TEXTS, VOICES, count=301, seed=0)
+    for counts in (Counter(r.text for r in recipes), Counter(r.voice.source for r in recipes)):
+        assert max(counts.values()) - min(counts.values()) <= 1
+    assert len({r.voice.source for r in recipes}) == len({voice.source for voice in VOICES})
+
+
+def test_a_folder_is_complete_or_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def break_down(recipe: Recipe) -> synthesize.Utterance:
+        if recipe.text == "turn on the lights":
+            raise SynthesisError("the engine broke down")
+        return render(recipe)
+
+    monkeypatch.setattr(synthesize, "render", break_down)
+    with pytest.raises(SynthesisError, match="broke down"):
+        synthesize.synthesize(TEXTS, VOICES, tmp_path / "set", count=20, seed=0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+    # A process of its own, whose files cannot grow over 4 kB from when the engines have unpacked their data.
+    program = f"""if True:
+        import resource
+        from wakeword import SynthesisError
+        from wakeword_tools.clips.synthesize import render, plan, synthesize
+        from wakeword_tools.engines.voices import english_voices
+        voices = english_voices("train")
+        for recipe in plan(["marvin"], voices, count=20, seed=0):
+            render(recipe)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4_096, 4_096))
+        try:
+            synthesize(["marvin"], voices[:1], {str(tmp_path / "set")!r}, count=2, seed=0)
+        except SynthesisError as error:
+            print(error)
+    """
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert ended.stdout.startswith(f"could not write the clips to {tmp_path / 'set'}: [Errno 27] File too large")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("keep")
+    with pytest.raises(ConfigError, match="not there yet"):
+        synthesize.synthesize(TEXTS, VOICES, tmp_path, count=2, seed=0)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize(("texts", "voices", "count"), [([], VOICES, 1), (["a", " "], VOICES, 1), (["a"], [], 1)])
+def test_nothing_to_say_or_nobody_to_say_it_is_refused(texts: list[str], voices: list, count: int) -> None:  # type: ignore[type-arg]
+    with pytest.raises(SynthesisError, match="expected at least one"):
+        plan(texts, voices, count=count, seed=0)
+
+
+def test_an_older_manifest_is_still_read() -> None:
+    recipe = plan(TEXTS, VOICES, count=1, seed=0)[0]
+    row = recipe.to_row("000000.flac", seed=0)
+    for name in ("formants", "carrier", "accent", "variant", "locator"):
+        del row[name]
+    assert Recipe.from_row(json.dumps(row)) == dataclasses.replace(recipe, formants=1.0, carrier="{}")
+
+
+def test_how_it_is_said_varies() -> None:
+    recipes = plan(["marvin"], VOICES, count=200, seed=0)
+    assert {recipe.carrier for recipe in recipes} == {"{}", "{}!", "{}?", "{}."}
+    for values in (
+        [r.prosody.rate for r in recipes],
+        [r.prosody.pitch for r in recipes],
+        [r.formants for r in recipes],
+    ):
+        assert len(set(values)) > 50
+    assert {recipe.carrier for recipe in plan(TEXTS, VOICES, count=9, seed=0, carriers=["so {} it is"])} == {
+        "so {} it is"
+    }
+
+
+@pytest.mark.parametrize("line", ["", "{}", '{"text": 1}', "[]"])
+def test_a_line_that_is_no_recipe_is_refused(line: str) -> None:
+    with pytest.raises(SynthesisError, match="expected a line"):
+        Recipe.from_row(line)
+
+
+def test_a_keyword_is_found_in_a_text_as_whole_words_only() -> None:
+    hers = ["hey marvin", "Hey  MARVIN!", "so, hey, Marvin's here", "\they marvin\n"]
+    others = ["marvin", "hey", "marvin hey", "they marvin", "hey marvins", ""]
+    assert texts_without(" Hey Marvin ", [*hers, *others]) == others
+    # Letters that are written in two ways.
+    assert texts_without("Straße", ["STRASSE", "strasse"]) == []
+    assert texts_without("caf\u00e9", ["cafe\u0301"]) == []
+
+
+def test_the_demo_recording_is_what_its_script_makes() -> None:
+    folder = assets_folder() / "audio"
+    samples, words = demo.demo()
+    # Half a step of 16 bits, and what resamplers of different versions differ by.
+    np.testing.assert_allclose(read_audio(folder / "demo.flac"), samples, atol=1e-4)
+    stored = json.loads((folder / "demo.json").read_text())["words"]
+    assert [(word["word"], word["start"]) for word in stored] == [(word.word, word.start) for word in words]
+    assert sum(word.keyword for word in words) == 7

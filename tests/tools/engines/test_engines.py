@@ -1,0 +1,277 @@
+"""Laws of the engines that are not embedded."""
+
+import json
+import shutil
+import sys
+import time
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from wakeword import SynthesisError
+from wakeword.cli import app
+from wakeword_tools.clips.plan import Recipe, plan, render
+from wakeword_tools.clips.synthesize import MANIFEST, rebuild, synthesize
+from wakeword_tools.engines import programs
+from wakeword_tools.engines.command import CommandSynthesizer, command_voices, read_command_voices
+from wakeword_tools.engines.festival import FestivalSynthesizer
+from wakeword_tools.engines.piper import PiperSynthesizer, piper_voices
+from wakeword_tools.engines.programs import run_program
+from wakeword_tools.engines.synthesizer import Prosody, Synthesizer
+from wakeword_tools.engines.voices import english_voices, group_of_source
+
+# An engine in a line: a tone of 20 ms for each letter of the text, and what goes wrong on some texts.
+ENGINE = """
+import sys, time, wave, math, struct
+voice, wav, text = sys.argv[1:4]
+text = text if len(sys.argv) > 3 and text != "-" else sys.stdin.read()
+if "crash" in text: sys.exit("cannot say that")
+if "hang" in text: time.sleep(60)
+with wave.open(wav, "wb") as file:
+    file.setnchannels(1), file.setsampwidth(2), file.setframerate(22050)
+    for letter in ("" if "nothing" in text else text):
+        tone = (math.sin(6.283 * (300 + ord(letter)) * i / 22050) for i in range(441))
+        file.writeframes(b"".join(struct.pack("<h", int(12000 * x)) for x in tone))
+"""
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> str:
+    script = tmp_path / "my engine.py"
+    script.write_text(ENGINE)
+    return f"{sys.executable} '{script}' {{voice}} {{wav}} {{text}}"
+
+
+def test_a_command_speaks_at_16_khz(command: str) -> None:
+    voice = command_voices(command, ["ann"])[0]
+    samples = CommandSynthesizer().speak("hello there", voice)
+    assert samples.dtype == np.float32
+    assert len(samples) == pytest.approx(11 * 0.02 * 16_000, abs=20)
+
+
+@pytest.mark.parametrize("text", ["$(touch x); echo 'a' \"b\" {wav} {voice}", "a && b | c > d", "v {text}"])
+def test_a_text_is_never_run_nor_filled_in(command: str, text: str, tmp_path: Path) -> None:
+    voice = command_voices(command)[0]
+    samples = CommandSynthesizer().speak(text, voice)
+    assert len(samples) == pytest.approx(len(text) * 0.02 * 16_000, abs=20)
+
+
+def test_a_command_without_text_reads_it(command: str) -> None:
+    voice = command_voices(command.replace("{text}", "-"))[0]
+    assert len(CommandSynthesizer().speak("hello", voice)) == pytest.approx(1_600, abs=20)
+
+
+def test_a_text_that_looks_like_an_option_is_refused_or_read(command: str) -> None:
+    with pytest.raises(SynthesisError, match="does not begin with '-'"):
+        CommandSynthesizer().speak("-v hello", command_voices(command)[0])
+    by_input = command_voices(command.replace("{text}", "-"))[0]
+    assert len(CommandSynthesizer().speak("-v hello", by_input)) == pytest.approx(8 * 320, abs=20)
+
+
+@pytest.mark.parametrize("command", ["sh -c 'true > {wav}; echo {text}'", "sh {wav} --say={text}"])
+def test_a_text_within_a_word_of_a_command_is_refused(command: str) -> None:
+    with pytest.raises(SynthesisError, match="a word of its own"):
+        command_voices(command)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("crash", "cannot say that"), ("nothing", "expected the program to write"), ("[[m'A]]", "plain words")],
+)
+def test_a_command_that_fails_is_told(command: str, text: str, told: str) -> None:
+    with pytest.raises(SynthesisError, match=told):
+        CommandSynthesizer().speak(text, command_voices(command)[0])
+
+
+def test_a_program_that_hangs_is_stopped() -> None:
+    with pytest.raises(SynthesisError, match=r"longer than 0.2 s"):
+        run_program([sys.executable, "-c", "import time; time.sleep(60)"], timeout=0.2)
+    with pytest.raises(SynthesisError, match="killed by signal 9"):
+        run_program([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"])
+    with pytest.raises(SynthesisError, match="could not be started"):
+        run_program(["there-is-no-such-program"])
+
+
+def test_a_program_that_hangs_is_stopped_with_its_children(tmp_path: Path) -> None:
+    with pytest.raises(SynthesisError, match="longer than"):
+        run_program(["sh", "-c", f"cd '{tmp_path}'; touch began; (sleep 1; touch late) & wait"], timeout=0.3)
+    time.sleep(1.2)
+    assert [path.name for path in tmp_path.iterdir()] == ["began"]
+
+
+@pytest.mark.parametrize("command", ["", "mytts {text}", "mytts 'unclosed {wav}"])
+def test_a_command_that_writes_no_file_is_refused(command: str) -> None:
+    with pytest.raises(SynthesisError, match="expected a command"):
+        command_voices(command)
+
+
+def test_a_file_tells_command_voices_and_groups(command: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    voices = '[[voices]]\nname = "ann"\ngroup = "test"\n[[voices]]\nname = "ann2"\nsource = "bob"\n'
+    path.write_text(f"command = {json.dumps(command)}\nlicence = 'mine'\n{voices}")
+    ann, other = read_command_voices(path)
+    assert (ann.variant, ann.group, ann.licence) == ("ann", "test", "mine")
+    assert other.group == group_of_source(other.source)
+    assert [voice.group for voice in english_voices(engines=[f"command:{path}@validation"])] == ["test", "validation"]
+    path.write_text("voices = 3")
+    with pytest.raises(SynthesisError, match="expected a command and voices"):
+        read_command_voices(path)
+
+
+def test_a_set_leaves_out_what_an_engine_cannot_say_and_is_rebuilt(command: str, tmp_path: Path) -> None:
+    left_out: list[str] = []
+    folder = synthesize(
+        ["hello", "crash", "marlin"], command_voices(command), tmp_path / "set", count=9, seed=0,
+        skipped=lambda recipe, error: left_out.append(f"{recipe.text}: {error}"), distances={"marlin": 1.0},
+    )  # fmt: skip
+    rows = [json.loads(line) for line in (folder / MANIFEST).read_text().splitlines()]
+    assert len(left_out) == 3
+    assert all("cannot say that" in line for line in left_out)
+    assert {row["text"]: row["distance"] for row in rows} == {"hello": None, "marlin": 1.0}
+    assert {row["file"] for row in rows} == {path.name for path in folder.glob("*.flac")}
+    again = rebuild(folder / MANIFEST, tmp_path / "again")
+    for path in folder.iterdir():
+        assert (again / path.name).read_bytes() == path.read_bytes()
+
+
+def test_a_set_that_an_engine_cannot_say_at_all_is_absent(command: str, tmp_path: Path) -> None:
+    with pytest.raises(SynthesisError, match="none of 3 could be spoken"):
+        synthesize(
+            ["crash"], command_voices(command), tmp_path / "set", count=3, seed=0, skipped=lambda recipe, error: None
+        )
+    assert not (tmp_path / "set").exists()
+
+
+def test_the_command_line_names_what_was_left_out(command: str, tmp_path: Path) -> None:
+    texts = tmp_path / "own.txt"
+    texts.write_text("marlin\ncrash\n")
+    options = ["--near-negatives", "--texts", str(texts), "--any-side", "--count", "4", "--engine-command", command]
+    done = CliRunner().invoke(app, ["synth", "marvin", *options, "--out", str(tmp_path / "set")])
+    assert done.exit_code == 0, done.output
+    assert done.stderr.count("left out 'crash'") == 2
+    assert len((tmp_path / "set" / MANIFEST).read_text().splitlines()) == 2
+
+
+def test_phonemes_go_to_voices_that_take_them(command: str) -> None:
+    voices = [*command_voices(command), *english_voices("test")[:4]]
+    recipes = plan(["[[m'A@vIk]]", "marlin"], voices, count=60, seed=0)
+    assert {recipe.voice.engine for recipe in recipes if "[[" in recipe.text} == {"espeak-ng"}
+    assert {recipe.voice.engine for recipe in recipes if "[[" not in recipe.text} == {"espeak-ng", "command"}
+    with pytest.raises(SynthesisError, match="phonemes"):
+        plan(["[[m'A@vIk]]"], command_voices(command), count=1, seed=0)
+
+
+@pytest.mark.skipif(shutil.which("festival") is None, reason="festival is not installed")
+def test_festival_speaks_and_its_crash_is_an_error() -> None:
+    festival: Synthesizer = FestivalSynthesizer()
+    voice = festival.voices()[0]
+    slow, fast = (festival.speak('turn "on" the lights', voice, Prosody(rate=rate)) for rate in (0.8, 1.4))
+    assert len(fast) < 0.8 * len(slow)
+    assert np.abs(slow).max() > 0.05
+    np.testing.assert_array_equal(festival.speak("marvin", voice), festival.speak("marvin", voice))
+    with pytest.raises(SynthesisError, match="plain words"):
+        festival.speak("?!", voice)
+
+
+def test_engines_that_are_missing_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(SynthesisError, match="apt install festival"):
+        FestivalSynthesizer()
+    monkeypatch.setitem(sys.modules, "piper", None)
+    with pytest.raises(SynthesisError, match="pip install piper-tts"):
+        PiperSynthesizer()
+
+
+def piper_voice(folder: Path, name: str, **card: object) -> Path:
+    path = folder / f"{name}.onnx"
+    path.write_bytes(b"no network")
+    described = {"language": {"code": "en_US"}, "dataset": name.split("-")[1], "speaker_id_map": {}} | card
+    Path(f"{path}.json").write_text(json.dumps(described))
+    return path
+
+
+def test_piper_voices_are_one_for_each_speaker_and_one_human_in_one_group(tmp_path: Path) -> None:
+    for quality in ("low", "high"):
+        piper_voice(tmp_path, f"en_US-joe-{quality}")
+    piper_voice(tmp_path, "en_US-many-medium", speaker_id_map={str(n): n for n in range(100)})
+    voices = english_voices(engines=[f"piper:{tmp_path}"])
+    assert len({voice.name for voice in voices}) == len(voices) == 102
+    assert len({voice.source for voice in voices}) == 101
+    assert len({(voice.source, voice.group) for voice in voices}) == 101
+    assert {voice.group for voice in voices} == {"train", "validation", "test"}
+    assert {voice.group for voice in english_voices(engines=[f"piper:{tmp_path}@test"])} == {"test"}
+
+
+def test_a_human_of_flite_is_in_one_group_as_a_piper_voice_too(tmp_path: Path) -> None:
+    names = ["awb", "rms", "slt", "bdl", "clb"]
+    piper_voice(tmp_path, "en_US-arctic-medium", speaker_id_map={name: n for n, name in enumerate(names)})
+    flite = {voice.source: voice.group for voice in english_voices(engines=["flite"])}
+    arctic = {voice.source: voice.group for voice in piper_voices(tmp_path)}
+    assert list(arctic) == [f"flite:{name}" for name in names]
+    assert all(flite[source] == arctic[source] for source in flite.keys() & arctic.keys())
+    assert len(flite.keys() & arctic.keys()) == 3
+
+
+def test_a_piper_voice_without_its_description_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SynthesisError, match="found none"):
+        piper_voices(tmp_path)
+    Path(f"{piper_voice(tmp_path, 'en_US-joe-low')}.json").unlink()
+    with pytest.raises(SynthesisError, match=r"expected the JSON"):
+        piper_voices(tmp_path)
+
+
+def test_piper_is_asked_for_speaker_and_rate_without_noise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Voice:
+        asked: ClassVar[list[SimpleNamespace]] = []
+
+        @classmethod
+        def load(cls, path: str) -> "Voice":
+            return cls()
+
+        def synthesize(self, text: str, syn_config: SimpleNamespace) -> list[SimpleNamespace]:
+            self.asked.append(syn_config)
+            tone = np.sin(np.arange(22_050, dtype=np.float32) / 20)
+            return [SimpleNamespace(audio_float_array=tone, sample_rate=22_050)]
+
+    fake = ModuleType("piper")
+    fake.PiperVoice, fake.SynthesisConfig = Voice, SimpleNamespace  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "piper", fake)
+    piper_voice(tmp_path, "en_US-many-medium", speaker_id_map={"a": 0, "b": 7})
+    samples = PiperSynthesizer().speak("marvin", piper_voices(tmp_path)[1], Prosody(rate=2))
+    assert len(samples) == pytest.approx(16_000, abs=2)
+    asked = Voice.asked[0]
+    assert (asked.speaker_id, asked.length_scale, asked.noise_scale, asked.noise_w_scale) == (7, 0.5, 0, 0)
+
+
+def test_larger_and_smaller_speakers_take_as_long() -> None:
+    voice = english_voices("test")[0]
+    spoken = [render(Recipe("turn on the lights", voice, formants=factor)).samples for factor in (0.85, 1.0, 1.2)]
+    lengths = [len(samples) for samples in spoken]
+    assert max(lengths) < 1.06 * min(lengths)
+    centres = []
+    for samples in spoken:
+        power = np.square(np.abs(np.fft.rfft(samples)))
+        centres.append(float((np.fft.rfftfreq(len(samples)) * power).sum() / power.sum()))
+    assert centres[0] < centres[1] < centres[2]
+
+
+@pytest.mark.parametrize("settings", [{"formants": 2.0}, {"carrier": "no place"}, {"carrier": "{} {}"}])
+def test_a_recipe_out_of_range_is_refused(settings: dict[str, float]) -> None:
+    with pytest.raises(SynthesisError, match="expected formants"):
+        Recipe("marvin", english_voices("test")[0], **settings)  # type: ignore[arg-type]
+
+
+def test_a_carrier_is_said_around_the_text() -> None:
+    voice = english_voices("test")[0]
+    alone, within = (render(Recipe("marvin", voice, carrier=carrier)).samples for carrier in ("{}", "please {} now"))
+    assert len(within) > 1.5 * len(alone)
+
+
+def test_programs_give_up_before_the_process_that_runs_them() -> None:
+    from wakeword_tools.engines.isolation import SECONDS_FOR_AN_ITEM
+
+    assert programs.SECONDS_TO_SPEAK < SECONDS_FOR_AN_ITEM

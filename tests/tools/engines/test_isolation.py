@@ -1,0 +1,84 @@
+"""Laws of work in processes of its own."""
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from wakeword import SynthesisError
+from wakeword_tools.engines.isolation import isolated
+from wakeword_tools.engines.programs import run_program
+
+
+def work(item: int) -> int:
+    """Crashes on 7, hangs on 11, fails on 13."""
+    if item == 7:
+        os._exit(139)
+    if item == 11:
+        time.sleep(600)
+    if item == 13:
+        raise SynthesisError("cannot say 13")
+    return item * item
+
+
+def fill_the_disk(item: int) -> int:
+    raise OSError(28, "No space left on device")
+
+
+def never(item: int) -> int:
+    os._exit(1)
+
+
+def die_after_15(item: int) -> int:
+    if item == 15:
+        threading.Timer(0.1, os._exit, [1]).start()
+    return item
+
+
+def run_for_long(folder: str) -> str:
+    return run_program(["sh", "-c", f"cd '{folder}'; touch began; sleep 2; touch late"])
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_item_that_fails_crashes_or_hangs_costs_that_item(jobs: int) -> None:
+    items = list(range(20))
+    results = list(isolated(work, items, jobs=jobs, timeout=1.5))
+    for item, result in zip(items, results, strict=True):
+        if item in (7, 11, 13):
+            expected = {7: "crashed", 11: "longer than 1.5 s", 13: "cannot say 13"}[item]
+            assert isinstance(result, SynthesisError)
+            assert expected in str(result)
+        else:
+            assert result == item * item
+
+
+def test_an_error_of_the_system_ends_the_work() -> None:
+    with pytest.raises(OSError, match="No space left"):
+        list(isolated(fill_the_disk, [1, 2, 3]))
+
+
+def test_what_always_crashes_ends_the_work() -> None:
+    with pytest.raises(SynthesisError, match="crashed"):
+        list(isolated(never, list(range(100)), jobs=2))
+
+
+def test_nothing_to_do_is_done() -> None:
+    assert list(isolated(work, [])) == []
+
+
+def test_a_process_that_dies_between_batches_costs_no_item() -> None:
+    results = []
+    for result in isolated(die_after_15, list(range(20))):
+        results.append(result)
+        if result == 15:
+            time.sleep(0.5)
+    assert results == list(range(20))
+
+
+def test_what_a_stopped_process_was_running_is_stopped_too(tmp_path: Path) -> None:
+    (result,) = isolated(run_for_long, [str(tmp_path)], timeout=0.5)
+    assert isinstance(result, SynthesisError)
+    time.sleep(2)
+    assert [path.name for path in tmp_path.iterdir()] == ["began"]

@@ -1,0 +1,289 @@
+"""Laws of Kokoro's voices, with a small network in the place of its weights."""
+
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, save
+from typer.testing import CliRunner
+
+from wakeword import ConfigError, SynthesisError
+from wakeword.cli import app
+from wakeword_tools.clips.synthesize import MANIFEST, rebuild
+from wakeword_tools.engines.kokoro import ENVIRONMENT, KokoroSynthesizer, kokoro_voices
+from wakeword_tools.engines.synthesizer import Prosody, Synthesizer
+from wakeword_tools.engines.voices import Voice, english_voices
+from wakeword_tools.texts.splits import split_texts
+
+# Every voice of Kokoro-82M v1.0.
+SPEAKERS = {
+    "af": "alloy aoede bella heart jessica kore nicole nova river sarah sky",
+    "am": "adam echo eric fenrir liam michael onyx puck santa",
+    "bf": "alice emma isabella lily",
+    "bm": "daniel fable george lewis",
+    "ef": "dora",
+    "em": "alex santa",
+    "ff": "siwis",
+    "hf": "alpha beta",
+    "hm": "omega psi",
+    "if": "sara",
+    "im": "nicola",
+    "jf": "alpha gongitsune nezumi tebukuro",
+    "jm": "kumo",
+    "pf": "dora",
+    "pm": "alex santa",
+    "zf": "xiaobei xiaoni xiaoxiao xiaoyi",
+    "zm": "yunjian yunxi yunxia yunyang",
+}
+NAMES = [f"{kind}_{name}" for kind, names in SPEAKERS.items() for name in names.split()]
+FEW = ("af_heart", "am_adam", "bf_emma", "bm_daniel", "af_nova", "jf_alpha")
+SYMBOLS = ".!?,ˈˌː:;abcdefhijklmnopstuvwzæðŋɑɔəɛɜɡɪɹʃʊʌʒʤʧθAIOQTWYᵊᵻ "
+VOCABULARY = {symbol: number for number, symbol in enumerate(SYMBOLS, 1)}
+
+
+def write_model(path: Path, tokens: str = "input_ids", style: int = 256) -> None:
+    """A network with Kokoro's inputs: for each token 50 ms at the speed, a tone of the style's mean and the last mark."""
+    nodes = [
+        helper.make_node("Size", [tokens], ["length"]),
+        helper.make_node("Cast", ["length"], ["tokens_as_float"], to=TensorProto.FLOAT),
+        helper.make_node("Squeeze", ["speed"], ["rate"]),
+        helper.make_node("Mul", ["tokens_as_float", "samples_of_a_token"], ["at_usual_speed"]),
+        helper.make_node("Div", ["at_usual_speed", "rate"], ["samples"]),
+        helper.make_node("Range", ["zero", "samples", "one"], ["time"]),
+        helper.make_node("ReduceMean", ["style"], ["height"], keepdims=0),
+        helper.make_node("Gather", [tokens, "before_last"], ["mark"], axis=1),
+        helper.make_node("Cast", ["mark"], ["mark_as_float"], to=TensorProto.FLOAT),
+        helper.make_node("Squeeze", ["mark_as_float"], ["mark_alone"]),
+        helper.make_node("Mul", ["mark_alone", "step"], ["melody"]),
+        helper.make_node("Add", ["height", "melody"], ["pitch"]),
+        helper.make_node("Mul", ["time", "pitch"], ["phase"]),
+        helper.make_node("Sin", ["phase"], ["audio"]),
+    ]
+    constants = [
+        helper.make_tensor("samples_of_a_token", TensorProto.FLOAT, [], [1_200.0]),
+        helper.make_tensor("zero", TensorProto.FLOAT, [], [0.0]),
+        helper.make_tensor("one", TensorProto.FLOAT, [], [1.0]),
+        helper.make_tensor("step", TensorProto.FLOAT, [], [0.01]),
+        helper.make_tensor("before_last", TensorProto.INT64, [1], [-2]),
+    ]
+    inputs = [
+        helper.make_tensor_value_info(tokens, TensorProto.INT64, [1, "length"]),
+        helper.make_tensor_value_info("style", TensorProto.FLOAT, [1, style]),
+        helper.make_tensor_value_info("speed", TensorProto.FLOAT, [1]),
+    ]
+    outputs = [helper.make_tensor_value_info("audio", TensorProto.FLOAT, ["samples"])]
+    graph = helper.make_graph(nodes, "kokoro", inputs, outputs, constants)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
+
+
+def write_voices(folder: Path) -> None:
+    (folder / "voices").mkdir()
+    for number, name in enumerate(FEW):
+        np.full((510, 256), 0.05 + 0.02 * number, np.float32).tofile(folder / "voices" / f"{name}.bin")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """As on Hugging Face."""
+    root = tmp_path / "kokoro"
+    write_model(root / "onnx" / "model_quantized.onnx")
+    write_voices(root)
+    (root / "tokenizer.json").write_text(json.dumps({"model": {"vocab": VOCABULARY}}))
+    return root
+
+
+def named(folder: Path) -> dict[str, Voice]:
+    return {voice.variant: voice for voice in kokoro_voices(folder)}
+
+
+def tone(samples: np.ndarray) -> float:
+    """The strongest frequency, in radians a sample at 24 kHz."""
+    spectrum = np.abs(np.fft.rfft(samples * np.hanning(len(samples)), 1 << 19))
+    return float(np.argmax(spectrum)) / (1 << 19) * 2 * np.pi * 16 / 24
+
+
+def test_it_speaks_at_16_khz_at_the_rate_and_always_the_same(folder: Path) -> None:
+    kokoro: Synthesizer = KokoroSynthesizer()
+    voice = named(folder)["af_heart"]
+    usual, fast = (kokoro.speak("hello there", voice, Prosody(rate=rate)) for rate in (1.0, 1.25))
+    assert usual.dtype == np.float32
+    assert len(usual) % 800 == pytest.approx(0, abs=1)  # 50 ms for a token
+    assert len(fast) == pytest.approx(len(usual) / 1.25, abs=2)
+    np.testing.assert_array_equal(kokoro.speak("hello there", voice), usual)
+
+
+def test_a_model_whose_inputs_have_other_names_and_a_vocabulary_of_its_own_speak_the_same(tmp_path: Path) -> None:
+    spoken = []
+    for tokens, model, file in (("input_ids", "onnx/m.onnx", "tokenizer.json"), ("tokens", "m.onnx", "vocab.json")):
+        root = tmp_path / tokens
+        write_model(root / model, tokens)
+        write_voices(root)
+        described = {"vocab": VOCABULARY}
+        (root / file).write_text(json.dumps({"model": described} if file == "tokenizer.json" else described))
+        spoken.append(KokoroSynthesizer().speak("marvin", named(root)["af_heart"]))
+    np.testing.assert_array_equal(*spoken)
+
+
+def test_the_mark_at_the_end_sets_the_melody_and_none_is_a_comma(folder: Path) -> None:
+    voice = named(folder)["af_heart"]
+    tones = {mark: tone(KokoroSynthesizer().speak(f"marvin{mark}", voice)) for mark in ("", *",.!?")}
+    steps = {mark: (pitch - 0.05) / 0.01 for mark, pitch in tones.items()}
+    assert {mark: round(step) for mark, step in steps.items() if mark} == {mark: VOCABULARY[mark] for mark in ",.!?"}
+    assert steps[""] == steps[","]
+
+
+def test_phonemes_are_spoken_as_the_word_that_they_are(folder: Path) -> None:
+    voice = named(folder)["af_heart"]
+    word, phonemes, other = (KokoroSynthesizer().speak(text, voice) for text in ("marvin", "[[m'A@vIn]]", "[[m'A@]]"))
+    np.testing.assert_array_equal(word, phonemes)
+    assert len(other) < len(word)
+
+
+def test_british_voices_drop_the_r(folder: Path) -> None:
+    american, british = (KokoroSynthesizer().speak("car", named(folder)[name]) for name in ("af_heart", "bf_emma"))
+    assert len(american) == len(british)  # the r there, the length of the vowel here
+    american, british = (KokoroSynthesizer().speak("letter", named(folder)[name]) for name in ("af_heart", "bf_emma"))
+    assert len(american) == len(british) + 800
+
+
+def test_a_mixture_lies_between_its_voices(folder: Path) -> None:
+    mixtures = [voice for voice in kokoro_voices(folder) if "*" in voice.variant]
+    assert mixtures
+    for voice in mixtures:
+        parts = [part.split("*") for part in voice.variant.split("+")]
+        mean = sum(float(weight) * (0.05 + 0.02 * FEW.index(name)) for name, weight in parts)
+        assert tone(KokoroSynthesizer().speak("marvin.", voice)) == pytest.approx(
+            mean + 0.01 * VOCABULARY["."], abs=1e-3
+        )
+
+
+@pytest.fixture
+def all_voices(folder: Path) -> list[Voice]:
+    for name in NAMES:
+        (folder / "voices" / f"{name}.bin").touch()
+    return kokoro_voices(folder)
+
+
+def test_every_voice_is_a_source_on_one_side_and_most_are_for_training(all_voices: list[Voice]) -> None:
+    alone = [voice for voice in all_voices if "*" not in voice.variant]
+    assert {voice.source for voice in alone} == {f"kokoro:{name}" for name in NAMES}
+    sides = Counter(voice.group for voice in alone)
+    assert 0.6 < sides["train"] / len(NAMES) < 0.8
+    assert min(sides["validation"], sides["test"]) >= 5
+    english = Counter(voice.group for voice in alone if voice.accent.startswith("en"))
+    assert english["train"] > english["validation"] + english["test"]
+    assert min(english.values()) >= 2
+
+
+def test_only_voices_for_training_are_mixed_and_no_set_of_them_twice(all_voices: list[Voice]) -> None:
+    side = {voice.source: voice.group for voice in all_voices}
+    assert len(side) == len(all_voices)
+    mixtures = [voice for voice in all_voices if "*" in voice.variant]
+    assert len(mixtures) >= 40
+    for voice in mixtures:
+        parts = dict(part.split("*") for part in voice.variant.split("+"))
+        assert voice.source == "kokoro:" + "+".join(sorted(parts))
+        assert 2 <= len(parts) <= 3
+        assert {side[f"kokoro:{name}"] for name in parts} == {voice.group} == {"train"}
+        assert sum(map(float, parts.values())) == pytest.approx(1, abs=0.002)
+        assert max(parts, key=lambda name: float(parts[name]))[0] in "ab"
+
+
+def test_a_side_given_by_hand_is_that_of_all(folder: Path) -> None:
+    given = english_voices(engines=[f"kokoro:{folder}@test"])
+    assert {voice.group for voice in given} == {"test"}
+    assert len(given) == len(FEW)
+
+
+def test_the_environment_names_the_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ENVIRONMENT, str(folder))
+    assert english_voices(engines=["kokoro"]) == english_voices(engines=[f"kokoro:{folder}"])
+    monkeypatch.delenv(ENVIRONMENT)
+    with pytest.raises(ConfigError, match=f"{ENVIRONMENT}; get onnx"):
+        english_voices(engines=["kokoro"])
+
+
+def without_voices(folder: Path) -> None:
+    (folder / "voices").rename(folder / "styles")
+
+
+def with_two_models(folder: Path) -> None:
+    write_model(folder / "onnx" / "model.onnx")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (lambda folder: folder.rename(folder.with_name("away")), "expected a folder with Kokoro, found none"),
+        (without_voices, r"voices/\*.bin, found none"),
+        (with_two_models, "expected one ONNX model below it, found onnx/model.onnx, onnx/model_quantized.onnx"),
+        (lambda folder: (folder / "onnx" / "model_quantized.onnx").unlink(), "one ONNX model below it, found none"),
+        (lambda folder: (folder / "tokenizer.json").unlink(), "vocab.json or tokenizer.json in it, found neither"),
+        (lambda folder: (folder / "tokenizer.json").write_text("[]"), "Kokoro's symbols and their tokens"),
+        (lambda folder: (folder / "tokenizer.json").write_text('{"vocab": {"a": 1}}'), "are not there"),
+    ],
+)
+def test_a_folder_without_kokoro_is_told_with_where_to_get_it(folder: Path, spoil: object, told: str) -> None:
+    spoil(folder)  # type: ignore[operator]
+    with pytest.raises(ConfigError, match=told) as caught:
+        kokoro_voices(folder)
+    assert "\n" not in str(caught.value)
+    assert "Kokoro-82M-v1.0-ONNX" in str(caught.value)
+
+
+def test_a_model_or_a_voice_that_is_none_is_told(folder: Path) -> None:
+    voices = named(folder)
+    (folder / "voices" / "am_adam.bin").write_bytes(b"1234" * 256)
+    with pytest.raises(ConfigError, match=r"expected float32 \(510, 256\), got 256 numbers"):
+        KokoroSynthesizer().speak("marvin", voices["am_adam"])
+    elsewhere = folder.rename(folder.with_name("elsewhere"))
+    (elsewhere / "onnx" / "model_quantized.onnx").write_bytes(b"no network")
+    with pytest.raises(ConfigError, match="could not load it"):
+        KokoroSynthesizer().speak("marvin", named(elsewhere)["af_heart"])
+    other = elsewhere.rename(folder.with_name("other"))
+    write_model(other / "onnx" / "model_quantized.onnx", style=128)
+    with pytest.raises(ConfigError, match="expected inputs for tokens, style and speed"):
+        KokoroSynthesizer().speak("marvin", named(other)["af_heart"])
+
+
+@pytest.mark.parametrize("text", ["?!", " ", "marvin " * 100])
+def test_a_text_of_no_or_too_many_sounds_is_refused(folder: Path, text: str) -> None:
+    with pytest.raises(SynthesisError, match="expected 1 to 509 sounds"):
+        KokoroSynthesizer().speak(text, named(folder)["af_heart"])
+
+
+def test_one_command_makes_all_sides_and_its_manifest_makes_them_again(folder: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.txt"
+    texts = [f"{first}{rest}" for first in ("mar", "bar", "tar", "dar") for rest in ("lin", "tin", "bin", "din", "kin")]
+    own.write_text("\n".join(texts))
+    options = ["--near-negatives", "--texts", own, "--engine", f"kokoro:{folder}", "--voices", "all", "--count", 20]
+    done = CliRunner().invoke(app, ["synth", "marvin", *map(str, options), "--out", str(tmp_path / "set")])
+    assert done.exit_code == 0, (done.output, done.exception)
+    rows = [json.loads(line) for line in (tmp_path / "set" / MANIFEST).read_text().splitlines()]
+    assert Counter(row["group"] for row in rows) == {"train": 14, "validation": 3, "test": 3}
+    assert len({row["file"] for row in rows}) == 20
+    sides = split_texts("marvin", texts)
+    assert all(row["text"] in sides[row["group"]] for row in rows)
+    side_of = {voice.source: voice.group for voice in kokoro_voices(folder)}
+    assert all(side_of[row["source"]] == row["group"] for row in rows)
+    again = rebuild(tmp_path / "set" / MANIFEST, tmp_path / "again")
+    for path in (tmp_path / "set").iterdir():
+        assert (again / path.name).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.skipif(
+    not os.environ.get(ENVIRONMENT), reason=f"{ENVIRONMENT}, a folder with Kokoro's weights, is not set"
+)
+def test_the_weights_themselves_say_a_word() -> None:
+    voices = {voice.variant: voice for voice in kokoro_voices()}
+    kokoro = KokoroSynthesizer()
+    slow, fast = (kokoro.speak("marvin", voices["af_heart"], Prosody(rate=rate)) for rate in (0.8, 1.3))
+    assert 0.3 * 16_000 < len(fast) < 0.9 * len(slow)
+    assert len(slow) < 2.5 * 16_000
+    assert 0.05 < np.abs(slow).max() <= 1.2
+    np.testing.assert_array_equal(kokoro.speak("marvin", voices["af_heart"], Prosody(rate=0.8)), slow)
+    assert len(kokoro.speak("marvin", voices["bm_george"])) != len(kokoro.speak("marvin", voices["af_heart"]))

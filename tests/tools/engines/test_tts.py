@@ -1,0 +1,135 @@
+"""Laws of the text-to-speech engines and of their voices."""
+
+import shutil
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from wakeword import SynthesisError
+from wakeword_tools.engines.espeak import EspeakSynthesizer
+from wakeword_tools.engines.flite import FliteSynthesizer
+from wakeword_tools.engines.synthesizer import Prosody, Synthesizer
+from wakeword_tools.engines.voices import Voice, english_voices, voice_named
+
+GROUPS = ("train", "validation", "test")
+ENGINES = ("espeak-ng", "flite")
+# f3 has breath, Reed is a Klatt voice with breath, m1 has flutter: each keeps another state inside espeak-ng.
+STATEFUL = ("espeak-ng:en-GB-x-rp+f3", "espeak-ng:en-US+Reed", "espeak-ng:en-GB-scotland+m1")
+
+
+@pytest.fixture(scope="module")
+def espeak() -> EspeakSynthesizer:
+    return EspeakSynthesizer()
+
+
+@pytest.fixture(
+    params=[
+        EspeakSynthesizer,
+        pytest.param(
+            FliteSynthesizer, marks=pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")
+        ),
+    ]
+)
+def engine(request: pytest.FixtureRequest) -> Synthesizer:
+    made: Synthesizer = request.param()
+    return made
+
+
+def test_no_source_is_in_two_groups() -> None:
+    sources = [{voice.source for voice in english_voices(group, engines=ENGINES)} for group in GROUPS]
+    assert sum(map(len, sources)) == len(set.union(*sources))
+    assert all(sources)
+
+
+def test_every_voice_is_found_by_its_name() -> None:
+    voices = english_voices(engines=ENGINES)
+    assert len({voice.name for voice in voices}) == len(voices)
+    assert voice_named(voices[100].name) == voices[100]
+
+
+def test_the_embedded_engine_has_every_voice_that_is_listed(espeak: EspeakSynthesizer) -> None:
+    assert espeak.voices() == english_voices()
+
+
+def test_every_source_speaks_with_its_own_voice(espeak: EspeakSynthesizer) -> None:
+    one_each = {voice.variant: voice for voice in english_voices()}
+    spoken = {name: espeak.speak("marvin", voice) for name, voice in one_each.items()}
+    assert all(0.2 < len(samples) / 16_000 < 1.5 for samples in spoken.values())
+    assert all(0.02 < np.abs(samples).max() < 0.9 for samples in spoken.values())
+    assert len({samples.tobytes() for samples in spoken.values()}) == len(spoken)
+
+
+@pytest.mark.parametrize("name", STATEFUL)
+def test_what_was_said_before_does_not_matter(espeak: EspeakSynthesizer, name: str) -> None:
+    voice = voice_named(name)
+    alone = espeak.speak("harvest", voice)
+    for other in STATEFUL:
+        espeak.speak("something else", voice_named(other), Prosody(rate=1.3, pitch=0.7))
+    np.testing.assert_array_equal(espeak.speak("harvest", voice), alone)
+
+
+def test_speaks_16_khz_mono_and_faster_is_shorter(engine: Synthesizer) -> None:
+    voice = engine.voices()[0]
+    slow, fast = (engine.speak("turn on the lights", voice, Prosody(rate=rate)) for rate in (0.8, 1.4))
+    assert slow.dtype == fast.dtype == np.float32
+    assert slow.ndim == 1
+    assert len(fast) < 0.8 * len(slow)
+    assert 0.8 < len(slow) / 16_000 < 3
+
+
+def test_a_text_is_read_in_ipa_by_words_and_its_phonemes_as_written(espeak: EspeakSynthesizer) -> None:
+    assert espeak.ipa("hey jarvis, [[m'A@vIk]]!", "en-US") == "hˈe^ɪ d^ʒˈɑː^ɹvɪs mˈɑː^ɹvɪk"
+    assert espeak.ipa("marvin", "en") == "mˈɑːvɪn"
+    assert espeak.ipa("?!", "en") == ""
+    with pytest.raises(SynthesisError, match="expected an accent"):
+        espeak.ipa("marvin", "de")
+
+
+def test_phonemes_are_spoken_as_the_word_that_they_are(espeak: EspeakSynthesizer) -> None:
+    voice = voice_named("espeak-ng:en-GB-x-rp+f3")
+    np.testing.assert_array_equal(espeak.speak("[[m'A@vIn]]", voice), espeak.speak("marvin", voice))
+
+
+def test_words_follow_one_another_through_the_text(espeak: EspeakSynthesizer) -> None:
+    voice = voice_named("espeak-ng:en-US+m2")
+    samples, words = espeak.speak_words("Hey Marvin, turn left.", voice)
+    assert [word.text for word in words] == ["Hey", "Marvin", "turn", "left"]
+    assert all(one.end == next_one.start for one, next_one in pairwise(words))
+    assert words[0].start == 0
+    assert words[-1].end == pytest.approx(len(samples) / 16_000, abs=0.001)
+
+
+@pytest.mark.parametrize("text", ["", "  ", "?!", "[["])
+def test_a_text_without_sound_is_refused(engine: Synthesizer, text: str) -> None:
+    with pytest.raises(SynthesisError, match=r"expected a text|no sound"):
+        engine.speak(text, engine.voices()[0])
+
+
+def test_an_unknown_voice_is_refused(engine: Synthesizer) -> None:
+    with pytest.raises(SynthesisError, match="expected a voice"):
+        engine.speak("marvin", Voice("x:y", engine.engine, "en", "nobody", "nobody", "train", "CC0-1.0"))
+
+
+def test_an_unknown_name_group_or_engine_is_refused() -> None:
+    with pytest.raises(SynthesisError, match="name of a voice"):
+        voice_named("espeak-ng:en+nobody")
+    with pytest.raises(SynthesisError, match="voice group"):
+        english_voices("everyone")  # type: ignore[arg-type]
+    with pytest.raises(SynthesisError, match="engines"):
+        english_voices(engines=["nothing"])
+
+
+@pytest.mark.parametrize("settings", [{"rate": 0.1}, {"rate": float("nan")}, {"pitch": 3}, {"pitch_range": -1}])
+def test_prosody_out_of_range_is_refused(settings: dict[str, float]) -> None:
+    with pytest.raises(SynthesisError, match="expected rate"):
+        Prosody(**settings)
+
+
+def test_a_missing_engine_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(SynthesisError, match="apt install flite"):
+        FliteSynthesizer()
+    monkeypatch.setitem(__import__("sys").modules, "espeakng_loader", None)
+    with pytest.raises(SynthesisError, match="pip install"):
+        EspeakSynthesizer()

@@ -1,0 +1,77 @@
+"""A report says what a program counting by hand would say."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.builders import card
+from support.simulated import evenly
+
+from wakeword_tools.measure.evaluate import Report, evaluate
+from wakeword_tools.measure.scores import ScoreSet, events_at
+
+
+def report(seed: int = 0) -> tuple[ScoreSet, Report]:
+    scores = evenly(np.random.default_rng(seed), negatives=300, near=150, hours=4.0, per_hour=20.0)
+    return scores, evaluate(scores, card(threshold=0.8), fprs=(0.03, 0.1), rates=(0.5, 2.0), fingerprint="f")
+
+
+@given(seed=st.integers(0, 1_000))
+def test_recalls_are_those_at_their_thresholds_and_the_thresholds_keep_their_rates(seed: int) -> None:
+    scores, made = report(seed)
+    for negatives, recalls in (
+        (scores.words, made.recall_at_fpr),
+        (scores.negatives, made.recall_at_fpr_negatives),
+        (scores.near_negatives, made.recall_at_fpr_near_negatives),
+    ):
+        for fpr, one in recalls.items():
+            assert one.recall == (scores.positives >= one.threshold).mean()
+            assert one.low <= one.recall <= one.high
+            assert (negatives >= one.threshold).mean() <= float(fpr)
+    for rate, one in made.recall_at_fa_per_hour.items():
+        assert one.recall == (scores.positives >= one.threshold).mean()
+        assert events_at(scores.streams, one.threshold) <= float(rate) * 4.0
+    assert made.recall_at_fpr["0.1"].recall >= made.recall_at_fpr["0.03"].recall
+
+
+def test_the_points_of_the_card_are_measured_as_they_are() -> None:
+    scores, made = report()
+    point = made.operating_points["fpr=0.03"]
+    assert point.threshold == 0.8
+    assert point.measured.recall.value == (scores.positives >= 0.8).mean()
+    assert made.default_point == "fpr=0.03"
+
+
+def test_the_json_has_the_keys_that_other_programs_read() -> None:
+    _, made = report()
+    content = json.loads(json.dumps(dataclasses.replace(made, snr={"20": made}).to_json(), allow_nan=False))
+    assert {key: content[key] for key in ("keyword", "positives", "negatives", "near_negatives")} == {
+        "keyword": "marvin",
+        "positives": 200,
+        "negatives": 300,
+        "near_negatives": 150,
+    }
+    assert content["background_hours"] == 4.0
+    assert 0.5 < content["roc_auc"] < 1
+    for key in ("recall_at_fpr", "recall_at_fpr_negatives", "recall_at_fpr_near_negatives"):
+        assert set(content[key]) == {"0.03", "0.1"}
+        assert set(content[key]["0.03"]) == {"recall", "low", "high", "threshold"}
+    assert set(content["recall_at_fa_per_hour"]) == {"0.5", "2"}
+    for part in (content, content["snr"]["20"]):
+        assert part["operating_points"]["fpr=0.03"]["recall"]["trials"] == 200
+
+
+@pytest.mark.parametrize("missing", ["negatives", "near_negatives", "streams"])
+def test_what_was_not_measured_is_left_open(missing: str) -> None:
+    scores, _ = report()
+    empty = {"streams": [], "hours": 0.0} if missing == "streams" else {missing: np.zeros(0)}
+    made = evaluate(dataclasses.replace(scores, **empty), card())
+    key = {"streams": "recall_at_fa_per_hour"}.get(missing, f"recall_at_fpr_{missing}")
+    assert getattr(made, key) == {}
+    neither = evaluate(ScoreSet(scores.positives, np.zeros(0)), card())
+    assert neither.roc_auc is None
+    assert neither.recall_at_fpr == {}
+    json.dumps(neither.to_json(), allow_nan=False)

@@ -1,0 +1,71 @@
+"""Intervals are exact and cover the truth as often as they say."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from wakeword_tools.measure.intervals import (
+    assurance_of_fpr,
+    assurance_of_rate,
+    clips_needed,
+    clopper_pearson,
+    hours_needed,
+    most_accepted,
+    most_events,
+    poisson_rate,
+)
+
+
+def test_intervals_of_a_rate() -> None:
+    # Clopper and Pearson's exact bounds, as R's binom.test gives them.
+    assert clopper_pearson(8, 10) == pytest.approx((0.4439045, 0.9747893), abs=1e-6)
+    assert clopper_pearson(0, 10) == pytest.approx((0, 0.3084971), abs=1e-6)
+    assert clopper_pearson(10, 10) == pytest.approx((0.6915029, 1), abs=1e-6)
+
+
+def test_intervals_of_events_an_hour() -> None:
+    # R: poisson.test(0, 2) and poisson.test(3, 2).
+    assert poisson_rate(0, 2.0) == pytest.approx((0, 1.844440), abs=1e-5)
+    assert poisson_rate(3, 2.0) == pytest.approx((0.3093361, 4.3836365), abs=1e-5)
+
+
+@given(rate=st.floats(0.001, 0.999), trials=st.integers(1, 300))
+def test_intervals_of_a_rate_cover_it_19_times_in_20(rate: float, trials: int) -> None:
+    bounds = np.array([clopper_pearson(count, trials) for count in range(trials + 1)])
+    covers = (bounds[:, 0] <= rate) & (rate <= bounds[:, 1])
+    # Summed over all outcomes, so without chance: an exact interval never covers less than it says.
+    assert stats.binom.pmf(np.arange(trials + 1), trials, rate)[covers].sum() >= 0.95 - 1e-9
+
+
+@given(rate=st.floats(0.05, 20), hours=st.floats(0.1, 10))
+def test_intervals_of_events_cover_their_rate_19_times_in_20(rate: float, hours: float) -> None:
+    counts = np.arange(int(rate * hours + 20 * np.sqrt(rate * hours)) + 20)
+    bounds = np.array([poisson_rate(int(count), hours) for count in counts])
+    covers = (bounds[:, 0] <= rate) & (rate <= bounds[:, 1])
+    assert stats.poisson.pmf(counts, rate * hours)[covers].sum() >= 0.95 - 1e-9
+
+
+@given(clips=st.integers(1, 3_000), fpr=st.floats(0.005, 0.3), confidence=st.floats(0.5, 0.99))
+def test_the_most_accepted_is_sure_enough_and_one_more_is_not(clips: int, fpr: float, confidence: float) -> None:
+    most = most_accepted(clips, fpr, confidence=confidence)
+    if most is None:
+        assert clips < clips_needed(fpr, confidence=confidence)
+    else:
+        assert clips >= clips_needed(fpr, confidence=confidence)
+        assert assurance_of_fpr(most, clips, fpr) >= confidence > assurance_of_fpr(most + 1, clips, fpr)
+
+
+@given(hours=st.floats(0.1, 100), rate=st.floats(0.05, 10), confidence=st.floats(0.5, 0.99))
+def test_the_most_events_are_sure_enough_and_one_more_is_not(hours: float, rate: float, confidence: float) -> None:
+    most = most_events(hours, rate, confidence=confidence)
+    if most is None:
+        assert hours < hours_needed(rate, confidence=confidence) * (1 + 1e-9)
+    else:
+        assert assurance_of_rate(most, hours, rate) >= confidence > assurance_of_rate(most + 1, hours, rate)
+
+
+def test_the_rule_of_three() -> None:
+    assert clips_needed(0.03) == 99
+    assert hours_needed(0.5) == pytest.approx(5.99, abs=0.01)

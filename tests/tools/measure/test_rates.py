@@ -1,0 +1,154 @@
+"""Thresholds keep their targets: on the scores they were chosen on always, on fresh ones as often as they claim."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.simulated import evenly, peaks, with_ties
+
+from wakeword.errors import CalibrationError, ConfigError
+from wakeword_tools.measure.rates import (
+    Choice,
+    RateKind,
+    Target,
+    choose,
+    choose_fa_per_hour,
+    choose_fpr,
+    measure,
+    roc_auc,
+)
+from wakeword_tools.measure.scores import events_at
+
+seeds = st.integers(0, 2**32 - 1)
+SIMULATIONS = 600
+
+
+@given(seed=seeds, fpr=st.sampled_from([0.03, 0.05, 0.2]))
+def test_an_fpr_threshold_keeps_its_target_and_no_lower_one_would(seed: int, fpr: float) -> None:
+    scores = with_ties(seed)
+    threshold = choose(scores, Target(RateKind.FPR, fpr)).threshold
+    assert (scores.words >= threshold).mean() <= fpr
+    below = scores.words[scores.words < threshold].max()
+    assert (scores.words >= below).mean() > fpr
+
+
+@given(seed=seeds, rate=st.sampled_from([0.1, 0.5, 2.0]))
+def test_a_rate_is_kept_from_the_threshold_on_upwards_and_not_just_below(seed: int, rate: float) -> None:
+    scores = with_ties(seed)
+    threshold = choose(scores, Target(RateKind.FA_PER_HOUR, rate)).threshold
+    allowed = rate * scores.hours
+    levels = np.unique(np.concatenate(list(scores.streams)))
+    assert events_at(scores.streams, threshold) <= allowed
+    assert all(events_at(scores.streams, level) <= allowed for level in levels[levels >= threshold])
+    assert events_at(scores.streams, levels[levels < threshold].max()) > allowed
+
+
+@given(seed=seeds)
+def test_a_threshold_keeps_away_from_all_scores(seed: int) -> None:
+    scores = evenly(np.random.default_rng(seed), negatives=200, near=50, hours=1.0, per_hour=40.0)
+    for target in (Target(RateKind.FPR, 0.05), Target(RateKind.FA_PER_HOUR, 5.0)):
+        threshold = choose(scores, target).threshold
+        below, above = (scores.everything[side].tolist() for side in (scores.everything < threshold, slice(None)))
+        above = [score for score in above if score >= threshold]
+        odds = [np.log(score / (1 - score)) for score in (max(below), threshold, min(above))]
+        assert odds[1] - odds[0] == pytest.approx(odds[2] - odds[1], rel=1e-6, abs=1e-9)
+
+
+@given(seed=seeds)
+def test_a_higher_target_never_gives_a_higher_threshold(seed: int) -> None:
+    scores = with_ties(seed)
+    for kind, values in ((RateKind.FPR, (0.01, 0.03, 0.1, 0.5)), (RateKind.FA_PER_HOUR, (0.1, 0.5, 2.0))):
+        thresholds = [choose(scores, Target(kind, value)).threshold for value in values]
+        assert thresholds == sorted(thresholds, reverse=True)
+
+
+def kept(simulate: Callable[[np.random.Generator], tuple[Choice, bool]]) -> tuple[float, float]:
+    """How often a threshold kept its target on fresh data, and how often it claimed to."""
+    random = np.random.default_rng(0)
+    outcomes = [simulate(random) for _ in range(SIMULATIONS)]
+    return float(np.mean([is_kept for _, is_kept in outcomes])), float(np.mean([one.assurance for one, _ in outcomes]))
+
+
+@pytest.mark.parametrize("confidence", [None, 0.8, 0.95])
+def test_an_fpr_is_kept_on_fresh_clips_as_often_as_claimed(confidence: float | None) -> None:
+    def simulate(random: np.random.Generator) -> tuple[Choice, bool]:
+        scores = evenly(random, negatives=300, near=100)
+        choice = choose_fpr(scores.words, 0.05, scores.everything, confidence=confidence)
+        # Scores are even over 0..1, so this is the true rate.
+        return choice, 1 - choice.threshold <= 0.05
+
+    observed, claimed = kept(simulate)
+    assert claimed >= (confidence or 0.4)
+    # Three standard errors below; above, what the room over the highest score shut out adds.
+    assert claimed - 0.05 <= observed <= claimed + 0.1
+    if confidence is None:
+        assert observed < 0.65, "a threshold that fits its own data cannot promise more"
+
+
+@pytest.mark.parametrize(("confidence", "hours"), [(None, 8.0), (0.8, 8.0), (0.95, 8.0), (None, 0.5)])
+def test_a_rate_is_kept_on_fresh_audio_as_often_as_claimed(confidence: float | None, hours: float) -> None:
+    def simulate(random: np.random.Generator) -> tuple[Choice, bool]:
+        scores = evenly(random, hours=hours, per_hour=20.0)
+        choice = choose_fa_per_hour(scores, 1.0, confidence=confidence)
+        return choice, 20.0 * (1 - choice.threshold) <= 1.0
+
+    observed, claimed = kept(simulate)
+    assert claimed >= (confidence or 0.3)
+    assert claimed - 0.05 <= observed <= claimed + 0.12
+
+
+def test_measured_intervals_cover_the_truth() -> None:
+    random = np.random.default_rng(1)
+    covered = np.zeros(4)
+    for _ in range(SIMULATIONS):
+        scores = evenly(random, negatives=150, near=60, hours=4.0, per_hour=30.0)
+        measured = measure(scores, 0.9)
+        truths = (0.2, 0.1, 0.1, 3.0)
+        rates = (
+            measured.recall,
+            measured.fpr_negatives,
+            measured.fpr_near_negatives,
+            measured.false_accepts_per_hour,
+        )
+        covered += [
+            rate is not None and rate.low <= truth <= rate.high for rate, truth in zip(rates, truths, strict=True)
+        ]
+    # Exact intervals cover at least as often as they say, and these not much more often.
+    assert (covered / SIMULATIONS >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / SIMULATIONS)).all()
+    assert (covered / SIMULATIONS < 0.995).all()
+
+
+def test_too_little_for_a_confidence_is_told_with_what_is_needed() -> None:
+    random = np.random.default_rng(0)
+    scores = evenly(random, negatives=98, hours=2.0)
+    with pytest.raises(CalibrationError, match=r"at least 99 negative clips .* got 98"):
+        choose_fpr(scores.words, 0.03, scores.everything, confidence=0.95)
+    with pytest.raises(CalibrationError, match=r"at least 6\.0 h of background .* got 2\.00 h"):
+        choose_fa_per_hour(scores, 0.5, confidence=0.95)
+
+
+def test_background_without_any_event_gives_a_threshold_all_the_same() -> None:
+    scores = evenly(np.random.default_rng(0), hours=3.0)
+    threshold = choose_fa_per_hour(scores, 50.0).threshold
+    assert 0 < threshold <= scores.positives.min()
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, 1.0, float("nan")])
+def test_a_rate_that_no_threshold_could_have_is_refused(value: float) -> None:
+    with pytest.raises(ConfigError, match="expected fpr between 0 and 1"):
+        Target(RateKind.FPR, value)
+
+
+@given(seed=seeds)
+def test_roc_area_is_the_share_of_pairs_in_order(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    positives, negatives = random.integers(0, 9, 30) / 9, random.integers(0, 7, 40) / 9
+    pairs = np.subtract.outer(positives, negatives)
+    assert roc_auc(positives, negatives) == pytest.approx((pairs > 0).mean() + 0.5 * (pairs == 0).mean())
+
+
+def test_simulated_peaks_are_events() -> None:
+    stream = peaks(1.0, 100.0, np.random.default_rng(0))
+    assert events_at([stream], 0.5) == (stream >= 0.5).sum() > 20

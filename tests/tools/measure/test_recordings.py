@@ -1,0 +1,113 @@
+"""Recordings are read once, counted once, and are either the wake word or not."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from support.builders import bursts
+
+from wakeword import AudioFileError, Model
+from wakeword.errors import CalibrationError, DataError
+from wakeword_tools.measure.recordings import Group, Scored, find_files, score_files
+from wakeword_tools.measure.scores import clip_score
+
+Folders = dict[Group, list[Path]]
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> Folders:
+    """Three positives, two near negatives, three negatives and half a minute of background."""
+    made = {group: [tmp_path / group] for group in Group}
+    for (folder,) in made.values():
+        folder.mkdir()
+    for seed in range(3):
+        soundfile.write(tmp_path / "positives" / f"{seed}.wav", bursts(1.1, {0.4: "low"}, seed=seed), 16_000)
+        soundfile.write(tmp_path / "negatives" / f"{seed}.flac", bursts(1.1, {0.4: "high"}, seed=seed), 16_000)
+    for seed in range(2):
+        soundfile.write(tmp_path / "near_negatives" / f"{seed}.wav", bursts(0.5, {0.1: "low"}, seed=seed), 16_000)
+    soundfile.write(tmp_path / "background" / "talk.flac", bursts(36, {3.0: "low", 9.0: "high"}), 16_000)
+    return made
+
+
+def scored(model: Model, folders: Folders, warnings: list[str] | None = None) -> Scored:
+    return score_files([model], find_files(folders), warn=([] if warnings is None else warnings).append)
+
+
+def test_recordings_are_scored_in_their_groups(low_model: Model, folders: Folders) -> None:
+    found = scored(low_model, folders)
+    scores = found.sets[0]
+    assert (len(scores.positives), len(scores.near_negatives), len(scores.negatives)) == (3, 2, 3)
+    assert scores.positives.min() > scores.negatives.max()
+    assert scores.hours == pytest.approx(0.01)
+    samples = soundfile.read(folders[Group.POSITIVES][0] / "1.wav", dtype="float32")[0]
+    assert scores.positives[1] == clip_score(low_model, samples)
+    assert found.description == "3 positives, 3 negatives, 2 near negatives, 0.01 h of background"
+
+
+def test_every_file_is_told_of_when_it_is_done(low_model: Model, folders: Folders) -> None:
+    files = find_files(folders)
+    told: list[Path] = []
+    score_files([low_model], files, advance=told.append, warn=[].append)
+    assert sorted(told) == sorted(path for some in files.values() for path in some)
+
+
+def test_unreadable_and_empty_files_are_named_and_counted(low_model: Model, folders: Folders) -> None:
+    (folders[Group.NEGATIVES][0] / "broken.wav").write_bytes(b"RIFF, but no more")
+    soundfile.write(folders[Group.POSITIVES][0] / "empty.wav", np.zeros(0), 16_000)
+    soundfile.write(folders[Group.BACKGROUND][0] / "nan.wav", np.full(99, np.nan, np.float32), 16_000, subtype="FLOAT")
+    warnings: list[str] = []
+    found = scored(low_model, folders, warnings)
+    assert found.skipped == 3
+    assert len(found.sets[0].positives) == len(found.sets[0].negatives) == 3
+    for name in ("broken.wav", "empty.wav", "nan.wav"):
+        assert sum(name in warning for warning in warnings) == 1
+
+
+def test_copies_count_once_and_as_near_negatives(low_model: Model, folders: Folders) -> None:
+    near, negatives = folders[Group.NEAR_NEGATIVES][0], folders[Group.NEGATIVES][0]
+    shutil.copy(near / "0.wav", negatives / "copied.wav")
+    # The same sound in another format, and beside itself.
+    samples = soundfile.read(near / "0.wav", dtype="int16")[0]
+    soundfile.write(near / "again.flac", samples, 16_000)
+    warnings: list[str] = []
+    found = scored(low_model, folders, warnings)
+    assert (len(found.sets[0].near_negatives), len(found.sets[0].negatives)) == (2, 3)
+    assert found.skipped == 2
+    assert [warning for warning in warnings if "2 copies" in warning]
+
+
+def test_a_recording_is_never_on_both_sides(low_model: Model, folders: Folders) -> None:
+    shared = {**folders, Group.NEGATIVES: [*folders[Group.NEGATIVES], folders[Group.POSITIVES][0] / "0.wav"]}
+    with pytest.raises(CalibrationError, match=r"0\.wav.* positives and the negatives"):
+        find_files(shared)
+    shutil.copy(folders[Group.POSITIVES][0] / "0.wav", folders[Group.BACKGROUND][0] / "hidden.wav")
+    with pytest.raises(CalibrationError, match=r"positives and .*hidden\.wav among the background are the same sound"):
+        scored(low_model, folders)
+
+
+def test_a_group_of_which_nothing_is_left_is_an_error(low_model: Model, folders: Folders, tmp_path: Path) -> None:
+    (tmp_path / "nothing").mkdir()
+    with pytest.raises(AudioFileError, match="found none"):
+        find_files({**folders, Group.NEGATIVES: [tmp_path / "nothing"]})
+    (tmp_path / "nothing" / "broken.wav").write_bytes(b"")
+    with pytest.raises(DataError, match="none of the 1 negatives"):
+        scored(low_model, {**folders, Group.NEGATIVES: [tmp_path / "nothing"]})
+    with pytest.raises(CalibrationError, match="recordings of the wake word"):
+        scored(low_model, {**folders, Group.POSITIVES: []})
+
+
+def test_the_fingerprint_is_that_of_the_sound_and_its_groups(
+    low_model: Model, folders: Folders, tmp_path: Path
+) -> None:
+    first = scored(low_model, folders)
+    shutil.copytree(folders[Group.NEGATIVES][0], tmp_path / "elsewhere")
+    (tmp_path / "elsewhere" / "0.flac").rename(tmp_path / "elsewhere" / "zero.flac")
+    moved = scored(low_model, {**folders, Group.NEGATIVES: [tmp_path / "elsewhere"]})
+    assert moved.fingerprint == first.fingerprint
+    swapped = {**folders, Group.NEGATIVES: folders[Group.NEAR_NEGATIVES], Group.NEAR_NEGATIVES: []}
+    assert scored(low_model, swapped).fingerprint != first.fingerprint
+    soundfile.write(tmp_path / "elsewhere" / "more.wav", bursts(1, {}), 16_000)
+    more = scored(low_model, {**folders, Group.NEGATIVES: [tmp_path / "elsewhere"]})
+    assert more.fingerprint != first.fingerprint

@@ -1,0 +1,188 @@
+"""Laws of the texts that sound like a keyword."""
+
+import itertools
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from wakeword import SynthesisError
+from wakeword.model import assets_folder
+from wakeword_tools.engines.espeak import shared_espeak
+from wakeword_tools.engines.voices import voice_named
+from wakeword_tools.texts import confusables as module
+from wakeword_tools.texts.confusables import (
+    DEFAULT_MASS,
+    Candidate,
+    Kind,
+    choose,
+    confusables,
+    histogram,
+    listed,
+    speakable,
+    without_sound_of,
+)
+from wakeword_tools.texts.lexicon import spoken_words
+from wakeword_tools.texts.lists import read_texts
+from wakeword_tools.texts.phonemes import pronounce, pronunciations
+from wakeword_tools.texts.sounds import main_key, sound_keys
+from wakeword_tools.texts.splits import shipped_list, split_texts
+
+# The close words of Goyal et al., "DROCC", ICML 2020.
+PAPER = {
+    "marvin": ["mar", "marlin", "arvin", "marvik", "arvi"],
+    "seven": ["one", "eleven", "heaven", "when", "devon"],
+    "forward": ["for", "fervor", "ward", "reward", "onward"],
+    "follow": ["fall", "fellow", "low", "hollow", "wallow"],
+}
+KEYWORDS = ("marvin", "hey computer", "Zorvella", "off")
+SIDES = ("train", "validation", "test")
+
+
+@cache
+def pool_of(keyword: str) -> list[Candidate]:
+    return confusables(keyword)
+
+
+@pytest.mark.parametrize("keyword", PAPER)
+def test_the_words_of_the_paper_are_found_without_its_list(keyword: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_shipped(keyword: str, *, test: bool) -> Path | None:
+        return None
+
+    monkeypatch.setattr(module, "shipped_list", none_shipped)
+    found = {main_key(candidate.phones) for candidate in confusables(keyword)}
+    hits = [word for word in PAPER[keyword] if any(main_key(way) in found for way in pronunciations(word))]
+    assert len(hits) >= 4, hits
+
+
+@pytest.mark.parametrize("keyword", KEYWORDS)
+def test_nothing_sounds_the_same_as_the_keyword_in_any_accent(keyword: str) -> None:
+    same = frozenset().union(*map(sound_keys, pronunciations(keyword)))
+    pool = pool_of(keyword)
+    assert not any(sound_keys(candidate.phones) & same for candidate in pool)
+    assert min(candidate.distance for candidate in pool) >= 0.5
+    chosen = [candidate.text for side in SIDES for candidate in choose(pool, 100, side=side)]
+    espeak = shared_espeak()
+    for accent in {voice.accent for voice in espeak.voices()}:
+        wanted, *read = ("".join(ipa).strip("ˈˌ") for ipa in espeak.phonemes([keyword, *chosen], accent))
+        assert wanted not in read
+
+
+@pytest.mark.parametrize("keyword", KEYWORDS)
+def test_every_kind_is_found_and_no_text_twice(keyword: str) -> None:
+    pool = pool_of(keyword)
+    kinds = {candidate.kind for candidate in pool}
+    assert {Kind.WORD, Kind.PSEUDO_WORD} <= kinds
+    assert kinds >= {Kind.PHRASE, Kind.FRAGMENT} or keyword == "off"
+    for values in ([candidate.text.lower() for candidate in pool], [main_key(candidate.phones) for candidate in pool]):
+        assert len(set(values)) == len(values)
+
+
+@pytest.mark.parametrize("keyword", KEYWORDS[:3])
+def test_the_mass_is_as_asked(keyword: str) -> None:
+    chosen = choose(pool_of(keyword), 100, side="train")
+    assert Counter(min(candidate.band, 3) for candidate in chosen) == {1: 40, 2: 40, 3: 20}
+    near = choose(pool_of(keyword), 50, side="train", mass={1: 1, 2: 1})
+    assert Counter(min(candidate.band, 2) for candidate in near) == {1: 25, 2: 25}
+
+
+def test_what_a_distance_lacks_the_others_give() -> None:
+    pool = pool_of("off")
+    size = len([candidate for candidate in pool if candidate.side == "train"])
+    assert len(choose(pool, size, side="train")) == size
+    assert len(choose(pool, 10_000, side="train")) == size
+
+
+def test_listed_texts_come_first() -> None:
+    chosen = {candidate.text for candidate in choose(pool_of("marvin"), 40, side="test")}
+    assert set(PAPER["marvin"]) <= chosen
+    assert "zzz" not in chosen
+
+
+@pytest.mark.parametrize("keyword", KEYWORDS)
+def test_no_text_is_on_two_sides_whatever_the_number(keyword: str) -> None:
+    side_of: dict[str, str] = {}
+    for size in (20, 150):
+        for mass in (DEFAULT_MASS, {1: 1.0}):
+            for side in SIDES:
+                for candidate in choose(pool_of(keyword), size, side=side, mass=mass):  # type: ignore[arg-type]
+                    assert side_of.setdefault(candidate.text, side) == side
+    by_side = split_texts(keyword, list(side_of))
+    assert {text: side for side, texts in by_side.items() for text in texts} == side_of
+
+
+def test_a_text_of_the_users_own_is_there_with_its_distance() -> None:
+    own = [candidate for candidate in confusables("off", ["soft ice", "oof"]) if candidate.kind is Kind.LISTED]
+    assert {"soft ice", "oof"} <= {candidate.text for candidate in own}
+    assert [candidate.text for candidate in listed("marvin", ["market", "marlin"])] == ["marlin", "market"]
+
+
+@pytest.mark.parametrize("text", ["Marvin", "mar vin", "marvins", "ask marvin now", "marven"])
+def test_a_list_with_the_keyword_is_refused(text: str) -> None:
+    with pytest.raises(SynthesisError, match="other than the keyword"):
+        listed("marvin", ["marlin", text])
+    assert without_sound_of("marvin", ["marlin", text]) == ["marlin"]
+
+
+def test_the_end_of_a_word_may_sound_as_a_short_keyword_and_its_beginning_not() -> None:
+    assert without_sound_of("off", ["cough", "office", "often", "of"]) == ["cough", "of"]
+
+
+@pytest.mark.parametrize("keyword", ["", "?!", "日本", "a"])
+def test_a_keyword_without_sound_is_refused(keyword: str) -> None:
+    with pytest.raises(SynthesisError, match="expected"):
+        confusables(keyword)
+
+
+@pytest.mark.parametrize("mass", [{}, {0: 1.0}, {1: -1.0, 2: 2.0}, {1: 0.0}])
+def test_a_mass_that_is_none_is_refused(mass: dict[int, float]) -> None:
+    with pytest.raises(SynthesisError, match="expected shares"):
+        choose(pool_of("off"), 5, mass=mass)
+
+
+def test_the_histogram_counts_everyone() -> None:
+    chosen = choose(pool_of("marvin"), 80)
+    assert sum(histogram(chosen).values()) == 80
+
+
+def test_engines_without_phonemes_get_words_only() -> None:
+    pool = pool_of("Zorvella")
+    plain = speakable(pool, [voice_named("flite:slt")])
+    assert 0 < len(plain) < len(pool)
+    assert not any("[[" in candidate.text for candidate in plain)
+    assert speakable(pool, [voice_named("flite:slt"), voice_named("espeak-ng:en-US+m2")]) == pool
+
+
+def shipped_keywords() -> list[str]:
+    files = (assets_folder() / "phrases").glob("*-train.txt")
+    return sorted(path.name.removesuffix("-train.txt") for path in files)
+
+
+@pytest.mark.parametrize("keyword", shipped_keywords())
+def test_shipped_lists_share_no_sound_and_hold_no_keyword(keyword: str) -> None:
+    sounds = []
+    for test in (True, False):
+        path = shipped_list(keyword, test=test)
+        assert path is not None
+        texts = read_texts(path)
+        assert without_sound_of(keyword, texts) == texts
+        keys = [sound_keys(ways[0]) for ways in pronounce(texts)]
+        assert all(not one & other for one, other in itertools.combinations(keys, 2))
+        sounds.append(frozenset().union(*keys))
+        assert all(side != "test" for side, own in split_texts(keyword, texts).items() if own) is not test
+    assert not sounds[0] & sounds[1]
+
+
+def test_a_homophone_in_some_accent_of_a_listed_test_word_is_for_the_test() -> None:
+    assert split_texts("stop", ["stark", "start"]) | {"validation": []} == {
+        "train": ["start"], "validation": [], "test": ["stark"],
+    }  # fmt: skip
+
+
+def test_rude_words_are_left_out() -> None:
+    words = {word.text for word in spoken_words()}
+    assert not words & {"fucks", "dicks", "shitty", "cocks", "ass"}
+    assert {"dickens", "cocktail", "classic", "asset", "peacock", "title", "scunthorpe", "grape"} - words <= {
+        "scunthorpe"
+    }

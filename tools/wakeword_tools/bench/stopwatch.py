@@ -1,0 +1,129 @@
+"""Stopwatches: CPU time per second of audio, the time that a push takes at a microphone's pace, and start-up."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wakeword.audio import SAMPLE_RATE
+from wakeword_tools.bench.contenders import Contender, Listener
+
+Pcm = NDArray[np.int16]
+
+TICK = 160
+"""Samples in 10 ms; every block is a whole number of them."""
+_WARM_UP_SECONDS = 2.0
+
+
+def signals(seconds: float) -> dict[str, Pcm]:
+    """What a microphone hears, by name: each 16 kHz int16, ``(samples,)``.
+
+    Speech-like: white noise that swells and fades three times a second and never pauses, which no gate can skip.
+    Quiet room: steady white noise, 16 units in the last place (-66 dBFS) RMS. Silence: zeros.
+    """
+    rng = np.random.default_rng(0)
+    t = np.arange(round(SAMPLE_RATE * seconds)) / SAMPLE_RATE
+    swelling = 1_500 * (1.1 + np.sin(2 * np.pi * 3 * t)) * rng.standard_normal(len(t))
+    room = 16 * rng.standard_normal(len(t))
+    return {
+        "speech-like": np.asarray(swelling.round(), np.int16),
+        "quiet room": np.asarray(room.round(), np.int16),
+        "silence": np.zeros(len(t), np.int16),
+    }
+
+
+@contextlib.contextmanager
+def one_core() -> Iterator[int | None]:
+    """Keep this process on one core, where the system can; yields its number."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield None
+        return
+    before = os.sched_getaffinity(0)
+    # The first core is the one that interrupts and other programs use most.
+    core = max(before)
+    os.sched_setaffinity(0, {core})
+    try:
+        yield core
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def settle(contender: Contender, listener: Listener, audio: Pcm) -> None:
+    """Let the engine hear some seconds of this audio: its first window, buffers and gates are not what is measured."""
+    heard = 0
+    while heard < _WARM_UP_SECONDS * SAMPLE_RATE:
+        for piece in _pieces(contender, audio, 8 * TICK):
+            listener(piece)
+        heard += len(audio)
+
+
+def cpu_ms_per_second(contender: Contender, listener: Listener, audio: Pcm, block: int) -> float:
+    """CPU time of all threads, in milliseconds per second of audio."""
+    pieces = _pieces(contender, audio, block)
+    began = time.process_time()
+    for piece in pieces:
+        listener(piece)
+    return 1_000 * (time.process_time() - began) / (len(audio) / SAMPLE_RATE)
+
+
+def _pieces(contender: Contender, audio: Pcm, block: int) -> list[Pcm | bytes]:
+    return [contender.block(audio[start : start + block]) for start in range(0, len(audio), block)]
+
+
+@dataclass(frozen=True)
+class Paced:
+    """What pushing took while blocks came at the pace of a microphone."""
+
+    contender: str
+    block: int
+    """Samples."""
+    cpu_ms_per_second: float
+    push_ms: list[float]
+    """Wall-clock milliseconds of each push."""
+
+
+def at_a_microphones_pace(
+    contenders: Sequence[Contender], model: str, audio: Pcm, blocks: Sequence[int]
+) -> list[Paced]:
+    """Every contender takes the audio in blocks of every size, in real time, between one another's pushes.
+
+    So caches are as cold, and the clock of the processor as low, as when an engine waits for its microphone.
+    """
+    streams = [(one, one.start(model, 1), block) for block in blocks for one in contenders]
+    for one, listener, _ in streams:
+        settle(one, listener, audio[: round(_WARM_UP_SECONDS * SAMPLE_RATE)])
+    wall: list[list[float]] = [[] for _ in streams]
+    cpu = [0.0] * len(streams)
+    began = time.perf_counter()
+    for tick in range(1, len(audio) // TICK + 1):
+        end = tick * TICK
+        time.sleep(max(0.0, began + end / SAMPLE_RATE - time.perf_counter()))
+        for number, (one, listener, block) in enumerate(streams):
+            if end % block:
+                continue
+            piece = one.block(audio[end - block : end])
+            cpu_before, wall_before = time.process_time(), time.perf_counter()
+            listener(piece)
+            wall[number].append(1_000 * (time.perf_counter() - wall_before))
+            cpu[number] += time.process_time() - cpu_before
+    return [
+        Paced(one.name, block, 1_000 * cpu[number] / (len(wall[number]) * block / SAMPLE_RATE), wall[number])
+        for number, (one, _, block) in enumerate(streams)
+    ]
+
+
+def start_up(contender: Contender, model: str) -> Mapping[str, Any]:
+    """What ``start`` tells of one start."""
+    command = [sys.executable, "-m", "wakeword_tools.bench.start", contender.name, model]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    # Packages may print as they are imported; the figures come last.
+    figures: Mapping[str, Any] = json.loads(said.splitlines()[-1])
+    return figures

@@ -1,0 +1,1 @@
+"""Sets of synthesised clips: who says what and how, and the audio."""

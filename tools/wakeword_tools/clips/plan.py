@@ -1,0 +1,181 @@
+"""What decides the samples of a clip, drawn from a seed, and the clip itself."""
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import soxr
+
+from wakeword.audio import SAMPLE_RATE
+from wakeword.errors import SynthesisError
+from wakeword.features import Array
+from wakeword_tools.engines.registry import engine_of
+from wakeword_tools.engines.synthesizer import Prosody
+from wakeword_tools.engines.voices import ESPEAK, FESTIVAL, FLITE, TAKES_PHONEMES, Voice, voice_named
+
+MANIFEST = "manifest.jsonl"
+MOODS = ("{}", "{}", "{}!", "{}?", "{}.")
+"""Said flat, with emphasis, as a question and as the end of a sentence."""
+
+_LEVEL, _MAX_PEAK = 0.07, 0.95
+_STEP = SAMPLE_RATE // 100
+_FORMANTS = (0.9, 1.12)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All that decides the samples of a clip."""
+
+    text: str
+    voice: Voice
+    prosody: Prosody = field(default_factory=Prosody)
+    pause_before: float = 0.0
+    """Seconds of silence before the speech."""
+    pause_after: float = 0.0
+    formants: float = 1.0
+    """Factor on the formants, and on the pitch with them: a smaller or larger speaker at the same rate."""
+    carrier: str = "{}"
+    """What is said, with ``{}`` for the text."""
+
+    def __post_init__(self) -> None:
+        if not 0.7 <= self.formants <= 1.4 or self.carrier.count("{}") != 1:
+            raise SynthesisError(f"expected formants in 0.7..1.4 and a carrier with one {{}}, got {self}")
+
+    def to_row(self, file: str, *, seed: int) -> dict[str, object]:
+        """The clip's row in a manifest."""
+        return {
+            "file": file,
+            "text": self.text,
+            "engine": self.voice.engine,
+            "voice": self.voice.name,
+            "accent": self.voice.accent,
+            "variant": self.voice.variant,
+            "locator": self.voice.locator,
+            "source": self.voice.source,
+            "group": self.voice.group,
+            "prosody": dataclasses.asdict(self.prosody),
+            "pause_before": self.pause_before,
+            "pause_after": self.pause_after,
+            "formants": self.formants,
+            "carrier": self.carrier,
+            "seed": seed,
+            "licence": self.voice.licence,
+        }
+
+    @classmethod
+    def from_row(cls, line: str) -> "Recipe":
+        """Read a line of a manifest. ``SynthesisError`` if it is malformed or names an unknown voice."""
+        try:
+            row = json.loads(line)
+            return cls(
+                text=row["text"],
+                voice=_voice(row),
+                prosody=Prosody(**row["prosody"]),
+                pause_before=row["pause_before"],
+                pause_after=row["pause_after"],
+                formants=row.get("formants", 1.0),
+                carrier=row.get("carrier", "{}"),
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise SynthesisError(f"expected a line of a {MANIFEST}, got {line[:80]!r} ({error})") from error
+
+
+@dataclass(frozen=True)
+class Utterance:
+    """A recipe and its sound, ``(samples,)`` float32 mono at 16 kHz."""
+
+    recipe: Recipe
+    samples: Array
+
+
+def _voice(row: dict[str, str]) -> Voice:
+    """A built-in voice by its name, any other as the row describes it."""
+    if row.get("engine") in (ESPEAK, FLITE, FESTIVAL) or "locator" not in row:
+        return voice_named(row["voice"])
+    fields = {name: row[name] for name in ("engine", "accent", "variant", "source", "group", "licence", "locator")}
+    return Voice(row["voice"], **fields)  # type: ignore[arg-type]
+
+
+def plan(
+    texts: Sequence[str],
+    voices: Sequence[Voice],
+    *,
+    count: int,
+    seed: int,
+    max_pause: float = 0.0,
+    carriers: Sequence[str] | None = None,
+) -> list[Recipe]:
+    """``count`` recipes in which every text comes equally often (to one), and so does every source of voices.
+
+    Rate, pitch, pitch range, formants, one of the ``carriers`` (phrases with ``{}`` for the text; ``MOODS`` by default)
+    and pauses (up to ``max_pause`` seconds on either side) are drawn from ``seed``. Phonemes are given to voices that
+    take them. Raises ``SynthesisError`` on no or empty texts, no voices or a ``count`` below 1.
+    """
+    if not texts or not all(text.strip() for text in texts):
+        raise SynthesisError(f"expected at least one text and none of them empty, got {list(texts)[:5]}")
+    if not voices or count < 1:
+        raise SynthesisError(f"expected at least one voice and a count of 1 or more, got {len(voices)} and {count}")
+    random = np.random.default_rng(seed)
+    by_source: dict[str, list[Voice]] = {}
+    for voice in voices:
+        by_source.setdefault(voice.source, []).append(voice)
+    able = [source for source, own in by_source.items() if any(voice.engine in TAKES_PHONEMES for voice in own)]
+    sources = _shuffled_rounds(list(by_source), count, random)
+    recipes = []
+    for text, source in zip(_shuffled_rounds(texts, count, random), sources, strict=True):
+        if "[[" in text and source not in able:
+            if not able:
+                raise SynthesisError(f"expected a voice of {ESPEAK} to speak the phonemes {text!r}; add that engine")
+            source = able[int(random.integers(len(able)))]
+        own = [voice for voice in by_source[source] if "[[" not in text or voice.engine in TAKES_PHONEMES]
+        # Rounded, so that a manifest holds the very numbers.
+        rate, pitch, pitch_range, formants, before, after = (
+            round(float(value), 3)
+            for value in random.uniform(
+                (0.75, 0.6, 0.4, _FORMANTS[0], 0, 0), (1.35, 1.5, 1.7, _FORMANTS[1], max_pause, max_pause)
+            )
+        )
+        voice = own[int(random.integers(len(own)))]
+        choices = carriers or MOODS
+        carrier = choices[int(random.integers(len(choices)))]
+        recipes.append(Recipe(text, voice, Prosody(rate, pitch, pitch_range), before, after, formants, carrier))
+    return recipes
+
+
+def _shuffled_rounds(items: Sequence[str], count: int, random: np.random.Generator) -> list[str]:
+    rounds = [random.permutation(len(items)) for _ in range(-(-count // len(items)))]
+    return [items[index] for index in np.concatenate(rounds)[:count]]
+
+
+def render(recipe: Recipe) -> Utterance:
+    """Speak a recipe: trimmed, brought to -23 dB of full scale without clipping, pauses added.
+
+    Raises ``SynthesisError`` as ``Synthesizer.speak`` does. Always the same samples for the same recipe.
+    """
+    # Played faster by the factor, everything lies higher by it; spoken slower before, it takes as long as it should.
+    rate = min(2.0, max(0.5, recipe.prosody.rate / recipe.formants))
+    said = recipe.carrier.replace("{}", recipe.text)
+    spoken = engine_of(recipe.voice).speak(said, recipe.voice, dataclasses.replace(recipe.prosody, rate=rate))
+    if not spoken.any():
+        raise SynthesisError(f"{recipe.voice.name} made no sound of {said!r}; write it as it is spoken")
+    if recipe.formants != 1:
+        spoken = soxr.resample(spoken, SAMPLE_RATE * recipe.formants, SAMPLE_RATE)
+    speech = level(trim(spoken))
+    pauses = [np.zeros(round(pause * SAMPLE_RATE), np.float32) for pause in (recipe.pause_before, recipe.pause_after)]
+    return Utterance(recipe, np.concatenate([pauses[0], speech, pauses[1]]))
+
+
+def level(samples: Array) -> Array:
+    """``(samples,)``, not all zero, brought to -23 dB of full scale (root mean square), or less where a peak forbids."""
+    gain = min(_LEVEL / float(np.sqrt(np.square(samples).mean())), _MAX_PEAK / float(np.abs(samples).max()))
+    return samples * np.float32(gain)
+
+
+def trim(samples: Array) -> Array:
+    """``(samples,)`` without the silence at its ends: 10 ms blocks 45 dB under the loudest, but for one at each end."""
+    steps = samples[: len(samples) - len(samples) % _STEP].reshape(-1, _STEP)
+    energy = np.square(steps).mean(axis=1)
+    loud = np.flatnonzero(energy > energy.max(initial=0.0) * 10**-4.5)
+    return samples[max(0, int(loud[0]) - 1) * _STEP : (int(loud[-1]) + 2) * _STEP] if len(loud) else samples

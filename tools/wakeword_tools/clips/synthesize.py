@@ -1,0 +1,188 @@
+"""Sets of spoken clips: who says what and how, drawn from a seed, and written complete or not at all."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from wakeword.audio import write_audio
+from wakeword.errors import SynthesisError
+from wakeword.files import require_absent
+from wakeword_tools.clips.plan import MANIFEST, Recipe, Utterance, level, plan, render, trim
+from wakeword_tools.engines.isolation import isolated
+from wakeword_tools.engines.registry import engine_of
+from wakeword_tools.engines.voices import Voice
+from wakeword_tools.texts.phonemes import pronunciations
+
+__all__ = [
+    "MANIFEST",
+    "Part",
+    "Recipe",
+    "Utterance",
+    "clips",
+    "level",
+    "plan",
+    "render",
+    "synthesize",
+    "synthesize_parts",
+    "trim",
+]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Clips of a set: ``count`` in which each of the texts is said by some of the voices."""
+
+    texts: Sequence[str]
+    voices: Sequence[Voice]
+    count: int
+
+
+def clips(
+    texts: Sequence[str], voices: Sequence[Voice], *, count: int, seed: int, max_pause: float = 0.0, jobs: int = 1
+) -> Iterator[Utterance]:
+    """``plan`` spoken, in memory and in order. The same for every number of ``jobs``.
+
+    More than one job starts processes by spawning: a script needs the usual ``if __name__ == "__main__"``.
+    Raises ``SynthesisError`` at the first recipe that cannot be spoken.
+    """
+    recipes = plan(texts, voices, count=count, seed=seed, max_pause=max_pause)
+    for spoken in map(render, recipes) if jobs <= 1 else isolated(render, recipes, jobs=jobs):
+        if isinstance(spoken, SynthesisError):
+            raise spoken
+        yield spoken
+
+
+def synthesize(
+    texts: Sequence[str],
+    voices: Sequence[Voice],
+    out_dir: Path | str,
+    *,
+    count: int,
+    seed: int,
+    max_pause: float = 0.0,
+    carriers: Sequence[str] | None = None,
+    jobs: int = 1,
+    progress: Callable[[int], None] | None = None,
+    skipped: Callable[[Recipe, SynthesisError], None] | None = None,
+    distances: Mapping[str, float] | None = None,
+) -> Path:
+    """Write ``count`` clips (16 kHz mono 16-bit FLAC) and a ``manifest.jsonl`` into the new folder ``out_dir``.
+
+    The folder appears when it is complete; ``progress`` is called with the clips done so far. ``distances`` of texts
+    from the keyword go into the manifest. With ``skipped``, engines run in processes of their own and a recipe on which
+    one fails, crashes or hangs is given to it and left out; without, the first such recipe raises ``SynthesisError``,
+    as do recipes that all fail, a full disk, and whatever ``plan`` refuses. ``ConfigError`` for a folder that is there.
+    """
+    return synthesize_parts(
+        [Part(texts, voices, count)],
+        out_dir,
+        seed=seed,
+        max_pause=max_pause,
+        carriers=carriers,
+        jobs=jobs,
+        progress=progress,
+        skipped=skipped,
+        distances=distances,
+    )
+
+
+def synthesize_parts(
+    parts: Sequence[Part],
+    out_dir: Path | str,
+    *,
+    seed: int,
+    max_pause: float = 0.0,
+    carriers: Sequence[str] | None = None,
+    jobs: int = 1,
+    progress: Callable[[int], None] | None = None,
+    skipped: Callable[[Recipe, SynthesisError], None] | None = None,
+    distances: Mapping[str, float] | None = None,
+) -> Path:
+    """``synthesize`` with the clips of several parts, for instance the sides of a split, in one folder."""
+    recipes = [
+        recipe
+        for part in parts
+        for recipe in plan(part.texts, part.voices, count=part.count, seed=seed, max_pause=max_pause, carriers=carriers)
+    ]
+    phonemes = {text: _phonemes(text) for part in parts for text in part.texts}
+    rows = [
+        recipe.to_row(f"{index:06}.flac", seed=seed)
+        | {"phonemes": phonemes[recipe.text], "distance": (distances or {}).get(recipe.text)}
+        for index, recipe in enumerate(recipes)
+    ]
+    return _make_set(
+        list(zip(recipes, rows, strict=True)), Path(out_dir), jobs=jobs, progress=progress, skipped=skipped
+    )
+
+
+def rebuild(
+    manifest: Path | str, out_dir: Path | str, *, jobs: int = 1, progress: Callable[[int], None] | None = None
+) -> Path:
+    """Make the set of a manifest again in the new folder ``out_dir``: the same files, bit for bit.
+
+    That needs the same engines in the same versions. Raises what ``synthesize`` does, and ``SynthesisError`` if
+    the manifest cannot be read.
+    """
+    try:
+        lines = [line for line in Path(manifest).read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise SynthesisError(f"{manifest}: expected a {MANIFEST}, could not read it: {error}") from error
+    items = [(Recipe.from_row(line), json.loads(line)) for line in lines]
+    if not items or any(Path(str(row["file"])).name != row["file"] for _, row in items):
+        raise SynthesisError(f"{manifest}: expected rows with the names of files, found none or paths elsewhere")
+    return _make_set(items, Path(out_dir), jobs=jobs, progress=progress, skipped=None)
+
+
+def _make_set(
+    items: list[tuple[Recipe, dict[str, object]]],
+    target: Path,
+    *,
+    jobs: int,
+    progress: Callable[[int], None] | None,
+    skipped: Callable[[Recipe, SynthesisError], None] | None,
+) -> Path:
+    """A folder with the file of each row and the rows that have one."""
+    require_absent(target)
+    for voice in {recipe.voice.engine: recipe.voice for recipe, _ in items}.values():
+        engine_of(voice)  # an engine that is not installed is told before any work
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+    try:
+        made = []
+        files = [(recipe, temporary / str(row["file"])) for recipe, row in items]
+        results = isolated(_write, files, jobs=jobs) if jobs > 1 or skipped else map(_write, files)
+        for done, ((recipe, row), failure) in enumerate(zip(items, results, strict=True), 1):
+            if failure is None:
+                made.append(json.dumps(row, ensure_ascii=False))
+            elif skipped is None:
+                raise failure
+            else:
+                skipped(recipe, failure)
+            if progress is not None:
+                progress(done)
+        if not made:
+            raise SynthesisError(f"expected clips, but none of {len(items)} could be spoken; try other voices or texts")
+        (temporary / MANIFEST).write_text("\n".join([*made, ""]), encoding="utf-8")
+        temporary.chmod(0o755)
+        temporary.replace(target)
+    except OSError as error:
+        raise SynthesisError(f"could not write the clips to {target}: {error}") from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return target
+
+
+def _write(item: tuple[Recipe, Path]) -> None:
+    recipe, path = item
+    write_audio(path, render(recipe).samples)
+
+
+def _phonemes(text: str) -> str:
+    """For the manifest; empty where English has none, which a voice of another language need not mind."""
+    try:
+        return " ".join(pronunciations(text)[0])
+    except SynthesisError:
+        return ""

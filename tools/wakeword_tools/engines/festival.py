@@ -1,0 +1,53 @@
+"""Festival, with the diphone voices of humans that the system has."""
+
+import shutil
+
+from wakeword.errors import SynthesisError
+from wakeword.features import Array
+from wakeword_tools.engines.programs import run_program, spoken_to_file
+from wakeword_tools.engines.synthesizer import Prosody, require_plain_words
+from wakeword_tools.engines.voices import FESTIVAL, Voice, festival_voices
+
+# Hz, festival's own for its diphone voices.
+_MEAN_PITCH, _PITCH_RANGE = 110, 14
+
+
+class FestivalSynthesizer:
+    """The ``festival`` program of the system, if it is there. Takes no phonemes."""
+
+    engine = FESTIVAL
+
+    def __init__(self) -> None:
+        program = shutil.which("festival")
+        if program is None:
+            raise SynthesisError(
+                "expected the program festival, found none; on Debian or Ubuntu: apt install festival festvox-kallpc16k"
+            )
+        self._program = program
+
+    def voices(self) -> list[Voice]:
+        """The English voices that this festival lists."""
+        listed = run_program([self._program, "-b", "(print (voice.list))"]).strip("() \n").split()
+        return [voice for voice in festival_voices() if voice.variant in listed]
+
+    def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
+        """See ``Synthesizer.speak``."""
+        prosody = prosody or Prosody()
+        require_plain_words(text, self.engine)
+        if voice not in festival_voices():
+            raise SynthesisError(f"expected a voice of {self.engine}, got {voice.name!r}")
+        mean, spread = _MEAN_PITCH * max(0.5, prosody.pitch), _PITCH_RANGE * prosody.pitch_range
+        # In the pause after a question its diphone voices hum.
+        said = text.replace("\\", " ").replace('"', " ").rstrip(" ?!.")
+        program = (
+            f"(voice_{voice.variant}) (Parameter.set 'Duration_Stretch {1 / prosody.rate:.4f}) "
+            f"(set! int_lr_params '((target_f0_mean {mean:.2f}) (target_f0_std {spread:.2f}) "
+            f'(model_f0_mean 170) (model_f0_std 34))) (set! spoken (utt.synth (Utterance Text "{said}")))'
+        )
+        return spoken_to_file(
+            lambda path: run_program([self._program, "-b", f"(begin {program} (utt.save.wave spoken {_quoted(path)}))"])
+        )
+
+
+def _quoted(path: object) -> str:
+    return f'"{path}"'

@@ -1,0 +1,38 @@
+"""flite, a small engine with voices of humans, where the system has it."""
+
+import shutil
+
+from wakeword.errors import SynthesisError
+from wakeword.features import Array
+from wakeword_tools.engines.programs import run_program, spoken_to_file
+from wakeword_tools.engines.synthesizer import Prosody, require_plain_words
+from wakeword_tools.engines.voices import FLITE, Voice, flite_voices
+
+
+class FliteSynthesizer:
+    """The ``flite`` program of the system, if it is there. Takes no phonemes."""
+
+    engine = FLITE
+
+    def __init__(self) -> None:
+        program = shutil.which("flite")
+        if program is None:
+            raise SynthesisError("expected the program flite, found none; on Debian or Ubuntu: apt install flite")
+        self._program = program
+
+    def voices(self) -> list[Voice]:
+        """The 16 kHz voices that this flite lists."""
+        listed = run_program([self._program, "-lv"]).partition(":")[2].split()
+        return [voice for voice in flite_voices() if voice.variant in listed]
+
+    def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
+        """See ``Synthesizer.speak``. ``pitch`` shifts by that factor; ``pitch_range`` has no effect."""
+        prosody = prosody or Prosody()
+        require_plain_words(text, self.engine)
+        if voice not in flite_voices():
+            raise SynthesisError(f"expected a voice of {self.engine}, got {voice.name!r}")
+        settings = {"duration_stretch": 1 / prosody.rate, "f0_shift": max(0.5, prosody.pitch)}
+        options = [word for name, value in settings.items() for word in ("--setf", f"{name}={value:.4f}")]
+        return spoken_to_file(
+            lambda path: run_program([self._program, "-voice", voice.variant, *options, "-t", text, "-o", str(path)])
+        )

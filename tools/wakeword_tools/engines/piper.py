@@ -1,0 +1,113 @@
+"""Piper's neural voices, from files that the user has: ``NAME.onnx`` with ``NAME.onnx.json`` beside it."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import soxr
+
+from wakeword.audio import SAMPLE_RATE
+from wakeword.errors import SynthesisError
+from wakeword.features import Array
+from wakeword_tools.engines.synthesizer import Prosody, require_plain_words
+from wakeword_tools.engines.voices import FLITE, PIPER, Group, Voice, group_of_source
+
+if TYPE_CHECKING:
+    from piper import PiperVoice
+
+
+class PiperSynthesizer:
+    """Piper inside this process, through the package ``piper-tts``. Takes no phonemes."""
+
+    engine = PIPER
+
+    def __init__(self) -> None:
+        try:
+            import piper  # noqa: F401
+        except ImportError as error:
+            raise SynthesisError(
+                "Piper voices need the package piper-tts; install it: pip install piper-tts"
+            ) from error
+
+    def voices(self) -> list[Voice]:
+        """None that come with it: see ``piper_voices``."""
+        return []
+
+    def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
+        """See ``Synthesizer.speak``. Pitch has no effect.
+
+        The noise that Piper adds is left out, as nothing sets its seed: without it the same text is always the same.
+        """
+        from piper import SynthesisConfig
+
+        require_plain_words(text, self.engine)
+        if voice.engine != self.engine:
+            raise SynthesisError(f"expected a voice of {self.engine}, got {voice.name!r}")
+        speaker = int(voice.variant) if voice.variant else None
+        rate = (prosody or Prosody()).rate
+        settings = SynthesisConfig(speaker_id=speaker, length_scale=1 / rate, noise_scale=0.0, noise_w_scale=0.0)
+        chunks = list(_loaded(voice.locator).synthesize(text, syn_config=settings))
+        if not chunks:
+            raise SynthesisError(f"{voice.name} made no sound of {text!r}; write it as it is spoken")
+        native = np.concatenate([chunk.audio_float_array for chunk in chunks]).astype(np.float32)
+        samples: Array = soxr.resample(native, chunks[0].sample_rate, SAMPLE_RATE)
+        return samples
+
+
+@cache
+def _loaded(path: str) -> "PiperVoice":
+    from piper import PiperVoice
+
+    try:
+        return PiperVoice.load(path)
+    except Exception as error:  # whatever ONNX Runtime and the reading of JSON may raise
+        raise SynthesisError(f"{path}: expected a Piper voice, could not load it: {error}") from error
+
+
+def piper_voices(path: Path | str, group: Group | None = None) -> list[Voice]:
+    """The voices of a file, or of all below a folder; one with several speakers is several voices.
+
+    Without a ``group``, each speaker goes to one by a hash of who it is. Raises ``SynthesisError`` if there is none or
+    one has no readable JSON beside it.
+    """
+    root = Path(path)
+    files = sorted(root.rglob("*.onnx")) if root.is_dir() else [root]
+    if not files or not all(file.is_file() for file in files):
+        raise SynthesisError(f"{path}: expected a Piper voice (.onnx) or a folder of them, found none")
+    return [voice for file in files for voice in _speakers(file, group)]
+
+
+def _speakers(file: Path, group: Group | None) -> list[Voice]:
+    described = Path(f"{file}.json")
+    try:
+        card = json.loads(described.read_text(encoding="utf-8"))
+        accent = str(card.get("language", {}).get("code") or card["espeak"]["voice"]).replace("_", "-")
+        dataset = str(card.get("dataset") or file.stem)
+        speakers = card.get("speaker_id_map") or {"": ""}
+    except (OSError, ValueError, KeyError, AttributeError) as error:
+        raise SynthesisError(f"{described}: expected the JSON that comes with a Piper voice ({error!r})") from error
+    voices = []
+    for name, number in speakers.items():
+        source = _source(dataset, name)
+        voices.append(
+            Voice(
+                name=f"{PIPER}:{file.stem}" + (f"#{name}" if name else ""),
+                engine=PIPER,
+                accent=accent,
+                variant=str(number),
+                source=source,
+                group=group or group_of_source(source),
+                licence="see the voice's model card",
+                locator=str(file.resolve()),
+            )
+        )
+    return voices
+
+
+def _source(dataset: str, speaker: str) -> str:
+    """The human, whatever the quality of the voice. Those of CMU ARCTIC are the humans of flite's voices."""
+    if dataset.lower() == "arctic" and speaker:
+        return f"{FLITE}:{speaker.lower()}"
+    return f"{PIPER}:{dataset}" + (f"#{speaker}" if speaker else "")

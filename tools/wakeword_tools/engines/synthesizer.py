@@ -1,0 +1,66 @@
+"""What a text-to-speech engine is.
+
+``espeak`` is embedded; ``flite`` and ``festival`` are used where they are installed, ``piper`` and ``kokoro`` where
+the user has voices, and ``command`` is anything that can be run.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from wakeword.errors import SynthesisError
+from wakeword.features import Array
+from wakeword_tools.engines.voices import Voice
+
+
+@dataclass(frozen=True)
+class Prosody:
+    """How something is said, each as a multiple of what is usual for the voice."""
+
+    rate: float = 1.0
+    """Speaking rate, 0.5 to 2."""
+    pitch: float = 1.0
+    """Mean pitch on the engine's own scale, 0 to 2."""
+    pitch_range: float = 1.0
+    """How far the pitch moves, 0 (monotone) to 2."""
+
+    def __post_init__(self) -> None:
+        if not (0.5 <= self.rate <= 2 and 0 <= self.pitch <= 2 and 0 <= self.pitch_range <= 2):
+            raise SynthesisError(f"expected rate in 0.5..2, pitch and pitch_range in 0..2, got {self}")
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a text, and when it was spoken."""
+
+    text: str
+    start: float
+    """Seconds from the first sample."""
+    end: float
+    """Where the next word begins, pauses between them included."""
+
+
+class Synthesizer(Protocol):
+    """An engine that speaks."""
+
+    @property
+    def engine(self) -> str:
+        """Its name, as in ``Voice.engine``."""
+        ...
+
+    def voices(self) -> list[Voice]:
+        """The voices that it has here, in a stable order."""
+        ...
+
+    def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
+        """The text spoken: ``(samples,)`` float32 mono at 16 kHz, always the same for the same arguments.
+
+        Raises ``SynthesisError`` if the text has nothing to pronounce, the voice is not one of ``voices`` or the
+        engine fails.
+        """
+        ...
+
+
+def require_plain_words(text: str, engine: str) -> None:
+    """Refuse phonemes and texts with nothing to say, for engines that would say something else or crash."""
+    if not any(character.isalnum() for character in text) or "[[" in text or "\0" in text:
+        raise SynthesisError(f"expected a text in plain words to speak with {engine}, got {text!r}")

@@ -1,0 +1,1 @@
+"""Scripts that make shipped recordings and generated pages."""

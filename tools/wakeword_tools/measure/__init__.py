@@ -1,0 +1,1 @@
+"""Scores of recordings, thresholds, and what a model does at them."""

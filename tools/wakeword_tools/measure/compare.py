@@ -1,0 +1,150 @@
+"""Whether one model is better than another on the same recordings: paired bootstrap intervals on the difference."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.signal import find_peaks
+
+from wakeword.scorer import DEFAULT_HOP
+from wakeword.trigger import DEFAULT_REFRACTORY
+from wakeword_tools.measure.rates import choose_fa_per_hour, roc_auc
+from wakeword_tools.measure.scores import Scores, ScoreSet
+from wakeword_tools.measure.thresholds import allowed_at_rate, threshold_allowing, threshold_at_fpr
+
+RESAMPLES = 2000
+_BLOCK = 750
+"""Windows of background that are drawn together: a minute. False accepts come in clusters: one voice, one passage."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A figure of two models on the same recordings."""
+
+    metric: str
+    first: float
+    second: float
+    low: float
+    """Ends of the 95 % interval of second - first: percentiles of the paired bootstrap."""
+    high: float
+
+    @property
+    def difference(self) -> float:
+        """Second - first."""
+        return self.second - self.first
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval leaves out zero."""
+        return self.low > 0 or self.high < 0
+
+
+def compare(
+    first: ScoreSet,
+    second: ScoreSet,
+    *,
+    fprs: Sequence[float],
+    rates: Sequence[float],
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> list[Difference]:
+    """Differences in ROC area and in recall at each rate, of the same recordings in the same order.
+
+    Each resample draws clips of each group, and minutes of background, with replacement, the same for both models, and
+    chooses the thresholds anew. Source: Efron and Tibshirani, "An Introduction to the Bootstrap" (1993).
+    """
+    random = np.random.default_rng(seed)
+    metrics = _metrics(first, fprs, rates)
+    peaks = _peaks(first.streams, second.streams)
+    values = np.zeros((resamples, len(metrics), 2))
+    for resample in values:
+        draw = _Draw(first, len(peaks[0]), random)
+        for column, (scores, of_blocks) in enumerate(zip((first, second), peaks, strict=True)):
+            drawn = draw.of(scores, of_blocks)
+            resample[:, column] = [metric(drawn) for metric in metrics.values()]
+    whole = [_whole(scores, metrics, rates) for scores in (first, second)]
+    low, high = np.percentile(values[:, :, 1] - values[:, :, 0], [2.5, 97.5], axis=0)
+    return [
+        Difference(name, whole[0][name], whole[1][name], float(low[i]), float(high[i]))
+        for i, name in enumerate(metrics)
+    ]
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """A resample of one model's scores."""
+
+    positives: Scores
+    words: Scores
+    peaks: Scores
+    hours: float
+
+
+class _Draw:
+    """Which clips and minutes a resample consists of."""
+
+    def __init__(self, scores: ScoreSet, blocks: int, random: np.random.Generator) -> None:
+        def of(some: int) -> NDArray[np.int64]:
+            return random.integers(0, max(some, 1), some)
+
+        self._positives = of(len(scores.positives))
+        self._negatives = of(len(scores.negatives))
+        self._near = of(len(scores.near_negatives))
+        self._blocks = of(blocks)
+
+    def of(self, scores: ScoreSet, peaks: Sequence[Scores]) -> _Drawn:
+        words = np.concatenate([scores.negatives[self._negatives], scores.near_negatives[self._near]])
+        drawn = np.concatenate([np.zeros(0), *(peaks[block] for block in self._blocks)])
+        return _Drawn(scores.positives[self._positives], words, drawn, scores.hours)
+
+
+def _metrics(scores: ScoreSet, fprs: Sequence[float], rates: Sequence[float]) -> dict[str, Callable[[_Drawn], float]]:
+    def recall_at_fpr(fpr: float) -> Callable[[_Drawn], float]:
+        return lambda drawn: float(np.mean(drawn.positives >= threshold_at_fpr(drawn.words, fpr)))
+
+    def recall_at_rate(rate: float) -> Callable[[_Drawn], float]:
+        def recall(drawn: _Drawn) -> float:
+            threshold = threshold_allowing(drawn.peaks, allowed_at_rate(drawn.hours, rate))
+            return float(np.mean(drawn.positives >= threshold))
+
+        return recall
+
+    metrics: dict[str, Callable[[_Drawn], float]] = {}
+    if len(scores.words):
+        metrics["ROC area"] = lambda drawn: roc_auc(drawn.positives, drawn.words)
+        metrics |= {f"recall at fpr={fpr:g}": recall_at_fpr(fpr) for fpr in fprs}
+    if scores.hours:
+        metrics |= {f"recall at fa_per_hour={rate:g}": recall_at_rate(rate) for rate in rates}
+    return metrics
+
+
+def _whole(scores: ScoreSet, metrics: dict[str, Callable[[_Drawn], float]], rates: Sequence[float]) -> dict[str, float]:
+    """The metrics of all recordings, false accepts counted as the detector counts them."""
+    drawn = _Drawn(scores.positives, scores.words, np.zeros(0), scores.hours)
+    values = {name: metric(drawn) for name, metric in metrics.items()}
+    for rate in rates if scores.hours else ():
+        threshold = choose_fa_per_hour(scores, rate).threshold
+        values[f"recall at fa_per_hour={rate:g}"] = float(np.mean(scores.positives >= threshold))
+    return values
+
+
+def _peaks(first: Sequence[Scores], second: Sequence[Scores]) -> tuple[list[Scores], list[Scores]]:
+    """For each model the peaks of each minute of the same recordings, each block ``(peaks,)``.
+
+    Peaks lie at least the refractory time apart: the events that a threshold under them would make. A model with a
+    longer window has fewer windows in a recording, so its last minute may be empty.
+    """
+    blocks: tuple[list[Scores], list[Scores]] = ([], [])
+    for pair in zip(first, second, strict=True):
+        count = -(-max(map(len, pair)) // _BLOCK)
+        for stream, of_model in zip(pair, blocks, strict=True):
+            of_model.extend(_peaks_by_minute(stream, count))
+    return blocks
+
+
+def _peaks_by_minute(stream: Scores, minutes: int) -> list[Scores]:
+    # A peak on the first or the last window is one too.
+    padded = np.concatenate([[-np.inf], stream, [-np.inf]])
+    found = find_peaks(padded, distance=-(-DEFAULT_REFRACTORY // DEFAULT_HOP))[0] - 1
+    return [stream[found[found // _BLOCK == minute]] for minute in range(minutes)]

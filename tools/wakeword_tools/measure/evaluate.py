@@ -1,0 +1,108 @@
+"""How well a model finds its word and ignores all else, as a report that goes into JSON."""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from wakeword.card import ModelCard
+from wakeword_tools.measure.latency import Latency
+from wakeword_tools.measure.rates import Choice, Measured, choose_fa_per_hour, choose_fpr, measure, roc_auc
+from wakeword_tools.measure.scores import ScoreSet
+
+DEFAULT_FPRS = (0.03, 0.05)
+DEFAULT_RATES = (0.5,)
+
+
+@dataclass(frozen=True)
+class Recall:
+    """Recall at a threshold that was chosen on the evaluated data themselves, with its 95 % Clopper-Pearson interval."""
+
+    recall: float
+    low: float
+    high: float
+    threshold: float
+
+
+@dataclass(frozen=True)
+class PointReport:
+    """What an operating point of the model, whose threshold was chosen before, does on these data."""
+
+    threshold: float
+    measured: Measured
+    latency: Latency | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """The evaluation of one model. Mappings are keyed by the target as it was asked for, ``0.03``."""
+
+    keyword: str
+    positives: int
+    negatives: int
+    near_negatives: int
+    background_hours: float
+    roc_auc: float | None
+    """Over negatives and near negatives together; ``None`` without any."""
+    recall_at_fpr: dict[str, Recall]
+    """Over negatives and near negatives together."""
+    recall_at_fpr_negatives: dict[str, Recall]
+    recall_at_fpr_near_negatives: dict[str, Recall]
+    recall_at_fa_per_hour: dict[str, Recall]
+    operating_points: dict[str, PointReport]
+    default_point: str | None
+    fingerprint: str
+    """Of the recordings."""
+    snr: "dict[str, Report]" = field(default_factory=dict)
+    """The same with noise mixed into the clips, by dB; thresholds for false accepts an hour are those of the background
+    as it is."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as JSON takes it."""
+        content = dataclasses.asdict(self)
+        for report in (content, *content["snr"].values()):
+            for point in report["operating_points"].values():
+                point |= point.pop("measured")
+        return content
+
+
+def evaluate(
+    scores: ScoreSet,
+    card: ModelCard,
+    *,
+    fprs: Sequence[float] = DEFAULT_FPRS,
+    rates: Sequence[float] = DEFAULT_RATES,
+    fingerprint: str = "",
+) -> Report:
+    """The report on a model's scores, without noise and latency."""
+    groups = {"all": scores.words, "negatives": scores.negatives, "near": scores.near_negatives}
+    everything = scores.everything
+    at_fpr = {
+        name: {f"{fpr:g}": _recall(scores, choose_fpr(some, fpr, everything)) for fpr in fprs} if len(some) else {}
+        for name, some in groups.items()
+    }
+    return Report(
+        keyword=card.phrase,
+        positives=len(scores.positives),
+        negatives=len(scores.negatives),
+        near_negatives=len(scores.near_negatives),
+        background_hours=scores.hours,
+        roc_auc=roc_auc(scores.positives, scores.words) if len(scores.words) else None,
+        recall_at_fpr=at_fpr["all"],
+        recall_at_fpr_negatives=at_fpr["negatives"],
+        recall_at_fpr_near_negatives=at_fpr["near"],
+        recall_at_fa_per_hour=(
+            {f"{rate:g}": _recall(scores, choose_fa_per_hour(scores, rate)) for rate in rates} if scores.hours else {}
+        ),
+        operating_points={
+            point.name: PointReport(point.threshold, measure(scores, point.threshold))
+            for point in card.operating_points
+        },
+        default_point=card.default_point,
+        fingerprint=fingerprint,
+    )
+
+
+def _recall(scores: ScoreSet, choice: Choice) -> Recall:
+    rate = measure(dataclasses.replace(scores, hours=0.0), choice.threshold).recall
+    return Recall(rate.value, rate.low, rate.high, choice.threshold)

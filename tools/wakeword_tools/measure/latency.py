@@ -1,0 +1,73 @@
+"""How long after the end of the word a detector reports it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from wakeword.audio import SAMPLE_RATE
+from wakeword.features import Array
+from wakeword.model import Model
+from wakeword.scorer import DEFAULT_HOP
+from wakeword.takes.word_region import locate_word
+from wakeword_tools.measure.scores import Scores, event_windows, stream_scores
+
+_AFTER = SAMPLE_RATE
+"""Samples of room noise after a clip: a detector that needs longer has missed the word."""
+
+
+@dataclass(frozen=True)
+class SpokenWord:
+    """A clip as a stream would bring it: what the model scored, and when the word began and ended in it."""
+
+    scores: Scores
+    """One per hop, ``(windows,)``."""
+    start: float
+    """Seconds of the stream."""
+    end: float
+
+
+def spoken_word(model: Model, clip: Array, *, seed: int = 0) -> SpokenWord:
+    """Score a clip, ``(samples,)`` at 16 kHz, in the middle of a stream of noise at the clip's own floor.
+
+    A clip by itself would begin inside the first window: its detections would come later than they do in a room.
+    """
+    word, floor = locate_word(clip)
+    before = model.card.features.samples_in(model.card.window)
+    random = np.random.default_rng(seed)
+    room = (floor * random.standard_normal(before + _AFTER)).astype(np.float32)
+    stream = np.concatenate([room[:before], clip, room[before:]])
+    return SpokenWord(
+        stream_scores(model, stream), (before + word.start) / SAMPLE_RATE, (before + word.end) / SAMPLE_RATE
+    )
+
+
+def delay(model: Model, word: SpokenWord, threshold: float, *, hop: int = DEFAULT_HOP) -> float | None:
+    """Seconds from the end of the word to the end of the window that fires; negative if it fires before the end.
+
+    ``None`` if the word is missed. A detection before the word has begun is not one of the word.
+    """
+    features = model.card.features
+    for window in event_windows(word.scores, threshold, hop=hop):
+        end = (window * hop * features.hop_length + features.samples_in(model.card.window)) / features.sample_rate
+        if end > word.start:
+            return end - word.end
+    return None
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Delays of the words that were found."""
+
+    found: int
+    median: float
+    """Seconds."""
+    percentile_95: float
+
+
+def latency(model: Model, words: Iterable[SpokenWord], threshold: float) -> Latency | None:
+    """The delays of some words at a threshold; ``None`` if none was found."""
+    delays = [found for word in words if (found := delay(model, word, threshold)) is not None]
+    if not delays:
+        return None
+    return Latency(len(delays), float(np.median(delays)), float(np.percentile(delays, 95)))

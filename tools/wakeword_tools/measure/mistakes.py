@@ -1,0 +1,134 @@
+"""The worst mistakes of a model as audio, so that somebody can listen to them, and train against them."""
+
+import csv
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from wakeword.audio import SAMPLE_RATE, read_audio, write_audio
+from wakeword.files import require_absent
+from wakeword.model import Model
+from wakeword.scorer import DEFAULT_HOP
+from wakeword_tools.measure.recordings import Group, Recording, Scored
+from wakeword_tools.measure.scores import Scores, ScoreSet, event_windows, stream_scores
+
+FALSE_ACCEPTS = "false-accepts"
+MISSED = "missed"
+MOST = 100
+"""Of each sort, the worst so many are saved."""
+
+_BEFORE, _AFTER = 0.5, 0.25
+"""Seconds of audio around the window of a false accept."""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A recording, or a place in one, that a model judged wrongly."""
+
+    sort: str
+    """``false-accepts`` or ``missed``."""
+    group: str
+    """Group of the recording."""
+    file: str
+    start: float
+    """Start of the window that was scored, in seconds of the file, as ``wakeword scan`` gives it."""
+    end: float
+    score: float
+    """Of that window. For false accepts in background, the first window that reached the threshold."""
+    peak: float
+    """The highest score of the event; what mistakes are ranked by."""
+    audio: str = ""
+    """File of the excerpt, inside the folder."""
+
+
+def find_mistakes(model: Model, scored: Scored, scores: ScoreSet, threshold: float) -> list[Mistake]:
+    """All mistakes at a threshold, each sort with its worst first."""
+    config = model.card.features
+    window, step = config.samples_in(model.card.window), DEFAULT_HOP * config.hop_length
+
+    def mistake(sort: str, group: Group, recording: Recording, index: int, score: float, peak: float) -> Mistake:
+        start = index * step / SAMPLE_RATE
+        end = min(start + window / SAMPLE_RATE, recording.seconds)
+        return Mistake(sort, group.value, str(recording.path), start, end, score, peak)
+
+    accepted: list[Mistake] = []
+    for group, of_group in ((Group.NEGATIVES, scores.negatives), (Group.NEAR_NEGATIVES, scores.near_negatives)):
+        for recording, score in zip(scored.recordings[group], of_group.tolist(), strict=True):
+            if score >= threshold:
+                # Where in the clip it was was not kept: a second pass over the few that failed is cheaper.
+                index = int(np.argmax(stream_scores(model, read_audio(recording.path))))
+                accepted.append(mistake(FALSE_ACCEPTS, group, recording, index, score, score))
+    for recording, stream in zip(scored.recordings[Group.BACKGROUND], scores.streams, strict=True):
+        for index in event_windows(stream, threshold):
+            peak = _peak(stream, index, threshold)
+            accepted.append(mistake(FALSE_ACCEPTS, Group.BACKGROUND, recording, index, float(stream[index]), peak))
+    missed = [
+        Mistake(MISSED, Group.POSITIVES.value, str(recording.path), 0.0, recording.seconds, score, score)
+        for recording, score in zip(scored.recordings[Group.POSITIVES], scores.positives.tolist(), strict=True)
+        if score < threshold
+    ]
+    return sorted(accepted, key=lambda one: -one.peak) + sorted(missed, key=lambda one: one.peak)
+
+
+def _peak(stream: Scores, index: int, threshold: float) -> float:
+    below = np.flatnonzero(stream[index:] < threshold)
+    return float(stream[index : index + int(below[0]) if len(below) else None].max())
+
+
+def save_mistakes(folder: Path, mistakes: list[Mistake], *, most: int = MOST) -> list[Mistake]:
+    """Write the worst ``most`` mistakes of each sort into the new ``folder``: excerpts, ``index.csv``, ``index.json``.
+
+    The folder appears when it is complete. Returns what was saved. Raises ``ConfigError`` if something of that name is
+    there already, and ``AudioFileError`` if a recording has gone.
+    """
+    chosen = [
+        (number, one)
+        for sort in (FALSE_ACCEPTS, MISSED)
+        for number, one in enumerate([some for some in mistakes if some.sort == sort][:most], 1)
+    ]
+    saved: list[Mistake] = []
+    with _new_folder(folder) as target:
+        for sort in (FALSE_ACCEPTS, MISSED):
+            (target / sort).mkdir()
+        # One file after the other, so that a long recording is decoded once for all of its excerpts.
+        samples, loaded = np.zeros(0, np.float32), ""
+        for number, one in sorted(chosen, key=lambda item: item[1].file):
+            if one.file != loaded:
+                samples, loaded = read_audio(one.file), one.file
+            audio = f"{one.sort}/{number:03}-{one.peak:.4f}-{Path(one.file).stem}.flac"
+            first = max(0, round((one.start - _BEFORE) * SAMPLE_RATE)) if one.sort == FALSE_ACCEPTS else 0
+            last = round((one.end + _AFTER) * SAMPLE_RATE)
+            write_audio(target / audio, samples[first:last])
+            saved.append(Mistake(**{**asdict(one), "audio": audio}))
+        saved.sort(key=lambda one: one.audio)
+        _write_index(target, saved)
+    return saved
+
+
+def _write_index(folder: Path, saved: list[Mistake]) -> None:
+    rows = [asdict(one) for one in saved]
+    (folder / "index.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    with (folder / "index.csv").open("w", newline="", encoding="utf-8", errors="backslashreplace") as stream:
+        writer = csv.DictWriter(stream, list(Mistake.__dataclass_fields__), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+@contextmanager
+def _new_folder(target: Path) -> Iterator[Path]:
+    """A temporary folder beside ``target`` that takes its name when the block ends well."""
+    require_absent(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+    try:
+        yield temporary
+        temporary.chmod(0o755)
+        temporary.replace(target)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)

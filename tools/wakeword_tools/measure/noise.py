@@ -1,0 +1,68 @@
+"""Noise mixed into clips at a chosen ratio of speech to noise."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from wakeword.audio import read_audio
+from wakeword.errors import AudioError, DataError
+from wakeword.features import Array
+from wakeword.takes.word_region import locate_word
+from wakeword_tools.measure.recordings import Change, Recording
+
+_TRIES = 20
+
+
+class NoiseMixer:
+    """Mixes noise into clips, the same for the same clip, seed and noises, whatever else is evaluated.
+
+    At another ratio a clip gets the same piece of noise, only louder. Clips are made at least ``least`` samples long, so
+    that no window holds digital silence. ``warn`` is told of files that cannot be read;
+    ``DataError`` if none can.
+    """
+
+    def __init__(self, files: Sequence[Path], *, least: int = 0, seed: int = 0, warn: Callable[[str], None]) -> None:
+        self._seed = seed
+        self._least = least
+        self._noises: list[Array] = []
+        for path in files:
+            try:
+                self._noises.append(read_audio(path))
+            except AudioError as error:
+                warn(f"skipped: {error}")
+        self._noises = [noise for noise in self._noises if np.any(noise)]
+        if not self._noises:
+            raise DataError(f"expected recordings of noise, got none that sounds among {len(files)} files")
+
+    def at(self, snr: float) -> Change:
+        """``mix`` at that ratio of speech to noise in dB, as ``score_files`` takes it."""
+        return lambda samples, recording: self.mix(samples, recording, snr=snr)
+
+    def mix(self, samples: Array, recording: Recording, *, snr: float) -> Array:
+        """A clip, ``(samples,)``, in noise ``snr`` dB under its speech: ``(max(samples, least),)``.
+
+        The level of speech is that of the word, which its energy shows, and not of the pauses around it; that of noise
+        is over the whole clip. A silent clip stays as it is.
+        """
+        word, _ = locate_word(samples)
+        speech = float(np.square(samples[word.start : word.end], dtype=np.float64).mean()) if len(samples) else 0.0
+        samples = np.pad(samples, (0, max(0, self._least - len(samples))))
+        noise = self._piece(len(samples), recording)
+        level = float(np.square(noise, dtype=np.float64).mean())
+        mixed: Array = samples + noise * np.float32(np.sqrt(speech / level * 10 ** (-snr / 10)))
+        return mixed
+
+    def _piece(self, length: int, recording: Recording) -> Array:
+        """Noise of a length that is not silent, repeated where its recording is shorter."""
+        random = np.random.default_rng([self._seed, int(recording.digest[:16], 16)])
+        for _ in range(_TRIES):
+            noise = self._noises[int(random.integers(len(self._noises)))]
+            start = int(random.integers(len(noise)))
+            piece: Array = np.take(noise, np.arange(start, start + length), mode="wrap")
+            if np.any(piece):
+                return piece
+        # Recordings of single sounds are mostly silence: a start at the loudest sample is none.
+        start = int(np.argmax(np.abs(noise)))
+        loud: Array = np.take(noise, np.arange(start, start + length), mode="wrap")
+        return loud

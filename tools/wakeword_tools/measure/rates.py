@@ -1,0 +1,152 @@
+"""What a model does at a threshold, and the thresholds that keep a target on the scores that were measured."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from scipy import stats
+
+from wakeword.card import Rate
+from wakeword.errors import CalibrationError, ConfigError
+from wakeword_tools.measure.intervals import (
+    assurance_of_fpr,
+    assurance_of_rate,
+    clips_needed,
+    clopper_pearson,
+    hours_needed,
+    most_accepted,
+    most_events,
+    poisson_rate,
+)
+from wakeword_tools.measure.scores import Scores, ScoreSet, events_at, threshold_allowing_events
+from wakeword_tools.measure.thresholds import allowed_at_rate, just_above, threshold_allowing, with_room
+
+_MOST_AN_HOUR = 60.0
+
+
+class RateKind(StrEnum):
+    """What a target counts. The values stand in model cards."""
+
+    FPR = "fpr"
+    """False positives per clip of another word, close words among them."""
+    FA_PER_HOUR = "fa_per_hour"
+    """False accepts per hour of background."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """The rate of false alarms that a threshold is to keep. Raises ``ConfigError`` if no threshold could."""
+
+    kind: RateKind
+    value: float
+
+    def __post_init__(self) -> None:
+        most = 1.0 if self.kind is RateKind.FPR else _MOST_AN_HOUR
+        if not 0 < self.value < most:
+            raise ConfigError(f"expected {self.kind} between 0 and {most:g}, got {self.value:g}")
+
+    @property
+    def name(self) -> str:
+        """Of the operating point, for instance ``fpr=0.03``."""
+        return f"{self.kind}={self.value:g}"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A threshold that keeps a target on the scores that were measured."""
+
+    threshold: float
+    allowed: int
+    """So many clips or events might have reached it."""
+    assurance: float
+    """Probability that it keeps the target on fresh recordings of the same kind: exact but for ties and for the room
+    above the highest score shut out, which only make it higher."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a threshold does, with exact 95 % intervals: Clopper and Pearson's for clips, Garwood's for events."""
+
+    recall: Rate
+    fpr_negatives: Rate | None
+    fpr_near_negatives: Rate | None
+    false_accepts_per_hour: Rate | None
+
+
+def measure(scores: ScoreSet, threshold: float) -> Measured:
+    """What ``threshold`` does on these scores; ``None`` where nothing was measured."""
+
+    def reached(some: Scores) -> Rate:
+        count = int((some >= threshold).sum())
+        return Rate(count / len(some), *clopper_pearson(count, len(some)), count, len(some))
+
+    false_accepts = None
+    if scores.hours:
+        events = events_at(scores.streams, threshold)
+        false_accepts = Rate(events / scores.hours, *poisson_rate(events, scores.hours), events, scores.hours)
+    return Measured(
+        reached(scores.positives),
+        reached(scores.negatives) if len(scores.negatives) else None,
+        reached(scores.near_negatives) if len(scores.near_negatives) else None,
+        false_accepts,
+    )
+
+
+def choose_fpr(negatives: Scores, fpr: float, everything: Scores, *, confidence: float | None = None) -> Choice:
+    """A threshold that at most a share ``fpr`` of the clips ``negatives``, ``(n,)``, reaches.
+
+    Without ``confidence`` it lets exactly that share pass, so that fresh clips of the same kind keep to it about half
+    of the time. With it, it lets so few pass that they keep to it with that probability; ``CalibrationError`` if there
+    are too few clips for that. It lies in the middle of a gap between the scores ``everything``.
+    """
+    clips = len(negatives)
+    if confidence is None:
+        allowed = allowed_at_rate(clips, fpr)
+    else:
+        sure = most_accepted(clips, fpr, confidence=confidence)
+        if sure is None:
+            raise CalibrationError(
+                f"expected at least {clips_needed(fpr, confidence=confidence)} negative clips for a false positive rate "
+                f"of {fpr:g} at {100 * confidence:g}% confidence, got {clips}"
+            )
+        allowed = sure
+    threshold = with_room(threshold_allowing(negatives, allowed), everything)
+    return Choice(threshold, allowed, assurance_of_fpr(allowed, clips, fpr))
+
+
+def choose_fa_per_hour(scores: ScoreSet, rate: float, *, confidence: float | None = None) -> Choice:
+    """A threshold at which, and above which, the long recordings fire at most ``rate`` times an hour.
+
+    ``confidence`` as in ``choose_fpr``. Recordings too short to show one event at that rate give the threshold at which
+    they show none.
+    """
+    if confidence is None:
+        allowed = allowed_at_rate(scores.hours, rate)
+    else:
+        sure = most_events(scores.hours, rate, confidence=confidence)
+        if sure is None:
+            raise CalibrationError(
+                f"expected at least {hours_needed(rate, confidence=confidence):.1f} h of background for {rate:g} false "
+                f"accepts an hour at {100 * confidence:g}% confidence, got {scores.hours:.2f} h"
+            )
+        allowed = sure
+    threshold = threshold_allowing_events(scores.streams, allowed)
+    if np.isneginf(threshold):
+        # Even the lowest score that occurs would do.
+        threshold = max(float(np.concatenate(list(scores.streams)).min()), just_above(0.0))
+    threshold = with_room(threshold, scores.everything)
+    return Choice(threshold, allowed, assurance_of_rate(allowed, scores.hours, rate))
+
+
+def choose(scores: ScoreSet, target: Target, *, confidence: float | None = None) -> Choice:
+    """The threshold for a target; see ``choose_fpr``, over all negative clips, and ``choose_fa_per_hour``."""
+    if target.kind is RateKind.FPR:
+        return choose_fpr(scores.words, target.value, scores.everything, confidence=confidence)
+    return choose_fa_per_hour(scores, target.value, confidence=confidence)
+
+
+def roc_auc(positives: Scores, negatives: Scores) -> float:
+    """The share of pairs in which the positive, of ``(p,)``, scores above the negative, of ``(n,)``; ties count half."""
+    ranks = stats.rankdata(np.concatenate([positives, negatives]))[: len(positives)]
+    least = len(positives) * (len(positives) + 1) / 2
+    return float((ranks.sum() - least) / (len(positives) * len(negatives)))

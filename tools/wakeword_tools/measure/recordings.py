@@ -1,0 +1,233 @@
+"""Folders of recordings -> scores of one or more models. A file is read once for all of them."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import numpy as np
+
+from wakeword.audio import SAMPLE_RATE, AudioFile, PcmStream
+from wakeword.errors import AudioError, AudioFileError, AudioFormatError, CalibrationError, DataError
+from wakeword.features import Array
+from wakeword.model import Model
+from wakeword.sources import audio_files
+from wakeword_tools.measure.scores import RecordingScorer, Scores, ScoreSet
+
+Warn = Callable[[str], None]
+
+
+class Group(StrEnum):
+    """What recordings are to the wake word."""
+
+    POSITIVES = "positives"
+    NEAR_NEGATIVES = "near_negatives"
+    NEGATIVES = "negatives"
+    BACKGROUND = "background"
+    """Long recordings without the wake word, scored as streams."""
+
+
+Files = Mapping[Group, Sequence[Path]]
+"""The files of each group that there is."""
+Change = Callable[[Array, "Recording"], Array]
+"""What is done to a clip, ``(samples,)``, before it is scored."""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A recording that was read."""
+
+    path: Path
+    seconds: float
+    digest: str
+    """SHA-256 of its samples at 16 kHz."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Recordings that were read, and what each model gave on them."""
+
+    recordings: Mapping[Group, Sequence[Recording]]
+    """In the order of the scores."""
+    sets: Sequence[ScoreSet]
+    """One for each model."""
+    skipped: int
+    """Files that could not be read, or are copies of others."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Sixteen hex digits of the samples and their groups: the same for the same data, wherever it lies."""
+        content = {group: sorted(one.digest for one in some) for group, some in self.recordings.items() if some}
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
+    @property
+    def description(self) -> str:
+        """Numbers of clips and hours in words."""
+        counts = {group: len(self.recordings.get(group, ())) for group in Group}
+        hours = self.sets[0].hours
+        return (
+            f"{counts[Group.POSITIVES]} positives, {counts[Group.NEGATIVES]} negatives, "
+            f"{counts[Group.NEAR_NEGATIVES]} near negatives, {hours:.2f} h of background"
+        )
+
+
+def find_files(folders: Files) -> dict[Group, list[Path]]:
+    """The audio files in the folders of each group, each file once.
+
+    Raises ``AudioFileError`` for a folder without any and ``CalibrationError`` for a file that would be both the wake
+    word and not.
+    """
+    found = {
+        group: list(dict.fromkeys(file for root in roots for file in audio_files(root)))
+        for group, roots in folders.items()
+    }
+    positives = {file.resolve() for file in found.get(Group.POSITIVES, ())}
+    for group, files in found.items():
+        both = [file for file in files if group is not Group.POSITIVES and file.resolve() in positives]
+        if both:
+            raise CalibrationError(
+                f"{both[0]}: expected a recording to be the wake word or not, found it among the "
+                f"positives and the {_words(group)} ({len(both)} such); take it out of one"
+            )
+    return found
+
+
+def score_files(
+    models: Sequence[Model],
+    files: Files,
+    *,
+    change: Change | None = None,
+    advance: Callable[[Path], None] | None = None,
+    warn: Warn,
+) -> Scored:
+    """Score every file with every model: a clip by its best window, background as one stream a file.
+
+    ``change`` is applied to clips only; ``advance`` is called for each file that is done. Unreadable and empty files are
+    named to ``warn`` and left out, and so are copies (by their samples), which would make the figures look surer than
+    they are. Raises ``DataError`` if a group has no readable file and ``CalibrationError`` for no positives and for a
+    recording that is both the wake word and not.
+    """
+    scorer = RecordingScorer(models)
+    seen = _Seen(warn)
+    kept: dict[Group, list[Recording]] = {group: [] for group in Group}
+    scores: dict[Group, list[list[Scores]]] = {group: [] for group in Group}
+    # In the order of Group: of two copies among the negatives, the one that is known as a near negative counts.
+    for group in Group:
+        for path in files.get(group, ()):
+            try:
+                recording, of_models = _score_file(scorer, path, group, change)
+            except AudioError as error:
+                seen.unreadable(error)
+            else:
+                if seen.is_new(recording, group):
+                    kept[group].append(recording)
+                    scores[group].append(of_models)
+            if advance is not None:
+                advance(path)
+        if files.get(group) and not kept[group]:
+            raise DataError(f"none of the {len(files[group])} {_words(group)} could be used; see the warnings above")
+    if not kept[Group.POSITIVES]:
+        raise CalibrationError("expected recordings of the wake word, got none")
+    seen.tell_copies()
+    return Scored(kept, [_score_set(kept, scores, index) for index in range(len(models))], seen.skipped)
+
+
+def pcm_blocks(path: Path) -> Iterator[Array]:
+    """A file as mono float32 blocks at 16 kHz, each ``(samples,)``. ``AudioError``, naming the file, if it cannot be."""
+    with AudioFile(path) as file:
+        try:
+            stream = PcmStream(file.sample_rate)
+            for block in file.blocks():
+                yield stream.push(block)
+            yield stream.flush()
+        except AudioFormatError as error:
+            raise AudioFormatError(f"{path}: {error}") from error
+
+
+def _score_file(
+    scorer: RecordingScorer, path: Path, group: Group, change: Change | None
+) -> tuple[Recording, list[Scores]]:
+    """A recording and the scores of each model: of a clip the best one, ``(1,)``, of background all, ``(windows,)``."""
+    hashed = _Hashed(pcm_blocks(path))
+    if group is Group.BACKGROUND:
+        # A long recording is never held in memory.
+        streams = scorer.score(hashed)
+        return hashed.recording(path), streams
+    samples = np.concatenate(list(hashed))
+    recording = hashed.recording(path)
+    if change is not None:
+        samples = change(samples, recording)
+    return recording, [scores.max(keepdims=True) for scores in scorer.score([samples])]
+
+
+class _Hashed:
+    """Blocks of samples that are hashed and counted on their way."""
+
+    def __init__(self, blocks: Iterator[Array]) -> None:
+        self._blocks = blocks
+        self._hash = hashlib.sha256()
+        self._samples = 0
+
+    def __iter__(self) -> Iterator[Array]:
+        for block in self._blocks:
+            self._hash.update(block.tobytes())
+            self._samples += len(block)
+            yield block
+
+    def recording(self, path: Path) -> Recording:
+        """What went by. ``AudioFileError`` if that was nothing."""
+        if self._samples == 0:
+            raise AudioFileError(f"{path}: expected audio, found a file of no length")
+        return Recording(path, self._samples / SAMPLE_RATE, self._hash.hexdigest())
+
+
+class _Seen:
+    """The recordings so far, and what is wrong with others."""
+
+    def __init__(self, warn: Warn) -> None:
+        self.skipped = 0
+        self._warn = warn
+        self._first: dict[str, tuple[Group, Path]] = {}
+        self._copies: list[tuple[Path, Path]] = []
+
+    def unreadable(self, error: AudioError) -> None:
+        self.skipped += 1
+        self._warn(f"skipped: {error}")
+
+    def is_new(self, recording: Recording, group: Group) -> bool:
+        first_group, first = self._first.setdefault(recording.digest, (group, recording.path))
+        if first == recording.path and first_group is group:
+            return True
+        if Group.POSITIVES in (group, first_group) and group is not first_group:
+            raise CalibrationError(
+                f"expected a recording to be the wake word or not, but {first} among the {_words(first_group)} "
+                f"and {recording.path} among the {_words(group)} are the same sound; take it out of one"
+            )
+        self.skipped += 1
+        self._copies.append((recording.path, first))
+        return False
+
+    def tell_copies(self) -> None:
+        if self._copies:
+            path, first = self._copies[0]
+            self._warn(f"skipped: {len(self._copies)} copies of other recordings, the first {path} (as {first})")
+
+
+def _words(group: Group) -> str:
+    return group.value.replace("_", " ")
+
+
+def _score_set(
+    kept: Mapping[Group, Sequence[Recording]], scores: Mapping[Group, Sequence[Sequence[Scores]]], index: int
+) -> ScoreSet:
+    of_group = {group: [of_models[index] for of_models in some] for group, some in scores.items()}
+    nothing = np.zeros(0)
+    return ScoreSet(
+        positives=np.concatenate([nothing, *of_group[Group.POSITIVES]]),
+        negatives=np.concatenate([nothing, *of_group[Group.NEGATIVES]]),
+        near_negatives=np.concatenate([nothing, *of_group[Group.NEAR_NEGATIVES]]),
+        streams=of_group[Group.BACKGROUND],
+        hours=sum(recording.seconds for recording in kept[Group.BACKGROUND]) / 3600,
+    )

@@ -1,0 +1,1 @@
+"""Endurance and random use of detectors."""

@@ -1,0 +1,76 @@
+"""Endurance: ``python -m wakeword_tools.soak`` pushes 24 hours of audio through one detector, faster than real time.
+
+    --hours H               so many hours of audio
+    --microphone            from a microphone, in real time; counts what is lost
+    --fuzz --minutes M      random blocks and calls for so many minutes of CPU time
+    --model FILE|KEYWORD    default: marvin
+    --report FILE.json      writes the figures
+
+Exit status 1 and one line if a law was broken. ``WAKEWORD_DATA``, a folder with ``long_speech/``, gives the audio; without
+it the demo recording is repeated.
+"""
+
+import argparse
+import dataclasses
+import json
+import logging
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+from wakeword import WakewordError
+from wakeword.files import replacing
+from wakeword_tools.soak import run_fuzz as soak_fuzz
+from wakeword_tools.soak import run_microphone as soak_microphone
+from wakeword_tools.soak import run_push as soak_push
+
+logger = logging.getLogger("soak")
+
+
+def main() -> int:
+    """Run one soak; the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="marvin")
+    parser.add_argument("--hours", type=float)
+    parser.add_argument("--microphone", action="store_true")
+    parser.add_argument("--device")
+    parser.add_argument("--fuzz", action="store_true")
+    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--report", type=Path)
+    arguments = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    try:
+        done, faults = run(arguments)
+    except (WakewordError, OSError) as error:
+        logger.error("soak: %s", error)
+        return 1
+    figures = {**dataclasses.asdict(done), "faults": faults, "python": platform.python_version()}
+    logger.info("%s", json.dumps(figures))
+    if arguments.report is not None:
+        with replacing(arguments.report) as temporary:
+            temporary.write_text(json.dumps(figures, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    for fault in faults:
+        logger.error("fault: %s", fault)
+    return 1 if faults else 0
+
+
+def run(arguments: argparse.Namespace) -> tuple[Any, list[str]]:
+    """What was measured, and the laws that were broken."""
+    tell = logger.info
+    if arguments.fuzz:
+        fuzzed = soak_fuzz.fuzz(arguments.model, 60 * arguments.minutes, seed=arguments.seed, tell=tell)
+        return fuzzed, fuzzed.faults
+    if arguments.microphone:
+        device = arguments.device
+        device = int(device) if device is not None and device.isdecimal() else device
+        heard = soak_microphone.listen(arguments.model, 3_600 * (arguments.hours or 1), device=device, tell=tell)
+        return heard, heard.faults
+    cycle = soak_push.listening_cycle(soak_push.data_folder())
+    pushed = soak_push.soak(arguments.model, cycle, 24 if arguments.hours is None else arguments.hours, tell=tell)
+    return pushed, pushed.faults
+
+
+if __name__ == "__main__":
+    sys.exit(main())

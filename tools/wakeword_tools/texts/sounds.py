@@ -1,0 +1,199 @@
+"""When two pronunciations sound the same, and how far apart they are when they do not.
+
+The unit of distance is *one typical phoneme edit*: adding or dropping a phoneme costs 1, and so does putting one in the
+place of another that is as unlike it as the median pair of vowels (or of consonants) is. Closer pairs cost less (F for
+V 0.54), but at least half, as they are another phoneme after all; no pair costs more than 1.5.
+
+How unlike two phonemes are is the weighted distance of their articulatory features in panphon (Mortensen et al.,
+"PanPhon", COLING 2016). A diphthong is as far from a vowel as its two halves are on average.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wakeword.errors import SynthesisError
+from wakeword_tools.texts.phonemes import Phones, is_vowel
+
+if TYPE_CHECKING:
+    from panphon.segment import Segment
+
+Heard = tuple[str, ...]
+"""Phonemes without stress, in which AX is the weak vowel of *sofa*."""
+Costs = NDArray[np.float64]
+
+ADDED = 1.0
+_LEAST, _MOST = 0.5, 1.5
+
+_IPA = {
+    **{"AA": "ɑ", "AE": "æ", "AH": "ʌ", "AX": "ə", "AO": "ɔ", "AW": "aʊ", "AY": "aɪ", "EH": "ɛ", "ER": "ɜ", "EY": "eɪ"},
+    **{"IH": "ɪ", "IY": "i", "OW": "oʊ", "OY": "ɔɪ", "UH": "ʊ", "UW": "u", "B": "b", "CH": "t͡ʃ", "D": "d", "DH": "ð"},
+    **{"F": "f", "G": "ɡ", "HH": "h", "JH": "d͡ʒ", "K": "k", "L": "l", "M": "m", "N": "n", "NG": "ŋ", "P": "p"},
+    **{"R": "ɹ", "S": "s", "SH": "ʃ", "T": "t", "TH": "θ", "V": "v", "W": "w", "Y": "j", "Z": "z", "ZH": "ʒ"},
+}
+HEARD = tuple(_IPA)
+"""Every phoneme that can be heard."""
+_INDEX = {phone: index for index, phone in enumerate(HEARD)}
+_YOD_DROPPERS = frozenset({"T", "D", "N", "S", "Z", "L", "TH"})
+
+
+_BEFORE_R = {"IY": "IH", "AE": "EH", "EY": "EH"}
+
+
+def heard(phones: Phones, *, rhotic: bool) -> Heard:
+    """What is heard in an accent that sounds every R and has one weak vowel (America, Scotland), or that sounds an R only
+    before vowels and keeps the weak vowels of *rabbit* and *sofa* apart (England)."""
+    sounds: list[str] = []
+    for index, phone in enumerate(phones):
+        bare = phone.rstrip("012")
+        sounded = rhotic or (index + 1 < len(phones) and is_vowel(phones[index + 1]))
+        if bare == "R" and not sounded and sounds and sounds[-1] != "R":
+            continue
+        weak_in_america = bare == "ER" or (phone == "IH0" and index + 1 < len(phones))
+        if phone in ("AH0", "ER0") or (rhotic and weak_in_america):
+            sounds.append("AX")
+        else:
+            sounds.append(bare)
+        if bare == "ER" and sounded:
+            sounds.append("R")
+    return tuple(sounds)
+
+
+def sound_keys(phones: Phones) -> frozenset[Heard]:
+    """What it sounds like where accents merge most: two texts are homophones somewhere if they share a key.
+
+    Merged are *caught* and *cot* (where R is sounded), *writer* and *rider*, *dew* and *do*, *mirror* and *nearer*,
+    *Mary* and *merry*, and all unstressed short vowels (*Lenin*, *Lennon*); stress and doubled consonants do not count.
+    """
+    weak = tuple(f"AH{phone[-1]}" if phone in ("IH0", "EH0", "UH0") else phone for phone in phones)
+    return frozenset({main_key(phones), _merged(heard(weak, rhotic=False)), _merged(heard(phones, rhotic=False))})
+
+
+def main_key(phones: Phones) -> Heard:
+    """The key of America: one name for what sounds so."""
+    weak = tuple(f"AH{phone[-1]}" if phone in ("IH0", "EH0", "UH0") else phone for phone in phones)
+    american = _merged(heard(weak, rhotic=True))
+    return tuple(
+        "AA" if sound == "AO" and after != "R" else sound
+        for sound, after in zip(american, (*american[1:], ""), strict=True)
+    )
+
+
+def _merged(sounds: Heard) -> Heard:
+    merged: list[str] = []
+    for index, sound in enumerate(sounds):
+        before = merged[-1] if merged else ""
+        after = sounds[index + 1] if index + 1 < len(sounds) else ""
+        if sound == before and not is_vowel(sound):
+            continue
+        if sound == "Y" and after == "UW" and before in _YOD_DROPPERS:
+            continue
+        if after == "R" and sound in _BEFORE_R:
+            sound = _BEFORE_R[sound]
+        elif sound == "T" and _is_heard_vowel(before) and _is_heard_vowel(after):
+            sound = "D"
+        merged.append(sound)
+    return tuple(merged)
+
+
+def _is_heard_vowel(sound: str) -> bool:
+    return sound == "AX" or is_vowel(sound)
+
+
+@cache
+def substitution_costs() -> Costs:
+    """``(phonemes, phonemes)`` in the order of ``HEARD``: what it costs to hear the one for the other; 0 for itself."""
+    try:
+        import panphon
+    except ImportError as error:
+        raise SynthesisError(
+            "comparing sounds needs panphon, which is not installed; install it: pip install 'wakeword[train]'"
+        ) from error
+    table = panphon.FeatureTable()
+    features = [table.word_fts(ipa) for ipa in _IPA.values()]
+    unlike = np.array([[_unlike(one, other) for other in features] for one in features])
+    vowels = np.array([_is_heard_vowel(sound) for sound in HEARD])
+    costs = np.full_like(unlike, _MOST)
+    for kind in (vowels, ~vowels):
+        pairs = np.ix_(kind, kind)
+        within = unlike[pairs]
+        typical = np.median(within[~np.eye(len(within), dtype=bool)])
+        costs[pairs] = np.minimum(_MOST, _LEAST + (1 - _LEAST) * within / typical)
+    np.fill_diagonal(costs, 0)
+    return costs
+
+
+def _unlike(one: "list[Segment]", other: "list[Segment]") -> float:
+    """Of two sounds of one or two segments each, segment by segment."""
+    longer = max(len(one), len(other))
+    pairs = zip(one * (longer // len(one)), other * (longer // len(other)), strict=True)
+    return float(sum(a.weighted_distance(b) for a, b in pairs)) / longer
+
+
+class Batch(NamedTuple):
+    """Pronunciations of one length in one kind of accent."""
+
+    rhotic: bool
+    rows: NDArray[np.intp]
+    """``(rows,)``: the place of each among all that were encoded."""
+    sounds: NDArray[np.intp]
+    """``(rows, length)``: places in ``HEARD``."""
+
+
+def encoded(spoken: Sequence[Phones]) -> list[Batch]:
+    """Pronunciations made ready for ``distances``."""
+    batches = []
+    for rhotic in (True, False):
+        by_length: dict[int, tuple[list[int], list[list[int]]]] = {}
+        for row, phones in enumerate(spoken):
+            sounds = _indices(heard(phones, rhotic=rhotic))
+            rows, members = by_length.setdefault(len(sounds), ([], []))
+            rows.append(row)
+            members.append(sounds)
+        batches += [
+            Batch(rhotic, np.array(rows), np.array(members, dtype=np.intp).reshape(len(rows), length))
+            for length, (rows, members) in by_length.items()
+        ]
+    return batches
+
+
+def distances(target: Sequence[Phones], others: Sequence[Phones]) -> Costs:
+    """``(others,)``: how far each is from the closest of the ways to say ``target``, in the accent that is closest.
+
+    Edit distance (Wagner and Fischer, 1974) with ``substitution_costs`` and ``ADDED``.
+    """
+    return distances_within(target, encoded(others), len(others), np.inf)
+
+
+def distances_within(target: Sequence[Phones], others: Sequence[Batch], count: int, limit: float) -> Costs:
+    """``distances`` to the ``count`` that were encoded; infinite for some of those farther than ``limit``."""
+    found = np.full(count, np.inf)
+    for batch in others:
+        for sounds in {heard(phones, rhotic=batch.rhotic) for phones in target}:
+            if abs(batch.sounds.shape[1] - len(sounds)) * ADDED <= limit:
+                edits = _edit_distances(_indices(sounds), batch.sounds)
+                found[batch.rows] = np.minimum(found[batch.rows], edits)
+    return found
+
+
+def _indices(sounds: Heard) -> list[int]:
+    return [_INDEX[sound] for sound in sounds]
+
+
+def _edit_distances(target: list[int], batch: NDArray[np.intp]) -> Costs:
+    """``(rows,)``: distance of each row of ``batch`` ``(rows, length)`` to the target, all rows in step."""
+    costs = substitution_costs()
+    sounds = np.ascontiguousarray(batch.T)
+    previous = np.tile(np.arange(len(sounds) + 1.0)[:, None] * ADDED, (1, batch.shape[0]))
+    for sound in target:
+        current = np.empty_like(previous)
+        current[0] = previous[0] + ADDED
+        for at, other in enumerate(sounds):
+            swapped = previous[at] + costs[sound, other]
+            current[at + 1] = np.minimum(swapped, np.minimum(previous[at + 1], current[at]) + ADDED)
+        previous = current
+    last: Costs = previous[-1]
+    return last

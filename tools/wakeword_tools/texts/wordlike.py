@@ -1,0 +1,94 @@
+"""Words that do not exist: fragments of a word, and pseudo-words a phoneme or two away from it."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from wakeword_tools.texts.lexicon import could_be_english, could_begin
+from wakeword_tools.texts.phonemes import VOWELS, Phones, as_espeak_reads, dictionary, is_vowel, to_espeak
+from wakeword_tools.texts.sounds import HEARD, sound_keys
+
+_CONSONANTS = tuple(sound for sound in HEARD if sound not in VOWELS and sound != "AX")
+_FULL_VOWELS = tuple(sound for sound in HEARD if sound in VOWELS)
+_LEAST_FRAGMENT = 2
+
+_LETTERS = {
+    **{"AA": "o", "AE": "a", "AH": "u", "AH0": "a", "AO": "aw", "AW": "ow", "AY": "y", "EH": "e", "ER": "er"},
+    **{"EY": "ay", "IH": "i", "IY": "ee", "OW": "o", "OY": "oy", "UH": "oo", "UW": "oo", "B": "b", "CH": "ch"},
+    **{"D": "d", "DH": "th", "F": "f", "G": "g", "HH": "h", "JH": "j", "K": "k", "L": "l", "M": "m", "N": "n"},
+    **{"NG": "ng", "P": "p", "R": "r", "S": "s", "SH": "sh", "T": "t", "TH": "th", "V": "v", "W": "w", "Y": "y"},
+    **{"Z": "z", "ZH": "zh"},
+}
+_LETTERS_BEFORE_R = {"AA": "a", "AO": "o", "EH": "ai", "IH": "ee", "UH": "oo"}
+_LETTERS_AT_THE_END = {"AH0": "a", "IH0": "y", "IY0": "y", "OW0": "o", "UW0": "oo", "AY1": "y", "EY1": "ay"}
+
+
+def fragments(phones: Phones) -> list[Phones]:
+    """Its beginnings, ends and middles of two phonemes or more that begin as English words do, the longest first."""
+    return [
+        part
+        for size in range(len(phones) - 1, _LEAST_FRAGMENT - 1, -1)
+        for start in range(len(phones) - size + 1)
+        if could_begin(part := phones[start : start + size])
+    ]
+
+
+def pseudo_words(phones: Phones, *, random: np.random.Generator, of_two_edits: int = 2_000) -> list[Phones]:
+    """Every word one phoneme added, dropped or changed away, and up to ``of_two_edits`` drawn from those two away."""
+    once = [edited for edited in dict.fromkeys(_edits(phones)) if could_be_english(edited)]
+    twice: dict[Phones, None] = {}
+    for index in random.permutation(len(once)):
+        second = [edited for edited in _edits(once[index]) if could_be_english(edited)]
+        chosen = random.permutation(len(second))[: max(1, of_two_edits // max(1, len(once)))]
+        twice |= dict.fromkeys(second[row] for row in chosen)
+    return [*once, *(edited for edited in twice if edited not in set(once) and edited != phones)]
+
+
+def _edits(phones: Phones) -> Iterator[Phones]:
+    for at in range(len(phones) + 1):
+        for added in _CONSONANTS:
+            yield (*phones[:at], added, *phones[at:])
+    for at, phone in enumerate(phones):
+        yield (*phones[:at], *phones[at + 1 :])
+        if not is_vowel(phone):
+            others = _CONSONANTS
+        elif phone[-1] == "0":
+            # Weak vowels of English: as in sofa, rabbit, happy, photo, and ER as in better.
+            others = tuple(f"{vowel}0" for vowel in ("AH", "IH", "IY", "OW", "ER"))
+        else:
+            others = tuple(vowel + phone[-1] for vowel in _FULL_VOWELS)
+        for other in others:
+            if other != phone:
+                yield (*phones[:at], other, *phones[at + 1 :])
+
+
+def written(made_up: list[Phones]) -> list[str]:
+    """A text for each: a spelling where espeak-ng reads it as that sound, and its phonemes in ``[[...]]`` otherwise."""
+    spellings = [spelling(phones) for phones in made_up]
+    read = as_espeak_reads(spellings)
+    known = dictionary()
+    return [
+        spelled if all(_sounds_so(way, phones) for way in [as_read, *known.get(spelled, [])]) else to_espeak(phones)
+        for phones, spelled, as_read in zip(made_up, spellings, read, strict=True)
+    ]
+
+
+def _sounds_so(one: Phones, other: Phones) -> bool:
+    return sound_keys(one) == sound_keys(other)
+
+
+def spelling(phones: Phones) -> str:
+    """How one might write it."""
+    letters = ""
+    for index, phone in enumerate(phones):
+        bare = phone.rstrip("012")
+        after = phones[index + 1] if index + 1 < len(phones) else ""
+        if not after and phone in _LETTERS_AT_THE_END:
+            letters += _LETTERS_AT_THE_END[phone]
+        elif after == "R" and bare in _LETTERS_BEFORE_R:
+            letters += _LETTERS_BEFORE_R[bare]
+        elif phone == "K" and index == 0 and after and not after.startswith(("IH", "EH", "IY", "EY", "AY")):
+            letters += "c"
+        else:
+            letters += _LETTERS.get(phone) or _LETTERS[bare]
+    return letters

@@ -1,0 +1,1 @@
+"""Accuracy of shipped models beside other engines."""

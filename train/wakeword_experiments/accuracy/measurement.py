@@ -1,0 +1,163 @@
+"""Accuracy of model files and of other engines' models, on the recordings that training kept aside."""
+
+import datetime
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wakeword.errors import ConfigError
+from wakeword.files import replacing
+from wakeword.model import Model, read_model
+from wakeword_experiments.accuracy.contenders import ELSEWHERE, Contender, ours, peers
+from wakeword_experiments.accuracy.measures import ERRORS_AT, errors, figures, paired
+from wakeword_experiments.accuracy.page import page
+from wakeword_experiments.accuracy.scores import SideHeard, score_side
+from wakeword_experiments.accuracy.sides import DEALING, Report, Sides, deal, dealing
+from wakeword_experiments.report import versions
+from wakeword_tools.measure.noise import NoiseMixer
+from wakeword_train.config import TrainConfig
+from wakeword_train.data.store import ClipStore
+
+SNR = 10.0
+"""Ratio of the word to the noise in the noisy condition, dB."""
+NOTES = "accuracy-notes.md"
+"""Beside the figures: what is written by hand and stands at the end of the page."""
+_METHOD = "drocc-lf"
+"""Compared with each other one."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What all keywords share."""
+
+    audio: Path
+    work: Path
+    near_clips: int
+    seed: int
+    cache: Path | None
+    report: Report
+
+
+def measure_accuracy(models: Sequence[Path], bench: Bench) -> dict[str, Any]:
+    """The record of all models and of the peers: what the page is made from.
+
+    Raises ``ConfigError`` for models of one keyword that were trained on different sides.
+    """
+    by_keyword: dict[str, dict[str, tuple[Path, Model]]] = {}
+    for name, path in _names(models).items():
+        model = read_model(path)
+        by_keyword.setdefault(model.card.phrase, {})[name] = (path, model)
+    # Before any work: a refusal after an hour of it would be one too late.
+    dealt = {
+        keyword: dealing({name: model.card for name, (_, model) in named.items()})
+        for keyword, named in by_keyword.items()
+    }
+    return {
+        "title": "Accuracy",
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "versions": versions(),
+        "settings": {"near_clips": bench.near_clips, "snr": SNR, "seed": bench.seed, "errors_at": ERRORS_AT},
+        "keywords": [_measure_keyword(dealt[keyword], named, bench) for keyword, named in by_keyword.items()],
+    }
+
+
+def write_accuracy(record: Mapping[str, Any], figures_file: Path, report_file: Path) -> None:
+    """The figures as JSON and the page, with the notes that lie beside the figures."""
+    with replacing(figures_file) as temporary:
+        temporary.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    notes = figures_file.parent / NOTES
+    text = page(
+        record,
+        figures=Path(os.path.relpath(figures_file, report_file.parent)).as_posix(),
+        notes=notes.read_text(encoding="utf-8") if notes.is_file() else "",
+    )
+    with replacing(report_file) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """The record that an earlier call wrote. ``ConfigError`` if it is none."""
+    try:
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        record["keywords"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigError(
+            f"{path}: expected the figures of an earlier call, or --model to measure ({error})"
+        ) from error
+    return record
+
+
+def _names(models: Sequence[Path]) -> dict[str, Path]:
+    """Short names: the file's, with its folder where two files share one."""
+    stems = [path.stem for path in models]
+    named = {
+        path.stem if stems.count(path.stem) == 1 else f"{path.resolve().parent.name}/{path.stem}": path
+        for path in models
+    }
+    if len(named) < len(models):
+        raise ConfigError("expected model files of different names, got some twice; give each file once")
+    return named
+
+
+def _measure_keyword(config: TrainConfig, named: Mapping[str, tuple[Path, Model]], bench: Bench) -> dict[str, Any]:
+    keyword = config.keyword
+    sides = deal(config, bench.audio, bench.work, near_clips=bench.near_clips, seed=bench.seed, report=bench.report)
+    working, absent = peers(keyword)
+    contenders = [*(ours(name, path, model) for name, (path, model) in named.items()), *working]
+    validation, test = _listen(keyword, sides, contenders, bench)
+    rows = [
+        {
+            "name": contender.name,
+            **contender.facts,
+            "points": figures(validation.scores[contender.name], test.scores[contender.name]),
+        }
+        for contender in contenders
+    ]
+    background = ClipStore(sides.validation.background).fingerprint
+    for row in rows[: len(named)]:
+        row["same_background"] = _fingerprint(named[row["name"]][1]) == background
+    shipped = rows[0]["name"]
+    threshold = rows[0]["points"][ERRORS_AT]["threshold"]
+    return {
+        "keyword": keyword,
+        "dealing": {setting: getattr(config, setting) for setting in DEALING},
+        "sides": {"validation": validation.describe(), "test": test.describe(), "noise": len(sides.noise)},
+        "contenders": rows,
+        "absent": absent,
+        "elsewhere": ELSEWHERE.get(keyword.casefold()),
+        "paired": _pairs(rows, test),
+        "errors": {"name": shipped, **errors(test, test.scores[shipped], threshold, sides.distances)},
+    }
+
+
+def _listen(keyword: str, sides: Sides, contenders: Sequence[Contender], bench: Bench) -> tuple[SideHeard, SideHeard]:
+    """Both sides as all contenders score them; noise is mixed in on the test side alone."""
+    mixer = NoiseMixer(sides.noise, seed=bench.seed, warn=bench.report)
+    bench.report(f"{keyword}: validation side, {len(contenders)} contenders")
+    validation = score_side(sides.validation, contenders, mixer=None, snr=SNR, cache=bench.cache, report=bench.report)
+    bench.report(f"{keyword}: test side")
+    return validation, score_side(sides.test, contenders, mixer=mixer, snr=SNR, cache=bench.cache, report=bench.report)
+
+
+def _fingerprint(model: Model) -> object:
+    """Of the long recordings on the validation side, as the card has it."""
+    return model.card.training.get("validation", {}).get("background", {}).get("fingerprint")
+
+
+def _pairs(rows: Sequence[Mapping[str, Any]], test: SideHeard) -> list[dict[str, Any]]:
+    """Our method against each other one wherever seed and positives are the same."""
+    own = [row for row in rows if row["ours"]]
+    found = []
+    for first in (row for row in own if row["method"] == _METHOD):
+        for second in (row for row in own if row["method"] != _METHOD):
+            if all(first[field] == second[field] for field in ("seed", "positives")):
+                thresholds = {
+                    target: (first["points"][target]["threshold"], second["points"][target]["threshold"])
+                    for target in first["points"]
+                }
+                of_pair = paired(test.scores[first["name"]], test.scores[second["name"]], thresholds)
+                found.append({"first": first["name"], "second": second["name"], "rows": of_pair})
+    return found

@@ -1,0 +1,167 @@
+"""From scores to figures: thresholds from the validation side, rates on the test side, and what goes wrong there."""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from wakeword.card import Rate
+from wakeword_experiments.accuracy.scores import Heard, SideHeard, SideScores
+from wakeword_tools.measure.intervals import clopper_pearson
+from wakeword_tools.measure.rates import RateKind, Target, choose_fa_per_hour, measure
+from wakeword_tools.measure.scores import Scores, ScoreSet
+from wakeword_tools.measure.thresholds import just_above, with_room
+
+TARGETS = (Target(RateKind.FPR, 0.03), Target(RateKind.FPR, 0.05), Target(RateKind.FA_PER_HOUR, 0.5))
+"""Rates of false alarms at which recall is told."""
+ERRORS_AT = TARGETS[0].name
+"""Target at whose threshold errors are looked at."""
+_MOST_TEXTS = 10
+
+Fired = NDArray[np.bool_]
+
+
+def mixed_fpr(scores: ScoreSet, threshold: float) -> float:
+    """The mean of the false positive rates of other words and of close words: half each, however many clips there are."""
+    return float(np.mean([(some >= threshold).mean() for some in (scores.negatives, scores.near_negatives)]))
+
+
+def mixed_threshold(scores: ScoreSet, fpr: float) -> float:
+    """The lowest threshold at which ``mixed_fpr`` is at most ``fpr``, in the middle of the gap where it lies."""
+    levels = np.unique(scores.words)
+    reached = np.mean(
+        [1 - np.searchsorted(np.sort(some), levels) / len(some) for some in (scores.negatives, scores.near_negatives)],
+        axis=0,
+    )
+    # Without the tolerance, a rate that is kept exactly would be lost to rounding.
+    too_low = levels[reached > fpr + 1e-9]
+    threshold = just_above(max(0.0, float(too_low.max(initial=0.0))))
+    return with_room(threshold, scores.everything)
+
+
+def threshold_for(scores: ScoreSet, target: Target) -> float:
+    """The threshold that keeps a target on these scores."""
+    if target.kind is RateKind.FPR:
+        return mixed_threshold(scores, target.value)
+    return choose_fa_per_hour(scores, target.value).threshold
+
+
+def figures(validation: SideScores, test: SideScores) -> dict[str, dict[str, Any]]:
+    """By target: the threshold that ``validation`` gives, and what it does on ``test``.
+
+    ``oracle`` is recall with the threshold that the negatives of the test itself give, which nobody has in advance.
+    ``saturated`` says that so many negatives of the validation reach the highest score there that none is left for a
+    threshold.
+    """
+    rows = {}
+    for target in TARGETS:
+        threshold = threshold_for(validation.clean, target)
+        own = threshold_for(test.clean, target)
+        found = measure(test.clean, threshold)
+        rows[target.name] = {
+            "threshold": threshold,
+            "saturated": threshold > float(validation.clean.everything.max()),
+            "clean": _plain(found.recall),
+            "noisy": _recall(test.noisy, threshold),
+            "generic": _plain(found.fpr_negatives),
+            "close": _plain(found.fpr_near_negatives),
+            "mixed": mixed_fpr(test.clean, threshold),
+            "false_accepts_per_hour": _plain(found.false_accepts_per_hour),
+            "oracle": {
+                "threshold": own,
+                "clean": _recall(test.clean.positives, own),
+                "noisy": _recall(test.noisy, own),
+            },
+        }
+    return rows
+
+
+def _plain(rate: Rate | None) -> dict[str, Any]:
+    # Both sides have every kind of negatives; dealing has made sure of it.
+    assert rate is not None
+    return dataclasses.asdict(rate)
+
+
+def _recall(scores: Scores, threshold: float) -> dict[str, Any]:
+    return _share(int((scores >= threshold).sum()), len(scores))
+
+
+def _share(count: int, trials: int) -> dict[str, Any]:
+    return dataclasses.asdict(Rate(count / trials, *clopper_pearson(count, trials), count, trials))
+
+
+def paired(
+    first: SideScores, second: SideScores, thresholds: Mapping[str, tuple[float, float]]
+) -> list[dict[str, Any]]:
+    """Recall of two models on the same recordings, each at its own threshold of each target: the exact McNemar test.
+
+    Source: McNemar, Psychometrika 12 (1947). ``p`` is the probability of so uneven a split of the recordings that only
+    one of the two finds, were either as likely to be that one.
+    """
+    rows = []
+    for target, (of_first, of_second) in thresholds.items():
+        for condition in ("clean", "noisy"):
+            one, other = (
+                (scores.clean.positives if condition == "clean" else scores.noisy) >= threshold
+                for scores, threshold in ((first, of_first), (second, of_second))
+            )
+            only_first, only_second = int((one & ~other).sum()), int((other & ~one).sum())
+            unlike = only_first + only_second
+            p = float(stats.binomtest(only_first, unlike).pvalue) if unlike else 1.0
+            rows.append(
+                {
+                    "target": target,
+                    "condition": condition,
+                    "clips": len(one),
+                    "only_first": only_first,
+                    "only_second": only_second,
+                    "p": p,
+                }
+            )
+    return rows
+
+
+def errors(heard: SideHeard, scores: SideScores, threshold: float, distances: Mapping[str, float]) -> dict[str, Any]:
+    """What fires though it should not, and what is missed, at a threshold on the test side."""
+    close = heard.recordings["close"]
+    fired = scores.clean.near_negatives >= threshold
+    generic = _by_word(heard.recordings["generic"], scores.clean.negatives >= threshold)
+    return {
+        "by_distance": _by_distance(close, fired, distances),
+        "texts": [{**row, "distance": distances.get(row["word"])} for row in _by_word(close, fired)],
+        "words": generic,
+        "missed": _missed(heard.recordings["positives"], scores, threshold),
+    }
+
+
+def _by_distance(close: Sequence[Heard], fired: Fired, distances: Mapping[str, float]) -> list[dict[str, Any]]:
+    """The share that fires in each half edit, named by its middle."""
+    middles = np.array([round(2 * distances[one.word]) / 2 for one in close])
+    return [
+        {"distance": float(middle), **_share(int(fired[middles == middle].sum()), int((middles == middle).sum()))}
+        for middle in np.unique(middles)
+    ]
+
+
+def _by_word(heard: Sequence[Heard], fired: Fired) -> list[dict[str, Any]]:
+    """The words that fire most often, and of how many clips."""
+    clips = Counter(one.word for one in heard)
+    loud = Counter(one.word for one, hit in zip(heard, fired, strict=True) if hit)
+    ordered = sorted(loud, key=lambda word: (-loud[word], -loud[word] / clips[word], word))
+    return [{"word": word, "fired": loud[word], "clips": clips[word]} for word in ordered[:_MOST_TEXTS]]
+
+
+def _missed(positives: Sequence[Heard], scores: SideScores, threshold: float) -> list[dict[str, Any]]:
+    """The recordings that are missed clean or in noise, the lowest score first."""
+    pairs = sorted(
+        zip(scores.clean.positives, scores.noisy, range(len(positives)), strict=True), key=lambda pair: pair[0]
+    )
+    return [
+        {**dataclasses.asdict(positives[index]), "missed_clean": clean, "missed_noisy": noisy}
+        for clean_score, noisy_score, index in pairs
+        if (clean := bool(clean_score < threshold)) | (noisy := bool(noisy_score < threshold))
+    ]

@@ -1,0 +1,112 @@
+"""The page of accuracy: every number on it comes from the record of the measurement."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from wakeword_experiments.accuracy.measures import TARGETS
+from wakeword_experiments.accuracy.tables import error_tables, learning_curve, paired_table, rates_table, recall_table
+from wakeword_tools.measure.rates import RateKind
+from wakeword_tools.measure.thresholds import allowed_at_rate
+
+
+def page(record: Mapping[str, Any], *, figures: str, notes: str = "") -> str:
+    """The page in Markdown. ``figures``: where the record lies, as seen from the page; ``notes`` stand at the end."""
+    parts = [f"# {record['title']}", *_protocol(record["settings"])]
+    for result in record["keywords"]:
+        parts += _keyword(result, record["settings"])
+    if notes.strip():
+        parts.append(notes.strip())
+    packages = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
+    made = f"Made by `{record['command']}` on {record['date']}" if "command" in record else f"Made on {record['date']}"
+    parts.append(f"{made} with {packages}. Every figure: [{figures.rpartition('/')[2]}]({figures}).")
+    return "\n\n".join(parts) + "\n"
+
+
+def _protocol(settings: Mapping[str, Any]) -> list[str]:
+    snr = f"{settings['snr']:g} dB"
+    return [
+        "How many recordings of its word a model finds at a rate of false alarms that was set beforehand, on people whom "
+        "it was not trained on, and what other engines' models of the same word do on the same recordings.",
+        "- **Sides.** Recordings are dealt by speaker into train, validation and test exactly as the model's training "
+        "dealt them; its card tells how. A recording without a speaker's name counts as a speaker of its own; copies of "
+        "one recording count once.\n"
+        "- **Thresholds** are chosen on the validation side alone and reported on the test side alone. A false positive "
+        "rate (FPR) is the mean of that of *other words* (recorded) and that of *close words* (synthesised words that "
+        "sound like the keyword), one half each whatever the number of clips. False accepts an hour (FA/h) are counted "
+        "as the detector counts them, in read speech without the word.\n"
+        f"- **Close words** are spoken by espeak-ng, and by flite where it is installed: {settings['near_clips']} clips "
+        "on each side, in texts and voices of that side only.\n"
+        "- **Recall** is of recorded positives only, never of synthetic ones. A clip is heard from a fresh state with a "
+        "second of its own noise floor before it and after it, and its score is the best of all that come within. "
+        f"*Noisy* is the same clip with sounds of the test side mixed in, {snr} under its word; thresholds stay as they "
+        "are.\n"
+        "- **Other engines** hear the same samples under the same rules. Engines that score more often than every 80 ms "
+        "give the best score of each 80 ms, so that events are counted on one grid.\n"
+        "- **Brackets** are exact 95 % intervals: Clopper and Pearson's for clips, Garwood's for events an hour. They "
+        "hold for the clips at a given threshold; that the threshold itself rests on so many validation clips shows in "
+        "the rates it gave on the test.",
+    ]
+
+
+def _keyword(result: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
+    rows = result["contenders"]
+    snr = f"{settings['snr']:g} dB"
+    parts = [
+        f"## {result['keyword']}",
+        _sides(result),
+        f"Recall in per cent, clean / at {snr}, with thresholds from validation:",
+        recall_table(rows, lambda point: point),
+        "What those thresholds gave on the test side:",
+        rates_table(rows),
+        "*Oracle*: recall with thresholds set on the negatives of the test itself, which nobody has in advance.",
+        recall_table(rows, lambda point: point["oracle"]),
+        *_others(result),
+    ]
+    for pair in result["paired"]:
+        parts += paired_table(pair, snr)
+    parts += error_tables(result["errors"], settings)
+    parts += learning_curve(rows)
+    return parts
+
+
+def _sides(result: Mapping[str, Any]) -> str:
+    validation, test = result["sides"]["validation"], result["sides"]["test"]
+    share = result["dealing"]
+    hours = validation["background"]["hours"]
+    rates = [target for target in TARGETS if target.kind is RateKind.FA_PER_HOUR]
+    allowed = "; ".join(
+        f"{target.value:g} FA/h allows {allowed_at_rate(hours, target.value)} in the {hours:.2f} h of validation"
+        for target in rates
+    )
+    published = "S" if share["split"] == "dealt" else "Speech Commands is split as published; other s"
+    kept = " Every recorded positive is kept for the test." if share["hold_out_recorded"] else ""
+    return (
+        f"Validation: {_counted(validation)}. Test: {_counted(test)}; {result['sides']['noise']} sounds for the noise. "
+        f"{published}peakers are dealt, {100 * share['validation_share']:g} % to validation and "
+        f"{100 * share['test_share']:g} % to the test.{kept} {allowed}."
+    )
+
+
+def _counted(side: Mapping[str, Any]) -> str:
+    return (
+        f"{side['positives']['clips']} recorded positives of {side['positives']['speakers']} speakers, "
+        f"{side['generic']['clips']} other words of {side['generic']['speakers']} speakers, "
+        f"{side['close']['clips']} close words ({side['close']['words']} texts, {side['close']['speakers']} voices), "
+        f"{side['background']['hours']:.2f} h of speech by {side['background']['speakers']} readers"
+    )
+
+
+def _others(result: Mapping[str, Any]) -> list[str]:
+    parts = []
+    unlike = [row["name"] for row in result["contenders"] if row.get("same_background") is False]
+    if unlike:
+        parts.append(
+            f"The long recordings on the validation side of {', '.join(unlike)} were others by its card: what is the test "
+            "side here may have been heard in its training."
+        )
+    if result["absent"]:
+        listed = "; ".join(f"{name}: {reason}" for name, reason in result["absent"].items())
+        parts.append(f"Engines that are not in the tables: {listed}.")
+    if result["elsewhere"]:
+        parts.append(result["elsewhere"])
+    return parts

@@ -1,0 +1,1 @@
+"""One-class problems with a known answer, as in the paper."""

@@ -1,0 +1,218 @@
+"""Five one-class methods behind one interface: learn from positives alone, then score anything.
+
+A method is a frozen dataclass of its settings; ``fit`` gives a *scorer*, higher for what looks like the positives. Inputs
+are ``(n, ...)`` float32; those that are not flat are flattened where a method knows vectors only.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+import torch
+import torch.nn.functional as nnf
+from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
+from sklearn.neighbors import NearestNeighbors
+from sklearn.svm import OneClassSVM
+from torch import nn
+
+from wakeword_experiments.one_class.fitted import Points, Scorer, adversary, fit
+from wakeword_experiments.one_class.networks import EncoderFactory, scores_of
+from wakeword_train.fitting import FitConfig
+from wakeword_train.methods.deepsad import DeepSadConfig
+
+
+class OneClassMethod(Protocol):
+    """Settings that can be fitted to positives."""
+
+    @property
+    def name(self) -> str:
+        """Of the method, without its settings."""
+        ...
+
+    def fit(self, positives: Points, seed: int) -> Scorer:
+        """Positives ``(n, ...)`` -> a function from points ``(m, ...)`` to scores ``(m,)``."""
+        ...
+
+
+@dataclass(frozen=True)
+class KNearest:
+    """Minus the distance to the ``neighbours``-th nearest positive."""
+
+    neighbours: int
+    name: str = field(default="kNN", init=False)
+
+    def fit(self, positives: Points, seed: int) -> Scorer:
+        """See ``OneClassMethod``."""
+        index = NearestNeighbors(n_neighbors=self.neighbours).fit(_flat(positives))
+        return lambda points: -index.kneighbors(_flat(points))[0][:, -1]
+
+
+@dataclass(frozen=True)
+class OneClassSvm:
+    """Schölkopf's one-class SVM with a Gaussian kernel; ``width`` is in standard deviations of the positives."""
+
+    width: float
+    nu: float = 0.05
+    name: str = field(default="OC-SVM", init=False)
+
+    def fit(self, positives: Points, seed: int) -> Scorer:
+        """See ``OneClassMethod``."""
+        flat = _flat(positives)
+        gamma = 1 / (2 * self.width**2 * flat.shape[1] * float(flat.var()))
+        machine = OneClassSVM(gamma=gamma, nu=self.nu).fit(flat)
+        return lambda points: np.asarray(machine.decision_function(_flat(points)), np.float64)
+
+
+@dataclass(frozen=True)
+class Autoencoder:
+    """Minus the squared error of reconstruction through a bottleneck."""
+
+    bottleneck: int
+    learning_rate: float
+    epochs: int = 100
+    batch_size: int = 128
+    width: int = 128
+    name: str = field(default="autoencoder", init=False)
+
+    def fit(self, positives: Points, seed: int) -> Scorer:
+        """See ``OneClassMethod``."""
+        inputs = torch.from_numpy(_flat(positives))
+        sizes = (inputs.shape[1], self.width, self.bottleneck, self.width, inputs.shape[1])
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            layers = [nn.Linear(before, after) for before, after in pairwise(sizes)]
+            network = nn.Sequential(layers[0], nn.LeakyReLU(0.1), layers[1], layers[2], nn.LeakyReLU(0.1), layers[3])
+            optimiser = torch.optim.Adam(network.parameters(), lr=self.learning_rate)
+            decay = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, self.epochs)
+            for _ in range(self.epochs):
+                for rows in torch.split(torch.randperm(len(inputs)), self.batch_size):
+                    loss = nnf.mse_loss(network(inputs[rows]), inputs[rows])
+                    optimiser.zero_grad()
+                    loss.backward()  # type: ignore[no-untyped-call]
+                    optimiser.step()
+                decay.step()
+
+        def score(points: Points) -> NDArray[np.float64]:
+            flat = torch.from_numpy(_flat(points))
+            error = (scores_of(network, flat) - flat).square().mean(dim=1)
+            return -error.double().numpy()
+
+        return score
+
+
+@dataclass(frozen=True)
+class DeepSvdd:
+    """Minus the squared distance from a centre (Ruff et al., ICML 2018): DeepSAD without a labelled negative."""
+
+    encoder: EncoderFactory = field(repr=False)
+    embedding: int
+    learning_rate: float
+    epochs: int = 100
+    pretraining: int = 20
+    """Epochs of reconstruction, among ``epochs``."""
+    batch_size: int = 128
+    name: str = field(default="DeepSVDD", init=False)
+
+    def fit(self, positives: Points, seed: int) -> Scorer:
+        """See ``OneClassMethod``."""
+        config = FitConfig(
+            method="deepsad",
+            deepsad=DeepSadConfig(embedding=self.embedding),
+            warmup_epochs=self.pretraining,
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            seed=seed,
+        )
+        return fit(config, self.encoder, positives)
+
+
+@dataclass(frozen=True)
+class Drocc:
+    """The logit of a network that tells positives from the worst points in a shell around them (Goyal et al., 2020)."""
+
+    encoder: EncoderFactory = field(repr=False)
+    radius: float
+    steps: int
+    learning_rate: float = 3e-3
+    epochs: int = 100
+    batch_size: int = 128
+    name: str = field(default="DROCC", init=False)
+
+    def fit(self, positives: Points, seed: int) -> Scorer:
+        """See ``OneClassMethod``."""
+        config = FitConfig(
+            method="drocc",
+            adversary=adversary(radius=self.radius, steps=self.steps),
+            warmup_epochs=0,
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            seed=seed,
+        )
+        return fit(config, self.encoder, positives)
+
+
+def _flat(points: Points) -> Points:
+    return points.reshape(len(points), -1)
+
+
+def auc(scorer: Scorer, positives: Points, anomalies: Points) -> float:
+    """Area under the ROC curve in per cent: how often a positive scores above an anomaly."""
+    scores = np.concatenate([scorer(positives), scorer(anomalies)])
+    return 100 * float(roc_auc_score(np.arange(len(scores)) < len(positives), scores))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One draw of a one-class problem: positives to learn from, and what they are to be told from."""
+
+    train: Points
+    positives: Points
+    anomalies: Points
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The settings that won on validation, and how all candidates did."""
+
+    method: OneClassMethod
+    scorers: list[Scorer]
+    """The winner fitted to each problem it was chosen on."""
+    validation_auc: dict[str, float]
+
+    @property
+    def settings(self) -> str:
+        """The winner's settings in one line."""
+        return settings_of(self.method)
+
+
+def tune(candidates: Sequence[OneClassMethod], problems: Sequence[Problem], *, seed: int) -> Tuned:
+    """The candidate with the highest mean AUC over the problems, whose held-out points must not be reported on."""
+    scorers = [[candidate.fit(problem.train, seed) for problem in problems] for candidate in candidates]
+    means = [
+        float(np.mean([auc(s, p.positives, p.anomalies) for s, p in zip(fitted, problems, strict=True)]))
+        for fitted in scorers
+    ]
+    table = {settings_of(candidate): round(mean, 2) for candidate, mean in zip(candidates, means, strict=True)}
+    best = int(np.argmax(means))
+    return Tuned(candidates[best], scorers[best], table)
+
+
+def by_name(methods: Sequence[OneClassMethod]) -> dict[str, list[OneClassMethod]]:
+    """The methods grouped by their names, in order of appearance."""
+    groups: dict[str, list[OneClassMethod]] = {}
+    for method in methods:
+        groups.setdefault(method.name, []).append(method)
+    return groups
+
+
+def settings_of(method: OneClassMethod) -> str:
+    """A method's settings in one line, for the record."""
+    assert dataclasses.is_dataclass(method)
+    shown = [f for f in dataclasses.fields(method) if f.repr and f.name != "name"]
+    return ", ".join(f"{f.name}={getattr(method, f.name)}" for f in shown)

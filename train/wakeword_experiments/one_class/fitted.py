@@ -1,0 +1,69 @@
+"""Methods of the training package fitted to tensors, and the settings that each may try."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from wakeword_experiments.one_class.networks import EncoderFactory, logit_network, scores_of
+from wakeword_train.fitting import FitConfig, fit_tensors
+from wakeword_train.methods.deepsad import DeepSadConfig, DistanceNetwork
+from wakeword_train.methods.losses import AdversaryConfig
+
+Points = NDArray[np.float32]
+Scorer = Callable[[Points], NDArray[np.float64]]
+"""Points ``(n, ...)`` -> scores ``(n,)``, higher for what looks like the positives."""
+
+
+def fit(config: FitConfig, encoder: EncoderFactory, positives: Points, negatives: Points | None = None) -> Scorer:
+    """Train a new network by ``config.method`` on positives ``(n, ...)`` and negatives ``(m, ...)``."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        network = _network(config, encoder)
+    inputs = torch.from_numpy(positives if negatives is None else np.concatenate([positives, negatives]))
+    fit_tensors(network, inputs, (torch.arange(len(inputs)) < len(positives)).float(), config)
+    return lambda points: scores_of(network, torch.from_numpy(points)).double().numpy()
+
+
+def _network(config: FitConfig, encoder: EncoderFactory) -> nn.Module:
+    if config.method != "deepsad":
+        return logit_network(encoder)
+    # Without biases: with them the encoder could send everything to the centre (Ruff et al., ICML 2018, proposition 2).
+    size = config.deepsad.embedding
+    return DistanceNetwork(encoder(size, False), size, size)
+
+
+def six_settings(method: str, base: FitConfig, *, radii: Sequence[float]) -> list[FitConfig]:
+    """Six settings of a method around ``base``, so that each method gets the same number of attempts.
+
+    Three radii by one or three steps of ascent for the DROCC family; learning rate by weight decay or embedding for others.
+    """
+    rates = (1e-3, 3e-3, 1e-2)
+    base = dataclasses.replace(base, method=method)
+    if method == "bce":
+        return [dataclasses.replace(base, learning_rate=r, weight_decay=w) for r in rates for w in (1e-4, 1e-1)]
+    if method == "deepsad":
+        sizes = (DeepSadConfig(embedding=size) for size in (8, 32))
+        return [dataclasses.replace(base, learning_rate=r, deepsad=size) for size in sizes for r in rates]
+    shells = (dataclasses.replace(base.adversary, radius=r, steps=s) for r in radii for s in (1, 3))
+    return [dataclasses.replace(base, adversary=shell) for shell in shells]
+
+
+def settings_of(config: FitConfig) -> str:
+    """The settings by which the six differ, in one line, for the record."""
+    if config.method == "bce":
+        return f"learning_rate={config.learning_rate}, weight_decay={config.weight_decay}"
+    if config.method == "deepsad":
+        return f"learning_rate={config.learning_rate}, embedding={config.deepsad.embedding}"
+    return f"radius={config.adversary.radius}, steps={config.adversary.steps}"
+
+
+def adversary(**settings: float) -> AdversaryConfig:
+    """The experiments' common adversary: gamma 2 and weight 1 as in the paper, steps of a fifth of the radius."""
+    return dataclasses.replace(
+        AdversaryConfig(gamma=2.0, mu=1.0, steps=2, step_size=0.2, sigma_floor=0.02, sigma_smoothing=1),
+        **settings,  # type: ignore[arg-type]
+    )

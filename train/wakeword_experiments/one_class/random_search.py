@@ -1,0 +1,37 @@
+"""The projection as the paper's published code does it, to compare the exact one with."""
+
+import torch
+from torch import Tensor
+
+from wakeword_train.methods.drocc import metric_norm
+
+DRAWS = 40
+"""What the published code draws for each row."""
+
+
+def search_shell(
+    displacement: Tensor, sigma: Tensor, *, radius: float, gamma: float, generator: torch.Generator | None = None
+) -> Tensor:
+    """The best of 40 random multipliers for each row, in the shapes of ``wakeword_train.methods.drocc.project_to_shell``.
+
+    Source: microsoft/EdgeML, ``drocclf_trainer.py``. A multiplier ``tau`` gives ``d / (1 + tau sigma)``. Inside, ``tau`` is
+    drawn evenly from ``[-1 / max sigma, 0]``; outside, ``1 / tau`` is, up to where radial scaling would be enough. Of
+    those that reach the shell, that which moves the point least is taken; where none does, the row stays where it is.
+    """
+    d, s = displacement.flatten(1), sigma.flatten(1)
+    norm = metric_norm(d, s)
+    outer = norm > gamma * radius
+    heaviest = s.amax(dim=1)
+    draws = torch.rand(len(d), DRAWS, generator=generator, dtype=d.dtype)
+    share = gamma * radius / norm.clamp_min(1e-12)
+    nu = draws * (share / (1 - share).clamp_min(1e-12) * heaviest)[:, None]
+    tau = torch.where(outer[:, None], 1 / nu.clamp_min(1e-12), -draws / heaviest[:, None])
+    result = d.clone()
+    for row in torch.nonzero(outer | (norm < radius)).flatten().tolist():
+        points = d[row] / (1 + tau[row][:, None] * s[row])
+        length = (s[row] * points.square()).sum(dim=1).sqrt()
+        reached = length <= gamma * radius if outer[row] else length >= radius
+        moved = torch.where(reached, (points - d[row]).square().sum(dim=1), torch.inf)
+        if bool(reached.any()):
+            result[row] = points[int(moved.argmin())]
+    return result.reshape(displacement.shape)

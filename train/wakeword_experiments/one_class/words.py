@@ -1,0 +1,125 @@
+"""Experiment 5: one spoken keyword, learned from its recordings alone; every other word is an anomaly.
+
+Each seed deals the speakers anew to training, validation and test, so that no speaker stands on two sides; every method
+picks one of six settings on that seed's validation side.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from wakeword.errors import DataError
+from wakeword.features import FeatureConfig
+from wakeword_experiments.one_class.baselines import (
+    Autoencoder,
+    DeepSvdd,
+    Drocc,
+    KNearest,
+    OneClassMethod,
+    OneClassSvm,
+    Problem,
+    auc,
+    by_name,
+    tune,
+)
+from wakeword_experiments.one_class.fitted import Points
+from wakeword_experiments.one_class.networks import recurrent_encoder
+from wakeword_experiments.report import Progress
+from wakeword_train.data.clips import Kind, read_speech_commands
+from wakeword_train.data.frontend import Frontend
+from wakeword_train.data.store import ClipStore
+
+_MOST_ANOMALIES = 600
+"""Of a side, so that a large data set does not make the experiment slow."""
+
+
+def read_words(root: Path, keyword: str) -> tuple[Points, Points, list[str], list[str]]:
+    """MFCC of the keyword's clips ``(n, frames, n_mfcc)`` and of other words' ``(m, frames, n_mfcc)``, and their speakers.
+
+    ``root`` is Speech Commands. Raises ``DataError`` if there are under 30 clips of the keyword.
+    """
+    clips = [clip for clip in read_speech_commands(root, keyword) if clip.kind is not Kind.NOISE]
+    sides = [[clip for clip in clips if clip.kind is kind] for kind in (Kind.POSITIVE, Kind.NEGATIVE)]
+    if len(sides[0]) < 30:
+        raise DataError(
+            f"{root}: expected 30 or more clips of {keyword!r}, found {len(sides[0])}; choose another --keyword"
+        )
+    positives, negatives = (ClipStore(side) for side in sides)
+    return (
+        _windows(positives),
+        _windows(negatives),
+        [clip.speaker for clip in positives.clips],
+        [clip.speaker for clip in negatives.clips],
+    )
+
+
+def _windows(store: ClipStore) -> Points:
+    """One window a clip, the middle of its word in the window's: ``(n, frames, n_mfcc)``."""
+    config = FeatureConfig()
+    samples = 16_000
+    generator = torch.Generator().manual_seed(0)
+    offsets = (store.word_starts + store.word_ends) // 2 - samples // 2
+    frontend = Frontend(config)
+    pieces = []
+    for rows in torch.split(torch.arange(len(store)), 256):
+        wave = store.cut(rows, offsets[rows], samples, generator=generator)
+        pieces.append(frontend(wave).numpy())
+    return np.concatenate(pieces)
+
+
+def deal(
+    keyword: Points, others: Points, keyword_speakers: Sequence[str], other_speakers: Sequence[str], seed: int
+) -> tuple[Problem, Problem]:
+    """The seed's problem with validation's clips, and the same with the test's; three fifths of the speakers train.
+
+    Every coefficient is normalised by the mean and standard deviation of the training clips.
+    """
+    generator = np.random.default_rng(seed)
+    names = sorted({*keyword_speakers})
+    order = generator.permutation(len(names))
+    sides = np.split(np.array(names)[order], [3 * len(names) // 5, 4 * len(names) // 5])
+    of_keyword = [np.isin(keyword_speakers, side) for side in sides]
+    train = keyword[of_keyword[0]]
+    mean, deviation = train.mean(axis=(0, 1)), train.std(axis=(0, 1))
+    # Speakers of other words alone train nothing; they are dealt to validation and test.
+    free = np.array(sorted({*other_speakers} - {*names}))
+    halves = np.array_split(generator.permutation(free), 2)
+    problems = []
+    for held_out, more, rows in zip(sides[1:], halves, of_keyword[1:], strict=True):
+        anomalies = others[np.isin(other_speakers, [*held_out, *more])]
+        anomalies = anomalies[generator.permutation(len(anomalies))[:_MOST_ANOMALIES]]
+        points = (train, keyword[rows], anomalies)
+        problems.append(Problem(*(((some - mean) / deviation).astype(np.float32) for some in points)))
+    return problems[0], problems[1]
+
+
+def candidates(n_features: int) -> dict[str, list[OneClassMethod]]:
+    """Six settings of each method, by its name."""
+    encoder = recurrent_encoder(n_features, hidden_size=32)
+    rates = (1e-3, 3e-3, 1e-2)
+    methods: list[OneClassMethod] = [
+        *(KNearest(k) for k in (1, 2, 5, 10, 20, 50)),
+        *(OneClassSvm(width, nu) for width in (0.3, 1.0, 3.0) for nu in (0.01, 0.1)),
+        *(Autoencoder(size, rate, epochs=40) for size in (8, 32, 128) for rate in (1e-3, 3e-3)),
+        *(DeepSvdd(encoder, size, rate, epochs=40, pretraining=10) for size in (8, 32) for rate in rates),
+        *(Drocc(encoder, radius, steps, epochs=25, batch_size=64) for radius in (16.0, 32.0, 64.0) for steps in (1, 3)),
+    ]
+    return by_name(methods)
+
+
+def measure(root: Path, keyword: str, seeds: Sequence[int], progress: Progress) -> list[dict[str, Any]]:
+    """One row for each method and seed."""
+    keyword_windows, others, keyword_speakers, other_speakers = read_words(root, keyword)
+    progress(f"{keyword}: {len(keyword_windows)} clips, {len(others)} of other words")
+    rows: list[dict[str, Any]] = []
+    for seed in seeds:
+        validation, test = deal(keyword_windows, others, keyword_speakers, other_speakers, seed)
+        for name, settings in candidates(keyword_windows.shape[-1]).items():
+            tuned = tune(settings, [validation], seed=seed)
+            value = auc(tuned.scorers[0], test.positives, test.anomalies)
+            rows.append({"method": name, "keyword": keyword, "seed": seed, "auc": value, "chosen": tuned.settings})
+            progress(f"{keyword}: seed {seed}: {name} {value:.1f}")
+    return rows

@@ -1,0 +1,225 @@
+"""Recorded and synthesised clips for one keyword, cut into windows that all methods share.
+
+Close negatives are synthesised. Where training has synthesised clips at all, both of its classes have: otherwise a detector
+of synthetic speech would score well. No speaker, no voice source and no close text stands on two sides.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from wakeword.errors import DataError
+from wakeword.model import assets_folder
+from wakeword_tools.clips.synthesize import synthesize
+from wakeword_tools.engines.voices import english_voices
+from wakeword_tools.texts.lists import read_texts, texts_without
+from wakeword_tools.texts.phonemes import pronunciations
+from wakeword_tools.texts.sounds import Heard, sound_keys
+from wakeword_train.config import WINDOW, MixConfig
+from wakeword_train.data.augment import AugmentationConfig
+from wakeword_train.data.batches import BatchSampler, load_stores
+from wakeword_train.data.clips import Clip, Kind, Split, deal_speakers, read_folder, read_speech_commands
+from wakeword_train.data.store import ClipStore
+from wakeword_train.model.network import WakeWordNetwork
+from wakeword_train.validation import ValidationSet, score_windows, validation_set
+
+Regime = Literal["paper", "unseen", "seen"]
+"""``paper``: recorded clips alone in training, so no close word and no synthetic voice. ``unseen``: synthesised clips of
+the keyword and of other words beside them. ``seen``: close words too, others than those of the test."""
+
+Scores = NDArray[np.float64]
+
+_BANK_BATCH = 96
+_MIXES: dict[Regime, MixConfig] = {
+    "paper": MixConfig(positive=1 / 3, negative=0.6, near_negative=0, background=0, noise=0.05, fragment=0),
+    "unseen": MixConfig(positive=1 / 3, negative=0.6, near_negative=0, background=0, noise=0.05, fragment=0),
+    "seen": MixConfig(positive=1 / 3, negative=0.3, near_negative=0.25, background=0, noise=0.05, fragment=0.07),
+}
+
+
+@dataclass(frozen=True)
+class DataSizes:
+    """Clips of one word at most, as the paper counts them, and what is synthesised beside them."""
+
+    train_positives: int = 1_000
+    train_negatives: int = 2_000
+    held_out: int = 600
+    """Of each group (keyword, other words, close words), for validation and again for test."""
+    synthetic_positives: int = 400
+    synthetic_negatives: int = 1_000
+    bank: int = 11_520
+    """Augmented windows that one run draws its batches from."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """Held-out windows with what each clip is."""
+
+    windows: ValidationSet
+    groups: NDArray[np.str_]
+    """``(clips,)``: ``real``, ``synthetic`` (both the keyword), ``generic`` or ``close``."""
+
+    def scores(self, network: nn.Module) -> dict[str, Scores]:
+        """Group -> score of each clip, that of its best window."""
+        assert isinstance(network, WakeWordNetwork)
+        scores = self.windows.clip_scores(score_windows(network, self.windows.windows)).double().numpy()
+        return {str(group): scores[self.groups == group] for group in np.unique(self.groups)}
+
+
+@dataclass(frozen=True)
+class Task:
+    """What every method gets for one word, regime and seed: the same windows."""
+
+    inputs: Tensor
+    """Augmented MFCC, ``(n, WINDOW, n_mfcc)``."""
+    labels: Tensor
+    validation: Side
+    test: Side
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+def gather(word: str, data: Path, work: Path, sizes: DataSizes, *, split: str) -> list[Clip]:
+    """Recorded clips of ``data`` (Speech Commands) and clips synthesised into ``work``, with kind, speaker and side.
+
+    ``split``: ``published``, or ``dealt`` for an excerpt. Close words in training are ``Kind.NEAR_NEGATIVE`` on the train
+    side. Raises ``DataError`` if the word has no recordings or no lists of close words.
+    """
+    recorded = [clip for clip in read_speech_commands(data, word) if clip.kind is not Kind.NOISE]
+    if split == "dealt":
+        recorded = deal_speakers(recorded, validation=0.2, testing=0.35)
+    if not any(clip.kind is Kind.POSITIVE for clip in recorded):
+        raise DataError(f"{data}: expected a folder {word!r} with recordings of it, found none")
+    close = _sounds(read_texts(_phrases(f"{word}.txt")) + read_texts(_phrases(f"{word}-train.txt")))
+    # Some close words are among those of Speech Commands: "one" sounds like "seven".
+    recorded = [clip for clip in recorded if clip.kind is Kind.POSITIVE or not _sounds([clip.word]) & close]
+    clips = _at_most(recorded, sizes)
+    for kind, of_side in _spoken(word, sizes).items():
+        for side, (texts, count) in of_side.items():
+            if texts and count:
+                clips += read_folder(_synthesised(texts, count, side, work), kind)
+    return clips
+
+
+def _at_most(clips: Sequence[Clip], sizes: DataSizes) -> list[Clip]:
+    """The clips, by a hash of their names, up to the paper's numbers of each kind on each side."""
+    limits = {(Kind.POSITIVE, Split.TRAIN): sizes.train_positives, (Kind.NEGATIVE, Split.TRAIN): sizes.train_negatives}
+    kept: list[Clip] = []
+    for kind in (Kind.POSITIVE, Kind.NEGATIVE):
+        for side in Split:
+            group = [clip for clip in clips if clip.kind is kind and clip.split is side]
+            group.sort(key=lambda clip: hashlib.sha1(f"{clip.word}/{clip.path.name}".encode()).hexdigest())
+            kept += group[: limits.get((kind, side), sizes.held_out)]
+    return kept
+
+
+def _spoken(word: str, sizes: DataSizes) -> dict[Kind, dict[Split, tuple[list[str], int]]]:
+    """What to synthesise: kind -> side -> texts and number of clips."""
+    tested = read_texts(_phrases(f"{word}.txt"))
+    others = read_texts(_phrases(f"{word}-train.txt"))
+    close = _sounds(tested + others)
+    listed = texts_without(word, read_texts(_phrases("words.txt")))
+    generic = [text for text in listed if not _sounds([text]) & close]
+    half = sizes.held_out
+    return {
+        Kind.POSITIVE: {
+            Split.TRAIN: ([word], sizes.synthetic_positives),
+            Split.VALIDATION: ([word], half // 4),
+            Split.TEST: ([word], half // 4),
+        },
+        Kind.NEGATIVE: {Split.TRAIN: (generic, sizes.synthetic_negatives)},
+        Kind.NEAR_NEGATIVE: {
+            Split.TRAIN: (others[::2], sizes.synthetic_negatives),
+            Split.VALIDATION: (others[1::2], half),
+            Split.TEST: (tested, half),
+        },
+    }
+
+
+def _phrases(name: str) -> Path:
+    path = assets_folder() / "phrases" / name
+    if not path.is_file():
+        raise DataError(
+            f"expected lists of words close to the keyword, KEYWORD.txt and KEYWORD-train.txt, found no {path}"
+        )
+    return path
+
+
+def _sounds(texts: Sequence[str]) -> frozenset[Heard]:
+    """All that the texts sound like in some accent."""
+    return frozenset(key for text in texts for key in _sounds_of(text))
+
+
+@cache
+def _sounds_of(text: str) -> frozenset[Heard]:
+    return frozenset(key for phones in pronunciations(text) for key in sound_keys(phones))
+
+
+def _synthesised(texts: Sequence[str], count: int, side: Split, work: Path) -> Path:
+    """A folder of clips in voices of that side, made once."""
+    name = hashlib.sha256("\n".join([*texts, str(count), side.value]).encode()).hexdigest()[:16]
+    folder = work / "clips" / name
+    if not folder.is_dir():
+        synthesize(texts, english_voices(side.value), folder, count=count, seed=0, max_pause=0.2)
+    return folder
+
+
+class WordData:
+    """The clips of one word in memory, read once for all its runs."""
+
+    def __init__(self, clips: Sequence[Clip], sizes: DataSizes, *, noise: Path | None) -> None:
+        self.clips = clips
+        self.sizes = sizes
+        self._noise = None if noise is None else load_stores(read_folder(noise, Kind.NOISE), Split.TRAIN)[Kind.NOISE]
+        self._stores: dict[Regime, dict[Kind, ClipStore]] = {}
+        self._sides = {side: _side(load_stores(clips, side)) for side in (Split.VALIDATION, Split.TEST)}
+
+    def task(self, regime: Regime, seed: int) -> Task:
+        """Augmented windows for training, drawn by ``seed``, and the held-out windows, the same for every seed."""
+        if regime not in self._stores:
+            self._stores[regime] = load_stores([clip for clip in self.clips if _is_in(clip, regime)], Split.TRAIN)
+        stores = dict(self._stores[regime])
+        if self._noise is not None:
+            stores[Kind.NOISE] = self._noise
+        sampler = BatchSampler(
+            stores,
+            mix=_MIXES[regime],
+            augmentation=AugmentationConfig(),
+            window=WINDOW,
+            batch_size=_BANK_BATCH,
+            generator=torch.Generator().manual_seed(seed),
+        )
+        batches = [sampler.next() for _ in range(self.sizes.bank // _BANK_BATCH)]
+        counts = {f"train {kind.value}": len(store) for kind, store in stores.items()}
+        for side, held_out in self._sides.items():
+            groups, numbers = np.unique(held_out.groups, return_counts=True)
+            counts |= {f"{side.value} {group}": int(n) for group, n in zip(groups, numbers, strict=True)}
+        return Task(
+            torch.cat([batch.frames for batch in batches]),
+            torch.cat([batch.labels for batch in batches]),
+            self._sides[Split.VALIDATION],
+            self._sides[Split.TEST],
+            counts,
+        )
+
+
+def _is_in(clip: Clip, regime: Regime) -> bool:
+    """Whether a clip may be trained on."""
+    return regime == "seen" or (not clip.synthetic if regime == "paper" else clip.kind is not Kind.NEAR_NEGATIVE)
+
+
+def _side(stores: dict[Kind, ClipStore]) -> Side:
+    names = {Kind.NEGATIVE: "generic", Kind.NEAR_NEGATIVE: "close"}
+    groups = [
+        names.get(clip.kind, "synthetic" if clip.synthetic else "real")
+        for store in stores.values()
+        for clip in store.clips
+    ]
+    return Side(validation_set(stores, WINDOW), np.array(groups))

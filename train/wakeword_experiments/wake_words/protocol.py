@@ -1,0 +1,107 @@
+"""The paper's protocol for wake words: one keyword against other words and against words that sound like it."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from wakeword_experiments.wake_words.data import Scores, Task
+from wakeword_tools.measure.thresholds import threshold_at_fpr
+from wakeword_train.fitting import EpochOutcome, FitConfig, fit_tensors
+from wakeword_train.methods.losses import Loss
+from wakeword_train.model.network import Pooling, WakeWordNetwork
+
+FPR_TARGETS = (0.03, 0.05)
+_SELECTION_RATES = np.linspace(0.01, 0.1, 10)
+"""False positive rates over which recall is averaged to choose an epoch: single clips move one of them by too much."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The network of all methods."""
+
+    hidden_size: int = 64
+    pooling: Pooling = "attention"
+    stack: int = 2
+    dropout: float = 0.1
+
+
+def mixed_negatives(scores: Mapping[str, Scores]) -> Scores:
+    """Generic and close negatives in equal numbers, as in the paper's test sets."""
+    count = min(len(scores["generic"]), len(scores["close"]))
+    return np.concatenate([scores["generic"][:count], scores["close"][:count]])
+
+
+def selection_score(scores: Mapping[str, Scores]) -> float:
+    """Mean recall of recorded positives over false positive rates from 1 to 10 % of mixed negatives."""
+    negatives = mixed_negatives(scores)
+    return float(np.mean([(scores["real"] >= threshold_at_fpr(negatives, rate)).mean() for rate in _SELECTION_RATES]))
+
+
+def run(task: Task, config: FitConfig, shape: Shape, *, loss: Loss | None = None) -> dict[str, Any]:
+    """Train one network and measure it: a flat row of percentages.
+
+    The epoch is chosen on validation clips. ``recall@3`` is the paper's measure, at the threshold that keeps exactly that
+    rate on the test's mixed negatives; ``set recall@3`` has its threshold from the validation clips, and ``set fpr@3 ...``
+    say what became of it on the test.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        network = _network(config, shape)
+    frames = task.inputs.flatten(0, 1)
+    network.set_normalisation(frames.mean(dim=0), frames.std(dim=0))
+    outcomes: list[EpochOutcome] = []
+    validation_scores: list[float] = []
+
+    def select(averaged: nn.Module) -> float:
+        validation_scores.append(selection_score(task.validation.scores(averaged)))
+        return validation_scores[-1]
+
+    with torch.no_grad():
+        inputs = network.normalise(task.inputs)
+    fit_tensors(network, inputs, task.labels, config, loss=loss, after_epoch=outcomes.append, select=select)
+    held_out = task.validation.scores(network)
+    row = {"validation": 100 * max(validation_scores), **measure(task.test.scores(network), held_out)}
+    own = [outcome.health for outcome in outcomes if not outcome.warming_up]
+    # Of the epoch that was kept: the last of the best.
+    health = own[max(range(len(own)), key=lambda epoch: (validation_scores[epoch], epoch))]
+    if health is not None:
+        row |= {f"adversary {name}": value for name, value in dataclasses.asdict(health).items()}
+    return row
+
+
+def _network(config: FitConfig, shape: Shape) -> WakeWordNetwork:
+    return WakeWordNetwork(
+        n_features=32,
+        **dataclasses.asdict(shape),
+        embedding=config.deepsad.embedding if config.method == "deepsad" else None,
+    )
+
+
+def measure(test: Mapping[str, Scores], validation: Mapping[str, Scores]) -> dict[str, float]:
+    """Percentages on the test, at thresholds from the test itself (the paper's measure) and from validation."""
+    row: dict[str, float] = {}
+    for target in FPR_TARGETS:
+        name = f"{100 * target:.0f}"
+        for group, negatives in (
+            ("", mixed_negatives(test)),
+            (" generic", test["generic"]),
+            (" close", test["close"]),
+        ):
+            threshold = threshold_at_fpr(negatives, target)
+            row[f"recall@{name}{group}"] = _percent(test["real"], threshold)
+            if not group and "synthetic" in test:
+                row[f"synthetic recall@{name}"] = _percent(test["synthetic"], threshold)
+        threshold = threshold_at_fpr(mixed_negatives(validation), target)
+        row[f"set recall@{name}"] = _percent(test["real"], threshold)
+        row[f"set fpr@{name} generic"] = _percent(test["generic"], threshold)
+        row[f"set fpr@{name} close"] = _percent(test["close"], threshold)
+    return row
+
+
+def _percent(scores: Scores, threshold: float) -> float:
+    return 100 * float((scores >= threshold).mean())

@@ -1,0 +1,131 @@
+"""Augmentation of a batch in torch: level, noise, rooms, channels, vocal tracts, SpecAugment. Seeded by its generator."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from wakeword.audio import SAMPLE_RATE
+from wakeword.errors import ConfigError
+from wakeword_train.data.torchaudio_guard import import_torchaudio
+
+taf = import_torchaudio().functional
+
+
+@dataclass(frozen=True)
+class AugmentationConfig:
+    """How strongly clips are varied. A probability of 0 turns a part off."""
+
+    speed: float = 0.12
+    """Largest relative change of speed (and with it of pitch), either way."""
+    level_low: float = -42.0
+    level_high: float = -14.0
+    """Range of the root mean square level, dB below full scale."""
+    noise_probability: float = 0.7
+    snr_low: float = 3.0
+    snr_high: float = 30.0
+    """Range of the signal-to-noise ratio, dB."""
+    reverb_probability: float = 0.3
+    reverb_seconds: float = 0.5
+    """Longest reverberation time (60 dB)."""
+    tilt: float = 1.0
+    """Standard deviation of the random smooth curve added to the log mel spectrum, for microphones and rooms."""
+    warp: float = 0.08
+    """Largest relative shift of the mel axis, either way, for longer and shorter vocal tracts."""
+    mask_probability: float = 0.5
+    mask_bands: int = 6
+    mask_frames: int = 12
+    """Widest masks of SpecAugment."""
+    silence_probability: float = 0.1
+    """Share of clips whose surroundings are digital silence, as in synthesised speech and padded files."""
+
+    def __post_init__(self) -> None:
+        for name in ("noise_probability", "reverb_probability", "mask_probability", "silence_probability"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigError(f"expected {name} in 0..1, got {getattr(self, name)}")
+        if self.reverb_seconds <= 0.1:
+            raise ConfigError(f"expected reverb_seconds above 0.1, got {self.reverb_seconds}")
+        if not 0 <= self.speed < 0.5 or not 0 <= self.warp < 0.5:
+            raise ConfigError(f"expected speed and warp in 0..0.5, got {self.speed} and {self.warp}")
+        if self.level_low > self.level_high or self.snr_low > self.snr_high:
+            raise ConfigError("expected level_low <= level_high and snr_low <= snr_high")
+
+
+def uniform(count: int, low: float, high: float, generator: torch.Generator) -> Tensor:
+    """``(count,)`` numbers between ``low`` and ``high``."""
+    return low + (high - low) * torch.rand(count, generator=generator)
+
+
+def augment_waves(waves: Tensor, noise: Tensor, config: AugmentationConfig, generator: torch.Generator) -> Tensor:
+    """Rooms, noise and level, in the order in which a microphone meets them.
+
+    ``waves`` and ``noise`` ``(batch, samples)``, one noise for each wave -> ``(batch, samples)``.
+    """
+    batch = len(waves)
+    waves = _reverberate(waves, config, generator)
+    snr = uniform(batch, config.snr_low, config.snr_high, generator)
+    noisy = taf.add_noise(waves, noise + 1e-9, snr)
+    chosen = (torch.rand(batch, generator=generator) < config.noise_probability) & (level(waves) > 1e-5)
+    waves = torch.where(chosen[:, None], noisy, waves)
+    wanted = 10 ** (uniform(batch, config.level_low, config.level_high, generator) / 20)
+    gain = wanted / level(waves).clamp_min(1e-5)
+    return (waves * gain[:, None]).clamp(-1, 1)
+
+
+def level(waves: Tensor) -> Tensor:
+    """Root mean square, ``(batch, samples)`` -> ``(batch,)``."""
+    return waves.square().mean(dim=1).sqrt()
+
+
+def _reverberate(waves: Tensor, config: AugmentationConfig, generator: torch.Generator) -> Tensor:
+    """Some rows in a synthetic room: a direct path, and noise that decays by 60 dB in the reverberation time."""
+    rows = torch.nonzero(torch.rand(len(waves), generator=generator) < config.reverb_probability).flatten()
+    if len(rows) == 0:
+        return waves
+    n = int(config.reverb_seconds * SAMPLE_RATE)
+    time = torch.arange(n) / SAMPLE_RATE
+    duration = uniform(len(rows), 0.1, config.reverb_seconds, generator)[:, None]
+    tail = torch.randn(len(rows), n, generator=generator) * torch.exp(-time * math.log(1000) / duration)
+    ratio = 10 ** (uniform(len(rows), -15, 3, generator) / 20)
+    response = tail * (ratio / tail.square().sum(dim=1).sqrt())[:, None]
+    response[:, 0] = 1
+    # Silence up to a multiple of 1,000 samples in all: a transform of such a length takes a quarter of the time of most.
+    response = torch.nn.functional.pad(response, (0, -(waves.shape[1] + n - 1) % 1_000))
+    wet = waves.clone()
+    wet[rows] = taf.fftconvolve(waves[rows], response)[:, : waves.shape[1]]
+    return wet
+
+
+def augment_log_mel(log_mel: Tensor, config: AugmentationConfig, generator: torch.Generator) -> Tensor:
+    """Vocal tract, channel and masks on ``(batch, frames, n_mels)`` -> the same shape."""
+    batch, frames, n_mels = log_mel.shape
+    log_mel = _warp(log_mel, 1 + uniform(batch, -config.warp, config.warp, generator))
+    knots = config.tilt * torch.randn(batch, 1, 5, generator=generator)
+    log_mel = log_mel + torch.nn.functional.interpolate(knots, n_mels, mode="linear", align_corners=True)
+    chosen = torch.rand(batch, generator=generator) < config.mask_probability
+    # Masks hide a stretch behind the row's own mean, which normalised features barely see.
+    filling = log_mel.mean(dim=(1, 2), keepdim=True)
+    bands = _stretch(batch, n_mels, config.mask_bands, generator)[:, None, :]
+    times = _stretch(batch, frames, config.mask_frames, generator)[:, :, None]
+    return torch.where((bands | times) & chosen[:, None, None], filling, log_mel)
+
+
+def _warp(log_mel: Tensor, factor: Tensor) -> Tensor:
+    """Stretch the mel axis of each row by its factor, by linear interpolation."""
+    n_mels = log_mel.shape[2]
+    position = (torch.arange(n_mels) * factor[:, None]).clamp(0, n_mels - 1)
+    lower = position.floor().long().clamp_max(n_mels - 2)
+    fraction = (position - lower)[:, None, :]
+    shape = log_mel.shape
+    left = log_mel.gather(2, lower[:, None, :].expand(shape))
+    right = log_mel.gather(2, (lower + 1)[:, None, :].expand(shape))
+    return torch.lerp(left, right, fraction.expand(shape))
+
+
+def _stretch(batch: int, size: int, widest: int, generator: torch.Generator) -> Tensor:
+    """``(batch, size)`` with a random stretch of up to ``widest`` set in each row."""
+    width = (torch.rand(batch, generator=generator) * (widest + 1)).long()
+    start = (torch.rand(batch, generator=generator) * (size - width + 1)).long()
+    index = torch.arange(size)
+    return (index >= start[:, None]) & (index < (start + width)[:, None])

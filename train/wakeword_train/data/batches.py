@@ -1,0 +1,239 @@
+"""Batches for training, from clips in memory to MFCC."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from wakeword.errors import DataError
+from wakeword.features import FeatureConfig
+from wakeword.takes.word_region import locate_word
+from wakeword_train.config import MixConfig
+from wakeword_train.data.augment import AugmentationConfig, augment_log_mel, augment_waves, uniform
+from wakeword_train.data.clips import WORD_KINDS, Clip, Kind, Split
+from wakeword_train.data.frontend import Frontend
+from wakeword_train.data.mining import MiningConfig, hardest_places
+from wakeword_train.data.store import ClipStore
+
+_RECORDED_NOISE = 0.75
+"""Share of noise that is recorded, where recordings are given."""
+_POOL = 5
+"""Batches that are made at a time where their windows are used more than once."""
+_JITTER = 1_280
+"""Samples by which a hard place is moved, either way: a hop."""
+
+
+def load_stores(clips: Iterable[Clip], split: Split) -> dict[Kind, ClipStore]:
+    """The clips of one side of the split, by kind, read into memory."""
+    chosen = [clip for clip in clips if clip.split is split]
+    return {kind: ClipStore(of_kind) for kind in Kind if (of_kind := [clip for clip in chosen if clip.kind is kind])}
+
+
+class Batch(NamedTuple):
+    """One step's material."""
+
+    frames: Tensor
+    """MFCC, ``(batch, window, n_mfcc)``."""
+    labels: Tensor
+    """1 where the window holds the keyword, else 0; ``(batch,)`` float32."""
+
+
+class BatchSampler:
+    """Endless augmented batches with a fixed share of each kind, seeded by its generator.
+
+    Raises ``DataError`` if there are no positives or nothing else.
+    """
+
+    def __init__(
+        self,
+        stores: dict[Kind, ClipStore],
+        *,
+        mix: MixConfig,
+        augmentation: AugmentationConfig,
+        window: int,
+        batch_size: int,
+        generator: torch.Generator,
+        mining: MiningConfig | None = None,
+        reuse: int = 1,
+        features: FeatureConfig | None = None,
+    ) -> None:
+        if Kind.POSITIVE not in stores or len(stores) < 2:
+            names = ", ".join(kind.value for kind in stores) or "nothing"
+            raise DataError(f"expected positives and some kind of negatives to train on, got {names}")
+        self.stores = stores
+        self.augmentation = augmentation
+        self.generator = generator
+        self.mining = mining or MiningConfig(rounds=0)
+        self.reuse = reuse
+        self.frontend = Frontend(features)
+        self.window = window
+        self.samples = self.frontend.config.samples_in(window)
+        self._hard = (torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=torch.int64))
+        self._weights = {kind: clip_weights(store, kind, mix.recorded) for kind, store in stores.items()}
+        self._counts = self._shares(mix, batch_size)
+        # A row is of the same kind in every batch.
+        self._labels = torch.cat(
+            [torch.full((count,), float(name == Kind.POSITIVE.value)) for name, count in self._counts.items()]
+        )
+        self._pool = torch.empty(0)
+        self._uses = 0
+        self._synthetic_noise = coloured_noise(2**20, generator)
+
+    def _shares(self, mix: MixConfig, batch_size: int) -> dict[str, int]:
+        shares = {kind.value: float(getattr(mix, kind.value)) for kind in self.stores}
+        shares["fragment"] = mix.fragment
+        total = sum(shares.values())
+        counts = {name: round(batch_size * share / total) for name, share in shares.items()}
+        return {name: count for name, count in counts.items() if count}
+
+    def next(self) -> Batch:
+        """The next batch."""
+        log_mel = self._fresh() if self.reuse == 1 else self._from_pool()
+        log_mel = augment_log_mel(log_mel, self.augmentation, self.generator)
+        return Batch(self.frontend.cepstrum(log_mel), self._labels.clone())
+
+    def restart(self) -> None:
+        """Make the next batch of windows that were never used, so that ``state`` holds all that it depends on."""
+        self._uses = 0
+
+    def _fresh(self) -> Tensor:
+        """Log mel energies of windows in rooms and noise of their own, ``(batch, window, n_mels)``."""
+        waves = torch.cat([self._cut(name, count) for name, count in self._counts.items()])
+        waves = augment_waves(waves, self._noise(len(waves)), self.augmentation, self.generator)
+        return self.frontend.log_mel(waves)
+
+    def _from_pool(self) -> Tensor:
+        """As ``_fresh``, from windows that serve ``reuse`` batches on average, each time in other company."""
+        if self._uses == 0:
+            self._pool = torch.stack([self._fresh() for _ in range(_POOL)])
+            self._uses = _POOL * self.reuse
+        self._uses -= 1
+        size = len(self._labels)
+        return self._pool[torch.randint(_POOL, (size,), generator=self.generator), torch.arange(size)]
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the clips: two samplers with the same one draw from the same recordings."""
+        return "-".join(f"{kind.value}:{store.fingerprint}" for kind, store in sorted(self.stores.items()))
+
+    def state(self) -> dict[str, Tensor]:
+        """All that changes while sampling, for a checkpoint."""
+        positives = self.stores[Kind.POSITIVE]
+        regions = {"word_starts": positives.word_starts, "word_ends": positives.word_ends}
+        hard = {"hard_rows": self._hard[0], "hard_offsets": self._hard[1]}
+        return {"generator": self.generator.get_state(), **regions, **hard}
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        """Go on from ``state``, with the same clips."""
+        positives = self.stores[Kind.POSITIVE]
+        self.generator.set_state(state["generator"])
+        positives.word_starts, positives.word_ends = state["word_starts"], state["word_ends"]
+        self._hard = state["hard_rows"], state["hard_offsets"]
+
+    def mine(self, score: Callable[[Tensor], Tensor]) -> None:
+        """Draw a share of the background from where ``score``, as in ``relocate_words``, is highest from now on."""
+        store = self.stores.get(Kind.BACKGROUND)
+        if store is not None:
+            self._hard = hardest_places(
+                store, score, frontend=self.frontend, window=self.window, count=self.mining.places
+            )
+
+    def relocate_words(self, score: Callable[[Tensor], Tensor]) -> None:
+        """Find the word anew in the positives that are longer than a window: in the window that ``score`` likes best.
+
+        ``score``: MFCC windows ``(windows, window, n_mfcc)`` -> ``(windows,)``. Energy finds the loudest stretch, which
+        in a sentence need not be the keyword.
+        """
+        store = self.stores[Kind.POSITIVE]
+        for row in torch.nonzero(store.lengths > self.samples).flatten().tolist():
+            offsets = torch.arange(0, int(store.lengths[row]) - self.samples + 1, 1_280)
+            windows = store.cut(torch.full_like(offsets, row), offsets, self.samples, generator=self.generator)
+            winner = int(score(self.frontend(windows)).argmax())
+            best = int(offsets[winner])
+            start, end = int(store.word_starts[row]), int(store.word_ends[row])
+            if start < best or end > best + self.samples:
+                word, _ = locate_word(windows[winner].numpy())
+                store.word_starts[row], store.word_ends[row] = best + word.start, best + word.end
+
+    def _cut(self, name: str, count: int) -> Tensor:
+        """Windows of one kind, ``(count, samples)``."""
+        kind = Kind.POSITIVE if name == "fragment" else Kind(name)
+        store = self.stores[kind]
+        rows = torch.multinomial(self._weights[kind], count, replacement=True, generator=self.generator)
+        speed = 1 + uniform(count, -self.augmentation.speed, self.augmentation.speed, self.generator)
+        if name == "fragment":
+            place = store.fragment_offsets
+        else:
+            place = store.word_offsets if kind in WORD_KINDS else store.any_offsets
+        offsets = place(rows, self.samples, speed=speed, generator=self.generator)
+        if kind is Kind.BACKGROUND and len(self._hard[0]):
+            hard = round(count * self.mining.share)
+            chosen = torch.randint(len(self._hard[0]), (hard,), generator=self.generator)
+            moved = torch.randint(-_JITTER, _JITTER + 1, (hard,), generator=self.generator)
+            rows[:hard], offsets[:hard] = self._hard[0][chosen], self._hard[1][chosen] + moved
+        silent = torch.rand(count, generator=self.generator) < self.augmentation.silence_probability
+        return store.cut(rows, offsets, self.samples, speed=speed, silent=silent, generator=self.generator)
+
+    def _noise(self, count: int) -> Tensor:
+        """Recorded noise where there is some, and synthetic noise for the rest; ``(count, samples)``."""
+        offsets = torch.randint(self._synthetic_noise.shape[1] - self.samples, (count,), generator=self.generator)
+        colours = torch.randint(len(self._synthetic_noise), (count,), generator=self.generator)
+        synthetic = self._synthetic_noise[colours[:, None], offsets[:, None] + torch.arange(self.samples)]
+        store = self.stores.get(Kind.NOISE)
+        if store is None:
+            return synthetic
+        rows = torch.multinomial(self._weights[Kind.NOISE], count, replacement=True, generator=self.generator)
+        speed = 1 + uniform(count, -0.2, 0.2, self.generator)
+        offsets = store.any_offsets(rows, self.samples, speed=speed, generator=self.generator)
+        recorded = store.cut(rows, offsets, self.samples, speed=speed, generator=self.generator)
+        is_recorded = torch.rand(count, generator=self.generator) < _RECORDED_NOISE
+        return torch.where(is_recorded[:, None], recorded, synthetic)
+
+
+def coloured_noise(samples: int, generator: torch.Generator) -> Tensor:
+    """White, pink and brown noise of deviation 1, ``(3, samples)``: power falling as frequency to 0, -1 and -2."""
+    spectrum = torch.fft.rfft(torch.randn(3, samples, generator=generator))
+    frequency = torch.arange(spectrum.shape[1]).clamp_min(1)
+    exponents = torch.tensor([0.0, -0.5, -1.0])[:, None]
+    noise = torch.fft.irfft(spectrum * frequency**exponents, samples)
+    return torch.div(noise, noise.std(dim=1, keepdim=True))
+
+
+def clip_weights(store: ClipStore, kind: Kind, recorded: float) -> Tensor:
+    """How often to draw each clip: rare words more often, long recordings by length, recorded clips by their share.
+
+    Synthetic ones are drawn by engine, see ``_weigh_engines``.
+    """
+    if kind in (Kind.BACKGROUND, Kind.NOISE):
+        weights = store.lengths.double()
+    else:
+        frequency = Counter(clip.word for clip in store.clips)
+        weights = torch.tensor([frequency[clip.word] ** -0.5 for clip in store.clips], dtype=torch.float64)
+    synthetic = torch.tensor([clip.synthetic for clip in store.clips])
+    _weigh_engines(weights, store.clips)
+    if synthetic.any() and not synthetic.all():
+        for group, share in ((synthetic, 1 - recorded), (~synthetic, recorded)):
+            weights[group] *= share / weights[group].sum()
+    return weights
+
+
+def _weigh_engines(weights: Tensor, clips: Sequence[Clip]) -> None:
+    """Give each speech engine a share as the square root of its number of voices, in place.
+
+    By clips alone, an engine that speaks fast would drown one that sounds human; by voices alone, one that mixes its
+    voices without end would drown all others.
+    """
+    voices: dict[str, set[str]] = {}
+    for clip in clips:
+        if clip.synthetic:
+            voices.setdefault(_engine(clip), set()).add(clip.speaker)
+    for engine, speakers in voices.items():
+        of_engine = torch.tensor([clip.synthetic and _engine(clip) == engine for clip in clips])
+        weights[of_engine] *= len(speakers) ** 0.5 / weights[of_engine].sum()
+
+
+def _engine(clip: Clip) -> str:
+    """The engine that spoke a synthetic clip: its voices are named ``engine:voice``."""
+    return clip.speaker.partition(":")[0]

@@ -1,0 +1,1 @@
+"""The shipped encoder: what it is, and how it was made."""

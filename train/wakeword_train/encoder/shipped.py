@@ -1,0 +1,65 @@
+"""The shipped encoder: a stem, an LSTM and its pooling that already hear words in human speech, for a run to begin with.
+
+A file holds the weights as plain arrays (``.npz``) with the shape of the network they fit and where they come from.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from wakeword.errors import ConfigError
+from wakeword.files import replacing
+from wakeword.model import assets_folder
+from wakeword_train.model.network import WakeWordNetwork
+
+PARTS = ("stem.", "lstm.", "attention.", "mean", "deviation")
+"""Of a network's state: everything but the head."""
+_PROVENANCE = "provenance"
+
+
+def encoder_path(name: str) -> Path:
+    """The file of an encoder: one of ``assets/encoders`` by its name, or a path that ends in ``.npz``."""
+    return Path(name) if name.endswith(".npz") else assets_folder() / "encoders" / f"{name}.npz"
+
+
+def file_fingerprint(path: Path) -> str:
+    """Sixteen hex digits that tell this file from any other."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def save_encoder(network: WakeWordNetwork, path: Path, *, provenance: dict[str, Any]) -> None:
+    """Write the encoder of ``network``; ``provenance`` is whatever JSON can hold."""
+    state = {name: value.cpu().numpy() for name, value in network.state_dict().items() if name.startswith(PARTS)}
+    # Sixteen bits move a logit by about 1e-3, which training removes, and halve the file.
+    halves = {name: value.astype(np.float16) if value.ndim > 1 else value for name, value in state.items()}
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(file, **halves, **{_PROVENANCE: np.array(json.dumps(provenance))})  # type: ignore[arg-type]
+
+
+def begin_with_encoder(network: WakeWordNetwork, path: Path) -> dict[str, Any]:
+    """Put the encoder of a file into ``network``, whose head stays as it is; what the file says of itself.
+
+    Raises ``ConfigError`` if the file cannot be read or is of a network of another shape.
+    """
+    try:
+        with np.load(path) as content:
+            values = {name: content[name] for name in content.files}
+        provenance: dict[str, Any] = json.loads(str(values.pop(_PROVENANCE)))
+    except Exception as error:  # numpy, zipfile and zlib raise whatever their parts raise
+        raise ConfigError(f"{path}: expected an encoder (.npz), could not read it: {error}") from error
+    wanted = {name: tuple(value.shape) for name, value in network.state_dict().items() if name.startswith(PARTS)}
+    found = {name: value.shape for name, value in values.items()}
+    if found != wanted:
+        different = sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))
+        raise ConfigError(
+            f"{path}: expected an encoder of the configured network, but {', '.join(different)} differ; "
+            "hidden_size, stem, stack and pooling must be those of the encoder"
+        )
+    network.load_state_dict(
+        {name: torch.from_numpy(value.astype(np.float32)) for name, value in values.items()}, strict=False
+    )
+    return provenance

@@ -1,0 +1,1 @@
+"""Training methods: DROCC and its relatives, DeepSAD, cross-entropy."""

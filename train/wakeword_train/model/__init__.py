@@ -1,0 +1,1 @@
+"""The network, its export to ONNX and the way back."""

@@ -1,0 +1,123 @@
+"""A model file -> the network that was exported to it, to be trained further: the inverse of ``export``."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import onnx
+import torch
+from google.protobuf.message import DecodeError
+from onnx import numpy_helper
+from torch import Tensor
+
+from wakeword.card import ModelCard, self_test_signal
+from wakeword.errors import ModelError
+from wakeword.features import Array, mfcc
+from wakeword.model import SELF_TEST_TOLERANCE, parse_model
+from wakeword_train.methods.deepsad import DistanceHead
+from wakeword_train.model.export import HALF
+from wakeword_train.model.network import Pooling, WakeWordNetwork
+
+
+class TrainedModel(NamedTuple):
+    """What a model file holds."""
+
+    network: WakeWordNetwork
+    """In ``eval`` mode."""
+    card: ModelCard
+
+
+def network_from(path: Path | str) -> TrainedModel:
+    """Read the network of a model that ``wakeword train`` has written.
+
+    Raises ``ModelError`` as ``wakeword.model.read_model`` does, and for a graph that ``export`` does not write.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise ModelError(f"{path}: expected a model file (.onnx), could not read it: {error.strerror}") from error
+    try:
+        card = parse_model(data).card
+        proto = onnx.load_model_from_string(data)
+        weights = {value.name.removesuffix(HALF): numpy_helper.to_array(value) for value in proto.graph.initializer}
+        network = _network(weights, {node.name for node in proto.graph.input}, card)
+    except (ModelError, DecodeError) as error:
+        raise ModelError(f"{path}: {error}") from error
+    except (KeyError, ValueError, RuntimeError) as error:
+        raise ModelError(
+            f"{path}: expected a graph of this version's export, could not take it over: {error}"
+        ) from error
+    _check(path, network, card)
+    return TrainedModel(network, card)
+
+
+def renormalise(network: WakeWordNetwork, mean: Tensor, deviation: Tensor) -> None:
+    """Have ``network`` normalise by these, ``(n_features,)`` each, and give the same logits for the same frames as before.
+
+    Weights are then of the size that optimisers expect, and distances between inputs mean what they do in training.
+    """
+    old_mean, old_deviation = network.mean.clone(), network.deviation.clone()
+    network.set_normalisation(mean, deviation)
+    scale = (network.deviation / old_deviation).repeat(network.stack)
+    shift = ((network.mean - old_mean) / old_deviation).repeat(network.stack)
+    with torch.no_grad():
+        if network.stem is not None:
+            weight, bias = network.stem.weight, network.stem.bias
+        else:
+            weight, bias = (network.lstm.get_parameter(name) for name in ("weight_ih_l0", "bias_ih_l0"))
+        bias.add_(weight @ shift)
+        weight.mul_(scale)
+
+
+def _network(weights: dict[str, Array], inputs: set[str], card: ModelCard) -> WakeWordNetwork:
+    pooling: Pooling = "last"
+    for name, part in (("attention", "importance"), ("max", "highest"), ("mean", "sum")):
+        if part in inputs:
+            pooling = name  # type: ignore[assignment]
+    embedding = len(weights["projection"]) if "projection" in weights else None
+    network = WakeWordNetwork(
+        n_features=card.features.n_mfcc,
+        hidden_size=weights["R"].shape[2],
+        pooling=pooling,
+        stack=card.stack,
+        stem=len(weights["stem_bias"]) if "stem_bias" in weights else 0,
+        embedding=embedding,
+    )
+    values = {
+        # Files of before have their normalisation in the weights.
+        "mean": weights.get("mean", np.zeros(card.features.n_mfcc)),
+        "deviation": weights.get("deviation", np.ones(card.features.n_mfcc)),
+        "lstm.weight_ih_l0": _torch_gates(weights["W"].T),
+        "lstm.weight_hh_l0": _torch_gates(weights["R"][0]),
+        "lstm.bias_ih_l0": _torch_gates(weights["b"]),
+        "lstm.bias_hh_l0": np.zeros_like(weights["b"]),
+    }
+    if network.stem is not None:
+        values |= {"stem.weight": weights["stem_weight"].T, "stem.bias": weights["stem_bias"]}
+    if pooling == "attention":
+        values["attention.weight"] = weights["attention_weight"].T
+    if isinstance(network.head, DistanceHead):
+        values |= {"head.projection.weight": weights["projection"], "head.centre": -weights["minus_centre"]}
+    else:
+        values |= {"head.weight": weights["head_weight"].T, "head.bias": weights["head_bias"]}
+    tensors = {name: torch.tensor(value, dtype=torch.float32) for name, value in values.items()}
+    network.load_state_dict(tensors)
+    return network.eval()
+
+
+def _torch_gates(weight: Array) -> Array:
+    """ONNX stacks the gates as i, o, f, c; torch as i, f, g, o (its g is ONNX's c)."""
+    i, o, f, c = np.split(weight, 4)
+    return np.concatenate([i, f, c, o])
+
+
+def _check(path: Path | str, network: WakeWordNetwork, card: ModelCard) -> None:
+    """The runtime has just run this self-test on the graph; torch must give the same."""
+    signal = self_test_signal(card.features.samples_in(card.window), card.features.sample_rate)
+    with torch.no_grad():
+        logit = float(network(network.normalise(torch.from_numpy(mfcc(signal, card.features))[None]))[0])
+    if not abs(logit - card.self_test.logit) <= SELF_TEST_TOLERANCE:
+        raise ModelError(
+            f"{path}: expected a graph of this version's export, but its network gives the logit {logit:.4f} in torch "
+            f"where the file says {card.self_test.logit:.4f}"
+        )

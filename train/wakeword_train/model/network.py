@@ -1,0 +1,117 @@
+"""The network: normalisation, a stem that reads some frames at a time, a one-layer LSTM, pooling over time, a linear head.
+
+Every pooling keeps a running state that starts at zero, so that a window may be fed in pieces: the exported graph
+streams exactly (see ``export``).
+"""
+
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor, nn
+
+from wakeword.errors import ConfigError
+from wakeword_train.methods.deepsad import DistanceHead
+
+Pooling = Literal["last", "mean", "max", "attention"]
+
+
+WORTH_HALVING = 1_024
+"""Numbers from which on a matrix is stored in half precision."""
+
+
+class WakeWordNetwork(nn.Module):
+    """Frames of one window -> the logit that the window holds the wake word.
+
+    ``last`` is the paper's head on the last hidden state; the others pool the hidden states of all frames, which
+    spreads the gradient over the whole word instead of its tail. ``stack`` consecutive frames are given to the LSTM as
+    one step, which divides its recurrent work by ``stack``. With ``stem`` a rectified layer of that width reads each step
+    first: the LSTM's gates then see features of the stacked frames and not the frames themselves, and overlapping windows
+    share that work. With ``embedding`` the head measures the distance from a centre in so many coordinates, as DeepSAD
+    needs.
+    """
+
+    mean: Tensor
+    deviation: Tensor
+
+    def __init__(
+        self,
+        *,
+        n_features: int,
+        hidden_size: int,
+        pooling: Pooling,
+        stack: int = 1,
+        stem: int = 0,
+        dropout: float = 0.0,
+        embedding: int | None = None,
+    ) -> None:
+        super().__init__()
+        if pooling not in get_args(Pooling):
+            raise ConfigError(f"expected pooling {' or '.join(get_args(Pooling))}, got {pooling!r}")
+        if hidden_size < 1:
+            raise ConfigError(f"expected a hidden size of at least 1, got {hidden_size}")
+        if stack < 1:
+            raise ConfigError(f"expected to stack at least 1 frame, got {stack}")
+        if stem < 0:
+            raise ConfigError(f"expected a stem of width 0 (none) or more, got {stem}")
+        self.pooling: Pooling = pooling
+        self.stack = stack
+        self.hidden_size = hidden_size
+        self.stem = nn.Linear(n_features * stack, stem) if stem else None
+        self.lstm = nn.LSTM(stem or n_features * stack, hidden_size, batch_first=True)
+        self.attention = nn.Linear(hidden_size, 1, bias=False) if pooling == "attention" else None
+        self.dropout = nn.Dropout(dropout)
+        self.head: nn.Linear | DistanceHead = (
+            nn.Linear(hidden_size, 1) if embedding is None else DistanceHead(hidden_size, embedding)
+        )
+        self.register_buffer("mean", torch.zeros(n_features))
+        self.register_buffer("deviation", torch.ones(n_features))
+
+    def set_normalisation(self, mean: Tensor, deviation: Tensor) -> None:
+        """Fix the mean and standard deviation of each coefficient, ``(n_features,)``, measured on training data."""
+        self.mean.copy_(mean)
+        self.deviation.copy_(deviation.clamp_min(1e-3))
+
+    @torch.no_grad()
+    def round_to_half(self) -> None:
+        """Round the large matrices to what half precision holds: a model file then takes half the space.
+
+        An error of up to 1 in 2,000 of each weight, which moves a logit by some thousandths; thresholds are set after it.
+        """
+        for parameter in self.parameters():
+            if parameter.numel() >= WORTH_HALVING:
+                parameter.copy_(parameter.half().float())
+
+    def normalise(self, frames: Tensor) -> Tensor:
+        """MFCC -> zero mean, unit variance; any shape ``(..., n_features)``."""
+        return (frames - self.mean) / self.deviation
+
+    def forward(self, frames: Tensor) -> Tensor:
+        """*Normalised* frames ``(batch, time, n_features)`` -> logits ``(batch,)``; ``time``: a multiple of ``stack``.
+
+        Normalisation is a step of its own because DROCC's distances are measured in normalised coordinates.
+        """
+        logits: Tensor = self.head(self.dropout(self.features(frames))).squeeze(-1)
+        return logits
+
+    def features(self, frames: Tensor) -> Tensor:
+        """Frames as in ``forward`` -> pooled hidden states ``(batch, hidden_size)``."""
+        return self.pool(self.states(frames))
+
+    def states(self, frames: Tensor) -> Tensor:
+        """Frames as in ``forward`` -> hidden states ``(batch, time / stack, hidden_size)``."""
+        hidden: Tensor
+        steps = frames.reshape(len(frames), -1, self.stack * frames.shape[2])
+        hidden, _ = self.lstm(steps if self.stem is None else self.stem(steps).relu())
+        return hidden
+
+    def pool(self, hidden: Tensor) -> Tensor:
+        """Hidden states ``(batch, steps, hidden_size)`` -> ``(batch, hidden_size)``."""
+        if self.pooling == "last":
+            return hidden[:, -1]
+        if self.pooling == "mean":
+            return hidden.mean(dim=1)
+        if self.pooling == "max":
+            return hidden.amax(dim=1)
+        assert self.attention is not None
+        weights = self.attention(hidden).softmax(dim=1)
+        return torch.sum(weights * hidden, dim=1)

@@ -1,0 +1,1 @@
+"""Whether a microphone and a machine are fit to listen: measurements, and findings with advice."""

@@ -1,0 +1,209 @@
+"""What is good and what is bad about a recording, and what to change: limits to the figures of ``levels`` and ``spectrum``.
+
+The limits of level, noise, hum, clipping, offset and bandwidth lie where the scores that a shipped model gives its keyword
+begin to fall (warn), and where it misses a third or more of those it would have heard (bad).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from wakeword.audio import Samples
+from wakeword.checkup.levels import (
+    Levels,
+    check_channels,
+    clipping,
+    dc_offset,
+    dropouts,
+    levels,
+    timing,
+)
+from wakeword.checkup.spectrum import bandwidth, hum
+from wakeword.microphone.clock import Stamp
+
+Verdict = Literal["ok", "warn", "bad"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One measurement and its meaning."""
+
+    name: str
+    value: float | None
+    """In ``unit``; ``None`` where there is no finite one."""
+    unit: str
+    text: str
+    """The value and its details, for people."""
+    verdict: Verdict = "ok"
+    advice: str = ""
+    """What to change, one sentence; empty if nothing."""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What a device or a file gave."""
+
+    samples: Samples
+    """``(samples, channels)`` float32, full scale 1."""
+    sample_rate: int
+    stamps: Sequence[Stamp] = field(default=(), repr=False)
+    """Those of the device's blocks, none for a file."""
+    overflows: int = 0
+    """Blocks before which the driver lost samples, as it says."""
+
+
+def diagnose(recording: Recording) -> list[Finding]:
+    """All findings about a recording. Levels are of the mean of its channels: what a detector hears without ``channel``."""
+    samples, sample_rate = recording.samples, recording.sample_rate
+    mean = samples.mean(axis=1)
+    found = [_channels(samples)] if samples.shape[1] > 1 else []
+    if not samples.any():
+        advice = "Unmute the microphone, plug it in, or choose another device: this one gives nothing but zeros."
+        return [*found, _finding("level", -math.inf, "dBFS", "digital silence", "bad", advice)]
+    measured = levels(mean, sample_rate)
+    found += [
+        _level(measured),
+        _noise(measured),
+        _clipping(samples),
+        _offset(samples),
+        *_hum(mean, sample_rate, measured),
+    ]
+    found += [_bandwidth(mean, sample_rate), _dropouts(recording)]
+    return found + (_rate(recording) if recording.stamps else [])
+
+
+def _finding(name: str, value: float, unit: str, text: str, verdict: Verdict, advice: str) -> Finding:
+    """The advice counts only if there is something to change."""
+    return Finding(
+        name, value if math.isfinite(value) else None, unit, text, verdict, advice if verdict != "ok" else ""
+    )
+
+
+def _graded(value: float, warn: float, bad: float) -> Verdict:
+    """How high ``value`` is; give all three with a minus to grade how low."""
+    return "bad" if value > bad else "warn" if value > warn else "ok"
+
+
+def _channels(samples: Samples) -> Finding:
+    checked = check_channels(samples)
+    number = samples.shape[1]
+    text = f"{number}"
+    if checked.alike:
+        text += f"; the same on {', '.join(f'{a} and {b}' for a, b in checked.alike[:3])}"
+    if checked.dead:
+        text += f"; silent: {', '.join(map(str, checked.dead))}"
+    live = min(set(range(number)) - set(checked.dead), default=0)
+    verdict: Verdict = "warn" if checked.dead else "ok"
+    advice = f"Listen to one channel that works: --channel {live}."
+    if checked.mixing_loss < -10:
+        text += "; they cancel each other"
+        verdict, advice = "bad", f"Listen to one channel, --channel {live}: another is wired the wrong way round."
+    return _finding("channels", number, "", text, verdict, advice)
+
+
+_NO_SPEECH_DB = 6.0
+
+
+def _level(measured: Levels) -> Finding:
+    text = f"loudest part {_db(measured.speech)}, whole {_db(measured.rms)}, peak {_db(measured.peak)}"
+    if _over_noise(measured) < _NO_SPEECH_DB:
+        verdict: Verdict = "warn"
+        advice = "Speak when told to; if you did, turn the gain up or choose another device: no voice stood out."
+    elif measured.speech > -12:
+        verdict, advice = "warn", "Turn the input gain down, by 10 dB or so."
+    else:
+        verdict = _graded(-measured.speech, 50, 60)
+        advice = "Turn the input gain up, by 20 dB or more, or come nearer to the microphone."
+    return _finding("level", measured.speech, "dBFS", text, verdict, advice)
+
+
+def _noise(measured: Levels) -> Finding:
+    text = f"{_db(measured.noise)} in the quietest tenth"
+    over = _over_noise(measured)
+    if over >= _NO_SPEECH_DB:
+        text += f", {over:.0f} dB under the voice"
+        verdict = _graded(-over, -20, -10)
+        advice = (
+            "Bring the microphone nearer to the speaker, or away from what makes the noise: it is close to the voice."
+        )
+    else:
+        verdict = _graded(measured.noise, -45, -25)
+        advice = "Find what makes the noise, or turn the gain down, and measure again."
+    return _finding("noise floor", measured.noise, "dBFS", text, verdict, advice)
+
+
+def _over_noise(measured: Levels) -> float:
+    # Where all is silence, nothing stands out.
+    return measured.speech - measured.noise if measured.speech > -math.inf else 0.0
+
+
+def _clipping(samples: Samples) -> Finding:
+    worst = max((clipping(channel) for channel in samples.T), key=lambda one: one.share)
+    text = f"{worst.share:.2%} of the samples"
+    if worst.share:
+        text += f", up to {worst.longest_run} in a row, at {worst.ceiling:.1f} dBFS"
+    advice = "Turn the input gain down, by 6 dB or more, or speak from farther away."
+    if worst.ceiling < -0.5:
+        advice = "Turn down the gain of the microphone or its amplifier: it clips before the volume control."
+    return _finding("clipping", worst.share, "", text, _graded(worst.share, 1e-4, 2e-3), advice)
+
+
+def _offset(samples: Samples) -> Finding:
+    worst = max((dc_offset(channel) for channel in samples.T), key=abs)
+    advice = "Use another input or adapter, or switch on the driver's DC filter: the converter has an offset."
+    return _finding("DC offset", worst, "", f"{worst:+.2%} of full scale", _graded(abs(worst), 0.03, 0.2), advice)
+
+
+_USUAL_VOICE = -30.0
+
+
+def _hum(mean: Samples, sample_rate: int, beside: Levels) -> list[Finding]:
+    measured = hum(mean, sample_rate)
+    if measured is None:
+        return []
+    text = "none" if measured.level == -math.inf else f"{measured.frequency} Hz and multiples: {_db(measured.level)}"
+    voice = beside.speech if _over_noise(beside) >= _NO_SPEECH_DB else _USUAL_VOICE
+    advice = "Try another power supply or USB port, or a shielded cable: mains hum gets in."
+    return [_finding("hum", measured.level, "dBFS", text, _graded(measured.level - voice, -20, -8), advice)]
+
+
+def _bandwidth(mean: Samples, sample_rate: int) -> Finding:
+    edge = bandwidth(mean, sample_rate)
+    text = f"sound up to {edge / 1000:.1f} kHz, recorded at {sample_rate / 1000:g} kHz"
+    advice = (
+        "Switch the headset to its wideband profile, choose a higher rate, or use another microphone: treble lacks."
+    )
+    # Filters of recorders at 16 kHz begin at 7 kHz; a telephone's band ends under 4 kHz.
+    return _finding("bandwidth", edge, "Hz", text, _graded(-edge, -7_000, -5_000), advice)
+
+
+def _dropouts(recording: Recording) -> Finding:
+    holes = dropouts(recording.samples.mean(axis=1), recording.sample_rate)
+    left_out = timing(recording.stamps, recording.sample_rate).missing_seconds
+    text = f"{holes.number} hole(s) of zeros, {1_000 * holes.seconds:.0f} ms"
+    if recording.stamps:
+        text += f"; {1_000 * left_out:.0f} ms left out; {recording.overflows} overflow(s)"
+    lost = left_out + holes.seconds
+    verdict = _graded(lost / (len(recording.samples) / recording.sample_rate), 0.0, 0.01)
+    if recording.overflows and verdict == "ok":
+        verdict = "warn"
+    advice = "Close what keeps the processor or the USB bus busy, or use another port: audio gets lost."
+    return _finding("dropouts", lost, "s", text, verdict, advice)
+
+
+def _rate(recording: Recording) -> list[Finding]:
+    measured = timing(recording.stamps, recording.sample_rate)
+    if measured.measured_rate is None or measured.uncertainty is None:
+        return []
+    off = measured.measured_rate / recording.sample_rate - 1
+    text = (
+        f"{measured.measured_rate:.0f} ± {measured.uncertainty:.0f} Hz, named {recording.sample_rate} Hz ({off:+.2%})"
+    )
+    verdict = _graded(abs(off) - measured.uncertainty / recording.sample_rate, 0.005, 0.03)
+    advice = "Set the device to the rate that it really has, in the sound server or driver: its name for it is wrong."
+    return [_finding("sample rate", measured.measured_rate, "Hz", text, verdict, advice)]
+
+
+def _db(level: float) -> str:
+    return f"{level:.0f} dBFS" if math.isfinite(level) else "silence"

@@ -1,0 +1,204 @@
+"""What a recording says of the microphone that made it: measurements, each a function of samples or time stamps.
+
+Samples are float32 or float64 with full scale 1. Levels are in dB of full scale (dBFS): a power of 1, that of a full-scale
+square wave, is 0 dB, so that a full-scale sine has an RMS level of -3.01 dB and a peak of 0 dB. Silence is -inf dB.
+``spectrum`` has those that need a Fourier transform; ``findings`` says what is good, bad, and to be done about it.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wakeword.audio import Samples
+from wakeword.microphone.clock import Stamp, StreamClock
+
+_STEP = 2.0**-15
+"""One unit in the last place of 16 bits."""
+_FRAME_SECONDS = 0.1
+_QUIET_PERCENTILE, _LOUD_PERCENTILE = 10, 95
+
+
+def decibels(power: float) -> float:
+    """10 log10 of a power; -inf for 0."""
+    return 10 * math.log10(power) if power > 0 else -math.inf
+
+
+class Levels(NamedTuple):
+    """Levels of one channel, dBFS."""
+
+    rms: float
+    peak: float
+    noise: float
+    """The quietest part: the 10th percentile of the power of 100 ms frames, those of zeros only left out. For steady
+    noise that lies some tenths of a dB below its RMS level."""
+    speech: float
+    """The loudest part: the 95th percentile of the same."""
+
+
+def levels(samples: Samples, sample_rate: int) -> Levels:
+    """Levels of ``(samples,)``, without the DC offset."""
+    x = np.asarray(samples, np.float64)
+    size = round(_FRAME_SECONDS * sample_rate)
+    frames = x[: len(x) // size * size].reshape(-1, size)
+    # Each about its own mean: that of a voice would count as noise in the pauses.
+    powers = frames[frames.any(axis=1)].var(axis=1)
+    quiet, loud = np.percentile(powers, (_QUIET_PERCENTILE, _LOUD_PERCENTILE)) if len(powers) else (0.0, 0.0)
+    x = x - dc_offset(x)
+    power = float(np.square(x).mean()) if len(x) else 0.0
+    peak = float(np.abs(x).max(initial=0.0))
+    return Levels(decibels(power), decibels(peak**2), decibels(float(quiet)), decibels(float(loud)))
+
+
+def dc_offset(samples: Samples) -> float:
+    """Mean of ``(samples,)``, in units of full scale."""
+    return float(np.mean(samples, dtype=np.float64)) if len(samples) else 0.0
+
+
+class Clipping(NamedTuple):
+    """Samples that stand at the limit of what could be recorded."""
+
+    share: float
+    """Of all samples."""
+    longest_run: int
+    """Samples in a row at the same limit."""
+    ceiling: float
+    """That limit, dBFS; -inf if nothing is clipped."""
+
+
+# So many samples of unclipped audio stay within a unit of the peak only at hardly audible frequencies.
+_FLAT_RUN = 4
+# Full scale is one unit lower upwards than downwards.
+_AT_THE_PEAK = 1.5 * _STEP
+_LEAST_CEILING = 0.1
+
+
+def clipping(samples: Samples) -> Clipping:
+    """Clipping of ``(samples,)``.
+
+    Clipped is a sample at full scale, and one in a run of at least four at the recording's own peak, if that is above
+    -20 dBFS: audio that was clipped before a volume control made it quieter.
+    """
+    x = np.asarray(samples)
+    peak = float(np.abs(x).max(initial=0.0))
+    if peak < _LEAST_CEILING:
+        return Clipping(0.0, 0, -math.inf)
+    lengths = np.concatenate([_runs(side >= peak - _AT_THE_PEAK)[1] for side in (x, -x)])
+    if peak < 1 - _AT_THE_PEAK:
+        lengths = lengths[lengths >= _FLAT_RUN]
+    clipped = int(lengths.sum())
+    return Clipping(clipped / len(x), int(lengths.max(initial=0)), decibels(peak**2) if clipped else -math.inf)
+
+
+def _runs(mask: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Starts and lengths of the runs of true."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], mask, [False])).astype(np.int8)))
+    return edges[::2], edges[1::2] - edges[::2]
+
+
+class Dropouts(NamedTuple):
+    """Stretches of zeros inside audio."""
+
+    number: int
+    seconds: float
+    """In all."""
+
+
+_LEAST_DROPOUT_SECONDS, _MOST_DROPOUT_SECONDS = 0.002, 0.5
+_LOUD_EDGE = 8 * _STEP
+
+
+def dropouts(samples: Samples, sample_rate: int) -> Dropouts:
+    """Runs of 2 to 500 ms of exact zeros in ``(samples,)`` that break off audio, as when a driver loses a buffer.
+
+    Both neighbours of the run, 2 ms each, must rise above 8 units in the last place of 16 bits: what fades into zeros is
+    quiet and nothing else, and so is what a noise gate or a switch mutes for longer. A lost stretch that the driver
+    leaves out, or fills otherwise, is not seen here.
+    """
+    x = np.asarray(samples)
+    least = math.ceil(_LEAST_DROPOUT_SECONDS * sample_rate)
+    most = _MOST_DROPOUT_SECONDS * sample_rate
+    found = [
+        length
+        for start, length in zip(*_runs(x == 0), strict=True)
+        if least <= length <= most
+        and all(np.abs(side).max(initial=0.0) > _LOUD_EDGE for side in _sides(x, start, start + length, least))
+    ]
+    return Dropouts(len(found), float(sum(found)) / sample_rate)
+
+
+def _sides(x: Samples, start: int, end: int, size: int) -> tuple[Samples, Samples]:
+    return x[max(0, start - size) : start], x[end : end + size]
+
+
+class ChannelCheck(NamedTuple):
+    """How the channels of a recording relate. Channels are numbered from 0."""
+
+    dead: tuple[int, ...]
+    """Silent, or 40 dB below the loudest."""
+    alike: tuple[tuple[int, int], ...]
+    """Pairs that carry the same signal."""
+    mixing_loss: float
+    """Level of the mean of the channels against that of their mean power, dB: 0 for one signal on all, -3 for two
+    independent ones or one of two dead, far below for two that cancel each other."""
+
+
+_DEAD_DB = 40.0
+_SAME_CORRELATION = 0.9999
+
+
+def check_channels(samples: Samples) -> ChannelCheck:
+    """The channels of ``(samples, channels)``."""
+    x = np.asarray(samples, np.float64)
+    x = x - x.mean(axis=0)
+    covariance = x.T @ x / max(1, len(x))
+    powers = np.diag(covariance)
+    dead = tuple(int(c) for c in np.flatnonzero(powers <= powers.max() * 10 ** (-_DEAD_DB / 10)))
+    alike = tuple(
+        (a, b)
+        for a in range(len(powers))
+        for b in range(a + 1, len(powers))
+        if a not in dead and b not in dead and covariance[a, b] > _SAME_CORRELATION * max(powers[a], powers[b])
+    )
+    loss = decibels(float(np.square(x.mean(axis=1)).mean() / powers.mean())) if powers.any() else 0.0
+    return ChannelCheck(dead, alike, loss)
+
+
+class Timing(NamedTuple):
+    """What the time stamps of a stream tell."""
+
+    measured_rate: float | None
+    """Frames per second of this machine's clock; ``None`` for less than 2 s."""
+    uncertainty: float | None
+    """Of that, Hz: the jitter of the stamps over the time measured."""
+    missing_seconds: float
+    """Left out: jumps of the frame numbers, and of more than 0.1 s of the times."""
+
+
+_LEAST_TIMING_SECONDS = 2.0
+_SPANS = 16
+
+
+def timing(stamps: Sequence[Stamp], sample_rate: int) -> Timing:
+    """The real rate of a stream of nominal ``sample_rate``, and what it lacks.
+
+    The stamp of least delay of each of 16 spans of time counts, as a late callback can only add to it; the rate follows
+    from the median of the slopes between any two of them (Theil 1950, Sen 1968).
+    """
+    clock = StreamClock(sample_rate)
+    missing = paused_in_all = 0.0
+    points = np.zeros((len(stamps), 2))
+    for number, stamp in enumerate(stamps):
+        skipped, paused = clock.missing(stamp)
+        missing += skipped + paused
+        paused_in_all += paused
+        points[number] = stamp.captured, stamp.captured - paused_in_all - stamp.frame / sample_rate
+    if len(stamps) < 2 or stamps[-1].captured - stamps[0].captured < _LEAST_TIMING_SECONDS:
+        return Timing(None, None, missing)
+    times, delays = np.array([span[span[:, 1].argmin()] for span in np.array_split(points, _SPANS) if len(span)]).T
+    earlier, later = np.triu_indices(len(times), 1)
+    slope = float(np.median((delays[later] - delays[earlier]) / (times[later] - times[earlier])))
+    jitter = float(np.ptp(delays - slope * times))
+    return Timing(sample_rate * (1 - slope), sample_rate * jitter / (times[-1] - times[0]), missing)

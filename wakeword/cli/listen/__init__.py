@@ -1,0 +1,1 @@
+"""``wakeword listen``: the command, and what a detection sets off."""

@@ -1,0 +1,45 @@
+"""Sources that a command looks into, and can end, while the detector reads them."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wakeword.errors import AudioFormatError
+
+if TYPE_CHECKING:
+    from wakeword import AudioSource
+    from wakeword.audio import Samples
+    from wakeword.cli.listen.stopping import StopSignals
+
+
+class Watched:
+    """A source whose blocks are shown to ``watch`` on their way, with a count of the seconds so far.
+
+    It ends when its own source does, at one of the signals ``stop``, or when ``watch`` says ``False``.
+    """
+
+    def __init__(
+        self, source: "AudioSource", watch: "Callable[[Samples], bool | None]", *, stop: "StopSignals | None" = None
+    ) -> None:
+        self.sample_rate = source.sample_rate
+        self.seconds = 0.0
+        self._source = source
+        self._watch = watch
+        self._stop = stop
+
+    def blocks(self) -> "Iterator[Samples]":
+        for block in self._source.blocks() if self._stop is None else self._stop.blocks(self._source):
+            self.seconds += len(block) / self.sample_rate
+            if self._watch(block) is False:
+                return
+            yield block
+
+
+@contextmanager
+def naming(path: Path | str) -> Iterator[None]:
+    """Put the file's name before complaints about its samples, which know nothing of files."""
+    try:
+        yield
+    except AudioFormatError as error:
+        raise AudioFormatError(f"{path}: {error}") from error

@@ -1,0 +1,168 @@
+"""Input devices: which there are, and an open stream of one."""
+
+import contextlib
+import math
+import queue
+import re
+import threading
+import time
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from wakeword.audio import Samples
+from wakeword.errors import AudioDeviceError
+from wakeword.microphone.clock import Stamp
+from wakeword.microphone.portaudio import PORTAUDIO, sounddevice_module
+
+
+@dataclass(frozen=True)
+class Device:
+    """An input device."""
+
+    index: int
+    name: str
+    channels: int
+    """The most that it gives."""
+    sample_rate: int
+    """Its native rate, Hz."""
+
+
+class Block(NamedTuple):
+    """What one callback brought."""
+
+    samples: Samples
+    """``(frames, channels)`` int16."""
+    stamp: Stamp
+
+
+@dataclass
+class Losses:
+    """What callbacks count; may be read by any thread."""
+
+    dropped_blocks: int = 0
+    dropped_seconds: float = 0.0
+    overflows: int = 0
+
+
+def list_devices() -> list[dict[str, Any]]:
+    """Input devices: ``index``, ``name``, ``channels``, ``sample_rate``, ``default``.
+
+    Raises ``AudioDeviceError`` if PortAudio is not installed or does not answer.
+    """
+    devices, default = PORTAUDIO.call(lambda: (_inputs(), sounddevice_module().default.device[0]))
+    return [{**asdict(device), "default": device.index == default} for device in devices]
+
+
+def _inputs() -> list[Device]:
+    found = map(_device, sounddevice_module().query_devices())
+    return [device for device in found if device.channels > 0]
+
+
+def _device(info: dict[str, Any]) -> Device:
+    return Device(info["index"], info["name"], info["max_input_channels"], round(info["default_samplerate"]))
+
+
+def find_device(wanted: int | str | None, before: Device | None = None) -> Device:
+    """The input device of that number or with that in its name, ``None``: the default. For the PortAudio thread.
+
+    ``before`` is what it was earlier: numbers are given anew at each scan, so one that was chosen by its number is
+    then found by its name. Raises ``AudioDeviceError`` if there is no such device, or several.
+    """
+    sounddevice = sounddevice_module()
+    try:
+        if isinstance(wanted, int) and before is not None:
+            same = [device for device in _inputs() if _lasting(device.name) == _lasting(before.name)]
+            # Of several that are called the same, the one at the old number.
+            wanted = min(same, key=lambda device: device.index != wanted).index if same else before.name
+        return _device(sounddevice.query_devices(wanted, "input"))
+    except (ValueError, sounddevice.PortAudioError) as error:
+        known = ", ".join(f"{device.index} {device.name}" for device in _inputs()) or "none"
+        what = "a default input device" if wanted is None else f"one input device {wanted!r}"
+        raise AudioDeviceError(f"could not find {what}: {error}; input devices here: {known}") from error
+
+
+def _lasting(name: str) -> str:
+    # ALSA ends a name with the card's number, another one after each plugging in: "USB Mic: Audio (hw:2,0)".
+    return re.sub(r" \(hw:\d+,\d+\)$", "", name)
+
+
+class InputStream:
+    """A device that is recording. Made and closed on the PortAudio thread; ``get`` is for another.
+
+    Opened with all channels of the device if it refuses ``channels``. Raises ``AudioDeviceError`` if it cannot be.
+    """
+
+    def __init__(self, device: Device, channels: int, *, block_seconds: float, max_seconds: float, losses: Losses):
+        self.device = device
+        self.ended = threading.Event()
+        """Set when the device has ended the stream; what came before may still be got."""
+        self._losses = losses
+        self._queue: queue.Queue[Block] = queue.Queue(max(2, round(max_seconds / block_seconds)))
+        self._frames = 0
+        self._stream: Any = None
+        sounddevice = sounddevice_module()
+        for self.channels in dict.fromkeys((min(channels, device.channels), device.channels)):
+            try:
+                stream = sounddevice.InputStream(
+                    device=device.index,
+                    samplerate=device.sample_rate,
+                    channels=self.channels,
+                    # PortAudio converts what is wider, with dither: 16 bits hold more than any microphone's range
+                    # above its own noise, at half the memory.
+                    dtype="int16",
+                    blocksize=round(block_seconds * device.sample_rate),
+                    callback=self._callback,
+                    finished_callback=self.ended.set,
+                )
+                self._start(stream)
+            except sounddevice.PortAudioError as error:
+                failure = error
+            else:
+                return
+        raise AudioDeviceError(
+            f"could not open '{device.name}' at {device.sample_rate} Hz with {channels} channel(s): {failure}; "
+            "is it in use, or may this user not record?"
+        ) from failure
+
+    def _start(self, stream: Any) -> None:
+        try:
+            stream.start()
+        except BaseException:
+            stream.close()
+            raise
+        self._stream = stream
+        PORTAUDIO.open_streams += 1
+
+    def _callback(self, data: Samples, frames: int, times: Any, status: Any) -> None:
+        # Runs on the driver's thread, which must never wait: copy, stamp, enqueue, count, return.
+        captured, driver = time.monotonic(), times.inputBufferAdcTime
+        held = times.currentTime - driver
+        if driver > 0 and -1 < held < 60:
+            captured -= held
+        else:  # a driver that gives no times
+            captured, driver = captured - frames / self.device.sample_rate, math.nan
+        block = Block(data.copy(), Stamp(self._frames, frames, captured, driver))
+        self._frames += frames
+        self._losses.overflows += bool(status.input_overflow)
+        if self._queue.full():
+            self._drop_oldest()
+        self._queue.put_nowait(block)
+
+    def _drop_oldest(self) -> None:
+        # A tenth of the queue at once: a consumer that stays too slow misses whole sentences, not a bit of each word.
+        with contextlib.suppress(queue.Empty):
+            for _ in range(max(1, self._queue.maxsize // 10)):
+                stamp = self._queue.get_nowait().stamp
+                self._losses.dropped_blocks += 1
+                self._losses.dropped_seconds += stamp.frames / self.device.sample_rate
+
+    def get(self, timeout: float) -> Block:
+        """The next block; raises ``queue.Empty`` if none comes within ``timeout`` seconds."""
+        return self._queue.get(timeout=timeout)
+
+    def close(self) -> None:
+        """End it. Safe to call twice."""
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            PORTAUDIO.open_streams -= 1
+            stream.close()

@@ -1,0 +1,252 @@
+"""Microphones: a device as a lasting source of audio, through losses and returns."""
+
+import logging
+import math
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import wait
+from dataclasses import asdict
+from functools import partial
+
+import numpy as np
+import soxr
+
+from wakeword.audio import Samples
+from wakeword.errors import AudioDeviceError
+from wakeword.microphone.clock import StreamClock
+from wakeword.microphone.device import Block, Device, InputStream, Losses, find_device, list_devices
+from wakeword.microphone.events import DeviceEvent, EventKind, MicrophoneStats
+from wakeword.microphone.portaudio import PORTAUDIO, leave_open_at_exit
+
+__all__ = ["DeviceEvent", "EventKind", "Microphone", "MicrophoneStats", "list_devices"]
+
+logger = logging.getLogger(__name__)
+
+# A headset that changes from music to speech needs seconds before its first block.
+_FIRST_BLOCK_SECONDS = 5.0
+_CLOSE_SECONDS = 0.3
+_POLL_SECONDS = 0.1
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
+# Longer than the window of any usual model, so that none hears both sides of a gap.
+_MOST_SILENCE = 2.0
+
+
+class Microphone:
+    """An input device, at its native sample rate. A context manager: the device is open inside ``with``.
+
+    ``device`` is a number, a part of a name, or ``None`` for the system's default. ``channels`` is what is asked of
+    the device; one that cannot give it is opened with all that it has. ``watchdog`` is the silence, in seconds,
+    after which a device that delivers no blocks counts as gone: a microphone that vanishes may simply stop, with
+    no callback and no error. Of audio that the consumer is too slow for, the last ``max_seconds`` are kept.
+
+    With ``reconnect``, a device that goes away is waited for, for ever, and ``blocks`` goes on when it is back. Every
+    attempt has PortAudio start anew, which ends whatever other streams this process has opened through PortAudio
+    other than by ``Microphone``. ``on_event`` is told of losses, on the thread that iterates over ``blocks``.
+
+    Raises ``AudioDeviceError`` if PortAudio is missing, the device is not there or cannot be opened, and, without
+    ``reconnect``, from ``blocks`` when it goes away.
+    """
+
+    def __init__(
+        self,
+        device: int | str | None = None,
+        *,
+        channels: int = 1,
+        block_seconds: float = 0.02,
+        max_seconds: float = 10.0,
+        watchdog: float = 2.0,
+        reconnect: bool = False,
+        on_event: Callable[[DeviceEvent], None] | None = None,
+    ) -> None:
+        self._wanted = device
+        self._block_seconds = block_seconds
+        self._max_seconds = max_seconds
+        self._watchdog = watchdog
+        self._reconnect = reconnect
+        self._on_event = on_event
+        self._device = PORTAUDIO.call(lambda: find_device(device))
+        self.name = self._device.name
+        self.sample_rate = self._device.sample_rate
+        """Of all blocks, also if the device comes back at another rate."""
+        self.channels = min(channels, self._device.channels)
+        """Of all blocks, once the microphone is open."""
+        self._losses = Losses()
+        self._gaps = 0
+        self._gap_seconds = 0.0
+        self._clock = StreamClock(self.sample_rate)
+        self._closed = threading.Event()
+        self._closed.set()
+
+    @property
+    def dropped_blocks(self) -> int:
+        """Blocks lost because the consumer was too slow."""
+        return self._losses.dropped_blocks
+
+    @property
+    def overflows(self) -> int:
+        """Blocks before which the driver itself had lost samples."""
+        return self._losses.overflows
+
+    @property
+    def stats(self) -> MicrophoneStats:
+        """All that has been counted; may be asked by any thread."""
+        clock, losses = self._clock, self._losses
+        rate = clock.measured_rate
+        return MicrophoneStats(
+            **asdict(losses),
+            gaps=self._gaps,
+            gap_seconds=self._gap_seconds,
+            measured_rate=rate,
+            drift_ppm=None if rate is None else 1e6 * (rate / clock.sample_rate - 1),
+        )
+
+    def __enter__(self) -> "Microphone":
+        stream = PORTAUDIO.call(partial(self._open, self._device), undo=InputStream.close)
+        self.channels = stream.channels
+        self._closed.clear()
+        self._heard_until = time.monotonic()
+        self._use(stream)
+        return self
+
+    def _open(self, device: Device) -> InputStream:
+        return InputStream(
+            device,
+            self.channels,
+            block_seconds=self._block_seconds,
+            max_seconds=self._max_seconds,
+            losses=self._losses,
+        )
+
+    def _reopen(self, gone: InputStream) -> InputStream:
+        gone.close()
+        PORTAUDIO.rescan()
+        return self._open(find_device(self._wanted, self._device))
+
+    def _use(self, stream: InputStream) -> None:
+        # Needs no lock, which a signal's handler could wait for in vain: ``close`` sets the event before it looks.
+        self._stream = stream
+        if self._closed.is_set():
+            PORTAUDIO.submit(stream.close)
+        self._delivered = False
+        self._device = stream.device
+        self.name = stream.device.name
+        rate = stream.device.sample_rate
+        self._clock = StreamClock(rate)
+        self._resampler = (
+            None
+            if rate == self.sample_rate
+            else soxr.ResampleStream(rate, self.sample_rate, self.channels, dtype="int16")
+        )
+
+    def blocks(self) -> Iterator[Samples]:
+        """Blocks of ``(samples, channels)`` int16, until ``close`` is called.
+
+        In the place of what is missing comes silence of the same length, but at most 2 s, and 2 s after the device was
+        gone: so no window of a shorter model hears as one what was spoken before and after.
+
+        Raises ``AudioDeviceError`` if the microphone is not open and, without ``reconnect``, if it ends its stream or
+        delivers nothing for the watchdog's time.
+        """
+        if self._closed.is_set():
+            raise AudioDeviceError("expected an open microphone, got a closed one; use it inside a with statement")
+        while True:
+            silence = _MOST_SILENCE
+            try:
+                block = self._next()
+            except AudioDeviceError as loss:
+                if not self._reconnect:
+                    raise
+                block = self._resumed(loss)
+            else:
+                silence = 0.0 if block is None else self._missing(block)
+            if block is None:
+                return
+            if silence:
+                frames = round(silence * self._device.sample_rate)
+                yield self._fitted(np.zeros((frames, self._stream.channels), block.samples.dtype))
+            yield self._fitted(block.samples)
+
+    def _next(self) -> Block | None:
+        """The next block, or ``None`` if the microphone was closed meanwhile."""
+        stream = self._stream
+        patience = self._watchdog if self._delivered else max(self._watchdog, _FIRST_BLOCK_SECONDS)
+        # Waits are counted, not clocked: a process that was stopped for a while has not missed the device.
+        for _ in range(math.ceil(patience / _POLL_SECONDS)):
+            ended = stream.ended.is_set()
+            try:
+                block = stream.get(_POLL_SECONDS)
+            except queue.Empty:
+                block = None
+            if self._closed.is_set():
+                return None
+            if block is not None:
+                self._delivered = True
+                return block
+            if ended:
+                raise AudioDeviceError(f"'{self.name}' has ended its stream; was it unplugged?")
+        raise AudioDeviceError(f"'{self.name}' has delivered no audio for {patience:g} s; is it still connected?")
+
+    def _missing(self, block: Block) -> float:
+        """Count and tell what lacks before this block; seconds of silence to put in its place."""
+        dropped, paused = self._clock.missing(block.stamp)
+        self._heard_until = block.stamp.captured + block.stamp.frames / self._device.sample_rate
+        if paused:
+            self._gaps += 1
+            self._gap_seconds += paused
+            self._tell("paused", f"'{self.name}' has left out {paused:.1f} s of audio", paused)
+        if dropped:
+            self._tell("dropped", f"{dropped:.1f} s of audio were dropped; this program takes it too slowly", dropped)
+        return min(dropped + paused, _MOST_SILENCE)
+
+    def _resumed(self, loss: AudioDeviceError) -> Block | None:
+        """Try until the device delivers again: its first block, or ``None`` if the microphone was closed meanwhile."""
+        heard_until = self._heard_until
+        pause = _FIRST_PAUSE
+        self._tell("lost", str(loss), time.monotonic() - heard_until)
+        while not self._closed.wait(pause):
+            pause = min(2 * pause, _LONGEST_PAUSE)
+            try:
+                again = partial(self._reopen, self._stream)
+                self._use(PORTAUDIO.call(again, cancelled=self._closed, undo=InputStream.close))
+                block = self._next()
+            except AudioDeviceError as error:
+                if not self._closed.is_set():
+                    message = f"{error}; trying again in {pause:g} s"
+                    self._tell("retrying", message, time.monotonic() - heard_until)
+                continue
+            if block is not None:
+                self._missing(block)
+                gap = max(0.0, block.stamp.captured - heard_until)
+                self._gaps += 1
+                self._gap_seconds += gap
+                self._tell("resumed", f"'{self.name}' is back after {gap:.1f} s", gap)
+            return block
+        return None
+
+    def _tell(self, kind: EventKind, message: str, seconds: float) -> None:
+        if self._on_event is not None:
+            self._on_event(DeviceEvent(kind, message, seconds))
+
+    def _fitted(self, samples: Samples) -> Samples:
+        """``(n, channels)`` of the device's rate and channels -> ``(n, channels)`` of those that were promised."""
+        if samples.shape[1] != self.channels:
+            # A device may come back with others: what is too much is left out, what lacks is repeated.
+            samples = np.take(samples, np.arange(self.channels) % samples.shape[1], axis=1)
+        if self._resampler is not None:
+            samples = self._resampler.resample_chunk(samples)
+        return samples
+
+    def close(self) -> None:
+        """Close the device and end ``blocks``; never waits long, even if its driver hangs. Safe to call twice, by any
+        thread, and in a signal's handler."""
+        if self._closed.is_set():
+            return
+        self._closed.set()
+        if not wait([PORTAUDIO.submit(self._stream.close)], _CLOSE_SECONDS).done:
+            logger.info("'%s' did not close within %g s; it is left open", self.name, _CLOSE_SECONDS)
+            leave_open_at_exit()
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()

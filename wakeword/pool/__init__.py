@@ -1,0 +1,1 @@
+"""Many streams that share the calls of one network."""

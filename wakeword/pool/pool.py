@@ -1,0 +1,242 @@
+"""Many streams, one network: the hops of all that are due go through it together.
+
+The way of a block: ``PoolStream.push`` keeps it; ``DetectorPool.process`` lets each stream's ``hop_reader.HopReader`` say
+which hop is due, computes the features of all those hops together and scores them in a ``batch_scorer.BatchScorer`` for
+each keyword; the reader makes detections of the scores.
+"""
+
+import itertools
+import threading
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from weakref import WeakSet, finalize
+
+import numpy as np
+
+from wakeword.audio import SAMPLE_RATE, PcmStream
+from wakeword.detection import Detection
+from wakeword.errors import ClosedError, ConfigError
+from wakeword.features import Array, FeatureConfig, MfccTransform
+from wakeword.keyword import KeywordWindows
+from wakeword.loading import chosen_thresholds, loaded_models
+from wakeword.model import Model, score_of_logit
+from wakeword.pool.batch_scorer import BatchScorer
+from wakeword.pool.hop_reader import HopReader
+from wakeword.pool.stream import PoolStream
+from wakeword.scorer import DEFAULT_HOP
+from wakeword.trigger import DEFAULT_REFRACTORY, Trigger
+
+Found = list[tuple[PoolStream, Detection]]
+
+
+class DetectorPool:
+    """Listens to any number of streams at once; each is detected in as by a ``Detector`` of its own.
+
+    The settings are those of ``Detector``. Streams join with ``open`` and leave with ``PoolStream.close`` at any time.
+    Audio is pushed to each as it comes, and ``process``, called every 20 to 80 ms, say, does all work that is due. It
+    works in the calling thread: one pool occupies one core at most. For a single stream a ``Detector`` costs less.
+    ``batch`` is the number of streams in one call of the network: 8 is best on a CPU, an accelerator may like more.
+
+    All methods may be called from any thread at any time; a second ``process`` waits for the first. Raises
+    ``ModelError`` for an unusable model and ``ConfigError`` for settings out of range.
+    """
+
+    def __init__(
+        self,
+        models: Model | Path | str | Sequence[Model | Path | str],
+        *,
+        point: str | Mapping[str, str] | None = None,
+        threshold: float | Mapping[str, float] | None = None,
+        hop: int = DEFAULT_HOP,
+        smoothing: int = 1,
+        refractory: int = DEFAULT_REFRACTORY,
+        pre_roll: float = 0.5,
+        provider: str = "cpu",
+        gate: bool = True,
+        batch: int = 8,
+    ) -> None:
+        self._models = loaded_models(models, provider=provider)
+        if not 0 <= pre_roll <= 60:
+            raise ConfigError(f"expected a pre-roll of 0 to 60 seconds, got {pre_roll}")
+        if batch < 1:
+            raise ConfigError(f"expected at least 1 stream in a batch, got {batch}")
+        self._thresholds = chosen_thresholds(self._models, point, threshold)
+        self._hop, self._smoothing, self._refractory = hop, smoothing, refractory
+        self._pre_roll, self._gate = round(pre_roll * SAMPLE_RATE), gate
+        self._scorers = [BatchScorer(model, hop=hop, batch=batch) for model in self._models]
+        self._phases = sorted({scorer.phase for scorer in self._scorers})
+        self._features = MfccTransform(FeatureConfig())
+        self._slots = _Slots(self._scorers, (hop, FeatureConfig().n_mfcc))
+        self._due: deque[PoolStream] = deque()
+        self._leaving: deque[HopReader] = deque()
+        self._streams: WeakSet[PoolStream] = WeakSet()
+        self._numbers = itertools.count(1)
+        self._lock = threading.Lock()
+        self._closed = False
+        self._keywords(self._thresholds)
+
+    @property
+    def keywords(self) -> list[str]:
+        """The words listened for."""
+        return [model.card.phrase for model in self._models]
+
+    def open(
+        self,
+        *,
+        sample_rate: int = SAMPLE_RATE,
+        channel: int | None = None,
+        point: str | Mapping[str, str] | None = None,
+        threshold: float | Mapping[str, float] | None = None,
+        name: str | None = None,
+    ) -> PoolStream:
+        """A new stream at time 0, with thresholds of its own if ``point`` or ``threshold`` is given.
+
+        ``sample_rate`` and ``channel`` describe the blocks that it will get; errors call it by its name. Raises
+        ``AudioFormatError`` and ``ConfigError`` as ``Detector`` does, ``ClosedError`` after ``close``.
+        """
+        if self._closed:
+            raise ClosedError("expected an open pool, got one that was closed; make a new one")
+        own = point is not None or threshold is not None
+        thresholds = chosen_thresholds(self._models, point, threshold) if own else self._thresholds
+        reader = HopReader(
+            self._keywords(thresholds), self._phases, hop=self._hop, pre_roll=self._pre_roll, gate=self._gate
+        )
+        name = f"stream {next(self._numbers)}" if name is None else name
+        stream = PoolStream(name, PcmStream(sample_rate, channel=channel), reader, announce=self._hear_of)
+        self._streams.add(stream)
+        # One that is dropped without ``close`` gives its place back too.
+        finalize(stream, self._leaving.append, reader)
+        if self._closed:  # in another thread, meanwhile
+            stream.close()
+        return stream
+
+    def process(self) -> Found:
+        """Read all that was pushed to all streams before this call; the detections, those of one stream in order.
+
+        Of a pool that was closed there are none.
+        """
+        with self._lock:
+            self._let_go()
+            began = [self._due.popleft() for _ in range(len(self._due))]
+            working = began = [stream for stream in began if stream.begin()]
+            found: Found = []
+            while working:
+                hops: dict[tuple[int, int], list[PoolStream]] = {}
+                for stream in working:
+                    if frames := stream.next_hop():
+                        hops.setdefault((frames, stream.reader.turn), []).append(stream)
+                for (frames, turn), streams in hops.items():
+                    self._score(streams, frames, self._phases[turn], found)
+                working = [stream for streams in hops.values() for stream in streams]
+            void = {stream for stream in began if not stream.end()}
+            self._let_go()
+            return [(stream, detection) for stream, detection in found if stream not in void]
+
+    def close(self) -> None:
+        """Close all streams and open no more. Never waits."""
+        self._closed = True
+        for stream in list(self._streams):
+            stream.close()
+
+    def __enter__(self) -> "DetectorPool":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def _keywords(self, thresholds: Sequence[float]) -> list[KeywordWindows]:
+        return [
+            KeywordWindows(
+                model,
+                Trigger(least, smoothing=self._smoothing, refractory=self._refractory, hop=self._hop),
+                hop=self._hop,
+            )
+            for model, least in zip(self._models, thresholds, strict=True)
+        ]
+
+    def _hear_of(self, stream: PoolStream) -> None:
+        """A stream has something to do, or was closed. Called in the thread that feeds it: must not wait."""
+        if not stream.closed:
+            self._due.append(stream)
+            return
+        self._leaving.append(stream.reader)
+        # Whoever holds the lock lets go of it.
+        if self._lock.acquire(blocking=False):
+            try:
+                self._let_go()
+            finally:
+                self._lock.release()
+
+    def _let_go(self) -> None:
+        while self._leaving:
+            reader = self._leaving.popleft()
+            if reader.slot is not None:
+                self._slots.give_back(reader.slot)
+                reader.slot = None
+
+    def _score(self, streams: list[PoolStream], frames: int, phase: int, found: Found) -> None:
+        """Score the next hop of streams in which it has so many frames and ends at the same phase."""
+        readers = [stream.reader for stream in streams]
+        slots = [self._slots.of(reader) for reader in readers]
+        signals: Array = np.empty((len(readers), self._features.config.samples_in(frames)), np.float32)
+        for row, reader in zip(signals, readers, strict=True):
+            row[:] = reader.signal()
+        hops = self._slots.shift_in(slots, self._features.batch(signals))
+        for number, scorer in enumerate(self._scorers):
+            if scorer.phase == phase:
+                for stream, logit in zip(streams, scorer.advance(slots, hops), strict=True):
+                    if logit is not None:
+                        reader = stream.reader
+                        detection = reader.take(reader.keywords[number], score_of_logit(logit))
+                        if detection is not None:
+                            found.append((stream, detection))
+        for reader in readers:
+            reader.conclude()
+
+
+class _Slots:
+    """Places for what is kept of each stream between its hops: the rows of the scorers, and the last hop of frames."""
+
+    def __init__(self, scorers: Sequence[BatchScorer], shape: tuple[int, int]) -> None:
+        self._scorers = scorers
+        self._recent: Array = np.zeros((0, *shape), np.float32)
+        # Scorers of different phases share frames.
+        self._is_shared = len({scorer.phase for scorer in scorers}) > 1
+        self._free: list[int] = []
+
+    def of(self, reader: HopReader) -> int:
+        """The slot of a stream, made ready where its scores begin anew."""
+        if reader.slot is None:
+            if not self._free:
+                self._grow()
+            reader.slot = self._free.pop()
+            reader.fresh = True
+        if reader.fresh:
+            for scorer in self._scorers:
+                scorer.reset(reader.slot)
+            self._recent[reader.slot] = 0
+            reader.fresh = False
+        return reader.slot
+
+    def give_back(self, slot: int) -> None:
+        """Whose stream has left."""
+        self._free.append(slot)
+
+    def shift_in(self, slots: list[int], frames: Array) -> Array:
+        """Append ``(slots, n, n_mfcc)`` to the frames of each slot; the last hop of each, ``(slots, hop, n_mfcc)``."""
+        if frames.shape[1] == self._recent.shape[1]:
+            recent = frames
+        else:
+            recent = np.concatenate((self._recent[slots][:, frames.shape[1] :], frames), axis=1)
+        if self._is_shared:
+            self._recent[slots] = recent
+        return recent
+
+    def _grow(self) -> None:
+        count = len(self._recent)
+        more = max(8, count)
+        self._recent = np.pad(self._recent, ((0, more), (0, 0), (0, 0)))
+        for scorer in self._scorers:
+            scorer.grow(count + more)
+        self._free += range(count + more - 1, count - 1, -1)

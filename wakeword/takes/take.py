@@ -1,0 +1,181 @@
+"""Takes of a spoken word: when one is recorded, what is wrong with it, and what of it is kept."""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+import numpy as np
+
+from wakeword.audio import SAMPLE_RATE, PcmStream, Samples, to_mono
+from wakeword.errors import ConfigError
+from wakeword.features import Array
+from wakeword.takes.word_region import Region, locate_word
+
+COUNT_SECONDS = 0.7
+"""Between two counts: slow enough to be read, and for the click of a key to fade."""
+
+_LEAST_LEVEL = -50.0
+"""dB of full scale. Training varies the level of what it hears from -42 dB on upwards."""
+_LEAST_CONTRAST = 10.0
+"""dB between a word and the noise around it."""
+_LEAST_WORD = 0.12
+"""Seconds of sound, without the 30 ms that ``locate_word`` adds at each end: less is a click."""
+_WIDENED = 0.03
+_EDGE = 0.05
+"""Seconds between a word and the ends of its take: with less, a part of it may be outside."""
+_FULL_SCALE = 0.999
+_CLIPPED_IN_A_ROW = 3
+_MARGIN = 0.5
+"""Seconds that are kept before and after the word: what a window of 1 s around it may hear."""
+_PAUSE = 0.35
+"""Seconds of quiet between two words of a recording: longer than the gap of a stop consonant, or between two syllables."""
+_STEP = SAMPLE_RATE // 100
+
+
+class Fault(StrEnum):
+    """Why a take is of no use, and what to do."""
+
+    SILENT = "nothing but digital silence came; is the microphone muted?"
+    NO_WORD = "no word stands out from the noise; speak up, come closer, or find a quieter place"
+    QUIET = "it is too quiet; come closer, or turn the microphone up"
+    CLIPPED = "it is clipped; step back, or turn the microphone down"
+    BEGINNING_CUT = "its beginning is cut off; speak when the countdown is over"
+    END_CUT = "its end is cut off; speak as soon as the countdown is over, or allow more time with --seconds"
+
+
+@dataclass(frozen=True)
+class Take:
+    """One recording of a word, examined."""
+
+    samples: Array
+    """``(samples,)`` float32 at 16 kHz."""
+    word: Region
+    """Where the word lies in them."""
+    level: float
+    """Root mean square of the word, dB of full scale; minus infinity for digital silence."""
+    noise: float
+    """The same of what surrounds it."""
+    fault: Fault | None
+    """``None`` if the take is good."""
+
+    def trimmed(self) -> "Take":
+        """The same with at most 0.5 s before and after the word."""
+        margin = round(_MARGIN * SAMPLE_RATE)
+        start = max(0, self.word.start - margin)
+        word = Region(self.word.start - start, self.word.end - start)
+        return Take(self.samples[start : self.word.end + margin], word, self.level, self.noise, self.fault)
+
+
+def examine(samples: Array, *, clipped: bool = False) -> Take:
+    """A take and what is wrong with it: the gravest fault, in the order of ``Fault``.
+
+    ``samples`` ``(n,)`` float32 at 16 kHz; ``clipped`` as ``is_clipped`` says of them at the rate they were recorded at.
+    """
+    word, floor = locate_word(samples)
+    level, noise = _decibels(_rms(samples[word.start : word.end])), _decibels(floor)
+    return Take(samples, word, level, noise, _fault(len(samples), word, level, noise, clipped))
+
+
+def _fault(length: int, word: Region, level: float, noise: float, clipped: bool) -> Fault | None:
+    edge = _EDGE * SAMPLE_RATE
+    if level == -math.inf:
+        return Fault.SILENT
+    if level - noise < _LEAST_CONTRAST or word.end - word.start < (_LEAST_WORD + 2 * _WIDENED) * SAMPLE_RATE:
+        return Fault.NO_WORD
+    if level < _LEAST_LEVEL:
+        return Fault.QUIET
+    if clipped:
+        return Fault.CLIPPED
+    if word.start < edge:
+        return Fault.BEGINNING_CUT
+    return Fault.END_CUT if word.end > length - edge else None
+
+
+def _rms(samples: Array) -> float:
+    return float(np.sqrt(np.square(samples).mean())) if len(samples) else 0.0
+
+
+def _decibels(amplitude: float) -> float:
+    return 20 * math.log10(amplitude) if amplitude > 0 else -math.inf
+
+
+def is_clipped(block: Samples) -> bool:
+    """Whether some samples in a row, of any channel, lie at full scale.
+
+    ``(samples,)`` or ``(samples, channels)`` as ``to_mono`` takes them, at the rate they were recorded at: a resampler
+    rounds the flat tops. One sample alone may be the peak of a recording that was brought to full scale.
+    """
+    channels = block.T if block.ndim == 2 else block[None]
+    for channel in channels:
+        full = np.abs(to_mono(np.ascontiguousarray(channel))) >= _FULL_SCALE
+        if len(full) >= _CLIPPED_IN_A_ROW and np.convolve(full, np.ones(_CLIPPED_IN_A_ROW)).max() >= _CLIPPED_IN_A_ROW:
+            return True
+    return False
+
+
+class TakeStream:
+    """One take out of a stream of blocks: first the counts, then the recording. Time is that of the stream's samples.
+
+    Raises ``ConfigError`` for less than half a second.
+    """
+
+    def __init__(self, sample_rate: int, *, counts: int = 3, seconds: float = 2.0) -> None:
+        if seconds < 0.5 or counts < 0:
+            raise ConfigError(
+                f"expected takes of at least 0.5 s after 0 or more counts, got {seconds:g} s and {counts}"
+            )
+        step = round(COUNT_SECONDS * sample_rate)
+        self._announcements = [(number * step, counts - number) for number in range(counts + 1)]
+        self._start = counts * step
+        self._end = self._start + round(seconds * sample_rate)
+        self._position = 0
+        self._sample_rate = sample_rate
+        self._recorded: list[Samples] = []
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all of the take has been pushed."""
+        return self._position >= self._end
+
+    def push(self, block: Samples) -> list[int]:
+        """Take a block, ``(samples,)`` or ``(samples, channels)``; the counts that begin in it, 0 for the recording."""
+        first, self._position = self._position, self._position + len(block)
+        self._recorded.append(block[max(0, self._start - first) : max(0, self._end - first)])
+        begun = [count for at, count in self._announcements if at < self._position]
+        del self._announcements[: len(begun)]
+        return begun
+
+    def take(self) -> Take:
+        """What was recorded, examined, once the take is complete. ``AudioFormatError`` if ``to_mono`` does not take it."""
+        recorded = np.concatenate(self._recorded)
+        pcm = PcmStream(self._sample_rate)
+        return examine(np.concatenate([pcm.push(recorded), pcm.flush()]), clipped=is_clipped(recorded))
+
+
+def split_at_pauses(samples: Array) -> list[Take]:
+    """The words of a recording in which one was said again and again, with pauses of 0.35 s or more; each examined.
+
+    ``samples`` ``(n,)`` float32 at 16 kHz. Sounds too short or too faint for a word are left out.
+    """
+    regions = _loud_regions(samples)
+    ends = [0, *((a.end + b.start) // 2 for a, b in pairwise(regions)), len(samples)]
+    margin = round(_MARGIN * SAMPLE_RATE)
+    takes = []
+    for region, (low, high) in zip(regions, pairwise(ends), strict=False):
+        start, end = max(low, region.start - margin), min(high, region.end + margin)
+        takes.append(examine(samples[start:end], clipped=is_clipped(samples[start:end])))
+    return [take for take in takes if take.fault not in (Fault.SILENT, Fault.NO_WORD)]
+
+
+def _loud_regions(samples: Array) -> list[Region]:
+    """Stretches that stand out from the noise, in time; quiet of less than a pause does not end one."""
+    steps = len(samples) // _STEP
+    if steps == 0:
+        return []
+    energy = np.square(samples[: steps * _STEP].reshape(steps, _STEP)).mean(axis=1)
+    # As in ``locate_word``, but with the loudest tenth for the loudest: one knock must not hide all words.
+    floor, top = np.percentile(energy, [10, 95])
+    loud = np.flatnonzero(energy > max(top * 1e-3, math.sqrt(floor * top)))
+    stretches = np.split(loud, np.flatnonzero(np.diff(loud) > _PAUSE * 100) + 1)
+    return [Region(int(some[0]) * _STEP, (int(some[-1]) + 1) * _STEP) for some in stretches if len(some)]
