@@ -87,7 +87,7 @@ def render(report: Report, figures: str, endured: str = "") -> str:
 
 
 def meaning(report: Report) -> str:
-    """The figures in sentences, for somebody who wants to know what a wake word costs him."""
+    """The figures in sentences, for somebody who wants to know what a wake word costs."""
     block = BLOCKS[1]
     speech = report.cost(OURS.name, "speech-like", block)
     silence, room = (median(report.cost(OURS.name, signal, block)) for signal in ("silence", "quiet room"))
@@ -109,7 +109,7 @@ def meaning(report: Report) -> str:
         f"window; 99 of 100 pushes then return within {paced.percentile_99_ms:.1f} ms (blocks of 20 ms, real time).",
         f"Importing the package takes {start.import_ms:.0f} ms, {start.import_cpu_ms:.0f} ms of it CPU time"
         + ("." if start.peak_mb is None else f"; a process that listens holds at most {start.peak_mb:.0f} MB."),
-        "Only this processor was measured: how another compares, `wakeword bench` tells there.",
+        "Only this processor was measured; `wakeword bench` measures yours.",
     ]
     return "## What it means\n\n" + "\n".join(f"- {line}" for line in lines)
 
