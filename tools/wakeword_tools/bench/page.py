@@ -30,7 +30,8 @@ and its median stands with its quartiles.
 half the difference of three keywords and one. Keywords per core counts how many keep one core busy if their cost goes on
 to grow like that.
 
-Streams: all take their block of 80 ms, then the pool's `process` is called once. The detectors beside it share one model.
+Streams: all take their block of 80 ms, then the pool's `process` is called once. The detectors that it is compared with
+share one model.
 
 In real time, blocks come at the pace of a microphone, and between two pushes of one engine the others have theirs: caches
 are cold and the processor has rested, as when an engine waits for its microphone.

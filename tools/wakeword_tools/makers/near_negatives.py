@@ -28,8 +28,9 @@ _TEXTS, _SAMPLES, _BAR = 300, 10, 40
 
 _HEAD = f"""# Texts that sound like a keyword, by keyword
 
-The {_TEXTS} texts that each of five keywords gets for all sides together, as [near negatives](../near-negatives.md) explains
-them: how many lie at which distance, and {_SAMPLES} of them from near to far.
+The {_TEXTS} texts that each of five keywords gets for all splits together, as
+[near negatives](../near-negatives.md) explains them: how many lie at which distance, and
+{_SAMPLES} of them from near to far.
 """
 
 
