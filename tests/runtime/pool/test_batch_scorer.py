@@ -13,6 +13,8 @@ from wakeword.features import Array, MfccTransform
 from wakeword.pool.batch_scorer import BatchScorer
 from wakeword_train.model.network import Pooling
 
+pytestmark = pytest.mark.numeric
+
 SLOTS = 7
 
 
