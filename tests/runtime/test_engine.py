@@ -387,3 +387,10 @@ def test_settings_out_of_range_are_refused(low_model: Model, tmp_path: Path) -> 
         Detector(low_model, sample_rate=4_000)
     with pytest.raises(ModelError, match="could not read"):
         Detector(tmp_path / "missing.onnx")
+
+
+def test_a_source_of_a_rate_that_cannot_be_leaves_the_detector_free(low_model: Model) -> None:
+    detector = Detector(low_model)
+    with pytest.raises(AudioFormatError, match="sample rate"):
+        next(detector.run(Blocks(SIGNAL, sample_rate=1)))
+    assert list(detector.run(Blocks(SIGNAL)))
