@@ -24,7 +24,7 @@ class Examination:
     """What is known so far."""
 
     versions: dict[str, str]
-    devices: list[dict[str, Any]] = field(default_factory=list)
+    devices: "list[Device]" = field(default_factory=list)
     source: str | None = None
     """The device or the file that was listened to."""
     findings: "list[Finding]" = field(default_factory=list)
@@ -184,8 +184,8 @@ def _print(examination: Examination) -> None:
     if examination.devices:
         listed = table("input devices", "", "number", "channels", "rate")
         for one in examination.devices:
-            name = escape(one["name"]) + (" *" if one["default"] else "")
-            listed.add_row(name, str(one["index"]), str(one["channels"]), f"{one['sample_rate']} Hz")
+            name = escape(one.name) + (" *" if one.default else "")
+            listed.add_row(name, str(one.index), str(one.channels), f"{one.sample_rate} Hz")
         screen.print(listed)
     found = table(escape(examination.source or "this machine"), "", "verdict", "measured", "change")
     for column in found.columns[1:]:
