@@ -1,12 +1,12 @@
 """``wakeword devices``."""
 
+from wakeword.cli.console import without_native_messages
+from wakeword.errors import AudioDeviceError
+from wakeword.microphone.device import list_devices
+
 
 def devices() -> None:
     """List the input devices; the default one is marked."""
-    from wakeword.cli.console import without_native_messages
-    from wakeword.errors import AudioDeviceError
-    from wakeword.microphone.device import list_devices
-
     with without_native_messages():
         found = list_devices()
     if not found:
