@@ -70,7 +70,8 @@ def evaluate(
     interval (paired bootstrap) leaves out zero.
     """
     require("scipy", *(["matplotlib"] if plot else []))
-    from wakeword_tools.cli.tables import console, noise_table, operating_table, report_table
+    from wakeword.cli.tables import console
+    from wakeword_tools.cli.tables import noise_table, operating_table, report_table
     from wakeword_tools.measure.evaluate import DEFAULT_FPRS, DEFAULT_RATES
     from wakeword_tools.measure.rates import RateKind, Target
 
