@@ -13,6 +13,7 @@ from wakeword_experiments.wake_words.data import Scores, Task
 from wakeword_tools.measure.thresholds import threshold_at_fpr
 from wakeword_train.fitting import EpochOutcome, FitConfig, fit_tensors
 from wakeword_train.methods.losses import Loss
+from wakeword_train.methods.registry import method_named
 from wakeword_train.model.network import Pooling, WakeWordNetwork
 
 FPR_TARGETS = (0.03, 0.05)
@@ -78,7 +79,7 @@ def _network(config: FitConfig, shape: Shape) -> WakeWordNetwork:
     return WakeWordNetwork(
         n_features=32,
         **dataclasses.asdict(shape),
-        embedding=config.deepsad.embedding if config.method == "deepsad" else None,
+        embedding=config.deepsad.embedding if method_named(config.method).distance_head else None,
     )
 
 
