@@ -1,7 +1,8 @@
 """Training of wake-word models. The only part of the project that imports torch."""
 
+from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import TrainConfig, read_config
-from wakeword_train.data.clips import Clip, Kind, Split
+from wakeword_train.data.clips import Clip
 from wakeword_train.fitting import FitConfig, fit_tensors
 from wakeword_train.methods.deepsad import DeepSadConfig, DistanceNetwork
 from wakeword_train.methods.drocc import find_adversaries, sensitivity
