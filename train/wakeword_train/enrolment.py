@@ -99,17 +99,12 @@ def enrolled_points(base: Path, enrolment: "Enrolment", report: Report) -> list[
     Thresholds are those of the model itself, on negatives that it has not heard. Recall is that of the models that
     were fine-tuned without the takes that each is tried on, at thresholds of their own for the same target.
     """
+    from wakeword_tools.kinds import Kind
     from wakeword_tools.measure.rates import RateKind, Target
-    from wakeword_tools.measure.recordings import Group, score_files
-    from wakeword_train import Kind
+    from wakeword_tools.measure.recordings import SCORED_KINDS, score_files
 
-    groups = {
-        Group.NEGATIVES: Kind.NEGATIVE,
-        Group.NEAR_NEGATIVES: Kind.NEAR_NEGATIVE,
-        Group.BACKGROUND: Kind.BACKGROUND,
-    }
-    files = {group: [clip.path for clip in enrolment.negatives if clip.kind is kind] for group, kind in groups.items()}
-    files[Group.POSITIVES] = [path for fold in enrolment.folds for path in fold.held_out]
+    files = {kind: [clip.path for clip in enrolment.negatives if clip.kind is kind] for kind in SCORED_KINDS}
+    files[Kind.POSITIVE] = [path for fold in enrolment.folds for path in fold.held_out]
     models = [read_model(path) for path in (base, enrolment.path, *(fold.path for fold in enrolment.folds))]
     try:
         measured = _Measured(score_files(models, files, warn=report), enrolment, report)
@@ -131,12 +126,12 @@ class _Measured:
     """Scores of the model before, of the fine-tuned one, and of each fold, on the same recordings."""
 
     def __init__(self, scored: "Scored", enrolment: "Enrolment", report: Report) -> None:
-        from wakeword_tools.measure.recordings import Group
+        from wakeword_tools.kinds import Kind
 
         self._scored = scored
         self._report = report
         self._before, self._after, *self._folds = scored.sets
-        rows = {recording.path: row for row, recording in enumerate(scored.recordings[Group.POSITIVES])}
+        rows = {recording.path: row for row, recording in enumerate(scored.recordings[Kind.POSITIVE])}
         # A copy of another take is not scored.
         self._held_out = [[rows[path] for path in fold.held_out if path in rows] for fold in enrolment.folds]
 
@@ -166,17 +161,17 @@ class _Measured:
 
         allowed = int((self._before.words >= before.threshold).sum())
 
-        def rule(scores: "ScoreSet") -> float:
+        def threshold_of(scores: "ScoreSet") -> float:
             return max(with_room(threshold_allowing(scores.words, allowed), scores.everything), just_above(0.0))
 
         data = f"{self._data}; not measured on background: {allowed} clips reach it, as in the model before"
-        threshold = rule(self._after)
+        threshold = threshold_of(self._after)
         if threshold > 1:
             self._report(f"no operating point {before.name}: some clip that is not the word scores 1")
             return None
         self._report(f"{before.name} is handed on, not measured; give --background, an hour of speech, to measure it")
         point = OperatingPoint(before.name, before.kind, before.target, threshold, 0, 0, 1, data)
-        return self._with_recall(dataclasses.replace(point, fingerprint=self._scored.fingerprint), rule)
+        return self._with_recall(dataclasses.replace(point, fingerprint=self._scored.fingerprint), threshold_of)
 
     @property
     def _data(self) -> str:
@@ -185,16 +180,16 @@ class _Measured:
             "fine-tuned without it"
         )
 
-    def _with_recall(self, point: OperatingPoint, rule: "Callable[[ScoreSet], float]") -> OperatingPoint:
-        """``point`` with the recall on held-out takes; ``rule`` gives each model its threshold."""
+    def _with_recall(self, point: OperatingPoint, threshold_of: "Callable[[ScoreSet], float]") -> OperatingPoint:
+        """``point`` with the recall on held-out takes; ``threshold_of`` gives each model its threshold."""
         from wakeword_tools.measure.intervals import clopper_pearson
 
         takes = len(self._after.positives)
         found = sum(
-            int((scores.positives[rows] >= rule(scores)).sum())
+            int((scores.positives[rows] >= threshold_of(scores)).sum())
             for scores, rows in zip(self._folds, self._held_out, strict=True)
         )
-        found_before = int((self._before.positives >= rule(self._before)).sum())
+        found_before = int((self._before.positives >= threshold_of(self._before)).sum())
         self._report(f"{point.name}: {found} of {takes} takes found when held out, {found_before} before")
         if found < found_before:
             self._report(f"warning: at {point.name} fine-tuning has not helped; keep the model before, or record more")

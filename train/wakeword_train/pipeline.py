@@ -71,18 +71,12 @@ def check_target(out: Path) -> None:
 
 def calibration_points(model_path: Path, held_out: "list[Clip]", report: Report) -> list[OperatingPoint]:
     """Operating points from clips that were not trained on; those that the data does not allow are reported."""
+    from wakeword_tools.kinds import Kind
     from wakeword_tools.measure.calibrate import calibrate_point, check_scores
     from wakeword_tools.measure.rates import RateKind, Target
-    from wakeword_tools.measure.recordings import Group, score_files
-    from wakeword_train import Kind
+    from wakeword_tools.measure.recordings import SCORED_KINDS, score_files
 
-    groups = {
-        Group.POSITIVES: Kind.POSITIVE,
-        Group.NEGATIVES: Kind.NEGATIVE,
-        Group.NEAR_NEGATIVES: Kind.NEAR_NEGATIVE,
-        Group.BACKGROUND: Kind.BACKGROUND,
-    }
-    files = {group: [clip.path for clip in held_out if clip.kind is kind] for group, kind in groups.items()}
+    files = {kind: [clip.path for clip in held_out if clip.kind is kind] for kind in SCORED_KINDS}
     targets = [Target(RateKind.FPR, fpr) for fpr in _FPR_TARGETS]
     targets.append(Target(RateKind.FA_PER_HOUR, _FALSE_ACCEPTS_PER_HOUR))
     points = []
@@ -106,20 +100,21 @@ def calibration_points(model_path: Path, held_out: "list[Clip]", report: Report)
 
 
 def returning_negatives(folders: Sequence[Path], work: Path) -> Path:
-    """A folder whose manifest lists the clips in ``folders`` as close negatives of the train side, whoever speaks.
+    """A folder whose manifest lists the clips in ``folders`` as close negatives for training, regardless of who speaks.
 
     A folder that ``wakeword evaluate --save-errors`` wrote gives its false accepts, any other all of its recordings.
     Raises ``AudioFileError`` for a folder without any.
     """
     from wakeword.sources import audio_files
+    from wakeword_tools.kinds import Split
     from wakeword_tools.measure.mistakes import FALSE_ACCEPTS
-    from wakeword_train.data.clips import MANIFEST, Split
+    from wakeword_train.data.clips import MANIFEST
 
     rows = []
     for folder in folders:
         saved = folder / FALSE_ACCEPTS
         for path in audio_files(saved if saved.is_dir() else folder):
-            row = {"file": str(path.resolve()), "text": "", "source": f"false accept {path.stem}", "group": Split.TRAIN}
+            row = {"file": str(path.resolve()), "text": "", "source": f"false accept {path.stem}", "split": Split.TRAIN}
             rows.append(json.dumps({**row, "synthetic": False}) + "\n")
     target = work / "extended-negatives"
     with replacing(target / MANIFEST) as temporary:
