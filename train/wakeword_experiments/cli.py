@@ -1,4 +1,4 @@
-"""``wakeword-experiments``: one command for each experiment. Heavy imports sit inside the commands."""
+"""``python -m wakeword_experiments``: one command for each experiment. Heavy imports sit inside the commands."""
 
 import sys
 from pathlib import Path
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from wakeword_experiments.wake_words.grid import Source
 
 app = typer.Typer(
-    name="wakeword-experiments",
+    name="wakeword_experiments",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
@@ -255,7 +255,7 @@ def _begin(seeds: int) -> list[int]:
 def _command() -> str:
     """The command line as it was given, for the record; of the paths only the last part."""
     arguments = [Path(argument).name if Path(argument).is_absolute() else argument for argument in sys.argv[1:]]
-    return " ".join(["wakeword-experiments", *arguments])
+    return " ".join(["python -m wakeword_experiments", *arguments])
 
 
 def main() -> None:
@@ -263,5 +263,5 @@ def main() -> None:
     try:
         app()
     except (WakewordError, OSError) as error:
-        print(f"wakeword-experiments: {error}", file=sys.stderr)
+        print(f"wakeword_experiments: {error}", file=sys.stderr)
         sys.exit(1)
