@@ -34,8 +34,8 @@ def chosen_thresholds(
             )
     found = []
     for model, name in zip(models, names, strict=True):
-        least = _of(threshold, name)
-        found.append(model.card.point(_of(point, name)).threshold if least is None else least)
+        given = _of(threshold, name)
+        found.append(model.card.point(_of(point, name)).threshold if given is None else given)
     return found
 
 

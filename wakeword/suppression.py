@@ -31,8 +31,8 @@ class Suppression:
         self._ended = [(other, end) for other, end in self._ended if other > level]
         self._ended.append((level, now))
 
-    def least(self, window_start: int) -> float:
-        """The least score with which a window that begins at this sample may fire."""
+    def threshold(self, window_start: int) -> float:
+        """The threshold that a window beginning at this sample must reach besides that of its keyword."""
         if not self._begun and not self._ended:
             return 0.0
         return max([*self._begun, *(level for level, end in self._ended if window_start < end)], default=0.0)

@@ -12,7 +12,7 @@ from wakeword.card import ModelCard, write_card
 from wakeword.errors import ConfigError
 from wakeword.model import read_model, shipped_models
 from wakeword_tools.measure.calibrate import write_points
-from wakeword_tools.measure.recordings import Group, score_files
+from wakeword_tools.measure.recordings import score_files
 from wakeword_train import Clip, Kind, Split
 from wakeword_train.enrol import EnrolConfig, Enrolment, Fold
 from wakeword_train.enrolled_points import enrolled_points
@@ -53,7 +53,7 @@ def test_recall_is_that_of_the_folds_and_thresholds_are_those_of_the_model(enrol
     assert point.recall == 5 / 8
     assert point.positives == 8
     assert point.recall_low < 5 / 8 < point.recall_high
-    files = {Group.POSITIVES: enrolled.folds[0].held_out, Group.NEGATIVES: [clip.path for clip in enrolled.negatives]}
+    files = {Kind.POSITIVE: enrolled.folds[0].held_out, Kind.NEGATIVE: [clip.path for clip in enrolled.negatives]}
     scores = score_files([read_model(enrolled.path)], files, warn=said.append).sets[0]
     assert (scores.words >= point.threshold).sum() <= 3
     assert (scores.positives >= point.threshold).all()
@@ -62,7 +62,7 @@ def test_recall_is_that_of_the_folds_and_thresholds_are_those_of_the_model(enrol
 
 def test_a_point_of_false_accepts_is_handed_on_where_there_is_no_background(enrolment: tuple[Path, Enrolment]) -> None:
     base, enrolled = enrolment
-    files = {Group.POSITIVES: enrolled.folds[0].held_out, Group.NEGATIVES: [clip.path for clip in enrolled.negatives]}
+    files = {Kind.POSITIVE: enrolled.folds[0].held_out, Kind.NEGATIVE: [clip.path for clip in enrolled.negatives]}
     before, after = score_files([read_model(p) for p in (base, enrolled.path)], files, warn=print).sets
     old = read_model(base).card.operating_points[0]
     threshold = float(np.sort(before.words)[-8])

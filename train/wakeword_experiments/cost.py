@@ -14,9 +14,10 @@ from torch import Tensor
 from wakeword.audio import SAMPLE_RATE
 from wakeword_experiments.one_class.random_search import search_shell
 from wakeword_experiments.report import markdown_table, write_results
+from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import BatchSampler
-from wakeword_train.data.clips import Clip, Kind, Split
+from wakeword_train.data.clips import Clip
 from wakeword_train.data.store import ClipStore
 from wakeword_train.fitting import Trainer
 from wakeword_train.loop import build_network

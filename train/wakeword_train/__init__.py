@@ -8,8 +8,9 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # For type checkers and editors; ``_HOMES`` says the same to Python.
+    from wakeword_tools.kinds import Kind, Split
     from wakeword_train.config import TrainConfig, read_config
-    from wakeword_train.data.clips import Clip, Kind, Split
+    from wakeword_train.data.clips import Clip
     from wakeword_train.enrol import Enrolment
     from wakeword_train.enrolment import enrol_model
     from wakeword_train.fitting import FitConfig, fit_tensors
@@ -52,18 +53,19 @@ __all__ = [
 ]
 
 _HOMES = {
-    "config": ("TrainConfig", "read_config"),
-    "data.clips": ("Clip", "Kind", "Split"),
-    "enrol": ("Enrolment",),
-    "enrolment": ("enrol_model",),
-    "fitting": ("FitConfig", "fit_tensors"),
-    "methods.deepsad": ("DeepSadConfig", "DistanceNetwork"),
-    "methods.drocc": ("AdversaryHealth", "find_adversaries", "sensitivity"),
-    "methods.losses": ("AdversaryConfig", "DroccLoss", "Loss"),
-    "methods.projection": ("project_to_shell",),
-    "methods.registry": ("METHODS", "LossSettings", "Method", "make_loss", "method_named"),
-    "pipeline": ("train_model",),
-    "training": ("DataFolders", "TrainingResult", "train"),
+    "wakeword_tools.kinds": ("Kind", "Split"),
+    "wakeword_train.config": ("TrainConfig", "read_config"),
+    "wakeword_train.data.clips": ("Clip",),
+    "wakeword_train.enrol": ("Enrolment",),
+    "wakeword_train.enrolment": ("enrol_model",),
+    "wakeword_train.fitting": ("FitConfig", "fit_tensors"),
+    "wakeword_train.methods.deepsad": ("DeepSadConfig", "DistanceNetwork"),
+    "wakeword_train.methods.drocc": ("AdversaryHealth", "find_adversaries", "sensitivity"),
+    "wakeword_train.methods.losses": ("AdversaryConfig", "DroccLoss", "Loss"),
+    "wakeword_train.methods.projection": ("project_to_shell",),
+    "wakeword_train.methods.registry": ("METHODS", "LossSettings", "Method", "make_loss", "method_named"),
+    "wakeword_train.pipeline": ("train_model",),
+    "wakeword_train.training": ("DataFolders", "TrainingResult", "train"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -71,7 +73,7 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    value: object = getattr(importlib.import_module(_HOME[name]), name)
     globals()[name] = value
     return value
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from wakeword.files import replacing
 from wakeword.sources import audio_files
+from wakeword_tools.kinds import Split
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS
 from wakeword_train.config import TrainConfig
-from wakeword_train.data.clips import MANIFEST, Split
+from wakeword_train.data.clips import MANIFEST
 from wakeword_train.loop import Progress
 from wakeword_train.placement import check_target, file_stem, put_into_place
 from wakeword_train.points import Report, calibration_points
@@ -67,7 +68,7 @@ def train_model(
 
 
 def returning_negatives(folders: Sequence[Path], work: Path) -> Path:
-    """A folder whose manifest lists the clips in ``folders`` as close negatives of the train side, whoever speaks.
+    """A folder whose manifest lists the clips in ``folders`` as close negatives for training, regardless of who speaks.
 
     A folder that ``wakeword evaluate --save-errors`` wrote gives its false accepts, any other all of its recordings.
     Raises ``AudioFileError`` for a folder without any.
@@ -76,7 +77,7 @@ def returning_negatives(folders: Sequence[Path], work: Path) -> Path:
     for folder in folders:
         saved = folder / FALSE_ACCEPTS
         for path in audio_files(saved if saved.is_dir() else folder):
-            row = {"file": str(path.resolve()), "text": "", "source": f"false accept {path.stem}", "group": Split.TRAIN}
+            row = {"file": str(path.resolve()), "text": "", "source": f"false accept {path.stem}", "split": Split.TRAIN}
             rows.append(json.dumps({**row, "synthetic": False}) + "\n")
     target = work / "extended-negatives"
     with replacing(target / MANIFEST) as temporary:

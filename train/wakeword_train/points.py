@@ -6,11 +6,12 @@ from pathlib import Path
 from wakeword.card import OperatingPoint
 from wakeword.errors import CalibrationError, WakewordError
 from wakeword.model import read_model
+from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.calibrate import calibrate_point, check_scores
 from wakeword_tools.measure.evaluate import DEFAULT_FPRS, DEFAULT_RATES
 from wakeword_tools.measure.rates import RateKind, Target
-from wakeword_tools.measure.recordings import Group, score_files
-from wakeword_train.data.clips import Clip, Kind
+from wakeword_tools.measure.recordings import SCORED_KINDS, score_files
+from wakeword_train.data.clips import Clip
 
 FPR_TARGETS = tuple(Target(RateKind.FPR, value) for value in DEFAULT_FPRS)
 HOURLY_TARGETS = tuple(Target(RateKind.FA_PER_HOUR, value) for value in DEFAULT_RATES)
@@ -21,13 +22,7 @@ Report = Callable[[str], None]
 
 def calibration_points(model_path: Path, held_out: list[Clip], report: Report) -> list[OperatingPoint]:
     """Operating points from clips that were not trained on; those that the data does not allow are reported."""
-    groups = {
-        Group.POSITIVES: Kind.POSITIVE,
-        Group.NEGATIVES: Kind.NEGATIVE,
-        Group.NEAR_NEGATIVES: Kind.NEAR_NEGATIVE,
-        Group.BACKGROUND: Kind.BACKGROUND,
-    }
-    files = {group: [clip.path for clip in held_out if clip.kind is kind] for group, kind in groups.items()}
+    files = {kind: [clip.path for clip in held_out if clip.kind is kind] for kind in SCORED_KINDS}
     points = []
     try:
         scored = score_files([read_model(model_path)], files, warn=report)

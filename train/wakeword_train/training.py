@@ -13,18 +13,10 @@ import torch
 
 from wakeword.card import ModelCard, SelfTest
 from wakeword.errors import ConfigError, DataError
+from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import BatchSampler, load_stores
-from wakeword_train.data.clips import (
-    Clip,
-    Kind,
-    Split,
-    deal_speakers,
-    hold_out,
-    read_folder,
-    read_speech_commands,
-    recordings_with,
-)
+from wakeword_train.data.clips import Clip, deal_speakers, hold_out, read_folder, read_speech_commands, recordings_with
 from wakeword_train.data.store import ClipStore
 from wakeword_train.encoder.shipped import begin_with_encoder, encoder_path, file_fingerprint
 from wakeword_train.loop import EpochReport, Progress, best_epoch, build_network, fit

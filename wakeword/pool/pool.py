@@ -149,10 +149,10 @@ class DetectorPool:
         return [
             KeywordWindows(
                 model,
-                Trigger(least, smoothing=self._smoothing, refractory=self._refractory, hop=self._hop),
+                Trigger(threshold, smoothing=self._smoothing, refractory=self._refractory, hop=self._hop),
                 hop=self._hop,
             )
-            for model, least in zip(self._models, thresholds, strict=True)
+            for model, threshold in zip(self._models, thresholds, strict=True)
         ]
 
     def _hear_of(self, stream: PoolStream) -> None:
@@ -187,10 +187,9 @@ class DetectorPool:
             if scorer.phase == phase:
                 for stream, logit in zip(streams, scorer.advance(slots, hops), strict=True):
                     if logit is not None:
-                        reader = stream.reader
-                        detection = reader.take(reader.keywords[number], score_of_logit(logit))
-                        if detection is not None:
-                            found.append((stream, detection))
+                        keyword = stream.reader.audio.keywords[number]
+                        detections = stream.reader.take(keyword, score_of_logit(logit))
+                        found += [(stream, detection) for detection in detections]
         for reader in readers:
             reader.conclude()
 

@@ -70,12 +70,12 @@ class PoolStream:
     @property
     def scores(self) -> dict[str, float]:
         """The newest score of each keyword; 0 before the first window is complete."""
-        return {keyword.name: keyword.score for keyword in self.reader.keywords}
+        return {keyword.name: keyword.score for keyword in self.reader.audio.keywords}
 
     @property
     def thresholds(self) -> dict[str, float]:
         """The threshold in force for each keyword."""
-        return {keyword.name: keyword.trigger.threshold for keyword in self.reader.keywords}
+        return {keyword.name: keyword.trigger.threshold for keyword in self.reader.audio.keywords}
 
     def push(self, block: Samples) -> None:
         """Take a block of any length, ``(samples,)`` or ``(samples, channels)`` of int16, int32 or float32.
@@ -169,7 +169,7 @@ class PoolStream:
         """For whoever processes: all was read. Whether what was found counts, that is, no ``reset`` came meanwhile."""
         with self._lock:
             self._done = self._read
-            self._due = self._read + self.reader.due - self.reader.end
+            self._due = self._read + self.reader.due - self.reader.audio.end
             if self._pushed >= self._due:
                 self._call()
             return not self.closed and self._resets == self._begun_resets
@@ -180,9 +180,9 @@ class PoolStream:
         elif event is _Event.FLUSH:
             self.reader.finish()
         elif event is _Event.SUPPRESS:
-            self.reader.suppression.begin(level)
+            self.reader.audio.suppression.begin(level)
         else:
-            self.reader.suppression.end(level, self.reader.end)
+            self.reader.audio.suppression.end(level, self.reader.audio.end)
 
     def _append(self, samples: Array) -> None:
         self._waiting.append(samples)

@@ -1,4 +1,4 @@
-"""The whole way from model files to the page: sides as in training, every number on the page from the figures."""
+"""The whole way from model files to the page: splits as in training, every number on the page from the figures."""
 
 import copy
 import dataclasses
@@ -17,11 +17,11 @@ from wakeword.card import write_card
 from wakeword.errors import ConfigError
 from wakeword.model import read_model
 from wakeword_experiments import cli
+from wakeword_experiments.accuracy import held_out
 from wakeword_experiments.accuracy import measurement as accuracy
-from wakeword_experiments.accuracy import sides as accuracy_sides
 from wakeword_experiments.accuracy.page import page
+from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import TrainConfig
-from wakeword_train.data.clips import Split
 
 RATE = 16_000
 DEALING = {"split": "dealt", "validation_share": 0.2, "test_share": 0.3, "hold_out_recorded": False}
@@ -49,23 +49,23 @@ def audio(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", autouse=True)
 def close_words(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Close words that are not synthesised: a clip of the first of four texts of each side is the keyword's own sound."""
+    """Close words that are not synthesised: a clip of the first of four texts of each split is the keyword's own sound."""
     root = tmp_path_factory.mktemp("close")
     folders, distances = [], {}
-    for side in ("validation", "test"):
-        folder = root / side
+    for split in (Split.VALIDATION, Split.TEST):
+        folder = root / split
         folder.mkdir()
         rows = []
         for number in range(20):
-            text = f"{side} {number % 4}"
+            text = f"{split} {number % 4}"
             distances[text] = 1.0 + number % 4
             sound = "low" if number == 0 else "high"
-            write(folder / f"{number}.wav", bursts(1.0, {0.4: sound}, seed=10_000 + number + 100 * len(side)), RATE)
-            rows.append(json.dumps({"file": f"{number}.wav", "text": text, "source": f"{side} voice", "group": side}))
+            write(folder / f"{number}.wav", bursts(1.0, {0.4: sound}, seed=10_000 + number + 100 * len(split)), RATE)
+            rows.append(json.dumps({"file": f"{number}.wav", "text": text, "source": f"{split} voice", "split": split}))
         (folder / "manifest.jsonl").write_text("\n".join(rows) + "\n")
         folders.append(folder)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(accuracy_sides, "_close_words", lambda *_: (folders, distances))
+        patched.setattr(held_out, "_close_words", lambda *_: (folders, distances))
         yield
 
 
@@ -175,7 +175,7 @@ def test_the_command_measures_once_and_writes_the_page_again(
         cli.accuracy(None, None, **paths)
 
 
-def test_sides_that_differ_are_refused_before_any_work(audio: Path, tmp_path: Path) -> None:
+def test_splits_that_differ_are_refused_before_any_work(audio: Path, tmp_path: Path) -> None:
     models = [
         model_file(tmp_path / "one.onnx", "bce", 8),
         model_file(tmp_path / "two.onnx", "bce", 8, test_share=0.2),
@@ -187,15 +187,15 @@ def test_sides_that_differ_are_refused_before_any_work(audio: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize("hold_out", [False, True])
-def test_nobody_stands_on_both_sides_and_positives_are_recorded(audio: Path, tmp_path: Path, hold_out: bool) -> None:
+def test_nobody_is_in_both_splits_and_positives_are_recorded(audio: Path, tmp_path: Path, hold_out: bool) -> None:
     config = TrainConfig(keyword="low", **(DEALING | {"hold_out_recorded": hold_out}))  # type: ignore[arg-type]
-    sides = accuracy_sides.deal(config, audio, tmp_path, near_clips=20, seed=0, report=print)
+    dealt = held_out.deal(config, audio, tmp_path, near_clips=20, seed=0, report=print)
     people = [
-        {clip.speaker for clips in vars(side).values() for clip in clips} for side in (sides.validation, sides.test)
+        {clip.speaker for clips in of_split.values() for clip in clips} for of_split in (dealt.validation, dealt.test)
     ]
     assert not people[0] & people[1]
-    assert {clip.split for clip in sides.test.generic} == {Split.TEST}
-    assert not any(clip.synthetic for clip in [*sides.validation.positives, *sides.test.positives])
-    assert (len(sides.validation.positives), len(sides.test.positives)) == ((0, 12) if hold_out else (2, 4))
-    assert len(sides.noise) == round(0.3 * 8)
-    assert np.mean([clip.word == "jarvis" for clip in sides.test.generic]) > 0
+    assert {clip.split for clip in dealt.test[Kind.NEGATIVE]} == {Split.TEST}
+    assert not any(clip.synthetic for clip in [*dealt.validation[Kind.POSITIVE], *dealt.test[Kind.POSITIVE]])
+    assert (len(dealt.validation[Kind.POSITIVE]), len(dealt.test[Kind.POSITIVE])) == ((0, 12) if hold_out else (2, 4))
+    assert len(dealt.noise) == round(0.3 * 8)
+    assert np.mean([clip.word == "jarvis" for clip in dealt.test[Kind.NEGATIVE]]) > 0

@@ -14,6 +14,7 @@ from wakeword.features import Array
 from wakeword_tools.engines.registry import engine_of
 from wakeword_tools.engines.synthesizer import Prosody
 from wakeword_tools.engines.voices import ESPEAK, FESTIVAL, FLITE, TAKES_PHONEMES, Voice, voice_named
+from wakeword_tools.kinds import Split
 
 MANIFEST = "manifest.jsonl"
 MOODS = ("{}", "{}", "{}!", "{}?", "{}.")
@@ -54,7 +55,7 @@ class Recipe:
             "variant": self.voice.variant,
             "locator": self.voice.locator,
             "source": self.voice.source,
-            "group": self.voice.group,
+            "split": self.voice.split,
             "prosody": dataclasses.asdict(self.prosody),
             "pause_before": self.pause_before,
             "pause_after": self.pause_after,
@@ -94,8 +95,10 @@ def _voice(row: dict[str, str]) -> Voice:
     """A built-in voice by its name, any other as the row describes it."""
     if row.get("engine") in (ESPEAK, FLITE, FESTIVAL) or "locator" not in row:
         return voice_named(row["voice"])
-    fields = {name: row[name] for name in ("engine", "accent", "variant", "source", "group", "licence", "locator")}
-    return Voice(row["voice"], **fields)  # type: ignore[arg-type]
+    # "group" is what the split was called in older manifests.
+    split = Split(row["split"] if "split" in row else row["group"])
+    fields = {name: row[name] for name in ("engine", "accent", "variant", "source", "licence", "locator")}
+    return Voice(row["voice"], split=split, **fields)
 
 
 def plan(

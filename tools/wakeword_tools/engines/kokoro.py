@@ -25,7 +25,8 @@ from wakeword.errors import ConfigError, SynthesisError
 from wakeword.features import Array
 from wakeword_tools.engines.espeak import shared_espeak
 from wakeword_tools.engines.synthesizer import Prosody
-from wakeword_tools.engines.voices import KOKORO, Group, Voice, group_of_source
+from wakeword_tools.engines.voices import KOKORO, Voice, split_of_source
+from wakeword_tools.kinds import Split
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -120,19 +121,19 @@ class _Network:
         return np.asarray(audio, np.float32).ravel()
 
 
-def kokoro_voices(place: Path | str = "", group: Group | None = None) -> list[Voice]:
+def kokoro_voices(place: Path | str = "", split: Split | None = None) -> list[Voice]:
     """The voices of a folder, by default of that in the environment variable ``WAKEWORD_KOKORO``, and mixtures of those
     for training.
 
-    Without a ``group``, each voice goes to one by a hash of its name. Raises ``ConfigError`` if the folder is not as above.
+    Without a ``split``, each voice goes to one by a hash of its name. Raises ``ConfigError`` if the folder is not as above.
     """
     folder = _folder(place)
     found = sorted(path.stem for path in (folder / "voices").glob("*.bin"))
     if not found:
         raise ConfigError(f"{folder}: expected Kokoro's voices in voices/*.bin, found none; {_GET}")
     _model_file(folder), _vocabulary(folder)  # told before any work
-    voices = [_voice({name: 1.0}, folder, group or group_of_source(f"{KOKORO}:{name}")) for name in found]
-    return voices + _mixtures([voice for voice in voices if voice.group == "train"], folder)
+    voices = [_voice({name: 1.0}, folder, split or split_of_source(f"{KOKORO}:{name}")) for name in found]
+    return voices + _mixtures([voice for voice in voices if voice.split is Split.TRAIN], folder)
 
 
 def _mixtures(voices: list[Voice], folder: Path) -> list[Voice]:
@@ -147,12 +148,12 @@ def _mixtures(voices: list[Voice], folder: Path) -> list[Voice]:
             size = min(int(random.integers(1, 3)), len(others))
             names = [leader.variant, *random.choice(others, size, replace=False).tolist()]
             weights = np.sort(random.dirichlet([2.0] * len(names)))[::-1].round(3)
-            voice = _voice(dict(zip(names, weights.tolist(), strict=True)), folder, "train")
+            voice = _voice(dict(zip(names, weights.tolist(), strict=True)), folder, Split.TRAIN)
             mixed.setdefault(voice.source, voice)
     return list(mixed.values())
 
 
-def _voice(weights: dict[str, float], folder: Path, group: Group) -> Voice:
+def _voice(weights: dict[str, float], folder: Path, split: Split) -> Voice:
     first = next(iter(weights))
     alone = len(weights) == 1
     return Voice(
@@ -161,7 +162,7 @@ def _voice(weights: dict[str, float], folder: Path, group: Group) -> Voice:
         accent=_ACCENTS.get(first[0], "en-US"),
         variant=first if alone else "+".join(f"{name}*{weight}" for name, weight in weights.items()),
         source=f"{KOKORO}:{'+'.join(sorted(weights))}",
-        group=group,
+        split=split,
         licence="Apache-2.0",
         locator=str(folder),
     )

@@ -1,17 +1,16 @@
-"""The voices that speak English, and the group that each of them may be used for.
+"""The voices that speak English, and the split that each of them may be used for.
 
-A network that was trained on a voice knows it, so the groups share no *source*: no formant speaker of espeak-ng and no
+A network that was trained on a voice knows it, so the splits share no *source*: no formant speaker of espeak-ng and no
 human behind another engine's voice. The variants of espeak-ng with the same formants are one source under several names.
 """
 
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 from wakeword.errors import SynthesisError
+from wakeword_tools.kinds import Split
 
-Group = Literal["train", "validation", "test"]
 ESPEAK, FLITE, FESTIVAL, PIPER, KOKORO, COMMAND = "espeak-ng", "flite", "festival", "piper", "kokoro", "command"
 TAKES_PHONEMES = frozenset({ESPEAK, KOKORO})
 """Engines that speak ``[[...]]``."""
@@ -29,8 +28,8 @@ class Voice:
     variant: str
     """The speaker, as the engine calls it."""
     source: str
-    """The formant speaker or the human that the voice comes from. No source is in two groups."""
-    group: Group
+    """The formant speaker or the human that the voice comes from. No source is in two splits."""
+    split: Split
     licence: str
     """What applies to the audio that the voice makes."""
     locator: str = ""
@@ -52,8 +51,8 @@ _ESPEAK_ACCENTS = (
 # Source -> variants that share its formant frequencies, or nearly. Left out: whispers and croaks (whisper, whisperf,
 # caleb, croak), echoes and robots (announcer, anikaRobot, Demonic, RicishayMax*, robosoft*, UniRobot), speakers whose
 # vowels are shifted beyond English (kaukovalta, travis), and `fast`, which is `max` at another rate.
-_ESPEAK_SOURCES: dict[Group, dict[str, tuple[str, ...]]] = {
-    "train": {
+_ESPEAK_SOURCES: dict[Split, dict[str, tuple[str, ...]]] = {
+    Split.TRAIN: {
         "neutral": (
             *("adam", "benjamin", "grandpa", "john", "klatt", "klatt2", "klatt3", "klatt4", "klatt5", "klatt6"),
             *("m6", "max"),
@@ -88,7 +87,7 @@ _ESPEAK_SOURCES: dict[Group, dict[str, tuple[str, ...]]] = {
         "sandro": ("sandro",),
         "serious": ("Mr serious", "Tweaky", "norbert", "pablo"),
     },
-    "validation": {
+    Split.VALIDATION: {
         "f2": ("f2", "f5"),
         "steph": ("steph", "steph2", "steph3"),
         "mike": ("m3", "Mike", "mike2"),
@@ -96,7 +95,7 @@ _ESPEAK_SOURCES: dict[Group, dict[str, tuple[str, ...]]] = {
         "pedro": ("pedro",),
         "victor": ("victor", "Denis", "Storm"),
     },
-    "test": {
+    Split.TEST: {
         "f4": ("f4", "aunty"),
         "belinda": ("belinda",),
         "andrea": ("Andrea",),
@@ -108,20 +107,20 @@ _ESPEAK_SOURCES: dict[Group, dict[str, tuple[str, ...]]] = {
     },
 }
 
-# Human speaker -> accent and group. kal and awb_time, which flite also lists, are 8 kHz or speak only the time.
-_FLITE_SPEAKERS: dict[str, tuple[str, Group]] = {
-    "awb": ("en-GB-scotland", "train"),
-    "rms": ("en-US", "train"),
-    "kal16": ("en-US", "validation"),
-    "slt": ("en-US", "test"),
+# Human speaker -> accent and split. kal and awb_time, which flite also lists, are 8 kHz or speak only the time.
+_FLITE_SPEAKERS: dict[str, tuple[str, Split]] = {
+    "awb": ("en-GB-scotland", Split.TRAIN),
+    "rms": ("en-US", Split.TRAIN),
+    "kal16": ("en-US", Split.VALIDATION),
+    "slt": ("en-US", Split.TEST),
 }
 
-# Voice of festival -> accent, source and group. kal and slt are the humans of flite's voices.
-_FESTIVAL_VOICES: dict[str, tuple[str, str, Group]] = {
-    "kal_diphone": ("en-US", f"{FLITE}:kal16", "validation"),
-    "ked_diphone": ("en-US", f"{FESTIVAL}:ked", "train"),
-    "us_slt_hts": ("en-US", f"{FLITE}:slt", "test"),
-    "cmu_us_slt_arctic_hts": ("en-US", f"{FLITE}:slt", "test"),
+# Voice of festival -> accent, source and split. kal and slt are the humans of flite's voices.
+_FESTIVAL_VOICES: dict[str, tuple[str, str, Split]] = {
+    "kal_diphone": ("en-US", f"{FLITE}:kal16", Split.VALIDATION),
+    "ked_diphone": ("en-US", f"{FESTIVAL}:ked", Split.TRAIN),
+    "us_slt_hts": ("en-US", f"{FLITE}:slt", Split.TEST),
+    "cmu_us_slt_arctic_hts": ("en-US", f"{FLITE}:slt", Split.TEST),
 }
 
 
@@ -129,8 +128,8 @@ def espeak_voices() -> list[Voice]:
     """Every English accent of espeak-ng by every usable variant."""
     # The licence of the engine (GPL-3.0-or-later) covers the program and not the sound that it makes.
     return [
-        Voice(f"{ESPEAK}:{accent}+{variant}", ESPEAK, accent, variant, f"{ESPEAK}:{source}", group, "CC0-1.0")
-        for group, sources in _ESPEAK_SOURCES.items()
+        Voice(f"{ESPEAK}:{accent}+{variant}", ESPEAK, accent, variant, f"{ESPEAK}:{source}", split, "CC0-1.0")
+        for split, sources in _ESPEAK_SOURCES.items()
         for source, variants in sources.items()
         for variant in variants
         for accent in _ESPEAK_ACCENTS
@@ -140,31 +139,31 @@ def espeak_voices() -> list[Voice]:
 def flite_voices() -> list[Voice]:
     """The 16 kHz voices that come with flite, each a human speaker recorded by Carnegie Mellon University."""
     return [
-        Voice(f"{FLITE}:{speaker}", FLITE, accent, speaker, f"{FLITE}:{speaker}", group, "MIT-Festival")
-        for speaker, (accent, group) in _FLITE_SPEAKERS.items()
+        Voice(f"{FLITE}:{speaker}", FLITE, accent, speaker, f"{FLITE}:{speaker}", split, "MIT-Festival")
+        for speaker, (accent, split) in _FLITE_SPEAKERS.items()
     ]
 
 
 def festival_voices() -> list[Voice]:
     """The voices of festival whose humans are known."""
     return [
-        Voice(f"{FESTIVAL}:{name}", FESTIVAL, accent, name, source, group, "MIT-Festival")
-        for name, (accent, source, group) in _FESTIVAL_VOICES.items()
+        Voice(f"{FESTIVAL}:{name}", FESTIVAL, accent, name, source, split, "MIT-Festival")
+        for name, (accent, source, split) in _FESTIVAL_VOICES.items()
     ]
 
 
-def english_voices(group: Group | None = None, *, engines: Iterable[str] = (ESPEAK,)) -> list[Voice]:
-    """The voices of a group, or of all groups, in a stable order.
+def english_voices(split: Split | None = None, *, engines: Iterable[str] = (ESPEAK,)) -> list[Voice]:
+    """The voices of a split, or of all splits, in a stable order.
 
     An engine is ``espeak-ng``, ``flite``, ``festival``, ``piper:FILE-OR-FOLDER``, ``kokoro:FOLDER`` (``kokoro`` for the
     folder in ``WAKEWORD_KOKORO``) or ``command:FILE.toml``; one with a file or folder may have ``@train``,
-    ``@validation`` or ``@test`` behind it to say the group of all its voices. Only the embedded engine by default, so
+    ``@validation`` or ``@test`` behind it to say the split of all its voices. Only the embedded engine by default, so
     that a seed gives the same clips on every machine. Of festival, only the voices that are installed. Raises
-    ``SynthesisError`` on an unknown group or engine, ``ConfigError`` on a folder that Kokoro cannot speak from.
+    ``SynthesisError`` on an unknown split or engine, ``ConfigError`` on a folder that Kokoro cannot speak from.
     """
-    if group is not None and group not in get_args(Group):
-        raise SynthesisError(f"expected a voice group among {', '.join(get_args(Group))}, got {group!r}")
-    return [voice for engine in engines for voice in _voices_of(engine) if group in (None, voice.group)]
+    if split is not None and split not in list(Split):
+        raise SynthesisError(f"expected a split of voices among {', '.join(Split)}, got {split!r}")
+    return [voice for engine in engines for voice in _voices_of(engine) if split in (None, voice.split)]
 
 
 def _voices_of(engine: str) -> list[Voice]:
@@ -173,7 +172,7 @@ def _voices_of(engine: str) -> list[Voice]:
 
     kind, _, place = engine.partition(":")
     path, _, last = place.rpartition("@")
-    given: Group | None = next((group for group in get_args(Group) if path and group == last), None)
+    given: Split | None = next((split for split in Split if path and split == last), None)
     place = path if given else place
     match kind:
         case "espeak-ng" if not place:
@@ -194,13 +193,13 @@ def _voices_of(engine: str) -> list[Voice]:
     )
 
 
-def group_of_source(source: str) -> Group:
-    """The group of a human: the table's for those of flite, else by a hash, 70 % train and 15 % each of the others."""
+def split_of_source(source: str) -> Split:
+    """The split of a human: the table's for those of flite, else by a hash, 70 % train and 15 % each of the others."""
     engine, _, speaker = source.partition(":")
     if engine == FLITE and speaker in _FLITE_SPEAKERS:
         return _FLITE_SPEAKERS[speaker][1]
     place = int(hashlib.sha256(source.encode()).hexdigest(), 16) % 100
-    return "train" if place < 70 else "validation" if place < 85 else "test"
+    return Split.TRAIN if place < 70 else Split.VALIDATION if place < 85 else Split.TEST
 
 
 def voice_named(name: str) -> Voice:

@@ -21,7 +21,7 @@ from wakeword_tools.engines.voices import Voice, voice_named
 
 KEYWORD = "marvin"
 
-# The voices are of the test group: no model trained by this project has heard them.
+# The voices are of the test split: no model trained by this project has heard them.
 _SENTENCES = (
     ("en-GB-x-rp+f4", 0.95, "Hey Marvin, turn on the lights."),
     ("en-US+m2", 0.90, "We caught a marlin near the island."),

@@ -19,6 +19,7 @@ from wakeword_tools.clips.quality import table
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.espeak import shared_espeak
 from wakeword_tools.engines.voices import english_voices
+from wakeword_tools.kinds import Split
 from wakeword_tools.texts.confusables import DEFAULT_MASS, Candidate, choose, confusables, histogram
 from wakeword_tools.texts.phonemes import pronunciations
 from wakeword_tools.texts.sounds import sound_keys
@@ -75,20 +76,20 @@ def section(keyword: str) -> str:
     """What one keyword gets."""
     pool = confusables(keyword)
     chosen = choose(pool, _TEXTS)
-    kinds = Counter(candidate.kind.value for candidate in chosen)
-    sides = Counter[str](candidate.side for candidate in pool)
+    origins = Counter(candidate.origin.value for candidate in chosen)
+    splits = Counter[str](candidate.split for candidate in pool)
     counts = histogram(chosen)
     bars = [
         f"{at:4.1f}  {number:3}  {'█' * round(_BAR * number / max(counts.values()))}" for at, number in counts.items()
     ]
     samples = [chosen[index] for index in np.linspace(0, len(chosen) - 1, _SAMPLES).round().astype(int)]
-    listed = [f"| {one.text} | {' '.join(one.phones)} | {one.distance:.2f} | {one.kind.value} |" for one in samples]
+    listed = [f"| {one.text} | {' '.join(one.phones)} | {one.distance:.2f} | {one.origin.value} |" for one in samples]
     return "\n".join(
         [
             f"## {keyword}",
             "",
-            f"`{' '.join(pronunciations(keyword)[0])}`. {len(pool)} texts found ({_counted(sides)}); of the {len(chosen)} "
-            f"chosen, {_counted(kinds)}; homophones among them: {homophones(keyword, chosen)}.",
+            f"`{' '.join(pronunciations(keyword)[0])}`. {len(pool)} texts found ({_counted(splits)}); of the {len(chosen)} "
+            f"chosen, {_counted(origins)}; homophones among them: {homophones(keyword, chosen)}.",
             "",
             "```",
             *(bar.rstrip() for bar in bars),
@@ -121,10 +122,10 @@ def homophones(keyword: str, chosen: list[Candidate]) -> int:
 
 def speed(count: int) -> str:
     """How long that many clips of near-negatives take two processes, writing them included."""
-    texts = [candidate.text for candidate in choose(confusables("marvin"), _TEXTS, side="train")]
+    texts = [candidate.text for candidate in choose(confusables("marvin"), _TEXTS, split=Split.TRAIN)]
     with tempfile.TemporaryDirectory() as folder:
         began, before = time.perf_counter(), _seconds_of_children()
-        synthesize(texts, english_voices("train"), Path(folder) / "set", count=count, seed=0, jobs=2)
+        synthesize(texts, english_voices(Split.TRAIN), Path(folder) / "set", count=count, seed=0, jobs=2)
         seconds, of_cpu = time.perf_counter() - began, _seconds_of_children() - before
     return (
         f"{count:,} clips with the embedded engine, two processes, files included: {seconds:.0f} s, of which the two "

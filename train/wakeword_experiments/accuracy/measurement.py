@@ -12,11 +12,12 @@ from wakeword.errors import ConfigError
 from wakeword.files import replacing
 from wakeword.model import Model, read_model
 from wakeword_experiments.accuracy.contenders import ELSEWHERE, Contender, ours, peers
+from wakeword_experiments.accuracy.held_out import DEALING, HeldOut, Report, deal, dealing
 from wakeword_experiments.accuracy.measures import ERRORS_AT, errors, figures, paired
 from wakeword_experiments.accuracy.page import page
-from wakeword_experiments.accuracy.scores import SideHeard, score_side
-from wakeword_experiments.accuracy.sides import DEALING, Report, Sides, deal, dealing
+from wakeword_experiments.accuracy.scores import SplitHeard, score_clips
 from wakeword_experiments.report import versions
+from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.store import ClipStore
@@ -44,7 +45,7 @@ class Bench:
 def measure_accuracy(models: Sequence[Path], bench: Bench) -> dict[str, Any]:
     """The record of all models and of the peers: what the page is made from.
 
-    Raises ``ConfigError`` for models of one keyword that were trained on different sides.
+    Raises ``ConfigError`` for models of one keyword that were trained on different splits.
     """
     by_keyword: dict[str, dict[str, tuple[Path, Model]]] = {}
     for name, path in _names(models).items():
@@ -104,10 +105,10 @@ def _names(models: Sequence[Path]) -> dict[str, Path]:
 
 def _measure_keyword(config: TrainConfig, named: Mapping[str, tuple[Path, Model]], bench: Bench) -> dict[str, Any]:
     keyword = config.keyword
-    sides = deal(config, bench.audio, bench.work, near_clips=bench.near_clips, seed=bench.seed, report=bench.report)
+    held_out = deal(config, bench.audio, bench.work, near_clips=bench.near_clips, seed=bench.seed, report=bench.report)
     working, absent = peers(keyword)
     contenders = [*(ours(name, path, model) for name, (path, model) in named.items()), *working]
-    validation, test = _listen(keyword, sides, contenders, bench)
+    validation, test = _listen(keyword, held_out, contenders, bench)
     rows = [
         {
             "name": contender.name,
@@ -116,7 +117,7 @@ def _measure_keyword(config: TrainConfig, named: Mapping[str, tuple[Path, Model]
         }
         for contender in contenders
     ]
-    background = ClipStore(sides.validation.background).fingerprint
+    background = ClipStore(held_out.validation[Kind.BACKGROUND]).fingerprint
     for row in rows[: len(named)]:
         row["same_background"] = _fingerprint(named[row["name"]][1]) == background
     shipped = rows[0]["name"]
@@ -124,30 +125,36 @@ def _measure_keyword(config: TrainConfig, named: Mapping[str, tuple[Path, Model]
     return {
         "keyword": keyword,
         "dealing": {setting: getattr(config, setting) for setting in DEALING},
-        "sides": {"validation": validation.describe(), "test": test.describe(), "noise": len(sides.noise)},
+        "sides": {"validation": validation.describe(), "test": test.describe(), "noise": len(held_out.noise)},
         "contenders": rows,
         "absent": absent,
         "elsewhere": ELSEWHERE.get(keyword.casefold()),
         "paired": _pairs(rows, test),
-        "errors": {"name": shipped, **errors(test, test.scores[shipped], threshold, sides.distances)},
+        "errors": {"name": shipped, **errors(test, test.scores[shipped], threshold, held_out.distances)},
     }
 
 
-def _listen(keyword: str, sides: Sides, contenders: Sequence[Contender], bench: Bench) -> tuple[SideHeard, SideHeard]:
-    """Both sides as all contenders score them; noise is mixed in on the test side alone."""
-    mixer = NoiseMixer(sides.noise, seed=bench.seed, warn=bench.report)
+def _listen(
+    keyword: str, held_out: HeldOut, contenders: Sequence[Contender], bench: Bench
+) -> tuple[SplitHeard, SplitHeard]:
+    """Both splits as all contenders score them; noise is mixed into the test alone."""
+    mixer = NoiseMixer(held_out.noise, seed=bench.seed, warn=bench.report)
     bench.report(f"{keyword}: validation side, {len(contenders)} contenders")
-    validation = score_side(sides.validation, contenders, mixer=None, snr=SNR, cache=bench.cache, report=bench.report)
+    validation = score_clips(
+        held_out.validation, contenders, mixer=None, snr=SNR, cache=bench.cache, report=bench.report
+    )
     bench.report(f"{keyword}: test side")
-    return validation, score_side(sides.test, contenders, mixer=mixer, snr=SNR, cache=bench.cache, report=bench.report)
+    return validation, score_clips(
+        held_out.test, contenders, mixer=mixer, snr=SNR, cache=bench.cache, report=bench.report
+    )
 
 
 def _fingerprint(model: Model) -> object:
-    """Of the long recordings on the validation side, as the card has it."""
+    """Of the long recordings of the validation split, as the card has it."""
     return model.card.training.get("validation", {}).get("background", {}).get("fingerprint")
 
 
-def _pairs(rows: Sequence[Mapping[str, Any]], test: SideHeard) -> list[dict[str, Any]]:
+def _pairs(rows: Sequence[Mapping[str, Any]], test: SplitHeard) -> list[dict[str, Any]]:
     """Our method against each other one wherever seed and positives are the same."""
     own = [row for row in rows if row["ours"]]
     found = []
