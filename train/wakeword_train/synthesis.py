@@ -114,7 +114,7 @@ def _has_recordings(config: "TrainConfig", folders: "DataFolders") -> bool:
 
 
 def _voices(engines: tuple[str, ...]) -> "dict[Split, list[Voice]]":
-    from wakeword_tools.engines.voices import english_voices
+    from wakeword_tools.engines.registry import english_voices
 
     voices = {split: english_voices(split, engines=engines) for split in _SHARES}
     for split, found in voices.items():
