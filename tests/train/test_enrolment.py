@@ -15,7 +15,8 @@ from wakeword_tools.measure.calibrate import write_points
 from wakeword_tools.measure.recordings import score_files
 from wakeword_train import Clip, Kind, Split
 from wakeword_train.enrol import EnrolConfig, Enrolment, Fold
-from wakeword_train.enrolment import base_model, enrolled_points
+from wakeword_train.enrolled_points import enrolled_points
+from wakeword_train.enrolment import base_model
 
 
 def clips(folder: Path, kind: Kind, count: int, band: str, *, seed: int, level: float = 1.0) -> list[Clip]:
@@ -99,7 +100,7 @@ def test_a_base_is_a_shipped_keyword_or_a_file(tmp_path: Path) -> None:
 
 def test_a_model_is_fine_tuned_on_takes_and_calibrated(cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small = partial(EnrolConfig, takes=64, others=256, epochs=(2, 1), folds=2)
-    monkeypatch.setattr("wakeword_train.enrol.EnrolConfig", small)
+    monkeypatch.setattr("wakeword_train.enrolment.EnrolConfig", small)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "base.onnx").write_bytes(random_model_bytes("attention", 2))
     clips(tmp_path / "takes", Kind.POSITIVE, 4, "low", seed=0)

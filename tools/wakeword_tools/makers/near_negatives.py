@@ -18,7 +18,7 @@ from wakeword.files import replacing
 from wakeword_tools.clips.quality import table
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.espeak import shared_espeak
-from wakeword_tools.engines.voices import english_voices
+from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.confusables import Candidate, choose, confusables, histogram
 from wakeword_tools.texts.phonemes import pronunciations
