@@ -121,7 +121,7 @@ def test_a_model_that_knows_the_answer_finds_all_and_its_page_says_so(record: di
     assert result["contenders"][0]["same_background"] is False
     for told in (
         "4 recorded positives of 4 speakers",
-        "were others by its card",
+        "By its card the long recordings",
         "pymicro-wakeword: brings no model of 'low'",
         "## Learning curve",
         "## first against second",

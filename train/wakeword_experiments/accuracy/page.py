@@ -40,7 +40,7 @@ def word_page(result: Mapping[str, Any], record: Mapping[str, Any], *, figures: 
         _sides(result),
         f"Recall in per cent, clean / at {snr}, with thresholds from validation:",
         recall_table(rows, lambda point: point),
-        "What those thresholds gave on the test side:",
+        "What those thresholds gave on the test split:",
         rates_table(rows),
         "*Oracle*: recall with thresholds set on the negatives of the test itself, which nobody has in advance.",
         recall_table(rows, lambda point: point["oracle"]),
@@ -86,8 +86,8 @@ def _others(result: Mapping[str, Any]) -> list[str]:
     unlike = [row["name"] for row in result["contenders"] if row.get("same_background") is False]
     if unlike:
         parts.append(
-            f"The long recordings on the validation side of {', '.join(unlike)} were others by its card: what is the test "
-            "side here may have been heard in its training."
+            f"By its card the long recordings in the validation split of {', '.join(unlike)} were others: what is the test "
+            "split here may have been heard in its training."
         )
     if result["absent"]:
         listed = "; ".join(f"{name}: {reason}" for name, reason in result["absent"].items())

@@ -17,7 +17,7 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What a model does at one threshold on the test side: rates from 0 to 1, and events in hours."""
+    """What a model does at one threshold on the test split: rates from 0 to 1, and events in hours."""
 
     clean: float
     noisy: float
@@ -191,18 +191,18 @@ _CHOICE = """## Which threshold to take
 _LIMITS = """## Limits
 
 - Few people: the pages of the words give a 95 % interval with every figure, and of 15 recordings it spans 40 points.
-- Few hours: the {hours} h of speech on the validation side are too few to set a threshold for half a false accept an hour.
+- Few hours: the {hours} h of speech on the validation split are too few to set a threshold for half a false accept an hour.
 - Read speech, and noise mixed in afterwards: television, distance, echo and accents were not measured.
 - One training run of each model."""
 
 _PROTOCOL = """## How it was measured
 
-- **Sides.** Recordings are dealt by speaker into train, validation and test exactly as the model's training dealt them; its
+- **Splits.** Recordings are dealt by speaker into train, validation and test exactly as the model's training dealt them; its
   card has the shares. A recording without a speaker's name counts as a speaker of its own; copies of one count once.
-- **Thresholds** are chosen on the validation side alone, and rates are reported on the test side alone. False accepts are
-  counted as the detector counts them, in read speech without the word.
-- **Close words** are spoken by espeak-ng, and by flite where it is installed: {clips} clips on each side, in texts and
-  voices of that side only.
+- **Thresholds** are chosen on the validation split alone, and rates are reported on the test split alone. False accepts
+  are counted as the detector counts them, in read speech without the word.
+- **Close words** are spoken by espeak-ng, and by flite where it is installed: {clips} clips on each split, in texts and
+  voices of that split only.
 - **Recall** is of recorded positives only, never of synthetic ones. A clip is heard from a fresh state with a second of its
   own noise floor before it and after it, and its score is the best of all that come within.
 - **Other engines** hear the same samples. Engines that score more often than every 80 ms give the best score of each 80 ms,
