@@ -172,13 +172,13 @@ class Detector:
     def stream(self, source: AudioSource) -> AsyncIterator[Detection]:
         """``run`` for asyncio: source and network work in a thread of their own, never on the event loop.
 
-        A stream that is left early lets go of the source at its next block, and until then the detector is busy:
+        A stream that is left early releases the source at its next block, and until then the detector is busy:
         ``async with contextlib.aclosing(detector.stream(source)) as found:`` waits for that.
         """
         return in_thread(self.run, source)
 
     def follow(self, detection: Detection) -> Follower:
-        """The audio after a detection, from its very next sample on, for whoever listens to what is said then.
+        """The audio after a detection, from its very next sample on, to process what is said next.
 
         Raises ``ConfigError`` if that is no longer kept: ask when the detection comes.
         """
@@ -187,9 +187,9 @@ class Detector:
             return self._followers.follow(detection)
 
     def record(self, detection: Detection, seconds: float, *, until: Callable[[Array], bool] | None = None) -> Array:
-        """Inside a loop over ``run``: take so many seconds after a detection from the source, ``(samples,)`` at 16 kHz.
+        """Inside a loop over ``run``: the ``seconds`` after a detection, read from the source, ``(samples,)`` at 16 kHz.
 
-        Ends earlier if ``until`` says so of the newest samples, or with the source. Nothing is detected meanwhile. Of two
+        Ends earlier if ``until`` is true of the newest samples, or with the source. Nothing is detected during it. Of two
         keywords detected at once, each gets what followed its own.
         Raises ``ConfigError`` outside of ``run``.
         """
@@ -213,7 +213,7 @@ class Detector:
     def suppressed(self, threshold: float | None = None) -> Iterator[None]:
         """Inside ``with``, detect nothing, or only from a higher threshold: while the assistant itself speaks.
 
-        Holds for every window that heard any of that time. May be nested and used from any thread; the highest counts.
+        Applies to every window that contains any of that time. May be nested and used from any thread; the highest counts.
         """
         with self._lock:
             level = self._audio.suppression.begin(threshold)
@@ -224,9 +224,9 @@ class Detector:
                 self._audio.suppression.end(level, self._audio.end)
 
     def close(self) -> None:
-        """Take no more audio and let go of what was kept; a ``push`` under way in another thread breaks off soon."""
+        """Take no more audio and free what was kept; a ``push`` running in another thread ends soon."""
         self._closed = True
-        # Never wait long: whoever holds the lock for longer sees the flag and lets go itself.
+        # Never wait long: a thread that holds the lock for longer sees the flag and frees everything itself.
         if self._lock.acquire(timeout=0.1):
             try:
                 self.reset()

@@ -64,11 +64,11 @@ class FeatureConfig:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def frames_in(self, samples: int) -> int:
-        """Number of whole frames in so many samples."""
+        """Number of whole frames in ``samples`` samples."""
         return max(0, 1 + (samples - self.n_fft) // self.hop_length)
 
     def samples_in(self, frames: int) -> int:
-        """Number of samples that so many frames span."""
+        """Number of samples that ``frames`` frames span."""
         return 0 if frames <= 0 else self.n_fft + (frames - 1) * self.hop_length
 
 
@@ -119,7 +119,7 @@ class MfccTransform:
 
     A frame is the same, bit for bit, whatever signal it is part of, as long as its number in the stream is known. A
     matrix product rounds differently by its number of rows, and by the place of a row in it, so all products have
-    ``PRODUCT_FRAMES`` rows, and frame ``i`` of a stream stands in row ``i % PRODUCT_FRAMES`` of its product.
+    ``PRODUCT_FRAMES`` rows, and frame ``i`` of a stream is row ``i % PRODUCT_FRAMES`` of its product.
     """
 
     def __init__(self, config: FeatureConfig) -> None:
@@ -178,7 +178,7 @@ class MfccTransform:
         end = number * rows
         windowed, spectra, energies = self._windowed[:end], self._spectra[:end], self._energies[:end]
         np.multiply(frames, self._window, out=windowed.reshape(number, rows, -1)[:, before : before + count])
-        # Inside in float64: in float32 a quiet band beside a loud one would be 4e-4 off.
+        # Inside in float64: in float32 a quiet band next to a loud one would be 4e-4 off.
         np.fft.rfft(windowed, out=spectra)  # type: ignore[arg-type]  # any complex array will do
         # Real and imaginary parts side by side: the filters, each row twice, add up their squares.
         parts = spectra.view(np.float32)
@@ -195,7 +195,7 @@ class MfccTransform:
 
 
 def _whole_products(frames: int) -> int:
-    """The rows of the products that hold so many frames."""
+    """The number of rows of the products that hold ``frames`` frames."""
     return -(-frames // PRODUCT_FRAMES) * PRODUCT_FRAMES
 
 

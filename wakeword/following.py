@@ -28,7 +28,7 @@ class Follower:
         self.ended = False
         """Whether the stream has ended, so that no more audio will come after what ``read`` still returns."""
         self.dropped = 0
-        """Samples that were lost because nobody read for ``MAX_FOLLOWED_SECONDS``; 0 means no gap."""
+        """Samples lost because ``read`` was not called for ``MAX_FOLLOWED_SECONDS``; 0 means no gap."""
         self._pieces = deque([first])
         self._held = len(first)
         self._lock = threading.Lock()

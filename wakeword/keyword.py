@@ -72,7 +72,7 @@ class KeywordWindows:
             self.window_end += self.step
 
     def resume(self, start: int) -> None:
-        """Take scores anew, of which the first is that of the window at sample ``start``: a multiple of the step."""
+        """The next score taken is that of the window at sample ``start``, a multiple of the step."""
         self._passed = (self.window_start - start) // self.step
 
     def is_far_below(self) -> bool:

@@ -25,7 +25,7 @@ def loaded_models(models: Model | Path | str | Sequence[Model | Path | str], *, 
 def chosen_thresholds(
     models: Sequence[Model], point: str | Mapping[str, str] | None, threshold: float | Mapping[str, float] | None
 ) -> list[float]:
-    """The threshold of each model. Raises ``ConfigError`` for a point that it has not, or a keyword that nobody has."""
+    """The threshold of each model. Raises ``ConfigError`` for a point that a model lacks, or a keyword of none of them."""
     names = [model.card.phrase for model in models]
     for choice in (point, threshold):
         if isinstance(choice, Mapping) and not set(choice) <= set(names):

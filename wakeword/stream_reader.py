@@ -62,7 +62,7 @@ class StreamReader:
         return self._work_through(silence=self.audio.finish())
 
     def _work_through(self, *, silence: int = 0) -> list[Detection]:
-        """Score what was not yet read of the stream, and so many samples of silence after it."""
+        """Score what was not yet read of the stream, and ``silence`` samples of silence after it."""
         audio = self.audio
         quiet = audio.is_quiet(audio.end)
         if audio.is_asleep:

@@ -1,4 +1,4 @@
-"""Times in which a detector is to fire less easily, or not at all."""
+"""Times in which a detector fires less easily, or not at all."""
 
 import math
 
@@ -6,18 +6,21 @@ from wakeword.errors import ConfigError
 
 
 class Suppression:
-    """A second threshold for the windows that heard any of certain times. Times are numbers of samples."""
+    """A second threshold for the windows that contain any of certain times. Times are numbers of samples."""
 
     def __init__(self) -> None:
         self._begun: list[float] = []
         self.reset()
 
     def reset(self) -> None:
-        """Begin a new stream; what was begun and not ended holds on."""
+        """Begin a new stream; a suppression that was begun and not ended stays in force."""
         self._ended: list[tuple[float, int]] = []
 
     def begin(self, threshold: float | None) -> float:
-        """From now on, fire only from ``threshold`` on, or never; the level to end it with. ``ConfigError`` below 0."""
+        """From now on, fire only from ``threshold`` on, or never (``None``); returns the level that ``end`` takes.
+
+        Raises ``ConfigError`` for a threshold below 0.
+        """
         level = math.inf if threshold is None else threshold
         if not isinstance(level, (int, float)) or not level >= 0:
             raise ConfigError(f"expected a threshold of at least 0 while suppressed, got {threshold!r}")

@@ -12,7 +12,8 @@ from wakeword.model import assets_folder
 from wakeword.version import __version__
 from wakeword_tools.clips.plan import Recipe
 from wakeword_tools.clips.synthesize import synthesize
-from wakeword_tools.engines.voices import Voice, english_voices
+from wakeword_tools.engines.registry import english_voices
+from wakeword_tools.engines.voices import Voice
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.confusables import choose, confusables, speakable, without_sound_of
 from wakeword_tools.texts.lists import read_texts, spoken_phrases

@@ -11,7 +11,7 @@ from wakeword.audio import write_audio
 from wakeword.errors import DataError
 from wakeword_tools.clips.quality import hear, table
 from wakeword_tools.clips.synthesize import MANIFEST, synthesize
-from wakeword_tools.engines.voices import english_voices
+from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
 from wakeword_tools.makers.near_negatives import section
 

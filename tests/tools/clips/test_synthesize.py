@@ -15,7 +15,7 @@ from wakeword.audio import read_audio, write_audio
 from wakeword.model import assets_folder
 from wakeword_tools.clips import synthesize
 from wakeword_tools.clips.synthesize import MANIFEST, Recipe, clips, plan, render
-from wakeword_tools.engines.voices import english_voices
+from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
 from wakeword_tools.makers import demo
 from wakeword_tools.texts.lists import texts_without
@@ -87,7 +87,7 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
         import resource
         from wakeword import SynthesisError
         from wakeword_tools.clips.synthesize import render, plan, synthesize
-        from wakeword_tools.engines.voices import english_voices
+        from wakeword_tools.engines.registry import english_voices
         from wakeword_tools.kinds import Split
         voices = english_voices(Split.TRAIN)
         for recipe in plan(["marvin"], voices, count=20, seed=0):

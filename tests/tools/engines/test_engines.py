@@ -21,8 +21,9 @@ from wakeword_tools.engines.command import CommandSynthesizer, command_voices, r
 from wakeword_tools.engines.festival import FestivalSynthesizer
 from wakeword_tools.engines.piper import PiperSynthesizer, piper_voices
 from wakeword_tools.engines.programs import run_program
+from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.synthesizer import Prosody, Synthesizer
-from wakeword_tools.engines.voices import english_voices, split_of_source
+from wakeword_tools.engines.voices import split_of_source
 from wakeword_tools.kinds import Split
 
 # An engine in a line: a tone of 20 ms for each letter of the text, and what goes wrong on some texts.

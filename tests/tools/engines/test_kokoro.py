@@ -13,9 +13,11 @@ from typer.testing import CliRunner
 from wakeword import ConfigError, SynthesisError
 from wakeword.cli import app
 from wakeword_tools.clips.synthesize import MANIFEST, rebuild
-from wakeword_tools.engines.kokoro import ENVIRONMENT, KokoroSynthesizer, kokoro_voices
+from wakeword_tools.engines.kokoro import KokoroSynthesizer, kokoro_voices
+from wakeword_tools.engines.kokoro_network import ENVIRONMENT
+from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.synthesizer import Prosody, Synthesizer
-from wakeword_tools.engines.voices import Voice, english_voices
+from wakeword_tools.engines.voices import Voice
 from wakeword_tools.texts.splits import split_texts
 
 # Every voice of Kokoro-82M v1.0.

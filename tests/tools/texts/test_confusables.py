@@ -10,7 +10,7 @@ import pytest
 from wakeword import SynthesisError
 from wakeword.model import assets_folder
 from wakeword_tools.engines.espeak import shared_espeak
-from wakeword_tools.engines.voices import voice_named
+from wakeword_tools.engines.registry import voice_named
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts import confusables as module
 from wakeword_tools.texts.confusables import (

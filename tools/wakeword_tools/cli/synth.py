@@ -162,11 +162,12 @@ def _told_counts(option: str, count: int, shares: dict[Split, float]) -> dict[Sp
 def _speakers(
     split: Split, engines: list[str] | None, command: str | None, command_voices: list[str] | None
 ) -> "list[Voice]":
-    from wakeword_tools.engines import voices
+    from wakeword_tools.engines import registry
     from wakeword_tools.engines.command import command_voices as voices_of_command
+    from wakeword_tools.engines.espeak import ESPEAK
 
-    named = engines or ([] if command else [voices.ESPEAK])
-    found = voices.english_voices(split, engines=named)
+    named = engines or ([] if command else [ESPEAK])
+    found = registry.english_voices(split, engines=named)
     if command:
         # Who speaks is the user's to know: the voices of a command line are of the split that is asked for.
         found += voices_of_command(command, command_voices or ("default",), split=split)

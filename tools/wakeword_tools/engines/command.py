@@ -23,9 +23,11 @@ from typing import Any
 from wakeword.errors import SynthesisError
 from wakeword.features import Array
 from wakeword_tools.engines.programs import run_program, spoken_to_file
-from wakeword_tools.engines.synthesizer import Prosody, require_plain_words
-from wakeword_tools.engines.voices import COMMAND, Voice, split_of_source
+from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words
+from wakeword_tools.engines.voices import Voice, split_of_source
 from wakeword_tools.kinds import Split
+
+COMMAND = "command"
 
 
 class CommandSynthesizer:
@@ -122,3 +124,6 @@ def _voice(program: str, command: str, table: dict[str, Any], licence: str, defa
     split = Split(stated) if stated else default or split_of_source(source)
     accent = str(table.get("accent", "en"))
     return Voice(f"{COMMAND}:{program}:{name}", COMMAND, accent, name, source, split, licence, command)
+
+
+ENGINE = Engine(name=COMMAND, voices=read_command_voices, synthesizer=CommandSynthesizer, takes_place="FILE.toml")

@@ -11,12 +11,14 @@ import soxr
 from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import SynthesisError
 from wakeword.features import Array
-from wakeword_tools.engines.synthesizer import Prosody, require_plain_words
-from wakeword_tools.engines.voices import FLITE, PIPER, Voice, split_of_source
+from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words
+from wakeword_tools.engines.voices import Voice, split_of_source
 from wakeword_tools.kinds import Split
 
 if TYPE_CHECKING:
     from piper import PiperVoice
+
+PIPER = "piper"
 
 
 class PiperSynthesizer:
@@ -110,5 +112,8 @@ def _speakers(file: Path, split: Split | None) -> list[Voice]:
 def _source(dataset: str, speaker: str) -> str:
     """The human, whatever the quality of the voice. Those of CMU ARCTIC are the humans of flite's voices."""
     if dataset.lower() == "arctic" and speaker:
-        return f"{FLITE}:{speaker.lower()}"
+        return f"flite:{speaker.lower()}"
     return f"{PIPER}:{dataset}" + (f"#{speaker}" if speaker else "")
+
+
+ENGINE = Engine(name=PIPER, voices=piper_voices, synthesizer=PiperSynthesizer, takes_place="FOLDER")

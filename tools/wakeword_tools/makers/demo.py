@@ -16,8 +16,9 @@ from wakeword.files import replacing
 from wakeword.model import assets_folder
 from wakeword_tools.clips.synthesize import level, trim
 from wakeword_tools.engines.espeak import EspeakSynthesizer
+from wakeword_tools.engines.registry import voice_named
 from wakeword_tools.engines.synthesizer import Prosody
-from wakeword_tools.engines.voices import Voice, voice_named
+from wakeword_tools.engines.voices import Voice
 
 KEYWORD = "marvin"
 

@@ -13,7 +13,9 @@ from enum import StrEnum
 import numpy as np
 
 from wakeword.errors import SynthesisError
-from wakeword_tools.engines.voices import TAKES_PHONEMES, Voice
+from wakeword_tools.engines.espeak import shared_espeak
+from wakeword_tools.engines.registry import takes_phonemes
+from wakeword_tools.engines.voices import Voice
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.lexicon import SpokenWord, words_near, zipf_frequency
 from wakeword_tools.texts.lists import read_texts, texts_without
@@ -146,8 +148,8 @@ def without_sound_of(keyword: str, texts: Sequence[str]) -> list[str]:
 
 def speakable(pool: Sequence[Candidate], voices: Sequence[Voice]) -> list[Candidate]:
     """Those that the voices can speak: phonemes in ``[[...]]`` need an engine that takes them."""
-    take_phonemes = any(voice.engine in TAKES_PHONEMES for voice in voices)
-    return [candidate for candidate in pool if take_phonemes or "[[" not in candidate.text]
+    all_of_them = any(takes_phonemes(voice) for voice in voices)
+    return [candidate for candidate in pool if all_of_them or "[[" not in candidate.text]
 
 
 def histogram(candidates: Sequence[Candidate]) -> dict[float, int]:
@@ -248,8 +250,6 @@ def _read_differently(keyword: str, candidates: Sequence[Candidate]) -> list[Can
     """Those that the embedded engine never reads as it reads the keyword: none in its two main accents, and of the
     closest none in any.
     """
-    from wakeword_tools.engines.espeak import shared_espeak
-
     espeak = shared_espeak()
     plain = [one for one in candidates if "[[" not in one.text]
     same: set[str] = set()

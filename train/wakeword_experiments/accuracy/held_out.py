@@ -13,7 +13,9 @@ from wakeword.card import ModelCard
 from wakeword.errors import ConfigError, DataError
 from wakeword.version import __version__
 from wakeword_tools.clips.synthesize import synthesize
-from wakeword_tools.engines.voices import ESPEAK, FLITE, english_voices
+from wakeword_tools.engines.espeak import ESPEAK
+from wakeword_tools.engines.flite import FLITE
+from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.confusables import choose, confusables, speakable
 from wakeword_train.config import TrainConfig

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from wakeword.errors import DataError
 from wakeword.model import assets_folder
 from wakeword_tools.clips.synthesize import synthesize
-from wakeword_tools.engines.voices import english_voices
+from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.lists import read_texts, texts_without
 from wakeword_tools.texts.phonemes import pronunciations
