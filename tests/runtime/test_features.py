@@ -15,6 +15,8 @@ from wakeword import AudioFormatError, ConfigError, FeatureConfig, MfccStream, m
 from wakeword.card import self_test_signal
 from wakeword.features import Array, dct_matrix
 
+pytestmark = pytest.mark.numeric
+
 CONFIG = FeatureConfig()
 
 SIGNALS = {

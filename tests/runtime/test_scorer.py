@@ -10,6 +10,8 @@ from wakeword import AudioFormatError, ConfigError, Model, StreamScorer
 from wakeword.features import Array
 from wakeword.model import score_of_logit
 
+pytestmark = pytest.mark.numeric
+
 POOLINGS = ("last", "mean", "max", "attention")
 
 

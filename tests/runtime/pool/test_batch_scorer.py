@@ -12,6 +12,8 @@ from wakeword import ConfigError, FeatureConfig, StreamScorer, mfcc
 from wakeword.features import Array, MfccTransform
 from wakeword.pool.batch_scorer import BatchScorer
 
+pytestmark = pytest.mark.numeric
+
 SLOTS = 7
 
 
