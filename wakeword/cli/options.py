@@ -2,12 +2,15 @@
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from wakeword import Detector
+from wakeword.audio import SAMPLE_RATE
+from wakeword.engine import Detector
+from wakeword.features import FeatureConfig
+from wakeword.model import load_model, read_model
+from wakeword.trigger import DEFAULT_REFRACTORY
 
 DEFAULT_KEYWORD = "marvin"
 
@@ -25,10 +28,18 @@ PointOption = Annotated[
     str | None,
     typer.Option("--point", metavar="NAME", help="Use this operating point; `wakeword info` lists a model's."),
 ]
+DeviceOption = Annotated[
+    str | None, typer.Option("--device", metavar="NAME|N", help="Input device: its number or a part of its name.")
+]
+
+
+def number_or_name(device: str | None) -> int | str | None:
+    """What ``--device`` was given, as ``Microphone`` takes it."""
+    return int(device) if device is not None and device.isdecimal() else device
 
 
 def finite(value: float) -> float:
-    """A number that an option was given. Raises ``typer.BadParameter`` for one that is none, or is infinite."""
+    """The value of an option. Raises ``typer.BadParameter`` for infinity and for what is not a number."""
     if not math.isfinite(value):
         raise typer.BadParameter(f"expected a number, got {value}")
     return value
@@ -44,19 +55,13 @@ def open_detector(
     min_gap: float | None = None,
     pre_roll: float = 0.5,
     provider: str = "cpu",
-) -> "Detector":
+) -> Detector:
     """The detector that the options describe; ``min_gap`` and ``pre_roll`` in seconds.
 
     Raises ``typer.BadParameter`` if they exclude each other, ``ModelError`` and ``ConfigError`` as ``Detector`` does.
     """
     if threshold is not None and point is not None:
         raise typer.BadParameter("give --threshold or --point, not both")
-    from wakeword import Detector
-    from wakeword.audio import SAMPLE_RATE
-    from wakeword.features import FeatureConfig
-    from wakeword.model import load_model, read_model
-    from wakeword.trigger import DEFAULT_REFRACTORY
-
     if not keywords and not models:
         keywords = [DEFAULT_KEYWORD]
     loaded = [load_model(keyword, provider=provider) for keyword in keywords or ()]

@@ -31,6 +31,8 @@ from wakeword.audio import Samples
 from wakeword.model import parse_model
 
 EVENTS = {1.3: "low", 3.0: "high", 4.5: "low", 5.0: "high"}
+pytestmark = pytest.mark.numeric
+
 SIGNAL = bursts(7.3, EVENTS)
 OTHER = bursts(6.2, {1.1: "high", 2.4: "low", 4.9: "low"}, seed=1)
 

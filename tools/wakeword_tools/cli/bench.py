@@ -66,8 +66,8 @@ def bench(
 
 
 def _print(report: "Report") -> None:
+    from wakeword.cli.tables import console, table
     from wakeword_tools.bench.tables import tables
-    from wakeword_tools.cli.tables import console, table
 
     screen = console()
     screen.print(

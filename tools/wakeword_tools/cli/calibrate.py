@@ -59,8 +59,9 @@ def calibrate(
     so does the network. If one target cannot be met, nothing is written.
     """
     require("scipy", "onnx", *(["matplotlib"] if plot else []))
+    from wakeword.cli.tables import console
     from wakeword.model import read_model
-    from wakeword_tools.cli.tables import console, points_table
+    from wakeword_tools.cli.tables import points_table
     from wakeword_tools.measure.calibrate import calibrate_point, check_scores, default_name, write_points
 
     targets = _targets(fpr, fa_per_hour, words=bool(negatives or near_negatives), streams=bool(background))
