@@ -3,7 +3,6 @@
 import signal
 
 import pytest
-import torch
 from hypothesis import settings
 from support.builders import band_model_bytes
 
@@ -18,9 +17,6 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # The same examples in every run, and no deadline: a busy machine is no failure.
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("repeatable")
-
-# Networks this small gain nothing from more threads, and lose much where other programs run.
-torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")

@@ -12,10 +12,11 @@ from wakeword.card import ModelCard, write_card
 from wakeword.errors import ConfigError
 from wakeword.model import read_model, shipped_models
 from wakeword_tools.measure.calibrate import write_points
-from wakeword_tools.measure.recordings import Group, score_files
+from wakeword_tools.measure.recordings import score_files
 from wakeword_train import Clip, Kind, Split
 from wakeword_train.enrol import EnrolConfig, Enrolment, Fold
-from wakeword_train.enrolment import base_model, enrolled_points
+from wakeword_train.enrolled_points import enrolled_points
+from wakeword_train.enrolment import base_model
 
 
 def clips(folder: Path, kind: Kind, count: int, band: str, *, seed: int, level: float = 1.0) -> list[Clip]:
@@ -52,7 +53,7 @@ def test_recall_is_that_of_the_folds_and_thresholds_are_those_of_the_model(enrol
     assert point.recall == 5 / 8
     assert point.positives == 8
     assert point.recall_low < 5 / 8 < point.recall_high
-    files = {Group.POSITIVES: enrolled.folds[0].held_out, Group.NEGATIVES: [clip.path for clip in enrolled.negatives]}
+    files = {Kind.POSITIVE: enrolled.folds[0].held_out, Kind.NEGATIVE: [clip.path for clip in enrolled.negatives]}
     scores = score_files([read_model(enrolled.path)], files, warn=said.append).sets[0]
     assert (scores.words >= point.threshold).sum() <= 3
     assert (scores.positives >= point.threshold).all()
@@ -61,7 +62,7 @@ def test_recall_is_that_of_the_folds_and_thresholds_are_those_of_the_model(enrol
 
 def test_a_point_of_false_accepts_is_handed_on_where_there_is_no_background(enrolment: tuple[Path, Enrolment]) -> None:
     base, enrolled = enrolment
-    files = {Group.POSITIVES: enrolled.folds[0].held_out, Group.NEGATIVES: [clip.path for clip in enrolled.negatives]}
+    files = {Kind.POSITIVE: enrolled.folds[0].held_out, Kind.NEGATIVE: [clip.path for clip in enrolled.negatives]}
     before, after = score_files([read_model(p) for p in (base, enrolled.path)], files, warn=print).sets
     old = read_model(base).card.operating_points[0]
     threshold = float(np.sort(before.words)[-8])
@@ -99,7 +100,7 @@ def test_a_base_is_a_shipped_keyword_or_a_file(tmp_path: Path) -> None:
 
 def test_a_model_is_fine_tuned_on_takes_and_calibrated(cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small = partial(EnrolConfig, takes=64, others=256, epochs=(2, 1), folds=2)
-    monkeypatch.setattr("wakeword_train.enrol.EnrolConfig", small)
+    monkeypatch.setattr("wakeword_train.enrolment.EnrolConfig", small)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "base.onnx").write_bytes(random_model_bytes("attention", 2))
     clips(tmp_path / "takes", Kind.POSITIVE, 4, "low", seed=0)

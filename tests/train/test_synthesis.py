@@ -10,13 +10,14 @@ import pytest
 from wakeword import ConfigError
 from wakeword.errors import DataError
 from wakeword_tools.clips.synthesize import MANIFEST
+from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.splits import split_texts
 from wakeword_train import DataFolders, TrainConfig
 from wakeword_train import synthesis as synthesised
 from wakeword_train.config import NaturalConfig, SynthesisConfig
 from wakeword_train.synthesis import with_synthesised
 
-FEW = {"positives": 20, "near_negatives": 60, "negatives": 60}
+FEW = {Kind.POSITIVE: 20, Kind.NEAR_NEGATIVE: 60, Kind.NEGATIVE: 60}
 
 
 @pytest.fixture(autouse=True)
@@ -33,17 +34,17 @@ def test_a_keyword_alone_is_enough(tmp_path: Path) -> None:
     folders = with_synthesised(TrainConfig(keyword="marvin"), DataFolders(), tmp_path, reports.append)
     assert any("synthetic voices alone" in line for line in reports)
     for kind in FEW:
-        train, validation = (rows(folder) for folder in getattr(folders, kind))
+        train, validation = (rows(folder) for folder in getattr(folders, kind.plural))
         assert len(train) == FEW[kind]
-        assert {row["group"] for row in train} == {"train"}
-        assert {row["group"] for row in validation} == {"validation"}
+        assert {row["split"] for row in train} == {"train"}
+        assert {row["split"] for row in validation} == {"validation"}
         assert not {row["source"] for row in train} & {row["source"] for row in validation}
-        if kind == "positives":
+        if kind is Kind.POSITIVE:
             assert {row["text"] for row in train + validation} == {"marvin"}
             continue
         assert not {row["text"] for row in train} & {row["text"] for row in validation}
-        single = [row["text"] for row in train + validation if kind == "near_negatives" or " " not in row["text"]]
-        assert split_texts("marvin", single)["test"] == []
+        single = [row["text"] for row in train + validation if kind is Kind.NEAR_NEGATIVE or " " not in row["text"]]
+        assert split_texts("marvin", single)[Split.TEST] == []
 
 
 def test_the_same_settings_are_made_once(tmp_path: Path) -> None:
@@ -124,8 +125,8 @@ def test_a_list_of_the_keyword_alone_is_refused(tmp_path: Path) -> None:
         with_synthesised(TrainConfig(keyword="marvin", synthesis=plan), DataFolders(), tmp_path, print)
 
 
-def test_an_engine_without_voices_for_a_side_is_told(tmp_path: Path) -> None:
+def test_an_engine_without_voices_for_a_split_is_told(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(f"command = '{sys.executable} {{wav}} {{text}}'\n")
     plan = SynthesisConfig(positives=4, engines=(f"command:{tmp_path / 'mine.toml'}@train",))
-    with pytest.raises(ConfigError, match="group validation"):
+    with pytest.raises(ConfigError, match="split validation"):
         with_synthesised(TrainConfig(keyword="marvin", synthesis=plan), DataFolders(), tmp_path / "made", print)

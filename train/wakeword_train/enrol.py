@@ -17,10 +17,11 @@ from torch import Tensor
 from wakeword.card import ModelCard
 from wakeword.errors import ConfigError, DataError
 from wakeword.sources import audio_files
+from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import MixConfig
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.batches import BatchSampler, load_stores
-from wakeword_train.data.clips import Clip, Kind, Split, read_folder
+from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.store import ClipStore
 from wakeword_train.fitting import FitConfig, fit_tensors
 from wakeword_train.methods.deepsad import DistanceHead

@@ -1,4 +1,4 @@
-"""The synthetic side of ``wakeword train``: which texts are spoken for each side of the split, and by whom."""
+"""The synthetic clips of ``wakeword train``: which texts are spoken for each split, and by whom."""
 
 import dataclasses
 import hashlib
@@ -6,25 +6,29 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
 
 from wakeword.errors import ConfigError, DataError, SynthesisError
 from wakeword.model import assets_folder
 from wakeword.version import __version__
+from wakeword_tools.clips.plan import Recipe
+from wakeword_tools.clips.synthesize import synthesize
+from wakeword_tools.engines.registry import english_voices
+from wakeword_tools.engines.voices import Voice
+from wakeword_tools.kinds import Kind, Split
+from wakeword_tools.texts.confusables import choose, confusables, speakable, without_sound_of
+from wakeword_tools.texts.lists import read_texts, spoken_phrases
+from wakeword_tools.texts.phonemes import pronunciations
+from wakeword_tools.texts.splits import split_texts
+from wakeword_train.config import TrainConfig
+from wakeword_train.points import Report
+from wakeword_train.training import DataFolders
 
-if TYPE_CHECKING:
-    from wakeword_tools.clips.plan import Recipe
-    from wakeword_tools.engines.voices import Voice
-    from wakeword_train import DataFolders, TrainConfig
+Texts = dict[Split, dict[str, float | None]]
+"""The texts of each split, and how far each is from the keyword where that is known."""
 
-Side = Literal["train", "validation"]
-Texts = dict[Side, dict[str, float | None]]
-"""The texts of each side, and how far each is from the keyword where that is known."""
-Report = Callable[[str], None]
-
-_SIDES: dict[Side, float] = {"train": 1.0, "validation": 0.2}
-"""Groups of voices that are synthesised, and how many clips of each, as a share of what the configuration says."""
-_WITHOUT_RECORDINGS = {"positives": 3_000, "near_negatives": 3_000, "negatives": 5_000}
+_SHARES = {Split.TRAIN: 1.0, Split.VALIDATION: 0.2}
+"""Splits that are synthesised, and how many clips of each, as a share of what the configuration says."""
+_WITHOUT_RECORDINGS = {Kind.POSITIVE: 3_000, Kind.NEAR_NEGATIVE: 3_000, Kind.NEGATIVE: 5_000}
 """Clips where nothing of the keyword is recorded or configured."""
 _DISTINCT = 300
 """Near negatives that are generated for training; for validation in proportion."""
@@ -34,7 +38,7 @@ _CLIPS_WORTH_A_PROCESS = 500
 _SECONDS_BETWEEN_REPORTS = 60.0
 
 
-def with_synthesised(config: "TrainConfig", folders: "DataFolders", root: Path, report: Report) -> "DataFolders":
+def with_synthesised(config: TrainConfig, folders: DataFolders, root: Path, report: Report) -> DataFolders:
     """``folders`` and the clips that ``config.synthesis`` asks for, made once for each set of settings under ``root``:
     those of fast engines and, in folders of their own, those of ``config.synthesis.natural``.
 
@@ -43,9 +47,9 @@ def with_synthesised(config: "TrainConfig", folders: "DataFolders", root: Path, 
     training and for validation, and none of those kept for the test is used. Raises ``DataError`` if a folder is missing.
     """
     plan = config.synthesis
-    counts = {kind: int(getattr(plan, kind)) for kind in _WITHOUT_RECORDINGS}
-    natural = {kind: int(getattr(plan.natural, kind)) for kind in _WITHOUT_RECORDINGS}
-    if not counts["positives"] and not natural["positives"] and not _has_recordings(config, folders):
+    counts = {kind: int(getattr(plan, kind.plural)) for kind in _WITHOUT_RECORDINGS}
+    natural = {kind: int(getattr(plan.natural, kind.plural)) for kind in _WITHOUT_RECORDINGS}
+    if not counts[Kind.POSITIVE] and not natural[Kind.POSITIVE] and not _has_recordings(config, folders):
         counts = {kind: counts[kind] or number for kind, number in _WITHOUT_RECORDINGS.items()}
         _check_pronounceable(config)
         report(f"no recordings of {config.keyword!r} are given: training on synthetic voices alone")
@@ -55,15 +59,15 @@ def with_synthesised(config: "TrainConfig", folders: "DataFolders", root: Path, 
             "natural-", natural, plan.natural.engines, _voices(plan.natural.engines) if any(natural.values()) else {}
         ),
     ]
-    added: dict[str, list[Path]] = {kind: [] for kind in _WITHOUT_RECORDINGS}
+    added: dict[Kind, list[Path]] = {kind: [] for kind in _WITHOUT_RECORDINGS}
     for one in passes:
         for kind in added:
             added[kind] += _synthesised(kind, one, config, root, report)
     return dataclasses.replace(
         folders,
-        positives=(*folders.positives, *added["positives"]),
-        near_negatives=(*folders.near_negatives, *added["near_negatives"]),
-        negatives=(*folders.negatives, *added["negatives"]),
+        positives=(*folders.positives, *added[Kind.POSITIVE]),
+        near_negatives=(*folders.near_negatives, *added[Kind.NEAR_NEGATIVE]),
+        negatives=(*folders.negatives, *added[Kind.NEGATIVE]),
     )
 
 
@@ -73,37 +77,35 @@ class _Pass:
 
     prefix: str
     """Of its folders' names."""
-    counts: dict[str, int]
+    counts: dict[Kind, int]
     """Clips of each kind for training."""
     engines: tuple[str, ...]
-    voices: "dict[Side, list[Voice]]"
+    voices: dict[Split, list[Voice]]
 
 
-def _synthesised(kind: str, of: _Pass, config: "TrainConfig", root: Path, report: Report) -> list[Path]:
-    """The folders of a kind of clips, one for each side; none if none are asked for."""
+def _synthesised(kind: Kind, of: _Pass, config: TrainConfig, root: Path, report: Report) -> list[Path]:
+    """The folders of a kind of clips, one for each split; none if none are asked for."""
     if not of.counts[kind]:
         return []
     texts = _texts(config, kind, of.voices, report)
-    different = " and ".join(f"{len(texts[side])} for {side}" for side in _SIDES)
+    different = " and ".join(f"{len(texts[split])} for {split}" for split in _SHARES)
     engines = f" with {', '.join(of.engines)}" if of.prefix else ""
-    report(f"synthesising {of.counts[kind]} {kind.replace('_', ' ')} from texts ({different}){engines}")
+    report(f"synthesising {of.counts[kind]} {kind.plural.replace('_', ' ')} from texts ({different}){engines}")
     return [
         _synthesise(
-            root, _Settings(kind, side, texts[side], max(1, round(of.counts[kind] * share))), of, config, report
+            root, _Settings(kind, split, texts[split], max(1, round(of.counts[kind] * share))), of, config, report
         )
-        for side, share in _SIDES.items()
+        for split, share in _SHARES.items()
     ]
 
 
-def _check_pronounceable(config: "TrainConfig") -> None:
+def _check_pronounceable(config: TrainConfig) -> None:
     """Refuse a keyword that English voices cannot say before thousands of clips of it are tried."""
-    from wakeword_tools.texts.phonemes import pronunciations
-
     if not any(engine.startswith("command:") for engine in config.synthesis.engines):
         pronunciations(config.keyword)
 
 
-def _has_recordings(config: "TrainConfig", folders: "DataFolders") -> bool:
+def _has_recordings(config: TrainConfig, folders: DataFolders) -> bool:
     words = folders.speech_commands
     named = [*folders.positives, *folders.negatives, *folders.near_negatives, *folders.background, *folders.noise]
     for folder in [words, *named] if words else named:
@@ -113,64 +115,56 @@ def _has_recordings(config: "TrainConfig", folders: "DataFolders") -> bool:
     return bool(folders.positives) or any(folder.name.casefold() == config.keyword.casefold() for folder in of_words)
 
 
-def _voices(engines: tuple[str, ...]) -> "dict[Side, list[Voice]]":
-    from wakeword_tools.engines.voices import english_voices
-
-    voices = {side: english_voices(side, engines=engines) for side in _SIDES}
-    for side, found in voices.items():
+def _voices(engines: tuple[str, ...]) -> dict[Split, list[Voice]]:
+    voices = {split: english_voices(split, engines=engines) for split in _SHARES}
+    for split, found in voices.items():
         if not found:
-            raise ConfigError(f"expected voices of the group {side}, but {', '.join(engines)} has none; add an engine")
+            raise ConfigError(f"expected voices of the split {split}, but {', '.join(engines)} has none; add an engine")
     return voices
 
 
-def _texts(config: "TrainConfig", kind: str, voices: "dict[Side, list[Voice]]", report: Report) -> Texts:
-    """What is said for each side of a kind of clips."""
+def _texts(config: TrainConfig, kind: Kind, voices: dict[Split, list[Voice]], report: Report) -> Texts:
+    """What is said for each split of a kind of clips."""
     plan = config.synthesis
-    if kind == "positives":
-        return {side: {config.keyword: 0.0} for side in _SIDES}
-    if kind == "near_negatives" and not plan.near_negative_texts:
+    if kind is Kind.POSITIVE:
+        return {split: {config.keyword: 0.0} for split in _SHARES}
+    if kind is Kind.NEAR_NEGATIVE and not plan.near_negative_texts:
         return _generated(config, voices)
-    name = plan.near_negative_texts if kind == "near_negatives" else plan.negative_texts
-    return _listed(config, _phrases(name), report, phrases=kind == "negatives")
+    name = plan.near_negative_texts if kind is Kind.NEAR_NEGATIVE else plan.negative_texts
+    return _listed(config, _phrases(name), report, phrases=kind is Kind.NEGATIVE)
 
 
-def _generated(config: "TrainConfig", voices: "dict[Side, list[Voice]]") -> Texts:
-    from wakeword_tools.texts.confusables import choose, confusables, speakable
-
+def _generated(config: TrainConfig, voices: dict[Split, list[Voice]]) -> Texts:
     pool = confusables(config.keyword)
     texts: Texts = {}
-    for side, share in _SIDES.items():
-        chosen = choose(speakable(pool, voices[side]), round(_DISTINCT * share), side=side)
-        texts[side] = {candidate.text: candidate.distance for candidate in chosen}
+    for split, share in _SHARES.items():
+        chosen = choose(speakable(pool, voices[split]), round(_DISTINCT * share), split=split)
+        texts[split] = {candidate.text: candidate.distance for candidate in chosen}
     return texts
 
 
-def _listed(config: "TrainConfig", path: Path, report: Report, *, phrases: bool) -> Texts:
+def _listed(config: TrainConfig, path: Path, report: Report, *, phrases: bool) -> Texts:
     """The texts of a list that do not sound like the keyword, and with ``phrases`` running speech made of them."""
-    from wakeword_tools.texts.confusables import without_sound_of
-    from wakeword_tools.texts.lists import read_texts, spoken_phrases
-    from wakeword_tools.texts.splits import split_texts
-
     listed = without_sound_of(config.keyword, read_texts(path))
-    by_side = split_texts(config.keyword, listed)
-    if len(by_side["train"]) + len(by_side["validation"]) < 2:
+    by_split = split_texts(config.keyword, listed)
+    if len(by_split[Split.TRAIN]) + len(by_split[Split.VALIDATION]) < 2:
         raise ConfigError(
             f"{path}: expected two or more texts other than {config.keyword!r} that are not kept for the test, "
             f"got {listed[:5]}; write more"
         )
-    if not by_side["train"]:
-        by_side["train"].append(by_side["validation"].pop())
-    if not by_side["validation"]:
-        by_side["validation"].append(by_side["train"].pop())
-    if by_side["test"]:
-        report(f"{path.name}: {len(by_side['test'])} of {len(listed)} texts are kept for the test")
+    if not by_split[Split.TRAIN]:
+        by_split[Split.TRAIN].append(by_split[Split.VALIDATION].pop())
+    if not by_split[Split.VALIDATION]:
+        by_split[Split.VALIDATION].append(by_split[Split.TRAIN].pop())
+    if by_split[Split.TEST]:
+        report(f"{path.name}: {len(by_split[Split.TEST])} of {len(listed)} texts are kept for the test")
     texts: Texts = {}
-    for side in _SIDES:
-        said = by_side[side]
+    for split in _SHARES:
+        said = by_split[split]
         if phrases:
             running = spoken_phrases(said, count=len(said) * _PHRASES_PER_TEXT, seed=config.seed)
             said = [*said, *without_sound_of(config.keyword, running)]
-        texts[side] = dict.fromkeys(said)
+        texts[split] = dict.fromkeys(said)
     return texts
 
 
@@ -178,35 +172,33 @@ def _listed(config: "TrainConfig", path: Path, report: Report, *, phrases: bool)
 class _Settings:
     """A set of clips."""
 
-    kind: str
-    side: Side
+    kind: Kind
+    split: Split
     texts: dict[str, float | None]
     count: int
 
 
-def _synthesise(root: Path, want: _Settings, of: _Pass, config: "TrainConfig", report: Report) -> Path:
+def _synthesise(root: Path, want: _Settings, of: _Pass, config: TrainConfig, report: Report) -> Path:
     """A folder with these clips. Its name says the settings, and it is there only if it is complete."""
-    from wakeword_tools.clips.synthesize import synthesize
-
-    voices = [voice.name for voice in of.voices[want.side]]
+    voices = [voice.name for voice in of.voices[want.split]]
     identity = json.dumps([want.texts, want.count, config.seed, of.engines, voices, __version__])
-    folder = root / f"{of.prefix}{want.kind}-{want.side}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
+    folder = root / f"{of.prefix}{want.kind.plural}-{want.split}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
     if folder.is_dir():
         report(f"using the clips of the same settings in {folder}")
         return folder
 
-    def skipped(recipe: "Recipe", error: SynthesisError) -> None:
+    def skipped(recipe: Recipe, error: SynthesisError) -> None:
         report(f"left out {recipe.text!r} by {recipe.voice.name}: {error}")
 
     return synthesize(
         list(want.texts),
-        of.voices[want.side],
+        of.voices[want.split],
         folder,
         count=want.count,
         seed=config.seed,
         max_pause=_MAX_PAUSE,
         jobs=min(2, 1 + want.count // _CLIPS_WORTH_A_PROCESS),
-        progress=_told_by_the_minute(f"{want.kind.replace('_', ' ')} for {want.side}", want.count, report),
+        progress=_told_by_the_minute(f"{want.kind.plural.replace('_', ' ')} for {want.split}", want.count, report),
         skipped=skipped,
         distances={text: distance for text, distance in want.texts.items() if distance is not None},
     )

@@ -13,18 +13,10 @@ import torch
 
 from wakeword.card import ModelCard, SelfTest
 from wakeword.errors import ConfigError, DataError
+from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import BatchSampler, load_stores
-from wakeword_train.data.clips import (
-    Clip,
-    Kind,
-    Split,
-    deal_speakers,
-    hold_out,
-    read_folder,
-    read_speech_commands,
-    recordings_with,
-)
+from wakeword_train.data.clips import Clip, deal_speakers, hold_out, read_folder, read_speech_commands, recordings_with
 from wakeword_train.data.store import ClipStore
 from wakeword_train.encoder.shipped import begin_with_encoder, encoder_path, file_fingerprint
 from wakeword_train.loop import EpochReport, Progress, best_epoch, build_network, fit
@@ -57,6 +49,18 @@ class TrainingResult:
     validation: list[Clip]
     """Those on the validation side that could be read, for calibration."""
     reports: list[EpochReport]
+
+
+def check_keyword(config: TrainConfig) -> None:
+    """Raise ``ConfigError`` if the configuration names no keyword."""
+    if not config.keyword.strip():
+        raise ConfigError("expected a keyword to train, got none; give one with --keyword or in the configuration")
+
+
+def check_device(device: str) -> None:
+    """Raise ``ConfigError`` if torch has no such device here."""
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ConfigError("device cuda was asked for, but torch finds none; use --device cpu")
 
 
 def gather_clips(config: TrainConfig, data: DataFolders) -> list[Clip]:
@@ -129,10 +133,8 @@ def train(
 
     Raises ``ConfigError`` or ``DataError`` before anything is written. Repeatable on the CPU.
     """
-    if not config.keyword:
-        raise ConfigError("expected a keyword to train, got none; give one with --keyword")
-    if device == "cuda" and not torch.cuda.is_available():
-        raise ConfigError("device cuda was asked for, but torch finds none; use --device cpu")
+    check_keyword(config)
+    check_device(device)
     # Refused before the recordings are read, and named as it was then.
     encoder = describe_encoder(config)
     clips = gather_clips(config, data)

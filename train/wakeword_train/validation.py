@@ -8,8 +8,8 @@ from torch import Tensor
 
 from wakeword.errors import DataError
 from wakeword.features import FeatureConfig
+from wakeword_tools.kinds import WORD_KINDS, Kind
 from wakeword_tools.measure.thresholds import threshold_at_fpr
-from wakeword_train.data.clips import WORD_KINDS, Kind
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.store import ClipStore
 from wakeword_train.model.network import WakeWordNetwork

@@ -72,7 +72,7 @@ def _device(info: dict[str, Any]) -> Device:
 def find_device(wanted: int | str | None, before: Device | None = None) -> Device:
     """The input device of that number or with that in its name, ``None``: the default. For the PortAudio thread.
 
-    ``before`` is what it was earlier: numbers are given anew at each scan, so one that was chosen by its number is
+    ``before`` is what it was earlier: numbers are assigned again at each scan, so one that was chosen by its number is
     then found by its name. Raises ``AudioDeviceError`` if there is no such device, or several.
     """
     sounddevice = sounddevice_module()

@@ -13,6 +13,7 @@ from wakeword.card import ModelCard
 from wakeword.errors import ConfigError, DataError
 from wakeword_experiments.accuracy import contenders as accuracy_contenders
 from wakeword_experiments.accuracy.contenders import BLOCK, Contender, ours, peer, peers
+from wakeword_experiments.accuracy.held_out import Clips, data_folders, dealing
 from wakeword_experiments.accuracy.measures import (
     TARGETS,
     errors,
@@ -21,16 +22,16 @@ from wakeword_experiments.accuracy.measures import (
     mixed_threshold,
     paired,
 )
-from wakeword_experiments.accuracy.scores import Heard, SideHeard, SideScores, padded, score_side
-from wakeword_experiments.accuracy.sides import Side, data_folders, dealing
+from wakeword_experiments.accuracy.scores import Heard, SplitHeard, SplitScores, padded, score_clips
+from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.scores import ScoreSet
-from wakeword_train.data.clips import Clip, Kind, Split
+from wakeword_train.data.clips import Clip
 
 RATE = 16_000
 
 
-def scores(rng: np.random.Generator, *, generic: int = 200, close: int = 100) -> SideScores:
+def scores(rng: np.random.Generator, *, generic: int = 200, close: int = 100) -> SplitScores:
     """Positives score higher than negatives, mostly."""
     clean = ScoreSet(
         positives=rng.beta(6, 2, 50),
@@ -39,7 +40,7 @@ def scores(rng: np.random.Generator, *, generic: int = 200, close: int = 100) ->
         streams=[rng.beta(1, 8, 2_000)],
         hours=0.05,
     )
-    return SideScores(clean, rng.beta(5, 2, 50))
+    return SplitScores(clean, rng.beta(5, 2, 50))
 
 
 class Loudness:
@@ -118,14 +119,14 @@ def test_saturated_scores_are_told() -> None:
 
 
 def test_mcnemar_counts_what_only_one_finds() -> None:
-    one = SideScores(ScoreSet(np.array([0.9, 0.9, 0.9, 0.1]), np.zeros(1)), np.full(4, 0.9))
-    other = SideScores(ScoreSet(np.array([0.9, 0.1, 0.1, 0.9]), np.zeros(1)), np.full(4, 0.9))
+    one = SplitScores(ScoreSet(np.array([0.9, 0.9, 0.9, 0.1]), np.zeros(1)), np.full(4, 0.9))
+    other = SplitScores(ScoreSet(np.array([0.9, 0.1, 0.1, 0.9]), np.zeros(1)), np.full(4, 0.9))
     clean, noisy = paired(one, other, {"fpr=0.03": (0.5, 0.5)})
     assert (clean["only_first"], clean["only_second"], clean["clips"]) == (2, 1, 4)
     assert clean["p"] == pytest.approx(1.0)
     assert (noisy["only_first"], noisy["only_second"], noisy["p"]) == (0, 0, 1.0)
-    many = SideScores(ScoreSet(np.full(12, 0.9), np.zeros(1)), np.full(12, 0.9))
-    none = SideScores(ScoreSet(np.full(12, 0.1), np.zeros(1)), np.full(12, 0.9))
+    many = SplitScores(ScoreSet(np.full(12, 0.9), np.zeros(1)), np.full(12, 0.9))
+    none = SplitScores(ScoreSet(np.full(12, 0.1), np.zeros(1)), np.full(12, 0.9))
     assert paired(many, none, {"x": (0.5, 0.5)})[0]["p"] == pytest.approx(2 * 0.5**12)
 
 
@@ -133,12 +134,16 @@ def test_errors_name_what_fires_and_what_is_missed() -> None:
     def heard(*words: str) -> list[Heard]:
         return [Heard(f"{i}.flac", word, f"s{i}", 1.0, -20.0, 30.0) for i, word in enumerate(words)]
 
-    side = SideHeard(
-        {"positives": heard("alexa", "alexa", "alexa"), "generic": heard("yes"), "close": heard("alex", "alex", "a")},
+    side = SplitHeard(
+        {
+            Kind.POSITIVE: heard("alexa", "alexa", "alexa"),
+            Kind.NEGATIVE: heard("yes"),
+            Kind.NEAR_NEGATIVE: heard("alex", "alex", "a"),
+        },
         {},
     )
     clean = ScoreSet(np.array([0.2, 0.9, 0.8]), np.array([0.1]), np.array([0.9, 0.2, 0.3]))
-    found = errors(side, SideScores(clean, np.array([0.1, 0.9, 0.4])), 0.5, {"alex": 1.1, "a": 3.0})
+    found = errors(side, SplitScores(clean, np.array([0.1, 0.9, 0.4])), 0.5, {"alex": 1.1, "a": 3.0})
     assert [(row["distance"], row["count"], row["trials"]) for row in found["by_distance"]] == [
         (1.0, 1, 2),
         (3.0, 0, 1),
@@ -204,7 +209,7 @@ def tone(rng: np.random.Generator, amplitude: float, seconds: float = 0.6) -> np
 
 
 @pytest.fixture
-def side(tmp_path: Path) -> Side:
+def spoken(tmp_path: Path) -> Clips:
     """Three clips of each kind, of growing loudness, and a long recording."""
     rng = np.random.default_rng(0)
     clips: dict[Kind, list[Clip]] = {}
@@ -213,7 +218,7 @@ def side(tmp_path: Path) -> Side:
             path = tmp_path / f"{kind}-{copy}.wav"
             write(path, tone(rng, 0.2 + 0.1 * number + 0.02 * copy, 3.0 if kind is Kind.BACKGROUND else 0.6), RATE)
             clips.setdefault(kind, []).append(Clip(path, kind, "word", f"{kind}{copy}", Split.TEST))
-    return Side(*clips.values())
+    return clips
 
 
 def mixer(tmp_path: Path) -> NoiseMixer:
@@ -221,10 +226,10 @@ def mixer(tmp_path: Path) -> NoiseMixer:
     return NoiseMixer([tmp_path / "noise.wav"], warn=print)
 
 
-def test_a_peer_hears_the_same_samples_under_the_same_rules(side: Side, tmp_path: Path) -> None:
+def test_a_peer_hears_the_same_samples_under_the_same_rules(spoken: Clips, tmp_path: Path) -> None:
     stream = Loudness()
     contenders = [peer("stub", "1.0", stream), Contender("plain", "plain", lambda s: loudest(_whole_blocks(s)))]
-    heard = score_side(side, contenders, mixer=mixer(tmp_path), snr=10, cache=None, report=print)
+    heard = score_clips(spoken, contenders, mixer=mixer(tmp_path), snr=10, cache=None, report=print)
     stub, plain = (heard.scores[name] for name in ("stub 1.0", "plain"))
     assert stream.resets == 3 * 4 + 3
     for one, other in zip(vars(stub.clean).values(), vars(plain.clean).values(), strict=True):
@@ -238,16 +243,16 @@ def _whole_blocks(samples: np.ndarray) -> np.ndarray:
     return np.pad(samples, (0, -len(samples) % BLOCK))
 
 
-def test_noise_is_heard_in_the_noisy_positives_alone(side: Side, tmp_path: Path) -> None:
+def test_noise_is_heard_in_the_noisy_positives_alone(spoken: Clips, tmp_path: Path) -> None:
     contender = Contender("floor", "floor", lambda samples: np.array([float(np.abs(samples[:1_000]).mean())]))
-    heard = score_side(side, [contender], mixer=mixer(tmp_path), snr=10, cache=None, report=print).scores["floor"]
+    heard = score_clips(spoken, [contender], mixer=mixer(tmp_path), snr=10, cache=None, report=print).scores["floor"]
     assert (heard.noisy > 5 * heard.clean.positives).all()
-    quiet = score_side(side, [contender], mixer=None, snr=10, cache=None, report=print).scores["floor"]
+    quiet = score_clips(spoken, [contender], mixer=None, snr=10, cache=None, report=print).scores["floor"]
     assert len(quiet.noisy) == 0
     np.testing.assert_array_equal(quiet.clean.positives, heard.clean.positives)
 
 
-def test_kept_scores_are_not_computed_again(side: Side, tmp_path: Path) -> None:
+def test_kept_scores_are_not_computed_again(spoken: Clips, tmp_path: Path) -> None:
     heard = []
     for identity in ("one", "one", "another"):
         calls: list[int] = []
@@ -256,8 +261,8 @@ def test_kept_scores_are_not_computed_again(side: Side, tmp_path: Path) -> None:
             calls.append(len(samples))
             return loudest(_whole_blocks(samples))
 
-        found = score_side(
-            side, [Contender("same", identity, score)], mixer=None, snr=10, cache=tmp_path / "kept", report=print
+        found = score_clips(
+            spoken, [Contender("same", identity, score)], mixer=None, snr=10, cache=tmp_path / "kept", report=print
         )
         heard.append((len(calls), found.scores["same"]))
     assert [calls for calls, _ in heard] == [12, 0, 12]
@@ -269,12 +274,12 @@ def test_kept_scores_are_not_computed_again(side: Side, tmp_path: Path) -> None:
     "damage", [lambda old: old[:100], lambda old: b"", lambda old: old.replace(b"PK\x03\x04", b"PK\x03\x05")]
 )
 def test_damaged_kept_scores_are_told_of_and_left_as_they_are(
-    side: Side, tmp_path: Path, damage: Callable[[bytes], bytes]
+    spoken: Clips, tmp_path: Path, damage: Callable[[bytes], bytes]
 ) -> None:
     contender = Contender("one", "one", lambda samples: np.ones(1))
 
     def scored() -> None:
-        score_side(side, [contender], mixer=None, snr=10, cache=tmp_path, report=print)
+        score_clips(spoken, [contender], mixer=None, snr=10, cache=tmp_path, report=print)
 
     scored()
     (kept,) = tmp_path.glob("*.npz")
@@ -285,23 +290,21 @@ def test_damaged_kept_scores_are_told_of_and_left_as_they_are(
     assert kept.read_bytes() == damaged
 
 
-def test_copies_and_unreadable_files_are_left_out(side: Side, tmp_path: Path) -> None:
-    first = side.positives[0]
+def test_copies_and_unreadable_files_are_left_out(spoken: Clips, tmp_path: Path) -> None:
+    first = spoken[Kind.POSITIVE][0]
     copy = tmp_path / "copy.wav"
     copy.write_bytes(first.path.read_bytes())
     broken = tmp_path / "broken.wav"
     broken.write_bytes(b"none")
-    more = [*side.positives, *(dataclasses.replace(first, path=path) for path in (copy, broken))]
+    more = [*spoken[Kind.POSITIVE], *(dataclasses.replace(first, path=path) for path in (copy, broken))]
     said: list[str] = []
     contender = Contender("one", "one", lambda samples: np.ones(1))
-    of_more = dataclasses.replace(side, positives=more)
-    heard = score_side(of_more, [contender], mixer=None, snr=10, cache=None, report=said.append)
+    of_more = {**spoken, Kind.POSITIVE: more}
+    heard = score_clips(of_more, [contender], mixer=None, snr=10, cache=None, report=said.append)
     assert heard.describe()["positives"] == {"clips": 3, "speakers": 3, "words": 1, "hours": 0.0005}
     assert sum("skipped" in line for line in said) == 2
     with pytest.raises(DataError, match="none of the 1 positives"):
-        score_side(
-            dataclasses.replace(side, positives=more[-1:]), [contender], mixer=None, snr=10, cache=None, report=print
-        )
+        score_clips({**spoken, Kind.POSITIVE: more[-1:]}, [contender], mixer=None, snr=10, cache=None, report=print)
 
 
 def test_a_clip_is_padded_with_its_own_floor() -> None:

@@ -8,8 +8,9 @@ import pytest
 
 from wakeword.errors import DataError
 from wakeword_experiments.accuracy.folds import fold_folders, fold_identity, folds_page, plan_folds
+from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import TrainConfig
-from wakeword_train.data.clips import MANIFEST, Clip, Kind, Split
+from wakeword_train.data.clips import MANIFEST, Clip
 from wakeword_train.training import DataFolders
 
 
@@ -27,11 +28,11 @@ CLIPS = [
 ]
 
 
-def sides(folder: Path) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {side: set() for side in Split}
+def by_split(folder: Path) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {split: set() for split in Split}
     for line in (folder / MANIFEST).read_text().splitlines():
         row = json.loads(line)
-        found[row["group"]].add(row["source"])
+        found[row["split"]].add(row["source"])
     return found
 
 
@@ -40,14 +41,14 @@ def test_everyone_is_tested_once_and_never_trained_on_in_that_fold(tmp_path: Pat
     tested: list[str] = []
     for fold in range(3):
         folders = fold_folders(plan, fold, DataFolders(), tmp_path / str(fold))
-        positives, negatives = sides(folders.positives[0]), sides(folders.negatives[0])
+        positives, negatives = by_split(folders.positives[0]), by_split(folders.negatives[0])
         assert positives["test"] == plan.folds[fold]
         assert len(positives["validation"]) == 1
         assert not positives["test"] & (positives["train"] | positives["validation"])
         assert len(set.union(*positives.values())) == 7
         tested += positives["test"]
-        # What the word's own speakers say besides would stand on two sides in two folds.
-        assert all(speaker.startswith("other") for side in negatives.values() for speaker in side)
+        # What the word's own speakers say besides would be in two splits in two folds.
+        assert all(speaker.startswith("other") for people in negatives.values() for speaker in people)
         assert len(negatives["test"]) == len(negatives["train"]) == 3
     assert sorted(tested) == sorted({one.speaker for one in CLIPS if one.word == "marvin"})
 

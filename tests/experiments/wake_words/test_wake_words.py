@@ -16,8 +16,8 @@ from wakeword_experiments.wake_words.candidates import BASE, candidates, choose
 from wakeword_experiments.wake_words.data import DataSizes, WordData, gather
 from wakeword_experiments.wake_words.grid import Job, Source, run_grid
 from wakeword_experiments.wake_words.protocol import Shape, measure, mixed_negatives
-from wakeword_train.data.clips import Kind, Split
-from wakeword_train.methods.drocc import metric_norm, project_to_shell
+from wakeword_tools.kinds import Kind, Split
+from wakeword_train.methods.projection import metric_norm, project_to_shell
 
 TINY = DataSizes(
     train_positives=6,
@@ -103,9 +103,9 @@ def test_thresholds_keep_their_rate_where_they_are_set() -> None:
 
     def scores(close: float) -> dict[str, np.ndarray]:
         return {
-            "real": rng.normal(3, 1, 300),
-            "generic": rng.normal(0, 1, 400),
-            "close": rng.normal(close, 1, 200),
+            Kind.POSITIVE: rng.normal(3, 1, 300),
+            Kind.NEGATIVE: rng.normal(0, 1, 400),
+            Kind.NEAR_NEGATIVE: rng.normal(close, 1, 200),
         }
 
     test = scores(1.5)

@@ -30,7 +30,7 @@ def test_near_negatives_of_train_and_test_share_no_text_and_no_voice(tmp_path: P
         assert done.exit_code == 0, done.output
         made[side] = rows(tmp_path / side)
         assert len(made[side]) == 60
-        assert {row["group"] for row in made[side]} == {side}
+        assert {row["split"] for row in made[side]} == {side}
     for what in ("text", "phonemes", "source", "voice"):
         assert not {row[what] for row in made["train"]} & {row[what] for row in made["test"]}
     of_test = {row["text"] for row in made["test"]}

@@ -11,7 +11,8 @@ from wakeword.audio import write_audio
 from wakeword.errors import DataError
 from wakeword_tools.clips.quality import hear, table
 from wakeword_tools.clips.synthesize import MANIFEST, synthesize
-from wakeword_tools.engines.voices import english_voices
+from wakeword_tools.engines.registry import english_voices
+from wakeword_tools.kinds import Split
 from wakeword_tools.makers.near_negatives import section
 
 needs_detector = pytest.mark.skipif(
@@ -22,7 +23,7 @@ needs_detector = pytest.mark.skipif(
 @needs_detector
 def test_speech_is_heard_and_as_long_as_it_is(tmp_path: Path) -> None:
     made = synthesize(
-        ["marvin", "hey computer"], english_voices("test"), tmp_path / "set", count=12, seed=0, max_pause=0.3
+        ["marvin", "hey computer"], english_voices(Split.TEST), tmp_path / "set", count=12, seed=0, max_pause=0.3
     )
     heard = list(hear(made))
     assert all(clip.has_speech and clip.right_length for clip in heard)
@@ -31,7 +32,7 @@ def test_speech_is_heard_and_as_long_as_it_is(tmp_path: Path) -> None:
 
 @needs_detector
 def test_what_is_no_speech_is_found(tmp_path: Path) -> None:
-    made = synthesize(["marvin"], english_voices("test"), tmp_path / "set", count=2, seed=0)
+    made = synthesize(["marvin"], english_voices(Split.TEST), tmp_path / "set", count=2, seed=0)
     files = [json.loads(line)["file"] for line in (made / MANIFEST).read_text().splitlines()]
     write_audio(made / files[0], np.zeros(8_000, np.float32))
     write_audio(made / files[1], np.random.default_rng(0).normal(0, 0.02, 8_000).astype(np.float32))

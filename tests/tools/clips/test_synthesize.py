@@ -15,12 +15,13 @@ from wakeword.audio import read_audio, write_audio
 from wakeword.model import assets_folder
 from wakeword_tools.clips import synthesize
 from wakeword_tools.clips.synthesize import MANIFEST, Recipe, clips, plan, render
-from wakeword_tools.engines.voices import english_voices
+from wakeword_tools.engines.registry import english_voices
+from wakeword_tools.kinds import Split
 from wakeword_tools.makers import demo
 from wakeword_tools.texts.lists import texts_without
 
 TEXTS = ["marvin", "marlin", "turn on the lights"]
-VOICES = english_voices("train")
+VOICES = english_voices(Split.TRAIN)
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -86,8 +87,9 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
         import resource
         from wakeword import SynthesisError
         from wakeword_tools.clips.synthesize import render, plan, synthesize
-        from wakeword_tools.engines.voices import english_voices
-        voices = english_voices("train")
+        from wakeword_tools.engines.registry import english_voices
+        from wakeword_tools.kinds import Split
+        voices = english_voices(Split.TRAIN)
         for recipe in plan(["marvin"], voices, count=20, seed=0):
             render(recipe)
         resource.setrlimit(resource.RLIMIT_FSIZE, (4_096, 4_096))

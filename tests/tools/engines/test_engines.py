@@ -21,8 +21,10 @@ from wakeword_tools.engines.command import CommandSynthesizer, command_voices, r
 from wakeword_tools.engines.festival import FestivalSynthesizer
 from wakeword_tools.engines.piper import PiperSynthesizer, piper_voices
 from wakeword_tools.engines.programs import run_program
+from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.synthesizer import Prosody, Synthesizer
-from wakeword_tools.engines.voices import english_voices, group_of_source
+from wakeword_tools.engines.voices import split_of_source
+from wakeword_tools.kinds import Split
 
 # An engine in a line: a tone of 20 ms for each letter of the text, and what goes wrong on some texts.
 ENGINE = """
@@ -109,14 +111,19 @@ def test_a_command_that_writes_no_file_is_refused(command: str) -> None:
         command_voices(command)
 
 
-def test_a_file_tells_command_voices_and_groups(command: str, tmp_path: Path) -> None:
+def test_a_file_tells_command_voices_and_splits(command: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
-    voices = '[[voices]]\nname = "ann"\ngroup = "test"\n[[voices]]\nname = "ann2"\nsource = "bob"\n'
+    voices = '[[voices]]\nname = "ann"\nsplit = "test"\n[[voices]]\nname = "ann2"\nsource = "bob"\n'
     path.write_text(f"command = {json.dumps(command)}\nlicence = 'mine'\n{voices}")
     ann, other = read_command_voices(path)
-    assert (ann.variant, ann.group, ann.licence) == ("ann", "test", "mine")
-    assert other.group == group_of_source(other.source)
-    assert [voice.group for voice in english_voices(engines=[f"command:{path}@validation"])] == ["test", "validation"]
+    assert (ann.variant, ann.split, ann.licence) == ("ann", "test", "mine")
+    assert other.split == split_of_source(other.source)
+    assert [voice.split for voice in english_voices(engines=[f"command:{path}@validation"])] == ["test", "validation"]
+    path.write_text(path.read_text().replace("split", "group"))
+    assert [voice.split for voice in read_command_voices(path)] == [Split.TEST, other.split]
+    path.write_text(path.read_text().replace('"test"', '"everyone"'))
+    with pytest.raises(SynthesisError, match="a split of voices among train, validation, test, got 'everyone'"):
+        read_command_voices(path)
     path.write_text("voices = 3")
     with pytest.raises(SynthesisError, match="expected a command and voices"):
         read_command_voices(path)
@@ -157,7 +164,7 @@ def test_the_command_line_names_what_was_left_out(command: str, tmp_path: Path) 
 
 
 def test_phonemes_go_to_voices_that_take_them(command: str) -> None:
-    voices = [*command_voices(command), *english_voices("test")[:4]]
+    voices = [*command_voices(command), *english_voices(Split.TEST)[:4]]
     recipes = plan(["[[m'A@vIk]]", "marlin"], voices, count=60, seed=0)
     assert {recipe.voice.engine for recipe in recipes if "[[" in recipe.text} == {"espeak-ng"}
     assert {recipe.voice.engine for recipe in recipes if "[[" not in recipe.text} == {"espeak-ng", "command"}
@@ -194,23 +201,23 @@ def piper_voice(folder: Path, name: str, **card: object) -> Path:
     return path
 
 
-def test_piper_voices_are_one_for_each_speaker_and_one_human_in_one_group(tmp_path: Path) -> None:
+def test_piper_voices_are_one_for_each_speaker_and_one_human_in_one_split(tmp_path: Path) -> None:
     for quality in ("low", "high"):
         piper_voice(tmp_path, f"en_US-joe-{quality}")
     piper_voice(tmp_path, "en_US-many-medium", speaker_id_map={str(n): n for n in range(100)})
     voices = english_voices(engines=[f"piper:{tmp_path}"])
     assert len({voice.name for voice in voices}) == len(voices) == 102
     assert len({voice.source for voice in voices}) == 101
-    assert len({(voice.source, voice.group) for voice in voices}) == 101
-    assert {voice.group for voice in voices} == {"train", "validation", "test"}
-    assert {voice.group for voice in english_voices(engines=[f"piper:{tmp_path}@test"])} == {"test"}
+    assert len({(voice.source, voice.split) for voice in voices}) == 101
+    assert {voice.split for voice in voices} == {"train", "validation", "test"}
+    assert {voice.split for voice in english_voices(engines=[f"piper:{tmp_path}@test"])} == {"test"}
 
 
-def test_a_human_of_flite_is_in_one_group_as_a_piper_voice_too(tmp_path: Path) -> None:
+def test_a_human_of_flite_is_in_one_split_as_a_piper_voice_too(tmp_path: Path) -> None:
     names = ["awb", "rms", "slt", "bdl", "clb"]
     piper_voice(tmp_path, "en_US-arctic-medium", speaker_id_map={name: n for n, name in enumerate(names)})
-    flite = {voice.source: voice.group for voice in english_voices(engines=["flite"])}
-    arctic = {voice.source: voice.group for voice in piper_voices(tmp_path)}
+    flite = {voice.source: voice.split for voice in english_voices(engines=["flite"])}
+    arctic = {voice.source: voice.split for voice in piper_voices(tmp_path)}
     assert list(arctic) == [f"flite:{name}" for name in names]
     assert all(flite[source] == arctic[source] for source in flite.keys() & arctic.keys())
     assert len(flite.keys() & arctic.keys()) == 3
@@ -248,7 +255,7 @@ def test_piper_is_asked_for_speaker_and_rate_without_noise(tmp_path: Path, monke
 
 
 def test_larger_and_smaller_speakers_take_as_long() -> None:
-    voice = english_voices("test")[0]
+    voice = english_voices(Split.TEST)[0]
     spoken = [render(Recipe("turn on the lights", voice, formants=factor)).samples for factor in (0.85, 1.0, 1.2)]
     lengths = [len(samples) for samples in spoken]
     assert max(lengths) < 1.06 * min(lengths)
@@ -262,11 +269,11 @@ def test_larger_and_smaller_speakers_take_as_long() -> None:
 @pytest.mark.parametrize("settings", [{"formants": 2.0}, {"carrier": "no place"}, {"carrier": "{} {}"}])
 def test_a_recipe_out_of_range_is_refused(settings: dict[str, float]) -> None:
     with pytest.raises(SynthesisError, match="expected formants"):
-        Recipe("marvin", english_voices("test")[0], **settings)  # type: ignore[arg-type]
+        Recipe("marvin", english_voices(Split.TEST)[0], **settings)  # type: ignore[arg-type]
 
 
 def test_a_carrier_is_said_around_the_text() -> None:
-    voice = english_voices("test")[0]
+    voice = english_voices(Split.TEST)[0]
     alone, within = (render(Recipe("marvin", voice, carrier=carrier)).samples for carrier in ("{}", "please {} now"))
     assert len(within) > 1.5 * len(alone)
 

@@ -13,9 +13,11 @@ from typer.testing import CliRunner
 from wakeword import ConfigError, SynthesisError
 from wakeword.cli import app
 from wakeword_tools.clips.synthesize import MANIFEST, rebuild
-from wakeword_tools.engines.kokoro import ENVIRONMENT, KokoroSynthesizer, kokoro_voices
+from wakeword_tools.engines.kokoro import KokoroSynthesizer, kokoro_voices
+from wakeword_tools.engines.kokoro_network import ENVIRONMENT
+from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.synthesizer import Prosody, Synthesizer
-from wakeword_tools.engines.voices import Voice, english_voices
+from wakeword_tools.engines.voices import Voice
 from wakeword_tools.texts.splits import split_texts
 
 # Every voice of Kokoro-82M v1.0.
@@ -171,16 +173,16 @@ def all_voices(folder: Path) -> list[Voice]:
 def test_every_voice_is_a_source_on_one_side_and_most_are_for_training(all_voices: list[Voice]) -> None:
     alone = [voice for voice in all_voices if "*" not in voice.variant]
     assert {voice.source for voice in alone} == {f"kokoro:{name}" for name in NAMES}
-    sides = Counter(voice.group for voice in alone)
+    sides = Counter(voice.split for voice in alone)
     assert 0.6 < sides["train"] / len(NAMES) < 0.8
     assert min(sides["validation"], sides["test"]) >= 5
-    english = Counter(voice.group for voice in alone if voice.accent.startswith("en"))
+    english = Counter(voice.split for voice in alone if voice.accent.startswith("en"))
     assert english["train"] > english["validation"] + english["test"]
     assert min(english.values()) >= 2
 
 
 def test_only_voices_for_training_are_mixed_and_no_set_of_them_twice(all_voices: list[Voice]) -> None:
-    side = {voice.source: voice.group for voice in all_voices}
+    side = {voice.source: voice.split for voice in all_voices}
     assert len(side) == len(all_voices)
     mixtures = [voice for voice in all_voices if "*" in voice.variant]
     assert len(mixtures) >= 40
@@ -188,14 +190,14 @@ def test_only_voices_for_training_are_mixed_and_no_set_of_them_twice(all_voices:
         parts = dict(part.split("*") for part in voice.variant.split("+"))
         assert voice.source == "kokoro:" + "+".join(sorted(parts))
         assert 2 <= len(parts) <= 3
-        assert {side[f"kokoro:{name}"] for name in parts} == {voice.group} == {"train"}
+        assert {side[f"kokoro:{name}"] for name in parts} == {voice.split} == {"train"}
         assert sum(map(float, parts.values())) == pytest.approx(1, abs=0.002)
         assert max(parts, key=lambda name: float(parts[name]))[0] in "ab"
 
 
 def test_a_side_given_by_hand_is_that_of_all(folder: Path) -> None:
     given = english_voices(engines=[f"kokoro:{folder}@test"])
-    assert {voice.group for voice in given} == {"test"}
+    assert {voice.split for voice in given} == {"test"}
     assert len(given) == len(FEW)
 
 
@@ -264,12 +266,12 @@ def test_one_command_makes_all_sides_and_its_manifest_makes_them_again(folder: P
     done = CliRunner().invoke(app, ["synth", "marvin", *map(str, options), "--out", str(tmp_path / "set")])
     assert done.exit_code == 0, (done.output, done.exception)
     rows = [json.loads(line) for line in (tmp_path / "set" / MANIFEST).read_text().splitlines()]
-    assert Counter(row["group"] for row in rows) == {"train": 14, "validation": 3, "test": 3}
+    assert Counter(row["split"] for row in rows) == {"train": 14, "validation": 3, "test": 3}
     assert len({row["file"] for row in rows}) == 20
     sides = split_texts("marvin", texts)
-    assert all(row["text"] in sides[row["group"]] for row in rows)
-    side_of = {voice.source: voice.group for voice in kokoro_voices(folder)}
-    assert all(side_of[row["source"]] == row["group"] for row in rows)
+    assert all(row["text"] in sides[row["split"]] for row in rows)
+    side_of = {voice.source: voice.split for voice in kokoro_voices(folder)}
+    assert all(side_of[row["source"]] == row["split"] for row in rows)
     again = rebuild(tmp_path / "set" / MANIFEST, tmp_path / "again")
     for path in (tmp_path / "set").iterdir():
         assert (again / path.name).read_bytes() == path.read_bytes()

@@ -9,10 +9,11 @@ import pytest
 from wakeword import SynthesisError
 from wakeword_tools.engines.espeak import EspeakSynthesizer
 from wakeword_tools.engines.flite import FliteSynthesizer
+from wakeword_tools.engines.registry import english_voices, voice_named
 from wakeword_tools.engines.synthesizer import Prosody, Synthesizer
-from wakeword_tools.engines.voices import Voice, english_voices, voice_named
+from wakeword_tools.engines.voices import Voice
+from wakeword_tools.kinds import Split
 
-GROUPS = ("train", "validation", "test")
 ENGINES = ("espeak-ng", "flite")
 # f3 has breath, Reed is a Klatt voice with breath, m1 has flutter: each keeps another state inside espeak-ng.
 STATEFUL = ("espeak-ng:en-GB-x-rp+f3", "espeak-ng:en-US+Reed", "espeak-ng:en-GB-scotland+m1")
@@ -36,8 +37,8 @@ def engine(request: pytest.FixtureRequest) -> Synthesizer:
     return made
 
 
-def test_no_source_is_in_two_groups() -> None:
-    sources = [{voice.source for voice in english_voices(group, engines=ENGINES)} for group in GROUPS]
+def test_no_source_is_in_two_splits() -> None:
+    sources = [{voice.source for voice in english_voices(split, engines=ENGINES)} for split in Split]
     assert sum(map(len, sources)) == len(set.union(*sources))
     assert all(sources)
 
@@ -108,13 +109,13 @@ def test_a_text_without_sound_is_refused(engine: Synthesizer, text: str) -> None
 
 def test_an_unknown_voice_is_refused(engine: Synthesizer) -> None:
     with pytest.raises(SynthesisError, match="expected a voice"):
-        engine.speak("marvin", Voice("x:y", engine.engine, "en", "nobody", "nobody", "train", "CC0-1.0"))
+        engine.speak("marvin", Voice("x:y", engine.engine, "en", "nobody", "nobody", Split.TRAIN, "CC0-1.0"))
 
 
-def test_an_unknown_name_group_or_engine_is_refused() -> None:
+def test_an_unknown_name_split_or_engine_is_refused() -> None:
     with pytest.raises(SynthesisError, match="name of a voice"):
         voice_named("espeak-ng:en+nobody")
-    with pytest.raises(SynthesisError, match="voice group"):
+    with pytest.raises(SynthesisError, match="split of voices"):
         english_voices("everyone")  # type: ignore[arg-type]
     with pytest.raises(SynthesisError, match="engines"):
         english_voices(engines=["nothing"])

@@ -12,8 +12,9 @@ from support.builders import band_model_bytes, bursts
 from wakeword import ConfigError, Detector, FileSource, Model
 from wakeword.audio import read_audio
 from wakeword.model import parse_model
+from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS, MISSED, find_mistakes, save_mistakes
-from wakeword_tools.measure.recordings import Group, Scored, score_files
+from wakeword_tools.measure.recordings import SCORED_KINDS, Scored, score_files
 from wakeword_tools.measure.scores import clip_score
 
 THRESHOLD = 0.5
@@ -36,12 +37,13 @@ def scored(tmp_path: Path, low_model: Model) -> Scored:
         "negatives/silent.wav": bursts(1.2, {0.4: "high"}, seed=3),
         "background/talk.flac": bursts(20, {0.1: "low", 7.0: "high", 8.0: "low", 19.7: "low"}),
     }
-    files: dict[Group, list[Path]] = {group: [] for group in Group}
+    files: dict[Kind, list[Path]] = {kind: [] for kind in SCORED_KINDS}
+    kinds = {kind.plural: kind for kind in SCORED_KINDS}
     for name, samples in contents.items():
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         soundfile.write(path, samples, 16_000)
-        files[Group(path.parent.name)].append(path)
+        files[kinds[path.parent.name]].append(path)
     return score_files([low_model], files, warn=[].append)
 
 
@@ -53,7 +55,7 @@ def test_all_mistakes_are_found_with_their_places(low_model: Model, scored: Scor
         (FALSE_ACCEPTS, "negatives", "fires.wav"),
         (MISSED, "positives", "missed.wav"),
     ]
-    talk = str(scored.recordings[Group.BACKGROUND][0].path)
+    talk = str(scored.recordings[Kind.BACKGROUND][0].path)
     detections = list(Detector(low_model, threshold=THRESHOLD).run(FileSource(talk)))
     places = sorted((one.start, one.end, one.score) for one in mistakes if one.file == talk)
     assert places == [(one.start, one.end, one.score) for one in detections]
@@ -92,7 +94,7 @@ def test_only_the_worst_are_saved(low_model: Model, scored: Scored, tmp_path: Pa
 
 def test_a_folder_appears_whole_or_not_at_all(low_model: Model, scored: Scored, tmp_path: Path) -> None:
     mistakes = find_mistakes(low_model, scored, scored.sets[0], THRESHOLD)
-    scored.recordings[Group.BACKGROUND][0].path.unlink()
+    scored.recordings[Kind.BACKGROUND][0].path.unlink()
     before = set(tmp_path.iterdir())
     with pytest.raises(Exception, match=r"talk\.flac"):
         save_mistakes(tmp_path / "errors", mistakes)

@@ -6,20 +6,30 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-from support.builders import bursts
+from support.builders import band_model_bytes, bursts
 
 from wakeword import AudioFileError, Model
 from wakeword.errors import CalibrationError, DataError
-from wakeword_tools.measure.recordings import Group, Scored, find_files, score_files
+from wakeword.model import parse_model
+from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.recordings import SCORED_KINDS, Scored, find_files, score_files
 from wakeword_tools.measure.scores import clip_score
 
-Folders = dict[Group, list[Path]]
+pytestmark = pytest.mark.numeric
+
+Folders = dict[Kind, list[Path]]
+
+
+@pytest.fixture(scope="module")
+def low_model() -> Model:
+    """Keyword "low": a window scores near 1 as long as it holds a low burst, wherever that is, and else near 0."""
+    return parse_model(band_model_bytes("low", 1, pooling="max"))
 
 
 @pytest.fixture
 def folders(tmp_path: Path) -> Folders:
     """Three positives, two near negatives, three negatives and half a minute of background."""
-    made = {group: [tmp_path / group] for group in Group}
+    made = {kind: [tmp_path / kind.plural] for kind in SCORED_KINDS}
     for (folder,) in made.values():
         folder.mkdir()
     for seed in range(3):
@@ -39,9 +49,11 @@ def test_recordings_are_scored_in_their_groups(low_model: Model, folders: Folder
     found = scored(low_model, folders)
     scores = found.sets[0]
     assert (len(scores.positives), len(scores.near_negatives), len(scores.negatives)) == (3, 2, 3)
-    assert scores.positives.min() > scores.negatives.max()
+    assert scores.positives.min() > 0.9
+    assert scores.near_negatives.min() > 0.9
+    assert scores.negatives.max() < 0.1
     assert scores.hours == pytest.approx(0.01)
-    samples = soundfile.read(folders[Group.POSITIVES][0] / "1.wav", dtype="float32")[0]
+    samples = soundfile.read(folders[Kind.POSITIVE][0] / "1.wav", dtype="float32")[0]
     assert scores.positives[1] == clip_score(low_model, samples)
     assert found.description == "3 positives, 3 negatives, 2 near negatives, 0.01 h of background"
 
@@ -54,9 +66,9 @@ def test_every_file_is_told_of_when_it_is_done(low_model: Model, folders: Folder
 
 
 def test_unreadable_and_empty_files_are_named_and_counted(low_model: Model, folders: Folders) -> None:
-    (folders[Group.NEGATIVES][0] / "broken.wav").write_bytes(b"RIFF, but no more")
-    soundfile.write(folders[Group.POSITIVES][0] / "empty.wav", np.zeros(0), 16_000)
-    soundfile.write(folders[Group.BACKGROUND][0] / "nan.wav", np.full(99, np.nan, np.float32), 16_000, subtype="FLOAT")
+    (folders[Kind.NEGATIVE][0] / "broken.wav").write_bytes(b"RIFF, but no more")
+    soundfile.write(folders[Kind.POSITIVE][0] / "empty.wav", np.zeros(0), 16_000)
+    soundfile.write(folders[Kind.BACKGROUND][0] / "nan.wav", np.full(99, np.nan, np.float32), 16_000, subtype="FLOAT")
     warnings: list[str] = []
     found = scored(low_model, folders, warnings)
     assert found.skipped == 3
@@ -66,7 +78,7 @@ def test_unreadable_and_empty_files_are_named_and_counted(low_model: Model, fold
 
 
 def test_copies_count_once_and_as_near_negatives(low_model: Model, folders: Folders) -> None:
-    near, negatives = folders[Group.NEAR_NEGATIVES][0], folders[Group.NEGATIVES][0]
+    near, negatives = folders[Kind.NEAR_NEGATIVE][0], folders[Kind.NEGATIVE][0]
     shutil.copy(near / "0.wav", negatives / "copied.wav")
     # The same sound in another format, and beside itself.
     samples = soundfile.read(near / "0.wav", dtype="int16")[0]
@@ -79,35 +91,46 @@ def test_copies_count_once_and_as_near_negatives(low_model: Model, folders: Fold
 
 
 def test_a_recording_is_never_on_both_sides(low_model: Model, folders: Folders) -> None:
-    shared = {**folders, Group.NEGATIVES: [*folders[Group.NEGATIVES], folders[Group.POSITIVES][0] / "0.wav"]}
+    shared = {**folders, Kind.NEGATIVE: [*folders[Kind.NEGATIVE], folders[Kind.POSITIVE][0] / "0.wav"]}
     with pytest.raises(CalibrationError, match=r"0\.wav.* positives and the negatives"):
         find_files(shared)
-    shutil.copy(folders[Group.POSITIVES][0] / "0.wav", folders[Group.BACKGROUND][0] / "hidden.wav")
+    shutil.copy(folders[Kind.POSITIVE][0] / "0.wav", folders[Kind.BACKGROUND][0] / "hidden.wav")
     with pytest.raises(CalibrationError, match=r"positives and .*hidden\.wav among the background are the same sound"):
         scored(low_model, folders)
 
 
-def test_a_group_of_which_nothing_is_left_is_an_error(low_model: Model, folders: Folders, tmp_path: Path) -> None:
+def test_a_kind_of_which_nothing_is_left_is_an_error(low_model: Model, folders: Folders, tmp_path: Path) -> None:
     (tmp_path / "nothing").mkdir()
     with pytest.raises(AudioFileError, match="found none"):
-        find_files({**folders, Group.NEGATIVES: [tmp_path / "nothing"]})
+        find_files({**folders, Kind.NEGATIVE: [tmp_path / "nothing"]})
     (tmp_path / "nothing" / "broken.wav").write_bytes(b"")
     with pytest.raises(DataError, match="none of the 1 negatives"):
-        scored(low_model, {**folders, Group.NEGATIVES: [tmp_path / "nothing"]})
+        scored(low_model, {**folders, Kind.NEGATIVE: [tmp_path / "nothing"]})
     with pytest.raises(CalibrationError, match="recordings of the wake word"):
-        scored(low_model, {**folders, Group.POSITIVES: []})
+        scored(low_model, {**folders, Kind.POSITIVE: []})
 
 
-def test_the_fingerprint_is_that_of_the_sound_and_its_groups(
-    low_model: Model, folders: Folders, tmp_path: Path
-) -> None:
+def test_the_fingerprint_is_that_of_the_sound_and_its_kinds(low_model: Model, folders: Folders, tmp_path: Path) -> None:
     first = scored(low_model, folders)
-    shutil.copytree(folders[Group.NEGATIVES][0], tmp_path / "elsewhere")
+    shutil.copytree(folders[Kind.NEGATIVE][0], tmp_path / "elsewhere")
     (tmp_path / "elsewhere" / "0.flac").rename(tmp_path / "elsewhere" / "zero.flac")
-    moved = scored(low_model, {**folders, Group.NEGATIVES: [tmp_path / "elsewhere"]})
+    moved = scored(low_model, {**folders, Kind.NEGATIVE: [tmp_path / "elsewhere"]})
     assert moved.fingerprint == first.fingerprint
-    swapped = {**folders, Group.NEGATIVES: folders[Group.NEAR_NEGATIVES], Group.NEAR_NEGATIVES: []}
+    swapped = {**folders, Kind.NEGATIVE: folders[Kind.NEAR_NEGATIVE], Kind.NEAR_NEGATIVE: []}
     assert scored(low_model, swapped).fingerprint != first.fingerprint
     soundfile.write(tmp_path / "elsewhere" / "more.wav", bursts(1, {}), 16_000)
-    more = scored(low_model, {**folders, Group.NEGATIVES: [tmp_path / "elsewhere"]})
+    more = scored(low_model, {**folders, Kind.NEGATIVE: [tmp_path / "elsewhere"]})
     assert more.fingerprint != first.fingerprint
+
+
+def test_the_fingerprint_of_the_same_data_never_changes(low_model: Model, tmp_path: Path) -> None:
+    files: dict[Kind, list[Path]] = {}
+    kinds = (Kind.POSITIVE, Kind.NEGATIVE, Kind.NEAR_NEGATIVE, Kind.BACKGROUND)
+    for number, kind in enumerate(kinds, 1):
+        files[kind] = [tmp_path / f"{kind}.wav"]
+        ramp = (np.arange(20_000) * 37 * number % 4_001 - 2_000).astype(np.int16)
+        soundfile.write(files[kind][0], ramp, 16_000)
+    # As models that have been shipped carry it in their cards.
+    assert score_files([low_model], files, warn=[].append).fingerprint == "875c461c9f975aa8"
+    del files[Kind.NEAR_NEGATIVE]
+    assert score_files([low_model], files, warn=[].append).fingerprint == "30894bc127a3dedb"

@@ -10,12 +10,13 @@ import pytest
 from wakeword import SynthesisError
 from wakeword.model import assets_folder
 from wakeword_tools.engines.espeak import shared_espeak
-from wakeword_tools.engines.voices import voice_named
+from wakeword_tools.engines.registry import voice_named
+from wakeword_tools.kinds import Split
 from wakeword_tools.texts import confusables as module
 from wakeword_tools.texts.confusables import (
     DEFAULT_MASS,
     Candidate,
-    Kind,
+    Origin,
     choose,
     confusables,
     histogram,
@@ -37,7 +38,6 @@ PAPER = {
     "follow": ["fall", "fellow", "low", "hollow", "wallow"],
 }
 KEYWORDS = ("marvin", "hey computer", "Zorvella", "off")
-SIDES = ("train", "validation", "test")
 
 
 @cache
@@ -62,7 +62,7 @@ def test_nothing_sounds_the_same_as_the_keyword_in_any_accent(keyword: str) -> N
     pool = pool_of(keyword)
     assert not any(sound_keys(candidate.phones) & same for candidate in pool)
     assert min(candidate.distance for candidate in pool) >= 0.5
-    chosen = [candidate.text for side in SIDES for candidate in choose(pool, 100, side=side)]
+    chosen = [candidate.text for split in Split for candidate in choose(pool, 100, split=split)]
     espeak = shared_espeak()
     for accent in {voice.accent for voice in espeak.voices()}:
         wanted, *read = ("".join(ipa).strip("ˈˌ") for ipa in espeak.phonemes([keyword, *chosen], accent))
@@ -70,50 +70,50 @@ def test_nothing_sounds_the_same_as_the_keyword_in_any_accent(keyword: str) -> N
 
 
 @pytest.mark.parametrize("keyword", KEYWORDS)
-def test_every_kind_is_found_and_no_text_twice(keyword: str) -> None:
+def test_every_origin_is_found_and_no_text_twice(keyword: str) -> None:
     pool = pool_of(keyword)
-    kinds = {candidate.kind for candidate in pool}
-    assert {Kind.WORD, Kind.PSEUDO_WORD} <= kinds
-    assert kinds >= {Kind.PHRASE, Kind.FRAGMENT} or keyword == "off"
+    origins = {candidate.origin for candidate in pool}
+    assert {Origin.WORD, Origin.PSEUDO_WORD} <= origins
+    assert origins >= {Origin.PHRASE, Origin.FRAGMENT} or keyword == "off"
     for values in ([candidate.text.lower() for candidate in pool], [main_key(candidate.phones) for candidate in pool]):
         assert len(set(values)) == len(values)
 
 
 @pytest.mark.parametrize("keyword", KEYWORDS[:3])
 def test_the_mass_is_as_asked(keyword: str) -> None:
-    chosen = choose(pool_of(keyword), 100, side="train")
+    chosen = choose(pool_of(keyword), 100, split=Split.TRAIN)
     assert Counter(min(candidate.band, 3) for candidate in chosen) == {1: 40, 2: 40, 3: 20}
-    near = choose(pool_of(keyword), 50, side="train", mass={1: 1, 2: 1})
+    near = choose(pool_of(keyword), 50, split=Split.TRAIN, mass={1: 1, 2: 1})
     assert Counter(min(candidate.band, 2) for candidate in near) == {1: 25, 2: 25}
 
 
 def test_what_a_distance_lacks_the_others_give() -> None:
     pool = pool_of("off")
-    size = len([candidate for candidate in pool if candidate.side == "train"])
-    assert len(choose(pool, size, side="train")) == size
-    assert len(choose(pool, 10_000, side="train")) == size
+    size = len([candidate for candidate in pool if candidate.split is Split.TRAIN])
+    assert len(choose(pool, size, split=Split.TRAIN)) == size
+    assert len(choose(pool, 10_000, split=Split.TRAIN)) == size
 
 
 def test_listed_texts_come_first() -> None:
-    chosen = {candidate.text for candidate in choose(pool_of("marvin"), 40, side="test")}
+    chosen = {candidate.text for candidate in choose(pool_of("marvin"), 40, split=Split.TEST)}
     assert set(PAPER["marvin"]) <= chosen
     assert "zzz" not in chosen
 
 
 @pytest.mark.parametrize("keyword", KEYWORDS)
-def test_no_text_is_on_two_sides_whatever_the_number(keyword: str) -> None:
-    side_of: dict[str, str] = {}
+def test_no_text_is_in_two_splits_whatever_the_number(keyword: str) -> None:
+    split_of: dict[str, Split] = {}
     for size in (20, 150):
         for mass in (DEFAULT_MASS, {1: 1.0}):
-            for side in SIDES:
-                for candidate in choose(pool_of(keyword), size, side=side, mass=mass):  # type: ignore[arg-type]
-                    assert side_of.setdefault(candidate.text, side) == side
-    by_side = split_texts(keyword, list(side_of))
-    assert {text: side for side, texts in by_side.items() for text in texts} == side_of
+            for split in Split:
+                for candidate in choose(pool_of(keyword), size, split=split, mass=mass):
+                    assert split_of.setdefault(candidate.text, split) is split
+    by_split = split_texts(keyword, list(split_of))
+    assert {text: split for split, texts in by_split.items() for text in texts} == split_of
 
 
 def test_a_text_of_the_users_own_is_there_with_its_distance() -> None:
-    own = [candidate for candidate in confusables("off", ["soft ice", "oof"]) if candidate.kind is Kind.LISTED]
+    own = [candidate for candidate in confusables("off", ["soft ice", "oof"]) if candidate.origin is Origin.LISTED]
     assert {"soft ice", "oof"} <= {candidate.text for candidate in own}
     assert [candidate.text for candidate in listed("marvin", ["market", "marlin"])] == ["marlin", "market"]
 

@@ -7,7 +7,7 @@ import pytest
 
 from wakeword import SynthesisError
 from wakeword_tools.engines.espeak import EspeakSynthesizer
-from wakeword_tools.engines.voices import voice_named
+from wakeword_tools.engines.registry import voice_named
 from wakeword_tools.texts.phonemes import (
     dictionary,
     from_espeak,

@@ -8,10 +8,11 @@ import torch
 from support.small_world import small_config, write_world
 from torch import Tensor
 
+from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.batches import BatchSampler, clip_weights, load_stores
-from wakeword_train.data.clips import Clip, Kind, Split
+from wakeword_train.data.clips import Clip
 from wakeword_train.data.store import ClipStore
 from wakeword_train.training import gather_clips
 

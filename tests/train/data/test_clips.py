@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wakeword.errors import DataError
+from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders, TrainConfig
 from wakeword_train.data.clips import (
     Clip,
-    Kind,
-    Split,
     deal_speakers,
     hash_split,
     hold_out,

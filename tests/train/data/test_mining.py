@@ -11,9 +11,10 @@ from support.small_world import RATE, small_config, tones, write_world
 from torch import Tensor
 
 from wakeword.errors import ConfigError
+from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders, train
 from wakeword_train.data.batches import BatchSampler, load_stores
-from wakeword_train.data.clips import Clip, Kind, Split
+from wakeword_train.data.clips import Clip
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.mining import MiningConfig, hardest_places
 from wakeword_train.data.store import ClipStore

@@ -10,7 +10,8 @@ import torch
 
 from wakeword.errors import DataError
 from wakeword.takes.word_region import locate_word
-from wakeword_train.data.clips import Clip, Kind, Split
+from wakeword_tools.kinds import Kind, Split
+from wakeword_train.data.clips import Clip
 from wakeword_train.data.store import ClipStore
 
 WINDOW = 15_920

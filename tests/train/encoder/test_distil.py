@@ -8,10 +8,10 @@ from support.small_world import write_world
 from torch import Tensor
 
 from wakeword.errors import ConfigError, DataError
+from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import NetworkConfig
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.batches import load_stores
-from wakeword_train.data.clips import Kind, Split
 from wakeword_train.data.store import ClipStore
 from wakeword_train.encoder.distil import DistilConfig, Rooms, Student, distil, prepare_lessons
 from wakeword_train.encoder.make import speech_clips

@@ -134,13 +134,13 @@ def _with_noise(
     if not ratios:
         return {}
     from wakeword.sources import audio_files
+    from wakeword_tools.kinds import Kind
     from wakeword_tools.measure.noise import NoiseMixer
-    from wakeword_tools.measure.recordings import Group
 
     least = max(model.card.features.samples_in(model.card.window) for model in models.values())
     paths = [path for root in noise for path in audio_files(root)]
     mixer = NoiseMixer(paths, least=least, seed=seed, warn=note)
-    clips: Files = {group: some for group, some in files.items() if group is not Group.BACKGROUND}
+    clips: Files = {kind: some for kind, some in files.items() if kind is not Kind.BACKGROUND}
     return {
         f"{snr:g}": score(f"scoring at {snr:g} dB", list(models.values()), clips, change=mixer.at(snr), quiet=True)
         for snr in ratios
@@ -183,10 +183,10 @@ def _reports(
 
 def _with_latency(report: "Report", model: "Model", scored: "Scored") -> "Report":
     from wakeword.audio import read_audio
+    from wakeword_tools.kinds import Kind
     from wakeword_tools.measure.latency import latency, spoken_word
-    from wakeword_tools.measure.recordings import Group
 
-    recordings = scored.recordings[Group.POSITIVES]
+    recordings = scored.recordings[Kind.POSITIVE]
     with progress("measuring delays", len(recordings)) as update:
         words = []
         for number, recording in enumerate(recordings, 1):

@@ -12,7 +12,8 @@ from wakeword.errors import ConfigError
 
 if TYPE_CHECKING:
     from wakeword.model import Model
-    from wakeword_tools.measure.recordings import Change, Files, Group, Scored
+    from wakeword_tools.kinds import Kind
+    from wakeword_tools.measure.recordings import Change, Files, Scored
 
 
 def _folders(name: str, what: str) -> typer.models.OptionInfo:
@@ -48,16 +49,17 @@ def find_recordings(
     negatives: Sequence[Path] | None,
     near_negatives: Sequence[Path] | None,
     background: Sequence[Path] | None,
-) -> "dict[Group, list[Path]]":
-    """The files of each group; see ``wakeword_tools.measure.recordings.find_files``."""
-    from wakeword_tools.measure.recordings import Group, find_files
+) -> "dict[Kind, list[Path]]":
+    """The files of each kind; see ``wakeword_tools.measure.recordings.find_files``."""
+    from wakeword_tools.kinds import Kind
+    from wakeword_tools.measure.recordings import find_files
 
     return find_files(
         {
-            Group.POSITIVES: positives,
-            Group.NEGATIVES: negatives or (),
-            Group.NEAR_NEGATIVES: near_negatives or (),
-            Group.BACKGROUND: background or (),
+            Kind.POSITIVE: positives,
+            Kind.NEGATIVE: negatives or (),
+            Kind.NEAR_NEGATIVE: near_negatives or (),
+            Kind.BACKGROUND: background or (),
         }
     )
 

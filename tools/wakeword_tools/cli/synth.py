@@ -10,16 +10,17 @@ import typer
 from wakeword.cli.console import note, progress
 from wakeword.errors import SynthesisError
 from wakeword.files import require_absent
+from wakeword_tools.kinds import Split
 
 if TYPE_CHECKING:
-    from wakeword_tools.engines.voices import Group, Voice
+    from wakeword_tools.engines.voices import Voice
     from wakeword_tools.texts.confusables import Candidate
 
 _MAX_PAUSE = 0.3
 _CLIPS_WORTH_A_PROCESS = 500
 _DISTINCT = 150
 _BAR = 40
-_SHARES: "dict[Group, float]" = {"train": 0.7, "validation": 0.15, "test": 0.15}
+_SHARES = {Split.TRAIN: 0.7, Split.VALIDATION: 0.15, Split.TEST: 0.15}
 """Of the clips and of the different texts, where voices of all sides speak."""
 
 
@@ -30,7 +31,7 @@ class _Voices(StrEnum):
     ALL = "all"
 
     @property
-    def shares(self) -> "dict[Group, float]":
+    def shares(self) -> dict[Split, float]:
         """The groups of voices, and the share of the clips that each speaks."""
         return {side: share for side, share in _SHARES.items() if self in (side, _Voices.ALL)}
 
@@ -142,7 +143,7 @@ def synth(
     print(folder)
 
 
-def _counts(count: int, shares: "dict[Group, float]") -> "dict[Group, int]":
+def _counts(count: int, shares: dict[Split, float]) -> dict[Split, int]:
     """How many clips each side has, ``count`` in sum; without the sides that have none."""
     ends = [
         round(count * sum(list(shares.values())[:index]) / sum(shares.values())) for index in range(len(shares) + 1)
@@ -150,7 +151,7 @@ def _counts(count: int, shares: "dict[Group, float]") -> "dict[Group, int]":
     return {side: end - start for side, start, end in zip(shares, ends[:-1], ends[1:], strict=True) if end > start}
 
 
-def _told_counts(option: str, count: int, shares: "dict[Group, float]") -> "dict[Group, int]":
+def _told_counts(option: str, count: int, shares: dict[Split, float]) -> dict[Split, int]:
     """``_counts``; a side that gets nothing is told of."""
     counts = _counts(count, shares)
     for side in (side for side in shares if side not in counts):
@@ -159,20 +160,21 @@ def _told_counts(option: str, count: int, shares: "dict[Group, float]") -> "dict
 
 
 def _speakers(
-    group: "Group", engines: list[str] | None, command: str | None, command_voices: list[str] | None
+    split: Split, engines: list[str] | None, command: str | None, command_voices: list[str] | None
 ) -> "list[Voice]":
-    from wakeword_tools.engines import voices
+    from wakeword_tools.engines import registry
     from wakeword_tools.engines.command import command_voices as voices_of_command
+    from wakeword_tools.engines.espeak import ESPEAK
 
-    named = engines or ([] if command else [voices.ESPEAK])
-    found = voices.english_voices(group, engines=named)
+    named = engines or ([] if command else [ESPEAK])
+    found = registry.english_voices(split, engines=named)
     if command:
-        # Who speaks is the user's to know: the voices of a command line are of the group that is asked for.
-        found += voices_of_command(command, command_voices or ("default",), group=group)
+        # Who speaks is the user's to know: the voices of a command line are of the split that is asked for.
+        found += voices_of_command(command, command_voices or ("default",), split=split)
     elif command_voices:
         raise typer.BadParameter("--engine-voice needs --engine-command")
     if not found:
-        raise SynthesisError(f"expected voices of the group {group}, but {', '.join(named)} has none of them")
+        raise SynthesisError(f"expected voices of the split {split}, but {', '.join(named)} has none of them")
     return found
 
 
@@ -192,7 +194,7 @@ def _mass(mass: str | None) -> dict[int, float] | None:
         raise typer.BadParameter(f"expected --mass as 1:0.4,2:0.4,3:0.2, got {mass!r}") from error
 
 
-def _listed(keyword: str, path: Path, voices: _Voices, *, any_side: bool) -> "dict[Group, list[Candidate]]":
+def _listed(keyword: str, path: Path, voices: _Voices, *, any_side: bool) -> "dict[Split, list[Candidate]]":
     """Your own texts for each side: never what training hears where the test is made, and the other way round."""
     from wakeword_tools.texts.confusables import listed
     from wakeword_tools.texts.lists import read_texts
@@ -200,10 +202,10 @@ def _listed(keyword: str, path: Path, voices: _Voices, *, any_side: bool) -> "di
     chosen = listed(keyword, read_texts(path))
     if any_side:
         return {side: chosen for side in voices.shares if chosen}
-    by_side = {side: [candidate for candidate in chosen if candidate.side == side] for side in voices.shares}
-    others = [candidate for candidate in chosen if candidate.side not in by_side]
+    by_side = {side: [candidate for candidate in chosen if candidate.split == side] for side in voices.shares}
+    others = [candidate for candidate in chosen if candidate.split not in by_side]
     if others:
-        some = ", ".join(f"{candidate.text!r} ({candidate.side})" for candidate in others[:5])
+        some = ", ".join(f"{candidate.text!r} ({candidate.split})" for candidate in others[:5])
         raise SynthesisError(
             f"{path}: {len(others)} of {len(chosen)} texts are not for {voices.value}: {some}; take them out, or speak "
             "them with --any-side if nothing else will hear them"
@@ -214,14 +216,14 @@ def _listed(keyword: str, path: Path, voices: _Voices, *, any_side: bool) -> "di
 
 
 def _generated(
-    keyword: str, voices: _Voices, distinct: int, mass: dict[int, float] | None, speakers: "dict[Group, list[Voice]]"
-) -> "dict[Group, list[Candidate]]":
+    keyword: str, voices: _Voices, distinct: int, mass: dict[int, float] | None, speakers: "dict[Split, list[Voice]]"
+) -> "dict[Split, list[Candidate]]":
     from wakeword_tools.texts.confusables import DEFAULT_MASS, choose, confusables, speakable
 
     note(f"looking for texts that sound like {keyword!r}")
     pool = confusables(keyword)
     return {
-        side: choose(speakable(pool, speakers[side]), number, side=side, mass=mass or DEFAULT_MASS)
+        side: choose(speakable(pool, speakers[side]), number, split=side, mass=mass or DEFAULT_MASS)
         for side, number in _told_counts("--distinct", distinct, voices.shares).items()
     }
 
@@ -231,7 +233,7 @@ def _print_list(chosen: "list[Candidate]") -> None:
     from wakeword_tools.texts.confusables import histogram
 
     for candidate in chosen:
-        print(f"{candidate.text:<28} # {candidate.distance:.2f}  {candidate.kind:<11} {' '.join(candidate.phones)}")
+        print(f"{candidate.text:<28} # {candidate.distance:.2f}  {candidate.origin:<11} {' '.join(candidate.phones)}")
     counts = histogram(chosen)
     print(f"#\n# {len(chosen)} texts by distance (1 is one typical phoneme edit):")
     for distance, number in counts.items():

@@ -11,9 +11,11 @@ import soxr
 from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import SynthesisError
 from wakeword.features import Array
-from wakeword_tools.engines.registry import engine_of
+from wakeword_tools.engines.espeak import ESPEAK
+from wakeword_tools.engines.registry import engine_named, engine_of, takes_phonemes, voice_named
 from wakeword_tools.engines.synthesizer import Prosody
-from wakeword_tools.engines.voices import ESPEAK, FESTIVAL, FLITE, TAKES_PHONEMES, Voice, voice_named
+from wakeword_tools.engines.voices import Voice
+from wakeword_tools.kinds import Split
 
 MANIFEST = "manifest.jsonl"
 MOODS = ("{}", "{}", "{}!", "{}?", "{}.")
@@ -54,7 +56,7 @@ class Recipe:
             "variant": self.voice.variant,
             "locator": self.voice.locator,
             "source": self.voice.source,
-            "group": self.voice.group,
+            "split": self.voice.split,
             "prosody": dataclasses.asdict(self.prosody),
             "pause_before": self.pause_before,
             "pause_after": self.pause_after,
@@ -91,11 +93,13 @@ class Utterance:
 
 
 def _voice(row: dict[str, str]) -> Voice:
-    """A built-in voice by its name, any other as the row describes it."""
-    if row.get("engine") in (ESPEAK, FLITE, FESTIVAL) or "locator" not in row:
+    """A voice by its name where that says all, any other as the row describes it."""
+    if "locator" not in row or engine_named(row["engine"]).named_voices():
         return voice_named(row["voice"])
-    fields = {name: row[name] for name in ("engine", "accent", "variant", "source", "group", "licence", "locator")}
-    return Voice(row["voice"], **fields)  # type: ignore[arg-type]
+    # "group" is what the split was called in older manifests.
+    split = Split(row["split"] if "split" in row else row["group"])
+    fields = {name: row[name] for name in ("engine", "accent", "variant", "source", "licence", "locator")}
+    return Voice(row["voice"], split=split, **fields)
 
 
 def plan(
@@ -121,7 +125,7 @@ def plan(
     by_source: dict[str, list[Voice]] = {}
     for voice in voices:
         by_source.setdefault(voice.source, []).append(voice)
-    able = [source for source, own in by_source.items() if any(voice.engine in TAKES_PHONEMES for voice in own)]
+    able = [source for source, own in by_source.items() if any(takes_phonemes(voice) for voice in own)]
     sources = _shuffled_rounds(list(by_source), count, random)
     recipes = []
     for text, source in zip(_shuffled_rounds(texts, count, random), sources, strict=True):
@@ -129,7 +133,7 @@ def plan(
             if not able:
                 raise SynthesisError(f"expected a voice of {ESPEAK} to speak the phonemes {text!r}; add that engine")
             source = able[int(random.integers(len(able)))]
-        own = [voice for voice in by_source[source] if "[[" not in text or voice.engine in TAKES_PHONEMES]
+        own = [voice for voice in by_source[source] if "[[" not in text or takes_phonemes(voice)]
         # Rounded, so that a manifest holds the very numbers.
         rate, pitch, pitch_range, formants, before, after = (
             round(float(value), 3)

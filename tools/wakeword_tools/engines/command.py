@@ -6,7 +6,7 @@
     name = "jenny"              # what {voice} becomes
     accent = "en-US"
     source = "jenny"            # the human behind it, if several voices are one person's
-    group = "test"              # or train, or validation; by a hash of the source if it does not say
+    split = "test"              # or train, or validation; by a hash of the source if it does not say
 
 Only ``command`` is required. ``{rate}`` and ``{pitch}`` are factors about 1. Without ``{text}`` the text comes on
 standard input. No shell is involved, and ``{text}`` is a word of its own, so no text is run unless the program itself
@@ -18,13 +18,16 @@ import shutil
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from wakeword.errors import SynthesisError
 from wakeword.features import Array
 from wakeword_tools.engines.programs import run_program, spoken_to_file
-from wakeword_tools.engines.synthesizer import Prosody, require_plain_words
-from wakeword_tools.engines.voices import COMMAND, Group, Voice, group_of_source
+from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words
+from wakeword_tools.engines.voices import Voice, split_of_source
+from wakeword_tools.kinds import Split
+
+COMMAND = "command"
 
 
 class CommandSynthesizer:
@@ -91,31 +94,36 @@ def _filled(word: str, values: dict[str, str]) -> str:
     return word
 
 
-def command_voices(command: str, names: Sequence[str] = ("default",), *, group: Group | None = None) -> list[Voice]:
+def command_voices(command: str, names: Sequence[str] = ("default",), *, split: Split | None = None) -> list[Voice]:
     """Voices of a command line. ``SynthesisError`` if it has no ``{wav}`` or no such program is there."""
     program = _program(command)
-    return [_voice(program, command, {"name": name} | ({"group": group} if group else {}), "unknown") for name in names]
+    return [_voice(program, command, {"name": name}, "unknown", split) for name in names]
 
 
-def read_command_voices(path: Path | str, group: Group | None = None) -> list[Voice]:
+def read_command_voices(path: Path | str, split: Split | None = None) -> list[Voice]:
     """Voices of a TOML file as above. ``SynthesisError`` for anything that it should not hold."""
     try:
         settings = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         command, licence = settings["command"], str(settings.get("licence", "unknown"))
         tables = settings.get("voices", [{"name": "default"}])
         program = _program(command)
-        return [_voice(program, command, {"group": group} | table if group else table, licence) for table in tables]
+        return [_voice(program, command, table, licence, split) for table in tables]
     except OSError as error:
         raise SynthesisError(f"{path}: expected a TOML file about a command that speaks: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError, UnicodeDecodeError) as error:
         raise SynthesisError(f"{path}: expected a command and voices with names ({error!r})") from error
 
 
-def _voice(program: str, command: str, table: dict[str, Any], licence: str) -> Voice:
+def _voice(program: str, command: str, table: dict[str, Any], licence: str, default: Split | None) -> Voice:
     name = str(table["name"])
     source = f"{COMMAND}:{program}:{table.get('source', name)}"
-    group: Group = table.get("group") or group_of_source(source)
-    if group not in get_args(Group):
-        raise SynthesisError(f"expected a voice group among {', '.join(get_args(Group))}, got {group!r}")
+    # "group" is what the split was called in older files.
+    stated = table.get("split", table.get("group"))
+    if stated not in (None, *Split):
+        raise SynthesisError(f"expected a split of voices among {', '.join(Split)}, got {stated!r}")
+    split = Split(stated) if stated else default or split_of_source(source)
     accent = str(table.get("accent", "en"))
-    return Voice(f"{COMMAND}:{program}:{name}", COMMAND, accent, name, source, group, licence, command)
+    return Voice(f"{COMMAND}:{program}:{name}", COMMAND, accent, name, source, split, licence, command)
+
+
+ENGINE = Engine(name=COMMAND, voices=read_command_voices, synthesizer=CommandSynthesizer, takes_place="FILE.toml")

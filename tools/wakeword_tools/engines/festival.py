@@ -5,11 +5,28 @@ import shutil
 from wakeword.errors import SynthesisError
 from wakeword.features import Array
 from wakeword_tools.engines.programs import run_program, spoken_to_file
-from wakeword_tools.engines.synthesizer import Prosody, require_plain_words
-from wakeword_tools.engines.voices import FESTIVAL, Voice, festival_voices
+from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words
+from wakeword_tools.engines.voices import Voice, split_of_source
 
+FESTIVAL = "festival"
+
+# Voice -> accent and human. kal and slt are the humans of flite's voices.
+_VOICES = {
+    "kal_diphone": ("en-US", "flite:kal16"),
+    "ked_diphone": ("en-US", "festival:ked"),
+    "us_slt_hts": ("en-US", "flite:slt"),
+    "cmu_us_slt_arctic_hts": ("en-US", "flite:slt"),
+}
 # Hz, festival's own for its diphone voices.
 _MEAN_PITCH, _PITCH_RANGE = 110, 14
+
+
+def festival_voices() -> list[Voice]:
+    """The voices of festival whose humans are known."""
+    return [
+        Voice(f"{FESTIVAL}:{name}", FESTIVAL, accent, name, source, split_of_source(source), "MIT-Festival")
+        for name, (accent, source) in _VOICES.items()
+    ]
 
 
 class FestivalSynthesizer:
@@ -51,3 +68,12 @@ class FestivalSynthesizer:
 
 def _quoted(path: object) -> str:
     return f'"{path}"'
+
+
+ENGINE = Engine(
+    name=FESTIVAL,
+    # Only those that are installed.
+    voices=lambda place, split: FestivalSynthesizer().voices(),
+    synthesizer=FestivalSynthesizer,
+    named_voices=festival_voices,
+)

@@ -5,8 +5,22 @@ import shutil
 from wakeword.errors import SynthesisError
 from wakeword.features import Array
 from wakeword_tools.engines.programs import run_program, spoken_to_file
-from wakeword_tools.engines.synthesizer import Prosody, require_plain_words
-from wakeword_tools.engines.voices import FLITE, Voice, flite_voices
+from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words
+from wakeword_tools.engines.voices import Voice, split_of_source
+
+FLITE = "flite"
+
+# Human speaker -> accent. kal and awb_time, which flite also lists, are 8 kHz or speak only the time.
+_ACCENTS = {"awb": "en-GB-scotland", "rms": "en-US", "kal16": "en-US", "slt": "en-US"}
+
+
+def flite_voices() -> list[Voice]:
+    """The 16 kHz voices that come with flite, each a human speaker recorded by Carnegie Mellon University."""
+    return [_voice(speaker, accent, f"{FLITE}:{speaker}") for speaker, accent in _ACCENTS.items()]
+
+
+def _voice(speaker: str, accent: str, name: str) -> Voice:
+    return Voice(name, FLITE, accent, speaker, name, split_of_source(name), "MIT-Festival")
 
 
 class FliteSynthesizer:
@@ -36,3 +50,11 @@ class FliteSynthesizer:
         return spoken_to_file(
             lambda path: run_program([self._program, "-voice", voice.variant, *options, "-t", text, "-o", str(path)])
         )
+
+
+ENGINE = Engine(
+    name=FLITE,
+    voices=lambda place, split: flite_voices(),
+    synthesizer=FliteSynthesizer,
+    named_voices=flite_voices,
+)

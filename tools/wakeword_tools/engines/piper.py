@@ -11,11 +11,14 @@ import soxr
 from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import SynthesisError
 from wakeword.features import Array
-from wakeword_tools.engines.synthesizer import Prosody, require_plain_words
-from wakeword_tools.engines.voices import FLITE, PIPER, Group, Voice, group_of_source
+from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words
+from wakeword_tools.engines.voices import Voice, split_of_source
+from wakeword_tools.kinds import Split
 
 if TYPE_CHECKING:
     from piper import PiperVoice
+
+PIPER = "piper"
 
 
 class PiperSynthesizer:
@@ -66,20 +69,20 @@ def _loaded(path: str) -> "PiperVoice":
         raise SynthesisError(f"{path}: expected a Piper voice, could not load it: {error}") from error
 
 
-def piper_voices(path: Path | str, group: Group | None = None) -> list[Voice]:
+def piper_voices(path: Path | str, split: Split | None = None) -> list[Voice]:
     """The voices of a file, or of all below a folder; one with several speakers is several voices.
 
-    Without a ``group``, each speaker goes to one by a hash of who it is. Raises ``SynthesisError`` if there is none or
+    Without a ``split``, each speaker goes to one by a hash of who it is. Raises ``SynthesisError`` if there is none or
     one has no readable JSON beside it.
     """
     root = Path(path)
     files = sorted(root.rglob("*.onnx")) if root.is_dir() else [root]
     if not files or not all(file.is_file() for file in files):
         raise SynthesisError(f"{path}: expected a Piper voice (.onnx) or a folder of them, found none")
-    return [voice for file in files for voice in _speakers(file, group)]
+    return [voice for file in files for voice in _speakers(file, split)]
 
 
-def _speakers(file: Path, group: Group | None) -> list[Voice]:
+def _speakers(file: Path, split: Split | None) -> list[Voice]:
     described = Path(f"{file}.json")
     try:
         card = json.loads(described.read_text(encoding="utf-8"))
@@ -98,7 +101,7 @@ def _speakers(file: Path, group: Group | None) -> list[Voice]:
                 accent=accent,
                 variant=str(number),
                 source=source,
-                group=group or group_of_source(source),
+                split=split or split_of_source(source),
                 licence="see the voice's model card",
                 locator=str(file.resolve()),
             )
@@ -109,5 +112,8 @@ def _speakers(file: Path, group: Group | None) -> list[Voice]:
 def _source(dataset: str, speaker: str) -> str:
     """The human, whatever the quality of the voice. Those of CMU ARCTIC are the humans of flite's voices."""
     if dataset.lower() == "arctic" and speaker:
-        return f"{FLITE}:{speaker.lower()}"
+        return f"flite:{speaker.lower()}"
     return f"{PIPER}:{dataset}" + (f"#{speaker}" if speaker else "")
+
+
+ENGINE = Engine(name=PIPER, voices=piper_voices, synthesizer=PiperSynthesizer, takes_place="FOLDER")

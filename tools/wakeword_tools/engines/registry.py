@@ -1,32 +1,112 @@
-"""The engine that each voice needs, made once for a process."""
+"""The engines that there are: those built in, one line each, and those that other packages bring.
 
-from collections.abc import Callable
+A package adds an engine with an entry point of the group ``wakeword.engines`` that has the engine's name and leads to its
+``Engine`` record::
+
+    [project.entry-points."wakeword.engines"]
+    mytts = "my_package.tts:ENGINE"
+"""
+
+from collections.abc import Iterable
 from functools import cache
+from importlib.metadata import entry_points
 
-from wakeword_tools.engines.command import CommandSynthesizer
-from wakeword_tools.engines.espeak import shared_espeak
-from wakeword_tools.engines.festival import FestivalSynthesizer
-from wakeword_tools.engines.flite import FliteSynthesizer
-from wakeword_tools.engines.kokoro import KokoroSynthesizer
-from wakeword_tools.engines.piper import PiperSynthesizer
-from wakeword_tools.engines.synthesizer import Synthesizer
-from wakeword_tools.engines.voices import COMMAND, ESPEAK, FESTIVAL, FLITE, KOKORO, PIPER, Voice
+from wakeword.errors import SynthesisError
+from wakeword_tools.engines import command, espeak, festival, flite, kokoro, piper
+from wakeword_tools.engines.espeak import ESPEAK
+from wakeword_tools.engines.synthesizer import Engine, Synthesizer
+from wakeword_tools.engines.voices import Voice
+from wakeword_tools.kinds import Split
 
-_ENGINES: dict[str, Callable[[], Synthesizer]] = {
-    ESPEAK: shared_espeak,
-    FLITE: FliteSynthesizer,
-    FESTIVAL: FestivalSynthesizer,
-    PIPER: PiperSynthesizer,
-    KOKORO: KokoroSynthesizer,
-    COMMAND: CommandSynthesizer,
-}
+ENTRY_POINTS = "wakeword.engines"
+"""Group of the entry points through which other packages bring engines."""
 
-
-def engine_of(voice: Voice) -> Synthesizer:
-    """The engine of a voice. ``SynthesisError`` if it is not installed."""
-    return _engine(voice.engine)
+BUILT_IN = (
+    espeak.ENGINE,
+    flite.ENGINE,
+    festival.ENGINE,
+    piper.ENGINE,
+    kokoro.ENGINE,
+    command.ENGINE,
+)
 
 
 @cache
-def _engine(name: str) -> Synthesizer:
-    return _ENGINES[name]()
+def engine_named(name: str) -> Engine:
+    """The engine of that name; a built-in one goes before one from outside.
+
+    Raises ``SynthesisError`` if there is none, or if the package that brings it cannot be used.
+    """
+    for engine in BUILT_IN:
+        if engine.name == name:
+            return engine
+    for point in entry_points(group=ENTRY_POINTS, name=name):
+        try:
+            found = point.load()
+        except Exception as error:  # whatever a package from outside raises when it is imported
+            raise SynthesisError(f"the engine {name!r} of {point.value} could not be loaded: {error!r}") from error
+        if not isinstance(found, Engine) or found.name != name:
+            raise SynthesisError(f"expected an Engine named {name!r} at {point.value}, found {found!r:.200}")
+        return found
+    raise SynthesisError(f"expected engines among {_usages()}, got {name!r}")
+
+
+def engine_of(voice: Voice) -> Synthesizer:
+    """What speaks with a voice, made once for a process. ``SynthesisError`` if it is not installed."""
+    return _synthesizer(voice.engine)
+
+
+@cache
+def _synthesizer(name: str) -> Synthesizer:
+    return engine_named(name).synthesizer()
+
+
+def takes_phonemes(voice: Voice) -> bool:
+    """Whether a voice speaks phonemes in ``[[...]]``."""
+    return engine_named(voice.engine).takes_phonemes
+
+
+def english_voices(split: Split | None = None, *, engines: Iterable[str] = (ESPEAK,)) -> list[Voice]:
+    """The voices of a split, or of all splits, in a stable order.
+
+    An engine is its name, with ``:PLACE`` behind it if it takes one: ``espeak-ng``, ``flite``, ``festival``,
+    ``piper:FILE-OR-FOLDER``, ``kokoro:FOLDER`` (``kokoro`` for the folder in ``WAKEWORD_KOKORO``),
+    ``command:FILE.toml``, or one from outside. A place may have ``@train``, ``@validation`` or ``@test`` behind it to say
+    the split of all its voices. Only the embedded engine by default, so that a seed gives the same clips on every machine.
+    Of festival, only the voices that are installed. Raises ``SynthesisError`` on an unknown split or engine,
+    ``ConfigError`` on a folder that Kokoro cannot speak from.
+    """
+    if split is not None and split not in list(Split):
+        raise SynthesisError(f"expected a split of voices among {', '.join(Split)}, got {split!r}")
+    return [voice for engine in engines for voice in _voices_of(engine) if split in (None, voice.split)]
+
+
+def voice_named(name: str) -> Voice:
+    """The voice of that stable name, which begins with its engine's, if that engine describes voices by their names alone.
+
+    Raises ``SynthesisError`` if there is none.
+    """
+    for voice in engine_named(name.partition(":")[0]).named_voices():
+        if voice.name == name:
+            return voice
+    raise SynthesisError(f"expected the name of a voice such as 'espeak-ng:en-GB-x-rp+f3' or 'flite:slt', got {name!r}")
+
+
+def _voices_of(text: str) -> list[Voice]:
+    """Every voice of an engine as ``english_voices`` names it."""
+    name, colon, place = text.partition(":")
+    path, _, last = place.rpartition("@")
+    stated = next((split for split in Split if path and split == last), None)
+    place = path if stated else place
+    engine = engine_named(name)
+    if (colon and not (place and engine.takes_place)) or (engine.takes_place and engine.needs_place and not place):
+        raise SynthesisError(f"expected engines among {_usages()}, got {text!r}")
+    return engine.voices(place, stated)
+
+
+def _usages() -> str:
+    """How each engine is asked for; of those from outside the names alone, so that none of them is loaded for it."""
+    built_in = [f"{engine.name}:{engine.takes_place}" if engine.takes_place else engine.name for engine in BUILT_IN]
+    outside = sorted({point.name for point in entry_points(group=ENTRY_POINTS)} - {engine.name for engine in BUILT_IN})
+    *most, last = [*built_in, *outside]
+    return f"{', '.join(most)} and {last}"

@@ -1,15 +1,13 @@
-"""What a text-to-speech engine is.
+"""What a text-to-speech engine is, and how something is said."""
 
-``espeak`` is embedded; ``flite`` and ``festival`` are used where they are installed, ``piper`` and ``kokoro`` where
-the user has voices, and ``command`` is anything that can be run.
-"""
-
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from wakeword.errors import SynthesisError
 from wakeword.features import Array
 from wakeword_tools.engines.voices import Voice
+from wakeword_tools.kinds import Split
 
 
 @dataclass(frozen=True)
@@ -58,6 +56,26 @@ class Synthesizer(Protocol):
         engine fails.
         """
         ...
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine as the registry knows it."""
+
+    name: str
+    """Short and stable: ``--engine NAME`` asks for it, and manifests name it."""
+    voices: Callable[[str, Split | None], list[Voice]]
+    """The voices at a place (empty if the engine takes none), in a stable order; where a split is given, all are of it."""
+    synthesizer: Callable[[], Synthesizer]
+    """Called once in a process, before anything is spoken. ``SynthesisError`` if the engine is not installed."""
+    takes_phonemes: bool = False
+    """Whether it speaks ``[[...]]``."""
+    takes_place: str = ""
+    """What ``NAME:PLACE`` names, as messages show it, for instance ``FOLDER``; empty if there is no place to name."""
+    needs_place: bool = True
+    """Whether an engine that takes a place has none of its own."""
+    named_voices: Callable[[], list[Voice]] = list
+    """The voices that a name alone describes, whether or not they are installed here."""
 
 
 def require_plain_words(text: str, engine: str) -> None:

@@ -16,12 +16,13 @@ from wakeword.files import replacing
 from wakeword.model import assets_folder
 from wakeword_tools.clips.synthesize import level, trim
 from wakeword_tools.engines.espeak import EspeakSynthesizer
+from wakeword_tools.engines.registry import voice_named
 from wakeword_tools.engines.synthesizer import Prosody
-from wakeword_tools.engines.voices import Voice, voice_named
+from wakeword_tools.engines.voices import Voice
 
 KEYWORD = "marvin"
 
-# The voices are of the test group: no model trained by this project has heard them.
+# The voices are of the test split: no model trained by this project has heard them.
 _SENTENCES = (
     ("en-GB-x-rp+f4", 0.95, "Hey Marvin, turn on the lights."),
     ("en-US+m2", 0.90, "We caught a marlin near the island."),

@@ -15,7 +15,8 @@ from wakeword.audio import SAMPLE_RATE, read_audio, write_audio
 from wakeword.files import require_absent
 from wakeword.model import Model
 from wakeword.scorer import DEFAULT_HOP
-from wakeword_tools.measure.recordings import Group, Recording, Scored
+from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.recordings import Recording, Scored
 from wakeword_tools.measure.scores import Scores, ScoreSet, event_windows, stream_scores
 
 FALSE_ACCEPTS = "false-accepts"
@@ -34,7 +35,7 @@ class Mistake:
     sort: str
     """``false-accepts`` or ``missed``."""
     group: str
-    """Group of the recording."""
+    """Kind of the recording, in the plural."""
     file: str
     start: float
     """Start of the window that was scored, in seconds of the file, as ``wakeword scan`` gives it."""
@@ -52,25 +53,25 @@ def find_mistakes(model: Model, scored: Scored, scores: ScoreSet, threshold: flo
     config = model.card.features
     window, step = config.samples_in(model.card.window), DEFAULT_HOP * config.hop_length
 
-    def mistake(sort: str, group: Group, recording: Recording, index: int, score: float, peak: float) -> Mistake:
+    def mistake(sort: str, kind: Kind, recording: Recording, index: int, score: float, peak: float) -> Mistake:
         start = index * step / SAMPLE_RATE
         end = min(start + window / SAMPLE_RATE, recording.seconds)
-        return Mistake(sort, group.value, str(recording.path), start, end, score, peak)
+        return Mistake(sort, kind.plural, str(recording.path), start, end, score, peak)
 
     accepted: list[Mistake] = []
-    for group, of_group in ((Group.NEGATIVES, scores.negatives), (Group.NEAR_NEGATIVES, scores.near_negatives)):
-        for recording, score in zip(scored.recordings[group], of_group.tolist(), strict=True):
+    for kind, of_kind in ((Kind.NEGATIVE, scores.negatives), (Kind.NEAR_NEGATIVE, scores.near_negatives)):
+        for recording, score in zip(scored.recordings[kind], of_kind.tolist(), strict=True):
             if score >= threshold:
                 # Where in the clip it was was not kept: a second pass over the few that failed is cheaper.
                 index = int(np.argmax(stream_scores(model, read_audio(recording.path))))
-                accepted.append(mistake(FALSE_ACCEPTS, group, recording, index, score, score))
-    for recording, stream in zip(scored.recordings[Group.BACKGROUND], scores.streams, strict=True):
+                accepted.append(mistake(FALSE_ACCEPTS, kind, recording, index, score, score))
+    for recording, stream in zip(scored.recordings[Kind.BACKGROUND], scores.streams, strict=True):
         for index in event_windows(stream, threshold):
             peak = _peak(stream, index, threshold)
-            accepted.append(mistake(FALSE_ACCEPTS, Group.BACKGROUND, recording, index, float(stream[index]), peak))
+            accepted.append(mistake(FALSE_ACCEPTS, Kind.BACKGROUND, recording, index, float(stream[index]), peak))
     missed = [
-        Mistake(MISSED, Group.POSITIVES.value, str(recording.path), 0.0, recording.seconds, score, score)
-        for recording, score in zip(scored.recordings[Group.POSITIVES], scores.positives.tolist(), strict=True)
+        Mistake(MISSED, Kind.POSITIVE.plural, str(recording.path), 0.0, recording.seconds, score, score)
+        for recording, score in zip(scored.recordings[Kind.POSITIVE], scores.positives.tolist(), strict=True)
         if score < threshold
     ]
     return sorted(accepted, key=lambda one: -one.peak) + sorted(missed, key=lambda one: one.peak)

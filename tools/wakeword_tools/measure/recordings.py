@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 import numpy as np
@@ -14,23 +13,16 @@ from wakeword.errors import AudioError, AudioFileError, AudioFormatError, Calibr
 from wakeword.features import Array
 from wakeword.model import Model
 from wakeword.sources import audio_files
+from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.scores import RecordingScorer, Scores, ScoreSet
 
 Warn = Callable[[str], None]
 
 
-class Group(StrEnum):
-    """What recordings are to the wake word."""
-
-    POSITIVES = "positives"
-    NEAR_NEGATIVES = "near_negatives"
-    NEGATIVES = "negatives"
-    BACKGROUND = "background"
-    """Long recordings without the wake word, scored as streams."""
-
-
-Files = Mapping[Group, Sequence[Path]]
-"""The files of each group that there is."""
+SCORED_KINDS = (Kind.POSITIVE, Kind.NEAR_NEGATIVE, Kind.NEGATIVE, Kind.BACKGROUND)
+"""In this order: of two copies among the negatives, the one that is known as a near negative counts."""
+Files = Mapping[Kind, Sequence[Path]]
+"""The files of each of ``SCORED_KINDS`` that there is."""
 Change = Callable[[Array, "Recording"], Array]
 """What is done to a clip, ``(samples,)``, before it is scored."""
 
@@ -49,7 +41,7 @@ class Recording:
 class Scored:
     """Recordings that were read, and what each model gave on them."""
 
-    recordings: Mapping[Group, Sequence[Recording]]
+    recordings: Mapping[Kind, Sequence[Recording]]
     """In the order of the scores."""
     sets: Sequence[ScoreSet]
     """One for each model."""
@@ -58,38 +50,38 @@ class Scored:
 
     @property
     def fingerprint(self) -> str:
-        """Sixteen hex digits of the samples and their groups: the same for the same data, wherever it lies."""
-        content = {group: sorted(one.digest for one in some) for group, some in self.recordings.items() if some}
+        """Sixteen hex digits of the samples and their kinds: the same for the same data, wherever it lies."""
+        content = {kind.plural: sorted(one.digest for one in some) for kind, some in self.recordings.items() if some}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
     def description(self) -> str:
         """Numbers of clips and hours in words."""
-        counts = {group: len(self.recordings.get(group, ())) for group in Group}
+        counts = {kind: len(self.recordings.get(kind, ())) for kind in SCORED_KINDS}
         hours = self.sets[0].hours
         return (
-            f"{counts[Group.POSITIVES]} positives, {counts[Group.NEGATIVES]} negatives, "
-            f"{counts[Group.NEAR_NEGATIVES]} near negatives, {hours:.2f} h of background"
+            f"{counts[Kind.POSITIVE]} positives, {counts[Kind.NEGATIVE]} negatives, "
+            f"{counts[Kind.NEAR_NEGATIVE]} near negatives, {hours:.2f} h of background"
         )
 
 
-def find_files(folders: Files) -> dict[Group, list[Path]]:
-    """The audio files in the folders of each group, each file once.
+def find_files(folders: Files) -> dict[Kind, list[Path]]:
+    """The audio files in the folders of each kind, each file once.
 
     Raises ``AudioFileError`` for a folder without any and ``CalibrationError`` for a file that would be both the wake
     word and not.
     """
     found = {
-        group: list(dict.fromkeys(file for root in roots for file in audio_files(root)))
-        for group, roots in folders.items()
+        kind: list(dict.fromkeys(file for root in roots for file in audio_files(root)))
+        for kind, roots in folders.items()
     }
-    positives = {file.resolve() for file in found.get(Group.POSITIVES, ())}
-    for group, files in found.items():
-        both = [file for file in files if group is not Group.POSITIVES and file.resolve() in positives]
+    positives = {file.resolve() for file in found.get(Kind.POSITIVE, ())}
+    for kind, files in found.items():
+        both = [file for file in files if kind is not Kind.POSITIVE and file.resolve() in positives]
         if both:
             raise CalibrationError(
                 f"{both[0]}: expected a recording to be the wake word or not, found it among the "
-                f"positives and the {_words(group)} ({len(both)} such); take it out of one"
+                f"positives and the {_words(kind)} ({len(both)} such); take it out of one"
             )
     return found
 
@@ -106,29 +98,28 @@ def score_files(
 
     ``change`` is applied to clips only; ``advance`` is called for each file that is done. Unreadable and empty files are
     named to ``warn`` and left out, and so are copies (by their samples), which would make the figures look surer than
-    they are. Raises ``DataError`` if a group has no readable file and ``CalibrationError`` for no positives and for a
+    they are. Raises ``DataError`` if a kind has no readable file and ``CalibrationError`` for no positives and for a
     recording that is both the wake word and not.
     """
     scorer = RecordingScorer(models)
     seen = _Seen(warn)
-    kept: dict[Group, list[Recording]] = {group: [] for group in Group}
-    scores: dict[Group, list[list[Scores]]] = {group: [] for group in Group}
-    # In the order of Group: of two copies among the negatives, the one that is known as a near negative counts.
-    for group in Group:
-        for path in files.get(group, ()):
+    kept: dict[Kind, list[Recording]] = {kind: [] for kind in SCORED_KINDS}
+    scores: dict[Kind, list[list[Scores]]] = {kind: [] for kind in SCORED_KINDS}
+    for kind in SCORED_KINDS:
+        for path in files.get(kind, ()):
             try:
-                recording, of_models = _score_file(scorer, path, group, change)
+                recording, of_models = _score_file(scorer, path, kind, change)
             except AudioError as error:
                 seen.unreadable(error)
             else:
-                if seen.is_new(recording, group):
-                    kept[group].append(recording)
-                    scores[group].append(of_models)
+                if seen.is_new(recording, kind):
+                    kept[kind].append(recording)
+                    scores[kind].append(of_models)
             if advance is not None:
                 advance(path)
-        if files.get(group) and not kept[group]:
-            raise DataError(f"none of the {len(files[group])} {_words(group)} could be used; see the warnings above")
-    if not kept[Group.POSITIVES]:
+        if files.get(kind) and not kept[kind]:
+            raise DataError(f"none of the {len(files[kind])} {_words(kind)} could be used; see the warnings above")
+    if not kept[Kind.POSITIVE]:
         raise CalibrationError("expected recordings of the wake word, got none")
     seen.tell_copies()
     return Scored(kept, [_score_set(kept, scores, index) for index in range(len(models))], seen.skipped)
@@ -147,11 +138,11 @@ def pcm_blocks(path: Path) -> Iterator[Array]:
 
 
 def _score_file(
-    scorer: RecordingScorer, path: Path, group: Group, change: Change | None
+    scorer: RecordingScorer, path: Path, kind: Kind, change: Change | None
 ) -> tuple[Recording, list[Scores]]:
     """A recording and the scores of each model: of a clip the best one, ``(1,)``, of background all, ``(windows,)``."""
     hashed = _Hashed(pcm_blocks(path))
-    if group is Group.BACKGROUND:
+    if kind is Kind.BACKGROUND:
         # A long recording is never held in memory.
         streams = scorer.score(hashed)
         return hashed.recording(path), streams
@@ -189,21 +180,21 @@ class _Seen:
     def __init__(self, warn: Warn) -> None:
         self.skipped = 0
         self._warn = warn
-        self._first: dict[str, tuple[Group, Path]] = {}
+        self._first: dict[str, tuple[Kind, Path]] = {}
         self._copies: list[tuple[Path, Path]] = []
 
     def unreadable(self, error: AudioError) -> None:
         self.skipped += 1
         self._warn(f"skipped: {error}")
 
-    def is_new(self, recording: Recording, group: Group) -> bool:
-        first_group, first = self._first.setdefault(recording.digest, (group, recording.path))
-        if first == recording.path and first_group is group:
+    def is_new(self, recording: Recording, kind: Kind) -> bool:
+        first_kind, first = self._first.setdefault(recording.digest, (kind, recording.path))
+        if first == recording.path and first_kind is kind:
             return True
-        if Group.POSITIVES in (group, first_group) and group is not first_group:
+        if Kind.POSITIVE in (kind, first_kind) and kind is not first_kind:
             raise CalibrationError(
-                f"expected a recording to be the wake word or not, but {first} among the {_words(first_group)} "
-                f"and {recording.path} among the {_words(group)} are the same sound; take it out of one"
+                f"expected a recording to be the wake word or not, but {first} among the {_words(first_kind)} "
+                f"and {recording.path} among the {_words(kind)} are the same sound; take it out of one"
             )
         self.skipped += 1
         self._copies.append((recording.path, first))
@@ -215,19 +206,19 @@ class _Seen:
             self._warn(f"skipped: {len(self._copies)} copies of other recordings, the first {path} (as {first})")
 
 
-def _words(group: Group) -> str:
-    return group.value.replace("_", " ")
+def _words(kind: Kind) -> str:
+    return kind.plural.replace("_", " ")
 
 
 def _score_set(
-    kept: Mapping[Group, Sequence[Recording]], scores: Mapping[Group, Sequence[Sequence[Scores]]], index: int
+    kept: Mapping[Kind, Sequence[Recording]], scores: Mapping[Kind, Sequence[Sequence[Scores]]], index: int
 ) -> ScoreSet:
-    of_group = {group: [of_models[index] for of_models in some] for group, some in scores.items()}
+    of_kind = {kind: [of_models[index] for of_models in some] for kind, some in scores.items()}
     nothing = np.zeros(0)
     return ScoreSet(
-        positives=np.concatenate([nothing, *of_group[Group.POSITIVES]]),
-        negatives=np.concatenate([nothing, *of_group[Group.NEGATIVES]]),
-        near_negatives=np.concatenate([nothing, *of_group[Group.NEAR_NEGATIVES]]),
-        streams=of_group[Group.BACKGROUND],
-        hours=sum(recording.seconds for recording in kept[Group.BACKGROUND]) / 3600,
+        positives=np.concatenate([nothing, *of_kind[Kind.POSITIVE]]),
+        negatives=np.concatenate([nothing, *of_kind[Kind.NEGATIVE]]),
+        near_negatives=np.concatenate([nothing, *of_kind[Kind.NEAR_NEGATIVE]]),
+        streams=of_kind[Kind.BACKGROUND],
+        hours=sum(recording.seconds for recording in kept[Kind.BACKGROUND]) / 3600,
     )

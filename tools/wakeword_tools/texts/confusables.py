@@ -13,12 +13,15 @@ from enum import StrEnum
 import numpy as np
 
 from wakeword.errors import SynthesisError
-from wakeword_tools.engines.voices import TAKES_PHONEMES, Group, Voice
+from wakeword_tools.engines.espeak import shared_espeak
+from wakeword_tools.engines.registry import takes_phonemes
+from wakeword_tools.engines.voices import Voice
+from wakeword_tools.kinds import Split
 from wakeword_tools.texts.lexicon import SpokenWord, words_near, zipf_frequency
 from wakeword_tools.texts.lists import read_texts, texts_without
 from wakeword_tools.texts.phonemes import Phones, from_espeak, is_vowel, pronounce, pronunciations, words_of
 from wakeword_tools.texts.sounds import Heard, distances, main_key, sound_keys
-from wakeword_tools.texts.splits import shipped_list, sides_of
+from wakeword_tools.texts.splits import shipped_list, splits_of
 from wakeword_tools.texts.wordlike import fragments, pseudo_words, written
 
 DEFAULT_MASS = {1: 0.4, 2: 0.4, 3: 0.2}
@@ -31,7 +34,7 @@ _MAIN_ACCENTS, _CLOSE = ("en-US", "en-GB-x-rp"), 2.0
 _NO_STRESS = str.maketrans("", "", "ˈˌ")
 
 
-class Kind(StrEnum):
+class Origin(StrEnum):
     """Where a text comes from."""
 
     LISTED = "listed"
@@ -45,7 +48,16 @@ class Kind(StrEnum):
 
 
 # Of each round of choices at a distance.
-_TURNS = (Kind.WORD, Kind.PHRASE, Kind.PSEUDO_WORD, Kind.WORD, Kind.FRAGMENT, Kind.PSEUDO_WORD, Kind.WORD, Kind.PHRASE)
+_TURNS = (
+    Origin.WORD,
+    Origin.PHRASE,
+    Origin.PSEUDO_WORD,
+    Origin.WORD,
+    Origin.FRAGMENT,
+    Origin.PSEUDO_WORD,
+    Origin.WORD,
+    Origin.PHRASE,
+)
 
 
 @dataclass(frozen=True)
@@ -57,8 +69,8 @@ class Candidate:
     phones: Phones
     distance: float
     """From the keyword, in typical phoneme edits."""
-    kind: Kind
-    side: Group
+    origin: Origin
+    split: Split
     """Where it may be used."""
     zipf: float = 0.0
     """How often its rarest word is used."""
@@ -69,7 +81,7 @@ class Candidate:
         return max(1, round(self.distance))
 
 
-_Found = tuple[str, Phones, Kind, float]
+_Found = tuple[str, Phones, Origin, float]
 
 
 def confusables(keyword: str, own: Sequence[str] = ()) -> list[Candidate]:
@@ -86,19 +98,19 @@ def confusables(keyword: str, own: Sequence[str] = ()) -> list[Candidate]:
     found: list[_Found] = [
         *_own(keyword, own),
         *_shipped(keyword),
-        *((word.text, word.phones, Kind.WORD, word.zipf) for word, _ in near),
+        *((word.text, word.phones, Origin.WORD, word.zipf) for word, _ in near),
         *_phrases(target[0]),
         *_made_up(keyword),
     ]
     every = _candidates(keyword, target, _different(found, target))
-    near_enough = [one for one in every if one.distance <= limit or one.kind in (Kind.LISTED, Kind.FRAGMENT)]
+    near_enough = [one for one in every if one.distance <= limit or one.origin in (Origin.LISTED, Origin.FRAGMENT)]
     return _read_differently(keyword, near_enough)
 
 
 def choose(
-    pool: Sequence[Candidate], size: int, *, side: Group | None = None, mass: Mapping[int, float] = DEFAULT_MASS
+    pool: Sequence[Candidate], size: int, *, split: Split | None = None, mass: Mapping[int, float] = DEFAULT_MASS
 ) -> list[Candidate]:
-    """``size`` candidates, or all of that side if they are fewer, spread over the distances as ``mass`` says.
+    """``size`` candidates, or all of that split if they are fewer, spread over the distances as ``mass`` says.
 
     Listed texts come first, then words (the commonest), phrases, pseudo-words and fragments in turn. What a distance
     lacks, the others give. The same for the same pool. Raises ``SynthesisError`` if the mass is not one or nothing is
@@ -108,7 +120,7 @@ def choose(
         raise SynthesisError(f"expected shares of distances from 1 up, none negative, got {dict(mass)}")
     bands: dict[int, list[Candidate]] = {band: [] for band in sorted(mass)}
     for candidate in pool:
-        if side in (None, candidate.side) and (band := min(candidate.band, max(mass))) in bands:
+        if split in (None, candidate.split) and (band := min(candidate.band, max(mass))) in bands:
             bands[band].append(candidate)
     if size < 1 or not any(bands.values()):
         raise SynthesisError("expected a size of 1 or more and texts to choose from, got none; change the keyword")
@@ -136,8 +148,8 @@ def without_sound_of(keyword: str, texts: Sequence[str]) -> list[str]:
 
 def speakable(pool: Sequence[Candidate], voices: Sequence[Voice]) -> list[Candidate]:
     """Those that the voices can speak: phonemes in ``[[...]]`` need an engine that takes them."""
-    take_phonemes = any(voice.engine in TAKES_PHONEMES for voice in voices)
-    return [candidate for candidate in pool if take_phonemes or "[[" not in candidate.text]
+    all_of_them = any(takes_phonemes(voice) for voice in voices)
+    return [candidate for candidate in pool if all_of_them or "[[" not in candidate.text]
 
 
 def histogram(candidates: Sequence[Candidate]) -> dict[float, int]:
@@ -157,7 +169,7 @@ def _own(keyword: str, texts: Sequence[str]) -> Iterator[_Found]:
     for text, ways in zip(texts, pronounce(texts), strict=True):
         if text not in other:
             raise SynthesisError(f"expected texts other than the keyword, got {text!r}, which sounds like {keyword!r}")
-        yield text, ways[0], Kind.LISTED, min(map(zipf_frequency, words_of(text)))
+        yield text, ways[0], Origin.LISTED, min(map(zipf_frequency, words_of(text)))
 
 
 def _shipped(keyword: str) -> Iterator[_Found]:
@@ -168,10 +180,10 @@ def _shipped(keyword: str) -> Iterator[_Found]:
 
 def _candidates(keyword: str, target: Sequence[Phones], found: Sequence[_Found]) -> list[Candidate]:
     away = distances(target, [phones for _, phones, _, _ in found])
-    sides = sides_of(keyword, (phones for _, phones, _, _ in found))
+    splits = splits_of(keyword, (phones for _, phones, _, _ in found))
     made = [
-        Candidate(text, phones, round(float(distance), 3), kind, side, zipf)
-        for (text, phones, kind, zipf), distance, side in zip(found, away, sides, strict=True)
+        Candidate(text, phones, round(float(distance), 3), origin, split, zipf)
+        for (text, phones, origin, zipf), distance, split in zip(found, away, splits, strict=True)
     ]
     return sorted(made, key=lambda one: (one.distance, -one.zipf, one.text))
 
@@ -182,7 +194,7 @@ def _phrases(phones: Phones) -> Iterator[_Found]:
         for left in halves[0]:
             for right in halves[1]:
                 text = f"{left.text} {right.text}"
-                yield text, left.phones + right.phones, Kind.PHRASE, min(left.zipf, right.zipf)
+                yield text, left.phones + right.phones, Origin.PHRASE, min(left.zipf, right.zipf)
 
 
 def _near_half(phones: Phones) -> list[SpokenWord]:
@@ -198,17 +210,17 @@ def _made_up(keyword: str) -> Iterator[_Found]:
     for at, phones in enumerate(spoken):
         others = [*words[:at], *words[at + 1 :]]
         if others:
-            yield " ".join(others), sum([*spoken[:at], *spoken[at + 1 :]], ()), Kind.FRAGMENT, 0.0
+            yield " ".join(others), sum([*spoken[:at], *spoken[at + 1 :]], ()), Origin.FRAGMENT, 0.0
         cut = fragments(phones)
-        made = [(part, Kind.FRAGMENT) for part in cut]
-        made += [(word, Kind.PSEUDO_WORD) for word in pseudo_words(phones, random=random)]
-        for (other, kind), text in zip(made, written([other for other, _ in made]), strict=True):
+        made = [(part, Origin.FRAGMENT) for part in cut]
+        made += [(word, Origin.PSEUDO_WORD) for word in pseudo_words(phones, random=random)]
+        for (other, origin), text in zip(made, written([other for other, _ in made]), strict=True):
             said = from_espeak(text) if text.startswith("[[") else other
             around = sum(spoken[:at], ()) + said + sum(spoken[at + 1 :], ())
-            yield " ".join([*words[:at], text, *words[at + 1 :]]), around, kind, 0.0
+            yield " ".join([*words[:at], text, *words[at + 1 :]]), around, origin, 0.0
         if others:
             for part, text in zip(cut, written(cut), strict=True):
-                yield text, from_espeak(text) if text.startswith("[[") else part, Kind.FRAGMENT, 0.0
+                yield text, from_espeak(text) if text.startswith("[[") else part, Origin.FRAGMENT, 0.0
 
 
 def _different(found: Sequence[_Found], target: Sequence[Phones]) -> list[_Found]:
@@ -238,8 +250,6 @@ def _read_differently(keyword: str, candidates: Sequence[Candidate]) -> list[Can
     """Those that the embedded engine never reads as it reads the keyword: none in its two main accents, and of the
     closest none in any.
     """
-    from wakeword_tools.engines.espeak import shared_espeak
-
     espeak = shared_espeak()
     plain = [one for one in candidates if "[[" not in one.text]
     same: set[str] = set()
@@ -252,16 +262,16 @@ def _read_differently(keyword: str, candidates: Sequence[Candidate]) -> list[Can
 
 
 def _in_turns(members: Sequence[Candidate]) -> Iterator[Candidate]:
-    """All of them: the listed ones, then kind after kind in turn, the commonest words of a kind first."""
-    queues: dict[Kind, list[Candidate]] = {kind: [] for kind in Kind}
+    """All of them: the listed ones, then origin after origin in turn, the commonest words first."""
+    queues: dict[Origin, list[Candidate]] = {origin: [] for origin in Origin}
     for one in members:
-        queues[one.kind].append(one)
-    for kind in (Kind.WORD, Kind.PHRASE):
-        queues[kind].sort(key=lambda one: (-one.zipf, one.text))
-    for kind in (Kind.PSEUDO_WORD, Kind.FRAGMENT):
-        queues[kind].sort(key=lambda one: hashlib.sha256(one.text.encode()).digest())
-    yield from queues.pop(Kind.LISTED)
+        queues[one.origin].append(one)
+    for origin in (Origin.WORD, Origin.PHRASE):
+        queues[origin].sort(key=lambda one: (-one.zipf, one.text))
+    for origin in (Origin.PSEUDO_WORD, Origin.FRAGMENT):
+        queues[origin].sort(key=lambda one: hashlib.sha256(one.text.encode()).digest())
+    yield from queues.pop(Origin.LISTED)
     while any(queues.values()):
-        for kind in _TURNS:
-            if queues[kind]:
-                yield queues[kind].pop(0)
+        for origin in _TURNS:
+            if queues[origin]:
+                yield queues[origin].pop(0)

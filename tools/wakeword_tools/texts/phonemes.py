@@ -9,6 +9,7 @@ from functools import cache
 from itertools import product
 
 from wakeword.errors import SynthesisError
+from wakeword_tools.engines.espeak import shared_espeak
 
 Phones = tuple[str, ...]
 
@@ -105,8 +106,6 @@ def as_espeak_reads(texts: Sequence[str]) -> list[Phones]:
     """How espeak-ng's American accent reads each text; ``()`` for one that it cannot read as English."""
     if not texts:
         return []
-    from wakeword_tools.engines.espeak import shared_espeak
-
     spoken = shared_espeak().phonemes(texts, "en-US")
     # Letters of other scripts it calls by their names.
     return [

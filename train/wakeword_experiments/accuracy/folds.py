@@ -1,6 +1,6 @@
 """A word of which a handful of people have said it: recall of its recipe by folds over those people.
 
-A test side of three or four recordings tells nothing. Here the recipe is trained once for each fold, with the fold's
+A test split of three or four recordings tells nothing. Here the recipe is trained once for each fold, with the fold's
 recordings kept for the test, so that every recording is tested by a model that never heard its speaker. The model that
 ships is none of these; what is measured is its recipe.
 """
@@ -18,17 +18,19 @@ from wakeword.errors import DataError
 from wakeword.files import replacing
 from wakeword.model import read_model
 from wakeword_experiments.accuracy.contenders import ours
+from wakeword_experiments.accuracy.held_out import Clips, Report, data_folders, deal
 from wakeword_experiments.accuracy.measurement import SNR, Bench
 from wakeword_experiments.accuracy.measures import ERRORS_AT, TARGETS, threshold_for
-from wakeword_experiments.accuracy.scores import SideHeard, SideScores, score_side
-from wakeword_experiments.accuracy.sides import Report, Side, data_folders, deal
+from wakeword_experiments.accuracy.scores import SplitHeard, SplitScores, score_clips
 from wakeword_experiments.report import markdown_table
+from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.intervals import clopper_pearson
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.scores import events_at
 from wakeword_train.config import TrainConfig
-from wakeword_train.data.clips import MANIFEST, Clip, Kind, Split, read_speech_commands
+from wakeword_train.data.clips import MANIFEST, Clip, read_speech_commands
 from wakeword_train.encoder.shipped import encoder_path, file_fingerprint
+from wakeword_train.pipeline import train_model
 from wakeword_train.training import DataFolders
 
 
@@ -39,7 +41,7 @@ class Plan:
     positives: Sequence[Clip]
     """Every recording of the word."""
     others: Sequence[Clip]
-    """Recorded other words of Speech Commands on their sides, without all that those speakers said."""
+    """Recorded other words of Speech Commands in their splits, without all that those speakers said."""
     folds: Sequence[frozenset[str]]
     """Speakers tested in each fold."""
 
@@ -60,11 +62,11 @@ def plan_folds(clips: Sequence[Clip], count: int) -> Plan:
 
 
 def fold_folders(plan: Plan, fold: int, folders: DataFolders, work: Path) -> DataFolders:
-    """``folders`` with manifests in ``work`` in place of Speech Commands: the fold's speakers on the test side."""
+    """``folders`` with manifests in ``work`` in place of Speech Commands: the fold's speakers in the test split."""
     tested = plan.folds[fold]
-    sides = {speaker: Split.TRAIN for one in plan.folds for speaker in one}
-    sides |= dict.fromkeys(tested, Split.TEST) | {_validated(plan, fold): Split.VALIDATION}
-    positives = [dataclasses.replace(clip, split=sides[clip.speaker]) for clip in plan.positives]
+    splits = {speaker: Split.TRAIN for one in plan.folds for speaker in one}
+    splits |= dict.fromkeys(tested, Split.TEST) | {_validated(plan, fold): Split.VALIDATION}
+    positives = [dataclasses.replace(clip, split=splits[clip.speaker]) for clip in plan.positives]
     return dataclasses.replace(
         folders,
         speech_commands=None,
@@ -75,7 +77,7 @@ def fold_folders(plan: Plan, fold: int, folders: DataFolders, work: Path) -> Dat
 
 def _manifest(folder: Path, clips: Sequence[Clip]) -> Path:
     rows = [
-        {"file": str(clip.path.resolve()), "text": clip.word, "source": clip.speaker, "group": clip.split}
+        {"file": str(clip.path.resolve()), "text": clip.word, "source": clip.speaker, "split": clip.split}
         for clip in clips
     ]
     with replacing(folder / MANIFEST) as temporary:
@@ -86,27 +88,27 @@ def _manifest(folder: Path, clips: Sequence[Clip]) -> Path:
 def measure_folds(config: TrainConfig, methods: Sequence[str], count: int, bench: Bench) -> dict[str, Any]:
     """Train the recipe by each method once for each fold and test it there; the record of recall over all recordings.
 
-    Thresholds are those of each model on the validation side, as in ``accuracy``.
+    Thresholds are those of each model on the validation split, as in ``accuracy``.
     """
     recipes = [dataclasses.replace(config, method=method) for method in methods]
-    held_out = dataclasses.replace(config, hold_out_recorded=True)
+    aside = dataclasses.replace(config, hold_out_recorded=True)
     folders = data_folders(bench.audio, config.keyword)
-    sides = deal(held_out, bench.audio, bench.work, near_clips=bench.near_clips, seed=bench.seed, report=bench.report)
+    held_out = deal(aside, bench.audio, bench.work, near_clips=bench.near_clips, seed=bench.seed, report=bench.report)
     # As they are dealt where all of the word's speakers are kept for the test.
-    dealt = [*sides.validation.generic, *sides.test.generic]
+    dealt = [*held_out.validation[Kind.NEGATIVE], *held_out.test[Kind.NEGATIVE]]
     known = {clip.path: clip for clip in dealt}
     published = read_speech_commands(bench.audio / "speech_commands", config.keyword)
     plan = plan_folds([known.get(clip.path, dataclasses.replace(clip, split=Split.TRAIN)) for clip in published], count)
     models = [[_train_fold(recipe, plan, fold, folders, bench) for fold in range(count)] for recipe in recipes]
     speakers = {clip.speaker for clip in plan.positives}
-    validation = dataclasses.replace(sides.validation, positives=())
-    test = _without(sides.test, speakers)
+    validation = {**held_out.validation, Kind.POSITIVE: []}
+    test = _without(held_out.test, speakers)
     contenders = [ours(path.stem, path, read_model(path)) for of_recipe in models for path in of_recipe]
     heard = [
-        score_side(side, contenders, mixer=mixer, snr=SNR, cache=bench.cache, report=bench.report)
-        for side, mixer in (
+        score_clips(clips, contenders, mixer=mixer, snr=SNR, cache=bench.cache, report=bench.report)
+        for clips, mixer in (
             (validation, None),
-            (test, NoiseMixer(sides.noise, seed=bench.seed, warn=bench.report)),
+            (test, NoiseMixer(held_out.noise, seed=bench.seed, warn=bench.report)),
         )
     ]
     return {
@@ -124,8 +126,6 @@ def measure_folds(config: TrainConfig, methods: Sequence[str], count: int, bench
 
 
 def _train_fold(config: TrainConfig, plan: Plan, fold: int, folders: DataFolders, bench: Bench) -> Path:
-    from wakeword_train.pipeline import run_training
-
     plain = dataclasses.replace(config, hold_out_recorded=False)
     work = bench.work / config.keyword
     out = work / f"{config.keyword}-{config.method}-fold{fold}-{fold_identity(plain, plan, fold)}.onnx"
@@ -134,9 +134,7 @@ def _train_fold(config: TrainConfig, plan: Plan, fold: int, folders: DataFolders
         return out
     own = fold_folders(plan, fold, folders, work / f"fold-{fold}")
     bench.report(f"fold {fold + 1} of {len(plan.folds)}: {len(plan.folds[fold])} people are tested")
-    run_training(
-        plain, own, out, work=work, device="cpu", resume=False, progress=lambda _: None, report=_quiet(bench.report)
-    )
+    train_model(plain, own, out, work=bench.work, report=_quiet(bench.report))
     return out
 
 
@@ -157,9 +155,9 @@ def _quiet(report: Report) -> Report:
     return lambda line: report(f"  {line}")
 
 
-def _without(side: Side, speakers: set[str]) -> Side:
+def _without(clips: Clips, speakers: set[str]) -> Clips:
     """The word's own speakers say nothing else: in other folds they are trained on."""
-    return dataclasses.replace(side, generic=[clip for clip in side.generic if clip.speaker not in speakers])
+    return {**clips, Kind.NEGATIVE: [clip for clip in clips[Kind.NEGATIVE] if clip.speaker not in speakers]}
 
 
 def _encoder_heard(card: ModelCard) -> bool:
@@ -167,18 +165,18 @@ def _encoder_heard(card: ModelCard) -> bool:
     return bool(card.training["encoder"]) and card.phrase not in card.training["encoder_held_out_words"]
 
 
-def _found(plan: Plan, names: Sequence[str], validation: SideHeard, test: SideHeard) -> dict[str, Any]:
+def _found(plan: Plan, names: Sequence[str], validation: SplitHeard, test: SplitHeard) -> dict[str, Any]:
     """Recall by target of the models ``names``, one for each fold, and the recordings that they miss."""
-    recordings = test.recordings["positives"]
+    recordings = test.recordings[Kind.POSITIVE]
     dealt = frozenset().union(*plan.folds)
     clips = sum(heard.speaker in dealt for heard in recordings)
     rows = []
     missed: dict[int, list[str]] = {}
     for target in TARGETS:
         found = {"clean": 0, "noisy": 0}
-        generic, close, accepts = [], [], 0
+        negatives, near_negatives, accepts = [], [], 0
         for name, tested in zip(names, plan.folds, strict=True):
-            scores: SideScores = test.scores[name]
+            scores: SplitScores = test.scores[name]
             threshold = threshold_for(validation.scores[name].clean, target)
             of_fold = [index for index, heard in enumerate(recordings) if heard.speaker in tested]
             for condition, of_clips in (("clean", scores.clean.positives), ("noisy", scores.noisy)):
@@ -187,17 +185,17 @@ def _found(plan: Plan, names: Sequence[str], validation: SideHeard, test: SideHe
                 if target.name == ERRORS_AT:
                     for index in sorted({*of_fold} - {*reached}):
                         missed.setdefault(index, []).append(condition)
-            generic.append(float((scores.clean.negatives >= threshold).mean()))
-            close.append(float((scores.clean.near_negatives >= threshold).mean()))
+            negatives.append(float((scores.clean.negatives >= threshold).mean()))
+            near_negatives.append(float((scores.clean.near_negatives >= threshold).mean()))
             accepts += events_at(scores.clean.streams, threshold)
         rows.append(
             {
                 "target": target.name,
                 **{name: [number, clips, *clopper_pearson(number, clips)] for name, number in found.items()},
-                "generic": sum(generic) / len(generic),
-                "close": sum(close) / len(close),
+                "generic": sum(negatives) / len(negatives),
+                "close": sum(near_negatives) / len(near_negatives),
                 "false_accepts": accepts,
-                "hours": len(names) * sum(heard.seconds for heard in test.recordings["background"]) / 3600,
+                "hours": len(names) * sum(heard.seconds for heard in test.recordings[Kind.BACKGROUND]) / 3600,
             }
         )
     return {

@@ -12,11 +12,13 @@ from wakeword.errors import ConfigError
 from wakeword.files import replacing
 from wakeword.model import Model, read_model
 from wakeword_experiments.accuracy.contenders import ELSEWHERE, Contender, ours, peers
+from wakeword_experiments.accuracy.held_out import DEALING, HeldOut, Report, deal, dealing
 from wakeword_experiments.accuracy.measures import ERRORS_AT, errors, figures, paired
-from wakeword_experiments.accuracy.page import page
-from wakeword_experiments.accuracy.scores import SideHeard, score_side
-from wakeword_experiments.accuracy.sides import DEALING, Report, Sides, deal, dealing
+from wakeword_experiments.accuracy.page import page_name, word_page
+from wakeword_experiments.accuracy.scores import SplitHeard, score_clips
+from wakeword_experiments.accuracy.summary import summary_page
 from wakeword_experiments.report import versions
+from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.store import ClipStore
@@ -24,7 +26,7 @@ from wakeword_train.data.store import ClipStore
 SNR = 10.0
 """Ratio of the word to the noise in the noisy condition, dB."""
 NOTES = "accuracy-notes.md"
-"""Beside the figures: what is written by hand and stands at the end of the page."""
+"""Beside the figures: what is written by hand; the page for users links to it."""
 _METHOD = "drocc-lf"
 """Compared with each other one."""
 
@@ -44,7 +46,7 @@ class Bench:
 def measure_accuracy(models: Sequence[Path], bench: Bench) -> dict[str, Any]:
     """The record of all models and of the peers: what the page is made from.
 
-    Raises ``ConfigError`` for models of one keyword that were trained on different sides.
+    Raises ``ConfigError`` for models of one keyword that were trained on different splits.
     """
     by_keyword: dict[str, dict[str, tuple[Path, Model]]] = {}
     for name, path in _names(models).items():
@@ -65,17 +67,41 @@ def measure_accuracy(models: Sequence[Path], bench: Bench) -> dict[str, Any]:
 
 
 def write_accuracy(record: Mapping[str, Any], figures_file: Path, report_file: Path) -> None:
-    """The figures as JSON and the page, with the notes that lie beside the figures."""
+    """The figures as JSON, the page for users, and a page of each word in a folder beside the figures.
+
+    ``folds-WORD.json`` beside the figures stands on the page for users in place of the word's first model; the notes that
+    lie there are linked.
+    """
     with replacing(figures_file) as temporary:
         temporary.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    words = figures_file.with_suffix("")
     notes = figures_file.parent / NOTES
-    text = page(
-        record,
-        figures=Path(os.path.relpath(figures_file, report_file.parent)).as_posix(),
-        notes=notes.read_text(encoding="utf-8") if notes.is_file() else "",
-    )
-    with replacing(report_file) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    pages = {
+        report_file: summary_page(
+            record,
+            figures=_link(figures_file, report_file),
+            words=_link(words, report_file),
+            folds=_folds(record, figures_file.parent),
+            notes=_link(notes, report_file) if notes.is_file() else "",
+        )
+    }
+    for result in record["keywords"]:
+        file = words / page_name(result["keyword"])
+        pages[file] = word_page(result, record, figures=_link(figures_file, file), summary=_link(report_file, file))
+    for file, text in pages.items():
+        with replacing(file) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+
+def _link(target: Path, page: Path) -> str:
+    return Path(os.path.relpath(target, page.parent)).as_posix()
+
+
+def _folds(record: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The records of ``measure_folds`` in a folder, by keyword."""
+    keywords = [result["keyword"] for result in record["keywords"]]
+    files = {keyword: (folder / f"folds-{page_name(keyword)}").with_suffix(".json") for keyword in keywords}
+    return {keyword: json.loads(file.read_text(encoding="utf-8")) for keyword, file in files.items() if file.is_file()}
 
 
 def read_record(path: Path) -> dict[str, Any]:
@@ -104,10 +130,10 @@ def _names(models: Sequence[Path]) -> dict[str, Path]:
 
 def _measure_keyword(config: TrainConfig, named: Mapping[str, tuple[Path, Model]], bench: Bench) -> dict[str, Any]:
     keyword = config.keyword
-    sides = deal(config, bench.audio, bench.work, near_clips=bench.near_clips, seed=bench.seed, report=bench.report)
+    held_out = deal(config, bench.audio, bench.work, near_clips=bench.near_clips, seed=bench.seed, report=bench.report)
     working, absent = peers(keyword)
     contenders = [*(ours(name, path, model) for name, (path, model) in named.items()), *working]
-    validation, test = _listen(keyword, sides, contenders, bench)
+    validation, test = _listen(keyword, held_out, contenders, bench)
     rows = [
         {
             "name": contender.name,
@@ -116,7 +142,7 @@ def _measure_keyword(config: TrainConfig, named: Mapping[str, tuple[Path, Model]
         }
         for contender in contenders
     ]
-    background = ClipStore(sides.validation.background).fingerprint
+    background = ClipStore(held_out.validation[Kind.BACKGROUND]).fingerprint
     for row in rows[: len(named)]:
         row["same_background"] = _fingerprint(named[row["name"]][1]) == background
     shipped = rows[0]["name"]
@@ -124,30 +150,36 @@ def _measure_keyword(config: TrainConfig, named: Mapping[str, tuple[Path, Model]
     return {
         "keyword": keyword,
         "dealing": {setting: getattr(config, setting) for setting in DEALING},
-        "sides": {"validation": validation.describe(), "test": test.describe(), "noise": len(sides.noise)},
+        "sides": {"validation": validation.describe(), "test": test.describe(), "noise": len(held_out.noise)},
         "contenders": rows,
         "absent": absent,
         "elsewhere": ELSEWHERE.get(keyword.casefold()),
         "paired": _pairs(rows, test),
-        "errors": {"name": shipped, **errors(test, test.scores[shipped], threshold, sides.distances)},
+        "errors": {"name": shipped, **errors(test, test.scores[shipped], threshold, held_out.distances)},
     }
 
 
-def _listen(keyword: str, sides: Sides, contenders: Sequence[Contender], bench: Bench) -> tuple[SideHeard, SideHeard]:
-    """Both sides as all contenders score them; noise is mixed in on the test side alone."""
-    mixer = NoiseMixer(sides.noise, seed=bench.seed, warn=bench.report)
+def _listen(
+    keyword: str, held_out: HeldOut, contenders: Sequence[Contender], bench: Bench
+) -> tuple[SplitHeard, SplitHeard]:
+    """Both splits as all contenders score them; noise is mixed into the test alone."""
+    mixer = NoiseMixer(held_out.noise, seed=bench.seed, warn=bench.report)
     bench.report(f"{keyword}: validation side, {len(contenders)} contenders")
-    validation = score_side(sides.validation, contenders, mixer=None, snr=SNR, cache=bench.cache, report=bench.report)
+    validation = score_clips(
+        held_out.validation, contenders, mixer=None, snr=SNR, cache=bench.cache, report=bench.report
+    )
     bench.report(f"{keyword}: test side")
-    return validation, score_side(sides.test, contenders, mixer=mixer, snr=SNR, cache=bench.cache, report=bench.report)
+    return validation, score_clips(
+        held_out.test, contenders, mixer=mixer, snr=SNR, cache=bench.cache, report=bench.report
+    )
 
 
 def _fingerprint(model: Model) -> object:
-    """Of the long recordings on the validation side, as the card has it."""
+    """Of the long recordings of the validation split, as the card has it."""
     return model.card.training.get("validation", {}).get("background", {}).get("fingerprint")
 
 
-def _pairs(rows: Sequence[Mapping[str, Any]], test: SideHeard) -> list[dict[str, Any]]:
+def _pairs(rows: Sequence[Mapping[str, Any]], test: SplitHeard) -> list[dict[str, Any]]:
     """Our method against each other one wherever seed and positives are the same."""
     own = [row for row in rows if row["ours"]]
     found = []

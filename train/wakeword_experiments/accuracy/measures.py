@@ -1,4 +1,4 @@
-"""From scores to figures: thresholds from the validation side, rates on the test side, and what goes wrong there."""
+"""From scores to figures: thresholds from the validation split, rates on the test split, and what goes wrong there."""
 
 import dataclasses
 from collections import Counter
@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from wakeword.card import Rate
-from wakeword_experiments.accuracy.scores import Heard, SideHeard, SideScores
+from wakeword_experiments.accuracy.scores import Heard, SplitHeard, SplitScores
+from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.intervals import clopper_pearson
 from wakeword_tools.measure.rates import RateKind, Target, choose_fa_per_hour, measure
 from wakeword_tools.measure.scores import Scores, ScoreSet
@@ -50,7 +51,7 @@ def threshold_for(scores: ScoreSet, target: Target) -> float:
     return choose_fa_per_hour(scores, target.value).threshold
 
 
-def figures(validation: SideScores, test: SideScores) -> dict[str, dict[str, Any]]:
+def figures(validation: SplitScores, test: SplitScores) -> dict[str, dict[str, Any]]:
     """By target: the threshold that ``validation`` gives, and what it does on ``test``.
 
     ``oracle`` is recall with the threshold that the negatives of the test itself give, which nobody has in advance.
@@ -81,7 +82,7 @@ def figures(validation: SideScores, test: SideScores) -> dict[str, dict[str, Any
 
 
 def _plain(rate: Rate | None) -> dict[str, Any]:
-    # Both sides have every kind of negatives; dealing has made sure of it.
+    # Both splits have every kind of negatives; dealing has made sure of it.
     assert rate is not None
     return dataclasses.asdict(rate)
 
@@ -95,7 +96,7 @@ def _share(count: int, trials: int) -> dict[str, Any]:
 
 
 def paired(
-    first: SideScores, second: SideScores, thresholds: Mapping[str, tuple[float, float]]
+    first: SplitScores, second: SplitScores, thresholds: Mapping[str, tuple[float, float]]
 ) -> list[dict[str, Any]]:
     """Recall of two models on the same recordings, each at its own threshold of each target: the exact McNemar test.
 
@@ -125,16 +126,15 @@ def paired(
     return rows
 
 
-def errors(heard: SideHeard, scores: SideScores, threshold: float, distances: Mapping[str, float]) -> dict[str, Any]:
-    """What fires though it should not, and what is missed, at a threshold on the test side."""
-    close = heard.recordings["close"]
+def errors(heard: SplitHeard, scores: SplitScores, threshold: float, distances: Mapping[str, float]) -> dict[str, Any]:
+    """What fires though it should not, and what is missed, at a threshold on the test split."""
+    close = heard.recordings[Kind.NEAR_NEGATIVE]
     fired = scores.clean.near_negatives >= threshold
-    generic = _by_word(heard.recordings["generic"], scores.clean.negatives >= threshold)
     return {
         "by_distance": _by_distance(close, fired, distances),
         "texts": [{**row, "distance": distances.get(row["word"])} for row in _by_word(close, fired)],
-        "words": generic,
-        "missed": _missed(heard.recordings["positives"], scores, threshold),
+        "words": _by_word(heard.recordings[Kind.NEGATIVE], scores.clean.negatives >= threshold),
+        "missed": _missed(heard.recordings[Kind.POSITIVE], scores, threshold),
     }
 
 
@@ -155,7 +155,7 @@ def _by_word(heard: Sequence[Heard], fired: Fired) -> list[dict[str, Any]]:
     return [{"word": word, "fired": loud[word], "clips": clips[word]} for word in ordered[:_MOST_TEXTS]]
 
 
-def _missed(positives: Sequence[Heard], scores: SideScores, threshold: float) -> list[dict[str, Any]]:
+def _missed(positives: Sequence[Heard], scores: SplitScores, threshold: float) -> list[dict[str, Any]]:
     """The recordings that are missed clean or in noise, the lowest score first."""
     pairs = sorted(
         zip(scores.clean.positives, scores.noisy, range(len(positives)), strict=True), key=lambda pair: pair[0]

@@ -1,4 +1,4 @@
-"""Recordings of a side, read once and scored by every contender; scores can be kept on disk."""
+"""Recordings of a split, read once and scored by every contender; scores can be kept on disk."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,8 @@ from wakeword.features import Array
 from wakeword.files import replacing
 from wakeword.takes.word_region import locate_word
 from wakeword_experiments.accuracy.contenders import Contender
-from wakeword_experiments.accuracy.sides import Report, Side
+from wakeword_experiments.accuracy.held_out import FIGURE_NAMES, Clips, Report
+from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.recordings import Recording
 from wakeword_tools.measure.scores import Scores, ScoreSet
@@ -43,8 +44,8 @@ class Heard:
 
 
 @dataclass(frozen=True)
-class SideScores:
-    """What one contender gave on a side."""
+class SplitScores:
+    """What one contender gave on a split."""
 
     clean: ScoreSet
     noisy: Scores
@@ -52,17 +53,16 @@ class SideScores:
 
 
 @dataclass(frozen=True)
-class SideHeard:
-    """The recordings of a side in the order of the scores, and the scores of each contender by name."""
+class SplitHeard:
+    """The recordings of a split in the order of the scores, and the scores of each contender by name."""
 
-    recordings: Mapping[str, Sequence[Heard]]
-    """By ``positives``, ``generic``, ``close`` and ``background``."""
-    scores: Mapping[str, SideScores]
+    recordings: Mapping[Kind, Sequence[Heard]]
+    scores: Mapping[str, SplitScores]
 
     def describe(self) -> dict[str, dict[str, Any]]:
         """Numbers of clips, speakers and words, and hours, of each kind."""
         return {
-            kind: {
+            FIGURE_NAMES[kind]: {
                 "clips": len(heard),
                 "speakers": len({one.speaker for one in heard}),
                 "words": len({one.word for one in heard}),
@@ -124,28 +124,29 @@ def padded(samples: Array, digest: str) -> Array:
     return np.concatenate([before, samples, after])
 
 
-def score_side(
-    side: Side,
+def score_clips(
+    clips: Clips,
     contenders: Sequence[Contender],
     *,
     mixer: NoiseMixer | None,
     snr: float,
     cache: Path | None,
     report: Report,
-) -> SideHeard:
-    """Score a side's recordings with every contender; with a ``mixer`` the positives once more, ``snr`` dB over noise.
+) -> SplitHeard:
+    """Score a split's recordings with every contender; with a ``mixer`` the positives once more, ``snr`` dB over noise.
 
     Unreadable files are reported and left out, and so are copies. Raises ``DataError`` if a kind has none left.
     """
     kept = [Kept(contender, cache) for contender in contenders]
-    recordings: dict[str, list[Heard]] = {}
-    scores: dict[str, list[list[Scores]]] = {}
+    recordings: dict[Kind, list[Heard]] = {}
+    scores: dict[Kind, list[list[Scores]]] = {}
     noisy: list[list[Scores]] = [[] for _ in contenders]
     seen: set[str] = set()
-    for kind, clips in vars(side).items():
-        report(f"{len(clips)} recordings: {kind}")
+    for kind, name in FIGURE_NAMES.items():
+        of_kind = clips[kind]
+        report(f"{len(of_kind)} recordings: {name}")
         recordings[kind], scores[kind] = [], [[] for _ in contenders]
-        for clip in clips:
+        for clip in of_kind:
             loaded = _read(clip, seen, report)
             if loaded is None:
                 continue
@@ -153,34 +154,34 @@ def score_side(
             recordings[kind].append(_heard(clip, samples))
             if len(recordings[kind]) % _SAVED_EVERY == 0:
                 _save(kept)
-                report(f"{len(recordings[kind])} of {len(clips)} {kind}")
-            long = kind == "background"
+                report(f"{len(recordings[kind])} of {len(of_kind)} {name}")
+            long = kind is Kind.BACKGROUND
             whole = samples if long else padded(samples, recording.digest)
             for of_contender, store in zip(scores[kind], kept, strict=True):
                 of_contender.append(store.score(whole, best=not long))
-            if kind == "positives" and mixer is not None:
+            if kind is Kind.POSITIVE and mixer is not None:
                 mixed = mixer.mix(whole, recording, snr=snr)
                 for of_contender, store in zip(noisy, kept, strict=True):
                     of_contender.append(store.score(mixed, best=True))
         _save(kept)
-        if clips and not recordings[kind]:
-            raise DataError(f"none of the {len(clips)} {kind} could be used; see the warnings above")
-    hours = sum(one.seconds for one in recordings["background"]) / 3600
+        if of_kind and not recordings[kind]:
+            raise DataError(f"none of the {len(of_kind)} {name} could be used; see the warnings above")
+    hours = sum(one.seconds for one in recordings[Kind.BACKGROUND]) / 3600
     names = [contender.name for contender in contenders]
     sets = [_score_set({kind: of[index] for kind, of in scores.items()}, hours) for index in range(len(names))]
-    return SideHeard(
+    return SplitHeard(
         recordings,
-        {name: SideScores(of, _joined(loud)) for name, of, loud in zip(names, sets, noisy, strict=True)},
+        {name: SplitScores(of, _joined(loud)) for name, of, loud in zip(names, sets, noisy, strict=True)},
     )
 
 
-def _score_set(scores: Mapping[str, Sequence[Scores]], hours: float) -> ScoreSet:
+def _score_set(scores: Mapping[Kind, Sequence[Scores]], hours: float) -> ScoreSet:
     """The scores of one contender by kind."""
     return ScoreSet(
-        positives=_joined(scores["positives"]),
-        negatives=_joined(scores["generic"]),
-        near_negatives=_joined(scores["close"]),
-        streams=scores["background"],
+        positives=_joined(scores[Kind.POSITIVE]),
+        negatives=_joined(scores[Kind.NEGATIVE]),
+        near_negatives=_joined(scores[Kind.NEAR_NEGATIVE]),
+        streams=scores[Kind.BACKGROUND],
         hours=hours,
     )
 

@@ -27,16 +27,16 @@ _BASE = FitConfig(adversary=adversary(), warmup_epochs=8, epochs=30, batch_size=
 
 
 @dataclass(frozen=True)
-class Side:
-    """One side of the split; images ``(n, 1, side, side)``, normalised."""
+class SplitImages:
+    """The images of one split ``(n, 1, side, side)``, normalised."""
 
     zeros: Points
     ones: Points
     half_zeros: Points
 
 
-def deal(zeros: Images, ones: Images, seed: int) -> tuple[Side, Side, Side]:
-    """Half of each digit for training, a quarter for validation, the rest for test; normalised by the training side."""
+def deal(zeros: Images, ones: Images, seed: int) -> tuple[SplitImages, SplitImages, SplitImages]:
+    """Half of each digit for training, a quarter for validation, the rest for test; normalised by those for training."""
     generator = np.random.default_rng(seed)
     parts = []
     for images in (zeros, ones):
@@ -48,15 +48,15 @@ def deal(zeros: Images, ones: Images, seed: int) -> tuple[Side, Side, Side]:
     def normalised(images: Images) -> Points:
         return ((images - mean) / deviation)[:, None].astype(np.float32)
 
-    def side(number: int) -> Side:
+    def of_split(number: int) -> SplitImages:
         held_out = parts[0][number]
         halves = np.concatenate([half_blank(held_out, generator) for _ in range(_MASKS)])
-        return Side(normalised(held_out), normalised(parts[1][number]), normalised(halves))
+        return SplitImages(normalised(held_out), normalised(parts[1][number]), normalised(halves))
 
-    return side(0), side(1), side(2)
+    return of_split(0), of_split(1), of_split(2)
 
 
-def figures(scorer: Scorer, validation: Side, test: Side) -> dict[str, float]:
+def figures(scorer: Scorer, validation: SplitImages, test: SplitImages) -> dict[str, float]:
     """Recall and realised false positive rates, in per cent, at the threshold that validation's half zeros set; and AUC."""
     threshold = threshold_at_fpr(scorer(validation.half_zeros), FPR)
 

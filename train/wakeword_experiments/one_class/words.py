@@ -28,7 +28,8 @@ from wakeword_experiments.one_class.baselines import (
 from wakeword_experiments.one_class.fitted import Points
 from wakeword_experiments.one_class.networks import recurrent_encoder
 from wakeword_experiments.report import Progress
-from wakeword_train.data.clips import Kind, read_speech_commands
+from wakeword_tools.kinds import Kind
+from wakeword_train.data.clips import read_speech_commands
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.store import ClipStore
 
@@ -42,12 +43,12 @@ def read_words(root: Path, keyword: str) -> tuple[Points, Points, list[str], lis
     ``root`` is Speech Commands. Raises ``DataError`` if there are under 30 clips of the keyword.
     """
     clips = [clip for clip in read_speech_commands(root, keyword) if clip.kind is not Kind.NOISE]
-    sides = [[clip for clip in clips if clip.kind is kind] for kind in (Kind.POSITIVE, Kind.NEGATIVE)]
-    if len(sides[0]) < 30:
+    by_kind = [[clip for clip in clips if clip.kind is kind] for kind in (Kind.POSITIVE, Kind.NEGATIVE)]
+    if len(by_kind[0]) < 30:
         raise DataError(
-            f"{root}: expected 30 or more clips of {keyword!r}, found {len(sides[0])}; choose another --keyword"
+            f"{root}: expected 30 or more clips of {keyword!r}, found {len(by_kind[0])}; choose another --keyword"
         )
-    positives, negatives = (ClipStore(side) for side in sides)
+    positives, negatives = (ClipStore(own) for own in by_kind)
     return (
         _windows(positives),
         _windows(negatives),

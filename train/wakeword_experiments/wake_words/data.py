@@ -1,7 +1,7 @@
 """Recorded and synthesised clips for one keyword, cut into windows that all methods share.
 
 Close negatives are synthesised. Where training has synthesised clips at all, both of its classes have: otherwise a detector
-of synthetic speech would score well. No speaker, no voice source and no close text stands on two sides.
+of synthetic speech would score well. No speaker, no voice source and no close text is in two splits.
 """
 
 import hashlib
@@ -19,14 +19,15 @@ from torch import Tensor, nn
 from wakeword.errors import DataError
 from wakeword.model import assets_folder
 from wakeword_tools.clips.synthesize import synthesize
-from wakeword_tools.engines.voices import english_voices
+from wakeword_tools.engines.registry import english_voices
+from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.lists import read_texts, texts_without
 from wakeword_tools.texts.phonemes import pronunciations
 from wakeword_tools.texts.sounds import Heard, sound_keys
 from wakeword_train.config import WINDOW, MixConfig
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.batches import BatchSampler, load_stores
-from wakeword_train.data.clips import Clip, Kind, Split, deal_speakers, read_folder, read_speech_commands
+from wakeword_train.data.clips import Clip, deal_speakers, read_folder, read_speech_commands
 from wakeword_train.data.store import ClipStore
 from wakeword_train.model.network import WakeWordNetwork
 from wakeword_train.validation import ValidationSet, score_windows, validation_set
@@ -36,6 +37,16 @@ Regime = Literal["paper", "unseen", "seen"]
 the keyword and of other words beside them. ``seen``: close words too, others than those of the test."""
 
 Scores = NDArray[np.float64]
+
+SYNTHETIC = "synthetic"
+"""Positives that are synthesised, which are counted apart."""
+FIGURE_NAMES = {
+    Kind.POSITIVE.value: "real",
+    SYNTHETIC: SYNTHETIC,
+    Kind.NEGATIVE.value: "generic",
+    Kind.NEAR_NEGATIVE.value: "close",
+}
+"""What the published figures call the groups of held-out clips."""
 
 _BANK_BATCH = 96
 _MIXES: dict[Regime, MixConfig] = {
@@ -60,12 +71,12 @@ class DataSizes:
 
 
 @dataclass(frozen=True)
-class Side:
+class HeldOut:
     """Held-out windows with what each clip is."""
 
     windows: ValidationSet
     groups: NDArray[np.str_]
-    """``(clips,)``: ``real``, ``synthetic`` (both the keyword), ``generic`` or ``close``."""
+    """``(clips,)``: a kind, or ``synthetic`` for what is synthesised of the keyword."""
 
     def scores(self, network: nn.Module) -> dict[str, Scores]:
         """Group -> score of each clip, that of its best window."""
@@ -81,16 +92,16 @@ class Task:
     inputs: Tensor
     """Augmented MFCC, ``(n, WINDOW, n_mfcc)``."""
     labels: Tensor
-    validation: Side
-    test: Side
+    validation: HeldOut
+    test: HeldOut
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
 def gather(word: str, data: Path, work: Path, sizes: DataSizes, *, split: str) -> list[Clip]:
-    """Recorded clips of ``data`` (Speech Commands) and clips synthesised into ``work``, with kind, speaker and side.
+    """Recorded clips of ``data`` (Speech Commands) and clips synthesised into ``work``, with kind, speaker and split.
 
-    ``split``: ``published``, or ``dealt`` for an excerpt. Close words in training are ``Kind.NEAR_NEGATIVE`` on the train
-    side. Raises ``DataError`` if the word has no recordings or no lists of close words.
+    ``split``: ``published``, or ``dealt`` for an excerpt. Close words in training are ``Kind.NEAR_NEGATIVE`` of the train
+    split. Raises ``DataError`` if the word has no recordings or no lists of close words.
     """
     recorded = [clip for clip in read_speech_commands(data, word) if clip.kind is not Kind.NOISE]
     if split == "dealt":
@@ -101,32 +112,32 @@ def gather(word: str, data: Path, work: Path, sizes: DataSizes, *, split: str) -
     # Some close words are among those of Speech Commands: "one" sounds like "seven".
     recorded = [clip for clip in recorded if clip.kind is Kind.POSITIVE or not _sounds([clip.word]) & close]
     clips = _at_most(recorded, sizes)
-    for kind, of_side in _spoken(word, sizes).items():
-        for side, (texts, count) in of_side.items():
+    for kind, of_kind in _spoken(word, sizes).items():
+        for of_split, (texts, count) in of_kind.items():
             if texts and count:
-                clips += read_folder(_synthesised(texts, count, side, work), kind)
+                clips += read_folder(_synthesised(texts, count, of_split, work), kind)
     return clips
 
 
 def _at_most(clips: Sequence[Clip], sizes: DataSizes) -> list[Clip]:
-    """The clips, by a hash of their names, up to the paper's numbers of each kind on each side."""
+    """The clips, by a hash of their names, up to the paper's numbers of each kind in each split."""
     limits = {(Kind.POSITIVE, Split.TRAIN): sizes.train_positives, (Kind.NEGATIVE, Split.TRAIN): sizes.train_negatives}
     kept: list[Clip] = []
     for kind in (Kind.POSITIVE, Kind.NEGATIVE):
-        for side in Split:
-            group = [clip for clip in clips if clip.kind is kind and clip.split is side]
+        for split in Split:
+            group = [clip for clip in clips if clip.kind is kind and clip.split is split]
             group.sort(key=lambda clip: hashlib.sha1(f"{clip.word}/{clip.path.name}".encode()).hexdigest())
-            kept += group[: limits.get((kind, side), sizes.held_out)]
+            kept += group[: limits.get((kind, split), sizes.held_out)]
     return kept
 
 
 def _spoken(word: str, sizes: DataSizes) -> dict[Kind, dict[Split, tuple[list[str], int]]]:
-    """What to synthesise: kind -> side -> texts and number of clips."""
+    """What to synthesise: kind -> split -> texts and number of clips."""
     tested = read_texts(_phrases(f"{word}.txt"))
     others = read_texts(_phrases(f"{word}-train.txt"))
     close = _sounds(tested + others)
     listed = texts_without(word, read_texts(_phrases("words.txt")))
-    generic = [text for text in listed if not _sounds([text]) & close]
+    unlike = [text for text in listed if not _sounds([text]) & close]
     half = sizes.held_out
     return {
         Kind.POSITIVE: {
@@ -134,7 +145,7 @@ def _spoken(word: str, sizes: DataSizes) -> dict[Kind, dict[Split, tuple[list[st
             Split.VALIDATION: ([word], half // 4),
             Split.TEST: ([word], half // 4),
         },
-        Kind.NEGATIVE: {Split.TRAIN: (generic, sizes.synthetic_negatives)},
+        Kind.NEGATIVE: {Split.TRAIN: (unlike, sizes.synthetic_negatives)},
         Kind.NEAR_NEGATIVE: {
             Split.TRAIN: (others[::2], sizes.synthetic_negatives),
             Split.VALIDATION: (others[1::2], half),
@@ -162,12 +173,12 @@ def _sounds_of(text: str) -> frozenset[Heard]:
     return frozenset(key for phones in pronunciations(text) for key in sound_keys(phones))
 
 
-def _synthesised(texts: Sequence[str], count: int, side: Split, work: Path) -> Path:
-    """A folder of clips in voices of that side, made once."""
-    name = hashlib.sha256("\n".join([*texts, str(count), side.value]).encode()).hexdigest()[:16]
+def _synthesised(texts: Sequence[str], count: int, split: Split, work: Path) -> Path:
+    """A folder of clips in voices of that split, made once."""
+    name = hashlib.sha256("\n".join([*texts, str(count), split.value]).encode()).hexdigest()[:16]
     folder = work / "clips" / name
     if not folder.is_dir():
-        synthesize(texts, english_voices(side.value), folder, count=count, seed=0, max_pause=0.2)
+        synthesize(texts, english_voices(split), folder, count=count, seed=0, max_pause=0.2)
     return folder
 
 
@@ -179,7 +190,7 @@ class WordData:
         self.sizes = sizes
         self._noise = None if noise is None else load_stores(read_folder(noise, Kind.NOISE), Split.TRAIN)[Kind.NOISE]
         self._stores: dict[Regime, dict[Kind, ClipStore]] = {}
-        self._sides = {side: _side(load_stores(clips, side)) for side in (Split.VALIDATION, Split.TEST)}
+        self._held_out = {split: _held_out(load_stores(clips, split)) for split in (Split.VALIDATION, Split.TEST)}
 
     def task(self, regime: Regime, seed: int) -> Task:
         """Augmented windows for training, drawn by ``seed``, and the held-out windows, the same for every seed."""
@@ -198,14 +209,14 @@ class WordData:
         )
         batches = [sampler.next() for _ in range(self.sizes.bank // _BANK_BATCH)]
         counts = {f"train {kind.value}": len(store) for kind, store in stores.items()}
-        for side, held_out in self._sides.items():
+        for split, held_out in self._held_out.items():
             groups, numbers = np.unique(held_out.groups, return_counts=True)
-            counts |= {f"{side.value} {group}": int(n) for group, n in zip(groups, numbers, strict=True)}
+            counts |= {f"{split.value} {FIGURE_NAMES[group]}": int(n) for group, n in zip(groups, numbers, strict=True)}
         return Task(
             torch.cat([batch.frames for batch in batches]),
             torch.cat([batch.labels for batch in batches]),
-            self._sides[Split.VALIDATION],
-            self._sides[Split.TEST],
+            self._held_out[Split.VALIDATION],
+            self._held_out[Split.TEST],
             counts,
         )
 
@@ -215,11 +226,10 @@ def _is_in(clip: Clip, regime: Regime) -> bool:
     return regime == "seen" or (not clip.synthetic if regime == "paper" else clip.kind is not Kind.NEAR_NEGATIVE)
 
 
-def _side(stores: dict[Kind, ClipStore]) -> Side:
-    names = {Kind.NEGATIVE: "generic", Kind.NEAR_NEGATIVE: "close"}
+def _held_out(stores: dict[Kind, ClipStore]) -> HeldOut:
     groups = [
-        names.get(clip.kind, "synthetic" if clip.synthetic else "real")
+        SYNTHETIC if clip.kind is Kind.POSITIVE and clip.synthetic else clip.kind.value
         for store in stores.values()
         for clip in store.clips
     ]
-    return Side(validation_set(stores, WINDOW), np.array(groups))
+    return HeldOut(validation_set(stores, WINDOW), np.array(groups))

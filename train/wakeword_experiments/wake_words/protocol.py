@@ -9,10 +9,12 @@ import numpy as np
 import torch
 from torch import nn
 
-from wakeword_experiments.wake_words.data import Scores, Task
+from wakeword_experiments.wake_words.data import SYNTHETIC, Scores, Task
+from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.thresholds import threshold_at_fpr
 from wakeword_train.fitting import EpochOutcome, FitConfig, fit_tensors
 from wakeword_train.methods.losses import Loss
+from wakeword_train.methods.registry import method_named
 from wakeword_train.model.network import Pooling, WakeWordNetwork
 
 FPR_TARGETS = (0.03, 0.05)
@@ -31,15 +33,17 @@ class Shape:
 
 
 def mixed_negatives(scores: Mapping[str, Scores]) -> Scores:
-    """Generic and close negatives in equal numbers, as in the paper's test sets."""
-    count = min(len(scores["generic"]), len(scores["close"]))
-    return np.concatenate([scores["generic"][:count], scores["close"][:count]])
+    """Negatives and near negatives in equal numbers, as in the paper's test sets."""
+    count = min(len(scores[Kind.NEGATIVE]), len(scores[Kind.NEAR_NEGATIVE]))
+    return np.concatenate([scores[Kind.NEGATIVE][:count], scores[Kind.NEAR_NEGATIVE][:count]])
 
 
 def selection_score(scores: Mapping[str, Scores]) -> float:
     """Mean recall of recorded positives over false positive rates from 1 to 10 % of mixed negatives."""
     negatives = mixed_negatives(scores)
-    return float(np.mean([(scores["real"] >= threshold_at_fpr(negatives, rate)).mean() for rate in _SELECTION_RATES]))
+    return float(
+        np.mean([(scores[Kind.POSITIVE] >= threshold_at_fpr(negatives, rate)).mean() for rate in _SELECTION_RATES])
+    )
 
 
 def run(task: Task, config: FitConfig, shape: Shape, *, loss: Loss | None = None) -> dict[str, Any]:
@@ -78,7 +82,7 @@ def _network(config: FitConfig, shape: Shape) -> WakeWordNetwork:
     return WakeWordNetwork(
         n_features=32,
         **dataclasses.asdict(shape),
-        embedding=config.deepsad.embedding if config.method == "deepsad" else None,
+        embedding=config.deepsad.embedding if method_named(config.method).distance_head else None,
     )
 
 
@@ -89,17 +93,17 @@ def measure(test: Mapping[str, Scores], validation: Mapping[str, Scores]) -> dic
         name = f"{100 * target:.0f}"
         for group, negatives in (
             ("", mixed_negatives(test)),
-            (" generic", test["generic"]),
-            (" close", test["close"]),
+            (" generic", test[Kind.NEGATIVE]),
+            (" close", test[Kind.NEAR_NEGATIVE]),
         ):
             threshold = threshold_at_fpr(negatives, target)
-            row[f"recall@{name}{group}"] = _percent(test["real"], threshold)
-            if not group and "synthetic" in test:
-                row[f"synthetic recall@{name}"] = _percent(test["synthetic"], threshold)
+            row[f"recall@{name}{group}"] = _percent(test[Kind.POSITIVE], threshold)
+            if not group and SYNTHETIC in test:
+                row[f"synthetic recall@{name}"] = _percent(test[SYNTHETIC], threshold)
         threshold = threshold_at_fpr(mixed_negatives(validation), target)
-        row[f"set recall@{name}"] = _percent(test["real"], threshold)
-        row[f"set fpr@{name} generic"] = _percent(test["generic"], threshold)
-        row[f"set fpr@{name} close"] = _percent(test["close"], threshold)
+        row[f"set recall@{name}"] = _percent(test[Kind.POSITIVE], threshold)
+        row[f"set fpr@{name} generic"] = _percent(test[Kind.NEGATIVE], threshold)
+        row[f"set fpr@{name} close"] = _percent(test[Kind.NEAR_NEGATIVE], threshold)
     return row
 
 

@@ -10,9 +10,10 @@ from torch import Tensor
 from wakeword.errors import DataError
 from wakeword.features import FeatureConfig
 from wakeword.takes.word_region import locate_word
+from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_train.config import MixConfig
 from wakeword_train.data.augment import AugmentationConfig, augment_log_mel, augment_waves, uniform
-from wakeword_train.data.clips import WORD_KINDS, Clip, Kind, Split
+from wakeword_train.data.clips import Clip
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.mining import MiningConfig, hardest_places
 from wakeword_train.data.store import ClipStore

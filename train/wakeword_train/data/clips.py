@@ -1,6 +1,6 @@
 """Which recordings there are: Speech Commands as published, and plain folders of clips.
 
-A clip knows its kind, its speaker and its side of the split. One speaker never stands on two sides.
+A clip knows its kind, its speaker and its split. No speaker is in two splits.
 """
 
 import dataclasses
@@ -9,40 +9,16 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 from wakeword.errors import AudioFileError, DataError
 from wakeword.sources import audio_files
+from wakeword_tools.kinds import Kind, Split
 
 TRANSCRIPTS = "transcripts.jsonl"
 """File in a folder of long recordings that tells what is said in them: a line with ``file`` and ``text`` for each part."""
 MANIFEST = "manifest.jsonl"
 """File in a folder of synthesised clips that tells the text, voice and split of each."""
-
-
-class Kind(StrEnum):
-    """What a clip is to the keyword."""
-
-    POSITIVE = "positive"
-    NEGATIVE = "negative"
-    NEAR_NEGATIVE = "near_negative"
-    BACKGROUND = "background"
-    """Long recordings without the keyword: speech, music, rooms."""
-    NOISE = "noise"
-    """Sounds that are mixed into the others, and negatives themselves."""
-
-
-WORD_KINDS = (Kind.POSITIVE, Kind.NEGATIVE, Kind.NEAR_NEGATIVE)
-"""Kinds of clips that hold a word to be found in them."""
-
-
-class Split(StrEnum):
-    """Side of the split: weights are fitted on train, everything is chosen on validation, results come from test."""
-
-    TRAIN = "train"
-    VALIDATION = "validation"
-    TEST = "test"
 
 
 @dataclass(frozen=True)
@@ -114,20 +90,20 @@ def deal_speakers(
     validation: float = 0.15,
     testing: float = 0.15,
 ) -> list[Clip]:
-    """The same clips with their speakers dealt out, by a hash of their names; those ``placed`` already keep their side.
+    """The same clips with their speakers dealt out, by a hash of their names; those ``placed`` already keep their split.
 
-    At least one speaker goes to each side as soon as there are three. For folders without a split of their own, and
-    for excerpts of a published set that hold one side of it only.
+    At least one speaker goes to each split as soon as there are three. For folders without a split of their own, and
+    for excerpts of a published set that hold one split of it only.
     """
     clips = list(clips)
     speakers = sorted({clip.speaker for clip in clips}, key=lambda name: hashlib.sha1(name.encode()).hexdigest())
-    split = {speaker: side for speaker, side in (placed or {}).items() if speaker in speakers}
+    split = {speaker: own for speaker, own in (placed or {}).items() if speaker in speakers}
     enough = len(speakers) >= 3
-    for side, share in ((Split.TEST, testing), (Split.VALIDATION, validation)):
+    for dealt, share in ((Split.TEST, testing), (Split.VALIDATION, validation)):
         wanted = max(1, round(share * len(speakers))) if enough else 0
-        missing = wanted - list(split.values()).count(side)
+        missing = wanted - list(split.values()).count(dealt)
         free = [speaker for speaker in speakers if speaker not in split]
-        split |= dict.fromkeys(free[: max(0, missing)], side)
+        split |= dict.fromkeys(free[: max(0, missing)], dealt)
     return [dataclasses.replace(clip, split=split.get(clip.speaker, Split.TRAIN)) for clip in clips]
 
 
@@ -141,7 +117,7 @@ def read_folder(
 ) -> list[Clip]:
     """A folder of clips of one kind, read recursively.
 
-    A folder with a manifest says itself which clip is on which side. Otherwise speakers are taken from the file names
+    A folder with a manifest says itself which clip is in which split. Otherwise speakers are taken from the file names
     (``speaker_nohash_n`` and ``speaker-chapter``; any other file counts as a speaker of its own) and dealt out, but for
     those whom other recordings have ``placed``. Raises ``DataError`` if no audio is there.
     """
@@ -159,12 +135,12 @@ def _read_manifest(root: Path, kind: Kind) -> list[Clip]:
     for number, line in enumerate((root / MANIFEST).read_text().splitlines(), 1):
         try:
             entry = json.loads(line)
-            split = Split(entry["group"])
+            split = Split(entry["split"] if "split" in entry else entry["group"])
             synthetic = bool(entry.get("synthetic", True))
             clips.append(Clip(root / entry["file"], kind, entry["text"], entry["source"], split, synthetic))
         except (ValueError, KeyError, TypeError) as error:
             raise DataError(
-                f"{root / MANIFEST}, line {number}: expected file, text, source and group ({error})"
+                f"{root / MANIFEST}, line {number}: expected file, text, source and split ({error})"
             ) from error
     return clips
 
@@ -206,7 +182,7 @@ def speaker_of(path: Path) -> str:
 
 
 def hold_out(clips: Iterable[Clip], kind: Kind) -> list[Clip]:
-    """Every recorded clip of ``kind``, and all else that its speakers said, moved to the test side."""
+    """Every recorded clip of ``kind``, and all else that its speakers said, moved to the test split."""
     clips = list(clips)
     speakers = {clip.speaker for clip in clips if clip.kind is kind and not clip.synthetic}
     return [dataclasses.replace(clip, split=Split.TEST) if clip.speaker in speakers else clip for clip in clips]

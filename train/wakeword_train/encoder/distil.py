@@ -17,9 +17,9 @@ import torch.nn.functional as nnf
 from torch import Tensor, nn
 
 from wakeword.errors import ConfigError, DataError
+from wakeword_tools.kinds import WORD_KINDS, Kind
 from wakeword_train.config import NetworkConfig
 from wakeword_train.data.augment import AugmentationConfig, augment_log_mel, augment_waves, uniform
-from wakeword_train.data.clips import WORD_KINDS, Kind
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.store import ClipStore
 from wakeword_train.encoder.discriminant import word_directions

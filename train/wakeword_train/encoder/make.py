@@ -20,8 +20,9 @@ import torch
 import typer
 
 from wakeword.errors import WakewordError
+from wakeword_tools.kinds import Kind, Split
 from wakeword_train.data.batches import load_stores
-from wakeword_train.data.clips import Clip, Kind, Split, deal_speakers, read_folder, read_speech_commands
+from wakeword_train.data.clips import Clip, deal_speakers, read_folder, read_speech_commands
 from wakeword_train.data.store import ClipStore
 from wakeword_train.encoder.distil import DistilConfig, distil, prepare_lessons
 from wakeword_train.encoder.shipped import save_encoder

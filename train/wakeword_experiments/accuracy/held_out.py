@@ -1,4 +1,4 @@
-"""The recordings that accuracy is measured on: the sides that the models' training dealt, and close words beside them."""
+"""The recordings that accuracy is measured on: the splits that the models' training dealt, and close words with them."""
 
 import dataclasses
 import hashlib
@@ -7,47 +7,49 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from wakeword.card import ModelCard
 from wakeword.errors import ConfigError, DataError
 from wakeword.version import __version__
 from wakeword_tools.clips.synthesize import synthesize
-from wakeword_tools.engines.voices import ESPEAK, FLITE, english_voices
+from wakeword_tools.engines.espeak import ESPEAK
+from wakeword_tools.engines.flite import FLITE
+from wakeword_tools.engines.registry import english_voices
+from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.confusables import choose, confusables, speakable
 from wakeword_train.config import TrainConfig
-from wakeword_train.data.clips import Clip, Kind, Split
+from wakeword_train.data.clips import Clip
 from wakeword_train.training import DataFolders, gather_clips
 
 Report = Callable[[str], None]
 
 DEALING = ("split", "validation_share", "test_share", "hold_out_recorded")
-"""Settings of a training run that decide who stands on which side."""
+"""Settings of a training run that decide who is in which split."""
 _CLIPS_OF_A_TEXT = 4
 _MAX_PAUSE = 0.2
 
 
+FIGURE_NAMES = {
+    Kind.POSITIVE: "positives",
+    Kind.NEGATIVE: "generic",
+    Kind.NEAR_NEGATIVE: "close",
+    Kind.BACKGROUND: "background",
+}
+"""The kinds that are measured, in order, and what the published figures call them."""
+
+Clips = Mapping[Kind, Sequence[Clip]]
+"""The clips of one split: recorded ones, but near negatives, which are synthesised in texts and voices of that split."""
+
+
 @dataclass(frozen=True)
-class Side:
-    """The clips of one side, by what they are to the keyword."""
-
-    positives: Sequence[Clip]
-    """Recorded; synthesised ones are left out."""
-    generic: Sequence[Clip]
-    """Recorded other words."""
-    close: Sequence[Clip]
-    """Synthesised words that sound like the keyword, in texts and voices of this side."""
-    background: Sequence[Clip]
-
-
-@dataclass(frozen=True)
-class Sides:
+class HeldOut:
     """What thresholds are chosen on, and what is reported."""
 
-    validation: Side
-    test: Side
+    validation: Clips
+    test: Clips
     noise: Sequence[Path]
-    """Sounds of the test side."""
+    """Sounds of the test split."""
     distances: Mapping[str, float] = field(default_factory=dict)
     """Of the close texts from the keyword, in typical phoneme edits."""
 
@@ -80,7 +82,7 @@ def dealing(cards: Mapping[str, ModelCard]) -> TrainConfig:
 
 
 def data_folders(audio: Path, keyword: str) -> DataFolders:
-    """The folders in the order of the shipped recipes, which decides the side of a speaker who stands in two of them."""
+    """The folders in the order of the shipped recipes, which decides the split of a speaker who is in two of them."""
     wake_words = sorted(folder for folder in (audio / "wake_words").glob("*") if folder.is_dir())
     own = "_".join(keyword.casefold().split())
     return DataFolders(
@@ -92,10 +94,10 @@ def data_folders(audio: Path, keyword: str) -> DataFolders:
     )
 
 
-def deal(config: TrainConfig, audio: Path, work: Path, *, near_clips: int, seed: int, report: Report) -> Sides:
-    """The held-out sides as training dealt them, with ``near_clips`` close words on each, synthesised once into ``work``.
+def deal(config: TrainConfig, audio: Path, work: Path, *, near_clips: int, seed: int, report: Report) -> HeldOut:
+    """The held-out splits as training dealt them, with ``near_clips`` close words on each, synthesised once into ``work``.
 
-    Raises ``DataError`` if a side lacks a kind of clips.
+    Raises ``DataError`` if a split lacks a kind of clips.
     """
     folders = data_folders(audio, config.keyword)
     close, distances = _close_words(config.keyword, work, near_clips, seed, report)
@@ -103,25 +105,28 @@ def deal(config: TrainConfig, audio: Path, work: Path, *, near_clips: int, seed:
     spoken = _keyword_clips(config.keyword, work) if config.hold_out_recorded else []
     folders = dataclasses.replace(folders, positives=[*folders.positives, *spoken], near_negatives=close)
     clips = gather_clips(config, folders)
-    held_out = {split: _side([clip for clip in clips if clip.split is split]) for split in Split}
-    for split in (Split.VALIDATION, Split.TEST):
-        _check(held_out[split], split)
+    validation, test = (_held_out(clips, split) for split in (Split.VALIDATION, Split.TEST))
     noise = [clip.path for clip in clips if clip.kind is Kind.NOISE and clip.split is Split.TEST]
     sounds = [path for path in noise if path.is_relative_to(audio / "noise")]
-    return Sides(held_out[Split.VALIDATION], held_out[Split.TEST], sounds, distances)
+    return HeldOut(validation, test, sounds, distances)
 
 
-def _side(clips: Sequence[Clip]) -> Side:
-    def of(kind: Kind, *, synthetic: bool = False) -> list[Clip]:
-        return [clip for clip in clips if clip.kind is kind and clip.synthetic is synthetic]
-
-    return Side(of(Kind.POSITIVE), of(Kind.NEGATIVE), of(Kind.NEAR_NEGATIVE, synthetic=True), of(Kind.BACKGROUND))
-
-
-def _check(side: Side, split: Split) -> None:
-    for name, clips in vars(side).items():
-        if not clips and (name != "positives" or split is Split.TEST):
-            raise DataError(f"expected {name} on the {split.value} side, found none; give more recordings")
+def _held_out(clips: Sequence[Clip], split: Split) -> dict[Kind, list[Clip]]:
+    """The clips of a split that are measured. ``DataError`` if a kind has none; validation needs no positives."""
+    found = {
+        kind: [
+            clip
+            for clip in clips
+            if clip.split is split and clip.kind is kind and clip.synthetic is (kind is Kind.NEAR_NEGATIVE)
+        ]
+        for kind in FIGURE_NAMES
+    }
+    for kind, own in found.items():
+        if not own and (kind is not Kind.POSITIVE or split is Split.TEST):
+            raise DataError(
+                f"expected {FIGURE_NAMES[kind]} in the {split.value} split, found none; give more recordings"
+            )
+    return found
 
 
 def _engines() -> list[str]:
@@ -135,16 +140,15 @@ def _close_words(
     pool = confusables(keyword)
     folders: list[Path] = []
     distances: dict[str, float] = {}
-    sides: tuple[Literal["validation", "test"], ...] = ("validation", "test")
-    for side in sides:
-        voices = english_voices(side, engines=_engines())
-        chosen = choose(speakable(pool, voices), -(-count // _CLIPS_OF_A_TEXT), side=side)
+    for split in (Split.VALIDATION, Split.TEST):
+        voices = english_voices(split, engines=_engines())
+        chosen = choose(speakable(pool, voices), -(-count // _CLIPS_OF_A_TEXT), split=split)
         texts = {candidate.text: candidate.distance for candidate in chosen}
         distances |= texts
         identity = json.dumps([texts, [voice.name for voice in voices], count, seed, __version__])
-        folder = work / f"close-{side}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
+        folder = work / f"close-{split}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
         if not folder.is_dir():
-            report(f"{keyword}: synthesising {count} close words of {len(texts)} texts for {side}")
+            report(f"{keyword}: synthesising {count} close words of {len(texts)} texts for {split}")
             synthesize(
                 list(texts),
                 voices,
@@ -160,13 +164,12 @@ def _close_words(
 
 
 def _keyword_clips(keyword: str, work: Path) -> list[Path]:
-    """A synthesised clip of the keyword on the train side and one on the validation side; none of them is measured."""
+    """A synthesised clip of the keyword of the train split and one of the validation split; none of them is measured."""
     folders = []
-    sides: tuple[Literal["train", "validation"], ...] = ("train", "validation")
-    for side in sides:
+    for split in (Split.TRAIN, Split.VALIDATION):
         name = hashlib.sha256(f"{keyword}\n{__version__}".encode()).hexdigest()[:12]
-        folder = work / f"keyword-{side}-{name}"
+        folder = work / f"keyword-{split}-{name}"
         if not folder.is_dir():
-            synthesize([keyword], english_voices(side), folder, count=1, seed=0)
+            synthesize([keyword], english_voices(split), folder, count=1, seed=0)
         folders.append(folder)
     return folders

@@ -1,0 +1,120 @@
+"""Laws of the registry: every engine by its name, those of other packages among them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from wakeword import SynthesisError
+from wakeword_tools.clips.plan import MANIFEST
+from wakeword_tools.clips.synthesize import rebuild
+from wakeword_tools.engines.registry import BUILT_IN, engine_named, engine_of, english_voices, voice_named
+from wakeword_tools.kinds import Split
+
+# A tone for each letter, and a voice in each split.
+ENGINE = """
+import numpy as np
+from wakeword_tools.engines.synthesizer import Engine
+from wakeword_tools.engines.voices import Voice
+from wakeword_tools.kinds import Split
+
+class Whistle:
+    engine = "{name}"
+
+    def voices(self):
+        return voices("", None)
+
+    def speak(self, text, voice, prosody=None):
+        tones = [np.sin(np.arange(800) * (0.05 + ord(letter) / 1_000)) for letter in text]
+        return np.concatenate(tones).astype(np.float32)
+
+def voices(place, split):
+    return [
+        Voice(f"{name}:{{own}}", "{name}", "en", own, f"{name}:{{own}}", split or own, "CC0-1.0", place) for own in Split
+    ]
+
+ENGINE = Engine(name="{name}", voices=voices, synthesizer=Whistle, takes_place="PITCH", needs_place=False)
+"""
+
+
+def package(folder: Path, name: str, *, record: str = "ENGINE") -> Path:
+    """An installed package that brings an engine, in a folder for the path."""
+    described = folder / f"{name}_tts-1.0.dist-info"
+    described.mkdir(parents=True)
+    (described / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}-tts\nVersion: 1.0\n")
+    (described / "entry_points.txt").write_text(f"[wakeword.engines]\n{name} = {name}_tts:{record}\n")
+    (folder / f"{name}_tts.py").write_text(ENGINE.format(name=name))
+    return folder
+
+
+def test_an_engine_from_outside_speaks_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = package(tmp_path / "site", "whistle")
+    path = os.pathsep.join([str(installed), *filter(None, [os.environ.get("PYTHONPATH")])])
+    command = [sys.executable, "-m", "wakeword", "synth", "marvin", "--engine", "whistle", "--voices", "all"]
+    done = subprocess.run(
+        [*command, "--count", "20", "--out", str(tmp_path / "set")],
+        env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in (tmp_path / "set" / MANIFEST).read_text().splitlines()]
+    assert [row["split"] for row in rows] == ["train"] * 14 + ["validation"] * 3 + ["test"] * 3
+    assert {row["engine"] for row in rows} == {"whistle"}
+    monkeypatch.syspath_prepend(installed)
+    again = rebuild(tmp_path / "set" / MANIFEST, tmp_path / "again", jobs=2)
+    for file in (tmp_path / "set").iterdir():
+        assert (again / file.name).read_bytes() == file.read_bytes()
+
+
+def test_an_engine_from_outside_is_asked_for_as_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(package(tmp_path, "hum"))
+    assert [voice.locator for voice in english_voices(Split.TEST, engines=["hum", "hum:high"])] == ["", "high"]
+    assert {voice.split for voice in english_voices(engines=["hum:high@test"])} == {Split.TEST}
+    voice = english_voices(Split.TRAIN, engines=["hum"])[0]
+    assert engine_of(voice) is engine_of(voice)
+    with pytest.raises(SynthesisError, match=r"engines among espeak-ng, .*command:FILE\.toml and hum, got 'nothing'"):
+        english_voices(engines=["nothing"])
+
+
+def test_a_package_that_cannot_be_used_is_told_with_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(package(tmp_path / "one", "mute", record="Whistle"))
+    with pytest.raises(SynthesisError, match="expected an Engine named 'mute' at mute_tts:Whistle"):
+        engine_named("mute")
+    monkeypatch.syspath_prepend(package(tmp_path / "two", "broken"))
+    (tmp_path / "two" / "broken_tts.py").write_text("import nothing_of_this_name")
+    with pytest.raises(
+        SynthesisError, match=r"'broken' of broken_tts:ENGINE could not be loaded.*nothing_of_this_name"
+    ):
+        engine_named("broken")
+
+
+def test_a_package_does_not_replace_a_built_in_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(package(tmp_path, "flite"))
+    engine_named.cache_clear()
+    assert engine_named("flite") in BUILT_IN
+
+
+def test_every_built_in_engine_is_found_by_its_name() -> None:
+    assert len({engine.name for engine in BUILT_IN}) == len(BUILT_IN)
+    for engine in BUILT_IN:
+        assert engine_named(engine.name) is engine
+        for voice in engine.named_voices():
+            assert voice.engine == engine.name
+            assert voice.name.startswith(f"{engine.name}:")
+
+
+@pytest.mark.parametrize("engine", ["flite:folder", "espeak-ng:", "piper", "piper:", "command", "piper:@test"])
+def test_a_place_where_none_belongs_or_one_is_missing_is_told(engine: str) -> None:
+    with pytest.raises(SynthesisError, match=r"engines among .*piper:FOLDER|found none"):
+        english_voices(engines=[engine])
+
+
+def test_a_human_of_several_engines_is_in_one_split() -> None:
+    of_source: dict[str, set[Split]] = {}
+    for engine in BUILT_IN:
+        for voice in engine.named_voices():
+            of_source.setdefault(voice.source, set()).add(voice.split)
+    assert all(len(splits) == 1 for splits in of_source.values())
+    assert voice_named("festival:kal_diphone").source == voice_named("flite:kal16").source

@@ -1,0 +1,137 @@
+"""Kokoro's network and what lies beside it in its folder: symbols, styles of voices, and how texts become tokens."""
+
+import json
+import os
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+
+from wakeword.errors import ConfigError, SynthesisError
+from wakeword.features import Array
+from wakeword_tools.engines.espeak import shared_espeak
+
+ENVIRONMENT = "WAKEWORD_KOKORO"
+"""Variable that holds the folder where none is given."""
+LENGTHS, STYLE = 510, 256
+"""Numbers of sounds that a voice has a style for, and numbers in a style."""
+HOW_TO_GET = (
+    "get onnx/model_quantized.onnx, voices/ and tokenizer.json of onnx-community/Kokoro-82M-v1.0-ONNX, or leave the "
+    "engine out (in a recipe, the table [synthesis.natural])"
+)
+
+_MARKS, _NO_MARK = ".!?,", ","
+
+# espeak-ng's IPA, ^ within what is one sound -> the symbols that Kokoro was trained on, in this order: after the
+# fallback of misaki, its own reader of texts.
+_FROM_IPA = (
+    *(("ʔˌn\u0329", "tᵊn"), ("ʔn\u0329", "tᵊn"), ("ʔn", "tᵊn"), ("a^ɪ", "I"), ("a^ʊ", "W"), ("d^ʒ", "ʤ"), ("e^ɪ", "A")),
+    *(("t^ʃ", "ʧ"), ("ɔ^ɪ", "Y"), ("ə^l", "ᵊl"), ("ʲo", "jo"), ("ʲə", "jə"), ("ʲ", ""), ("ɚ", "əɹ"), ("r", "ɹ")),
+    *(("x", "k"), ("ç", "k"), ("ɐ", "ə"), ("ɬ", "l"), ("\u0303", ""), ("\u0329", "")),
+)
+_FROM_AMERICAN = (
+    *(("o^ʊ", "O"), ("ɜːɹ", "ɜɹ"), ("ɜː", "ɜɹ"), ("ɪə", "iə"), ("ː", ""), ("ɾ", "T"), ("ʔ", "t")),
+    ("^", ""),
+)
+_FROM_BRITISH = (("e^ə", "ɛː"), ("iə", "ɪə"), ("ə^ʊ", "Q"), ("ʔ", "t"), ("^", ""))
+
+
+@dataclass(frozen=True)
+class Network:
+    """A folder's model, its symbols and its voices."""
+
+    folder: Path
+    session: onnxruntime.InferenceSession
+    inputs: tuple[str, str, str]
+    """Names of tokens, style and speed."""
+    vocabulary: dict[str, int]
+
+    def tokens(self, text: str, *, british: bool) -> list[int]:
+        """The text's sounds and its mark; empty if it has none."""
+        mark = text.rstrip()[-1:]
+        ipa = shared_espeak().ipa(text, "en" if british else "en-US")
+        for old, new in (*_FROM_IPA, *(_FROM_BRITISH if british else _FROM_AMERICAN)):
+            ipa = ipa.replace(old, new)
+        if not any(symbol.isalpha() for symbol in ipa):
+            return []
+        sounds = [self.vocabulary[symbol] for symbol in ipa if symbol in self.vocabulary]
+        return [*sounds, self.vocabulary[mark if mark and mark in _MARKS else _NO_MARK]]
+
+    def style(self, name: str, length: int) -> Array:
+        """Of a voice that says so many tokens, ``(256,)``."""
+        style: Array = _styles(self.folder / "voices" / f"{name}.bin")[length]
+        return style
+
+    def run(self, tokens: list[int], style: Array, speed: float) -> Array:
+        """``(samples,)`` float32 at 24 kHz of tokens said in a style ``(256,)``."""
+        values = (np.array([[0, *tokens, 0]], np.int64), style[None], np.array([speed], np.float32))
+        try:
+            (audio, *_) = self.session.run(None, dict(zip(self.inputs, values, strict=True)))
+        except Exception as error:  # ONNX Runtime raises what it likes
+            raise SynthesisError(f"{self.folder}: Kokoro failed on {len(tokens)} sounds: {error}") from error
+        return np.asarray(audio, np.float32).ravel()
+
+
+def folder_at(place: Path | str) -> Path:
+    given = str(place) or os.environ.get(ENVIRONMENT, "")
+    if not given:
+        raise ConfigError(f"expected a folder with Kokoro, as kokoro:FOLDER or in {ENVIRONMENT}; {HOW_TO_GET}")
+    if not Path(given).is_dir():
+        raise ConfigError(f"{given}: expected a folder with Kokoro, found none; {HOW_TO_GET}")
+    return Path(given).resolve()
+
+
+def model_file(folder: Path) -> Path:
+    files = sorted(folder.rglob("*.onnx"))
+    if len(files) != 1:
+        names = ", ".join(str(file.relative_to(folder)) for file in files) or "none"
+        raise ConfigError(f"{folder}: expected one ONNX model below it, found {names}; keep one, or {HOW_TO_GET}")
+    return files[0]
+
+
+def vocabulary_of(folder: Path) -> dict[str, int]:
+    """Symbol -> token."""
+    path = next((folder / name for name in ("vocab.json", "tokenizer.json") if (folder / name).is_file()), None)
+    if path is None:
+        raise ConfigError(f"{folder}: expected vocab.json or tokenizer.json in it, found neither; {HOW_TO_GET}")
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+        vocabulary = {str(symbol): int(token) for symbol, token in held.get("model", held)["vocab"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{path}: expected Kokoro's symbols and their tokens ({error!r}); {HOW_TO_GET}") from error
+    if missing := sorted({*_MARKS, "ˈ", "ə"} - vocabulary.keys()):
+        raise ConfigError(f"{path}: expected Kokoro's symbols, but {' '.join(missing)} are not there; {HOW_TO_GET}")
+    return vocabulary
+
+
+@cache
+def _styles(path: Path) -> Array:
+    try:
+        values = np.fromfile(path, "<f4").astype(np.float32)
+    except OSError as error:
+        raise ConfigError(f"{path}: expected a voice of Kokoro, could not read it: {error.strerror}") from error
+    if len(values) != LENGTHS * STYLE or not np.isfinite(values).all():
+        raise ConfigError(f"{path}: expected float32 ({LENGTHS}, {STYLE}), got {len(values)} numbers; {HOW_TO_GET}")
+    return values.reshape(LENGTHS, STYLE)
+
+
+@cache
+def network_of(folder: str) -> Network:
+    path = model_file(folder_at(folder))
+    options = onnxruntime.SessionOptions()
+    # One thread, so that sums are always taken in the same order.
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    try:
+        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # ONNX Runtime has no base of its own for what it raises
+        raise ConfigError(f"{path}: expected Kokoro's model, could not load it: {error}") from error
+    kinds = {(put.type, put.shape[-1] if put.shape else None): put.name for put in session.get_inputs()}
+    tokens = next((name for (kind, _), name in kinds.items() if kind == "tensor(int64)"), None)
+    style, speed = kinds.get(("tensor(float)", STYLE)), kinds.get(("tensor(float)", 1))
+    if tokens is None or style is None or speed is None or len(kinds) != 3:
+        raise ConfigError(
+            f"{path}: expected inputs for tokens, style and speed, got {sorted(kinds.values())}; {HOW_TO_GET}"
+        )
+    return Network(Path(folder), session, (tokens, style, speed), vocabulary_of(Path(folder)))
