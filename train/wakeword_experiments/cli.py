@@ -1,4 +1,4 @@
-"""``wakeword-experiments``: one command for each experiment, its options and one call.
+"""``python -m wakeword_experiments``: one command for each experiment, its options and one call.
 
 Each command imports its experiment when it is called: torch, scikit-learn and matplotlib take seconds to load, which
 ``--help`` must not, and only some of the experiments need scikit-learn.
@@ -13,7 +13,7 @@ import typer
 from wakeword.errors import WakewordError
 
 app = typer.Typer(
-    name="wakeword-experiments",
+    name="wakeword_experiments",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
@@ -224,7 +224,7 @@ def _begin(seeds: int) -> list[int]:
 def _command() -> str:
     """The command line as it was given, for the record; of the paths only the last part."""
     arguments = [Path(argument).name if Path(argument).is_absolute() else argument for argument in sys.argv[1:]]
-    return " ".join(["wakeword-experiments", *arguments])
+    return " ".join(["python -m wakeword_experiments", *arguments])
 
 
 def main() -> None:
@@ -232,5 +232,5 @@ def main() -> None:
     try:
         app()
     except (WakewordError, OSError) as error:
-        print(f"wakeword-experiments: {error}", file=sys.stderr)
+        print(f"wakeword_experiments: {error}", file=sys.stderr)
         sys.exit(1)

@@ -34,12 +34,12 @@ def train_model(
 ) -> TrainingResult:
     """Train a model for ``config.keyword``, as ``wakeword train`` does, and write it, calibrated, to ``out``.
 
-    ::
-
-        config = TrainConfig(keyword="hey marvin", encoder="speech")
-        folders = DataFolders(positives=[Path("takes")], background=[Path("podcasts")])
-        result = train_model(config, folders, "hey_marvin.onnx", report=print)
-        detector = wakeword.Detector(wakeword.read_model(result.path))
+    ```python
+    config = TrainConfig(keyword="hey marvin", encoder="speech")
+    folders = DataFolders(positives=[Path("takes")], background=[Path("podcasts")])
+    result = train_model(config, folders, "hey_marvin.onnx", report=print)
+    detector = wakeword.Detector(result.path)
+    ```
 
     What ``config.synthesis`` asks for is synthesised first, and the keyword itself where no recordings of it are given.
     Clips and the checkpoint go to a folder of the keyword's in ``work``; clips of the same settings are used again, and
