@@ -4,7 +4,6 @@ The one place where training and tools meet; both are imported inside the functi
 """
 
 import dataclasses
-import json
 import os
 import shutil
 from collections.abc import Callable, Sequence
@@ -106,19 +105,17 @@ def returning_negatives(folders: Sequence[Path], work: Path) -> Path:
     Raises ``AudioFileError`` for a folder without any.
     """
     from wakeword.sources import audio_files
+    from wakeword_tools.clips.manifest import recorded_row, write_manifest
     from wakeword_tools.kinds import Split
     from wakeword_tools.measure.mistakes import FALSE_ACCEPTS
-    from wakeword_train.data.clips import MANIFEST
 
     rows = []
     for folder in folders:
         saved = folder / FALSE_ACCEPTS
         for path in audio_files(saved if saved.is_dir() else folder):
-            row = {"file": str(path.resolve()), "text": "", "source": f"false accept {path.stem}", "split": Split.TRAIN}
-            rows.append(json.dumps({**row, "synthetic": False}) + "\n")
+            rows.append(recorded_row(path, "", f"false accept {path.stem}", Split.TRAIN))
     target = work / "extended-negatives"
-    with replacing(target / MANIFEST) as temporary:
-        temporary.write_text("".join(rows), encoding="utf-8")
+    write_manifest(target, rows)
     return target
 
 

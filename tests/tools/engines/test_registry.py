@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from wakeword import SynthesisError
-from wakeword_tools.clips.plan import MANIFEST
+from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.clips.synthesize import rebuild
 from wakeword_tools.engines.registry import BUILT_IN, engine_named, engine_of, english_voices, voice_named
 from wakeword_tools.kinds import Split
@@ -84,7 +84,9 @@ def test_a_package_that_cannot_be_used_is_told_with_its_place(tmp_path: Path, mo
         engine_named("mute")
     monkeypatch.syspath_prepend(package(tmp_path / "two", "broken"))
     (tmp_path / "two" / "broken_tts.py").write_text("import nothing_of_this_name")
-    with pytest.raises(SynthesisError, match=r"'broken' of broken_tts:ENGINE could not be loaded.*nothing_of_this_name"):
+    with pytest.raises(
+        SynthesisError, match=r"'broken' of broken_tts:ENGINE could not be loaded.*nothing_of_this_name"
+    ):
         engine_named("broken")
 
 

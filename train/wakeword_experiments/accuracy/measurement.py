@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from wakeword.errors import ConfigError
-from wakeword.files import replacing
+from wakeword.files import replacing, write_json
 from wakeword.model import Model, read_model
 from wakeword_experiments.accuracy.contenders import ELSEWHERE, Contender, ours, peers
 from wakeword_experiments.accuracy.held_out import DEALING, HeldOut, Report, deal, dealing
@@ -67,8 +67,7 @@ def measure_accuracy(models: Sequence[Path], bench: Bench) -> dict[str, Any]:
 
 def write_accuracy(record: Mapping[str, Any], figures_file: Path, report_file: Path) -> None:
     """The figures as JSON and the page, with the notes that lie beside the figures."""
-    with replacing(figures_file) as temporary:
-        temporary.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    write_json(figures_file, record)
     notes = figures_file.parent / NOTES
     text = page(
         record,
