@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from wakeword_train import DataFolders, TrainConfig
     from wakeword_train.enrol import Enrolment
 
-_FPR_TARGETS = (0.03, 0.05)
-_FALSE_ACCEPTS_PER_HOUR = 0.5
 _NEAR_NEGATIVES, _NEGATIVES = 600, 900
 """Synthesised clips where the configuration asks for none: a model must hear something that is not the word."""
 
@@ -100,7 +98,7 @@ def enrolled_points(base: Path, enrolment: "Enrolment", report: Report) -> list[
     were fine-tuned without the takes that each is tried on, at thresholds of their own for the same target.
     """
     from wakeword_tools.kinds import Kind
-    from wakeword_tools.measure.rates import RateKind, Target
+    from wakeword_tools.measure.rates import DEFAULT_TARGETS, RateKind
     from wakeword_tools.measure.recordings import SCORED_KINDS, score_files
 
     files = {kind: [clip.path for clip in enrolment.negatives if clip.kind is kind] for kind in SCORED_KINDS}
@@ -112,10 +110,8 @@ def enrolled_points(base: Path, enrolment: "Enrolment", report: Report) -> list[
         # A model without thresholds is better than none.
         report(f"no operating points: {error}")
         return []
-    points = [measured.point(Target(RateKind.FPR, fpr)) for fpr in _FPR_TARGETS]
-    if measured.hours:
-        points.append(measured.point(Target(RateKind.FA_PER_HOUR, _FALSE_ACCEPTS_PER_HOUR)))
-    else:
+    points = [measured.point(target) for target in DEFAULT_TARGETS if target.kind is RateKind.FPR or measured.hours]
+    if not measured.hours:
         points += [
             measured.handed_on(point) for point in models[0].card.operating_points if point.kind == "fa_per_hour"
         ]

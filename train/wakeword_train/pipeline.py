@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from wakeword_train import Clip, DataFolders, TrainConfig, TrainingResult
     from wakeword_train.loop import Progress
 
-_FPR_TARGETS = (0.03, 0.05)
-_FALSE_ACCEPTS_PER_HOUR = 0.5
-
 Report = Callable[[str], None]
 
 
@@ -72,12 +69,10 @@ def calibration_points(model_path: Path, held_out: "list[Clip]", report: Report)
     """Operating points from clips that were not trained on; those that the data does not allow are reported."""
     from wakeword_tools.kinds import Kind
     from wakeword_tools.measure.calibrate import calibrate_point, check_scores
-    from wakeword_tools.measure.rates import RateKind, Target
+    from wakeword_tools.measure.rates import DEFAULT_TARGETS
     from wakeword_tools.measure.recordings import SCORED_KINDS, score_files
 
     files = {kind: [clip.path for clip in held_out if clip.kind is kind] for kind in SCORED_KINDS}
-    targets = [Target(RateKind.FPR, fpr) for fpr in _FPR_TARGETS]
-    targets.append(Target(RateKind.FA_PER_HOUR, _FALSE_ACCEPTS_PER_HOUR))
     points = []
     try:
         scored = score_files([read_model(model_path)], files, warn=report)
@@ -88,7 +83,7 @@ def calibration_points(model_path: Path, held_out: "list[Clip]", report: Report)
         return []
     synthetic = sum(clip.synthetic for clip in held_out if clip.kind is Kind.POSITIVE)
     data = f"validation side of the training data: {scored.description}; {synthetic} positives are synthetic"
-    for target in targets:
+    for target in DEFAULT_TARGETS:
         try:
             points.append(
                 calibrate_point(scored.sets[0], target, data=data, fingerprint=scored.fingerprint, warn=report)

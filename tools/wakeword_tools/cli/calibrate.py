@@ -95,11 +95,10 @@ def calibrate(
 
 def _targets(fprs: list[float] | None, rates: list[float] | None, *, words: bool, streams: bool) -> "list[Target]":
     """What was asked for; if nothing was, the usual targets that the recordings allow."""
-    from wakeword_tools.measure.evaluate import DEFAULT_FPRS, DEFAULT_RATES
-    from wakeword_tools.measure.rates import RateKind, Target
+    from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, RateKind, Target
 
     if not fprs and not rates:
-        fprs, rates = list(DEFAULT_FPRS) if words else [], list(DEFAULT_RATES) if streams else []
+        fprs, rates = list(DEFAULT_FPRS) if words else [], list(DEFAULT_FA_PER_HOUR) if streams else []
     targets = [Target(RateKind.FPR, value) for value in fprs or ()]
     targets += [Target(RateKind.FA_PER_HOUR, value) for value in rates or ()]
     if not targets:

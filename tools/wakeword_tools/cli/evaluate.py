@@ -71,11 +71,10 @@ def evaluate(
     """
     require("scipy", *(["matplotlib"] if plot else []))
     from wakeword_tools.cli.tables import console, noise_table, operating_table, report_table
-    from wakeword_tools.measure.evaluate import DEFAULT_FPRS, DEFAULT_RATES
-    from wakeword_tools.measure.rates import RateKind, Target
+    from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, RateKind, Target
 
     fprs = [Target(RateKind.FPR, value).value for value in fpr or DEFAULT_FPRS]
-    rates = [Target(RateKind.FA_PER_HOUR, value).value for value in fa_per_hour or DEFAULT_RATES]
+    rates = [Target(RateKind.FA_PER_HOUR, value).value for value in fa_per_hour or DEFAULT_FA_PER_HOUR]
     if bool(snr) != bool(noise):
         raise typer.BadParameter("give --snr and --noise together")
     models = _load(keyword, model)
