@@ -1,8 +1,8 @@
-"""What a recording says of the microphone that made it: measurements, each a function of samples or time stamps.
+"""What a recording shows of the microphone that made it: measurements, each a function of samples or time stamps.
 
 Samples are float32 or float64 with full scale 1. Levels are in dB of full scale (dBFS): a power of 1, that of a full-scale
 square wave, is 0 dB, so that a full-scale sine has an RMS level of -3.01 dB and a peak of 0 dB. Silence is -inf dB.
-``spectrum`` has those that need a Fourier transform; ``findings`` says what is good, bad, and to be done about it.
+``spectrum`` has those that need a Fourier transform; ``findings`` judges them.
 """
 
 import math
@@ -167,7 +167,7 @@ def check_channels(samples: Samples) -> ChannelCheck:
 
 
 class Timing(NamedTuple):
-    """What the time stamps of a stream tell."""
+    """What the time stamps of a stream show."""
 
     measured_rate: float | None
     """Frames per second of this machine's clock; ``None`` for less than 2 s."""

@@ -1,4 +1,4 @@
-"""What the spectrum of a recording says of the microphone that made it: mains hum, and where the treble ends.
+"""What the spectrum of a recording shows of the microphone that made it: mains hum, and where the treble ends.
 
 Units as in ``levels``.
 """
