@@ -10,13 +10,13 @@ import typer
 from wakeword.card import OperatingPoint
 from wakeword.cli.console import note
 from wakeword.cli.tables import console
+from wakeword.files import write_json
 from wakeword.model import read_model
-from wakeword_tools.cli.scoring import Folders, score, write_json
+from wakeword_tools.cli.scoring import Folders, score
 from wakeword_tools.cli.tables import points_table
 from wakeword_tools.measure.calibrate import calibrate_point, check_scores, default_name, write_points
-from wakeword_tools.measure.evaluate import DEFAULT_FPRS, DEFAULT_RATES
 from wakeword_tools.measure.plots import draw
-from wakeword_tools.measure.rates import RateKind, Target
+from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, RateKind, Target
 from wakeword_tools.measure.recordings import Scored
 
 
@@ -44,7 +44,7 @@ class CalibrationSettings:
         fprs, rates, folders = self.fprs, self.rates, self.folders
         if not fprs and not rates:
             fprs = DEFAULT_FPRS if folders.negatives or folders.near_negatives else ()
-            rates = DEFAULT_RATES if folders.background else ()
+            rates = DEFAULT_FA_PER_HOUR if folders.background else ()
         targets = [Target(RateKind.FPR, value) for value in fprs]
         targets += [Target(RateKind.FA_PER_HOUR, value) for value in rates]
         if not targets:

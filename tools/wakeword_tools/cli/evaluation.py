@@ -9,17 +9,17 @@ import typer
 from wakeword.cli.console import note
 from wakeword.cli.tables import console
 from wakeword.errors import ConfigError
-from wakeword.files import require_absent
+from wakeword.files import require_absent, write_json
 from wakeword.model import Model, load_model, read_model
 from wakeword_tools.cli.reports import NoiseSettings, differences_to_first, report_json, reports_on, score_with_noise
-from wakeword_tools.cli.scoring import Folders, score, write_json
+from wakeword_tools.cli.scoring import Folders, score
 from wakeword_tools.cli.tables import noise_table, operating_table, report_table
 from wakeword_tools.measure.compare import Difference
-from wakeword_tools.measure.evaluate import DEFAULT_FPRS, DEFAULT_RATES, Report
+from wakeword_tools.measure.evaluate import Report
 from wakeword_tools.measure.intervals import hours_needed
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS, MISSED, find_mistakes, save_mistakes
 from wakeword_tools.measure.plots import draw
-from wakeword_tools.measure.rates import RateKind, Target
+from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, RateKind, Target
 from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.scores import ScoreSet
 
@@ -67,7 +67,7 @@ class EvaluationSettings:
     @property
     def rate_targets(self) -> Sequence[float]:
         """False accepts an hour, as asked for or as usual."""
-        return self.rates or DEFAULT_RATES
+        return self.rates or DEFAULT_FA_PER_HOUR
 
 
 def evaluate_models(settings: EvaluationSettings) -> None:

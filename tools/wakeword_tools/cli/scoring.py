@@ -1,12 +1,10 @@
 """What ``calibrate`` and ``evaluate`` do alike: find recordings, score them with progress on stderr, write a report."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from wakeword.cli.console import note, progress
-from wakeword.files import replacing
 from wakeword.model import Model
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.recordings import Change, Files, Scored, find_files, score_files
@@ -51,9 +49,3 @@ def score(
 
 def _ignore(message: str) -> None:
     pass
-
-
-def write_json(path: Path, content: Mapping[str, object]) -> None:
-    """Write a report, atomically."""
-    with replacing(path) as temporary:
-        temporary.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
