@@ -54,7 +54,7 @@ class Recording:
 
 
 def diagnose(recording: Recording) -> list[Finding]:
-    """All findings about a recording. Levels are of the mean of its channels, as a detector takes it without ``channel``."""
+    """All findings about a recording. Levels are of the mean of its channels, which a detector takes by default."""
     samples, sample_rate = recording.samples, recording.sample_rate
     mean = samples.mean(axis=1)
     found = [_channels(samples)] if samples.shape[1] > 1 else []
