@@ -216,7 +216,7 @@ def test_the_command_measures_once_and_writes_the_page_again(
     monkeypatch.setattr(sys, "argv", ["x", "accuracy", "--model", str(model)])
     paths = {"report": tmp_path / "page.md", "figures": tmp_path / "figures.json"}
     cli.accuracy([model], audio, near_clips=20, seed=0, work=tmp_path, cache=tmp_path / "kept", **paths)
-    assert "Made by `wakeword-experiments accuracy --model low.onnx` on " in paths["report"].read_text()
+    assert "Made by `python -m wakeword_experiments accuracy --model low.onnx` on " in paths["report"].read_text()
     first = paths["report"].read_text()
     paths["report"].unlink()
     cli.accuracy(None, None, **paths)

@@ -163,7 +163,7 @@ TRAINING_PACKAGES = ("torch", "torchaudio", "librosa", "onnx", "scipy", "matplot
 def test_a_plain_installation_has_help_for_every_command() -> None:
     done = Apart(*TRAINING_PACKAGES).run(f"""if True:
         from wakeword.cli import app
-        for name in {[name for name in NAMES if name != "train"]}:
+        for name in {NAMES}:
             app([name, "--help"], standalone_mode=False)
     """)
     assert (done.returncode, done.stderr) == (0, "")
@@ -172,6 +172,8 @@ def test_a_plain_installation_has_help_for_every_command() -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
+        ["train", "--keyword", "marvin"],
+        ["train", "--keyword", "marvin", "--from", "marvin", "--positives", "takes"],
         ["calibrate", "--model", "marvin.onnx", "--positives", "clips"],
         ["evaluate", "--positives", "clips"],
     ],

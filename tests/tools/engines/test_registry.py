@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from wakeword import SynthesisError
-from wakeword_tools.clips.plan import MANIFEST
+from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.clips.synthesize import rebuild
 from wakeword_tools.engines.registry import BUILT_IN, engine_named, engine_of, english_voices, voice_named
 from wakeword_tools.kinds import Split

@@ -21,6 +21,11 @@ from wakeword_tools.measure.intervals import (
 from wakeword_tools.measure.scores import Scores, ScoreSet, events_at, threshold_allowing_events
 from wakeword_tools.measure.thresholds import allowed_at_rate, just_above, threshold_allowing, with_room
 
+DEFAULT_FPRS = (0.03, 0.05)
+"""False positive rates that models are calibrated and judged at where nothing else is asked for."""
+DEFAULT_FA_PER_HOUR = (0.5,)
+"""The same for false accepts an hour."""
+
 _MOST_AN_HOUR = 60.0
 
 
@@ -49,6 +54,12 @@ class Target:
     def name(self) -> str:
         """Of the operating point, for instance ``fpr=0.03``."""
         return f"{self.kind}={self.value:g}"
+
+
+DEFAULT_TARGETS = (
+    *(Target(RateKind.FPR, fpr) for fpr in DEFAULT_FPRS),
+    *(Target(RateKind.FA_PER_HOUR, rate) for rate in DEFAULT_FA_PER_HOUR),
+)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from wakeword.errors import ConfigError
-from wakeword.files import replacing
+from wakeword.files import replacing, write_json
 from wakeword.model import Model, read_model
 from wakeword_experiments.accuracy.contenders import ELSEWHERE, Contender, ours, peers
 from wakeword_experiments.accuracy.held_out import DEALING, HeldOut, Report, deal, dealing
@@ -72,8 +72,7 @@ def write_accuracy(record: Mapping[str, Any], figures_file: Path, report_file: P
     ``folds-WORD.json`` beside the figures stands on the page for users in place of the word's first model; the notes that
     lie there are linked.
     """
-    with replacing(figures_file) as temporary:
-        temporary.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    write_json(figures_file, record)
     words = figures_file.with_suffix("")
     notes = figures_file.parent / NOTES
     pages = {
