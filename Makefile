@@ -1,6 +1,6 @@
 # make demo         set up the runtime and find "marvin" in a recording
 # make test         set up everything and run the tests, on all cores
-# make test-fast    the same in under a minute: without trainings, speech synthesis, sound devices and all that is slow
+# make test-fast    laws, runtime and tools in a minute: without trainings, synthesis, sound devices and whole commands
 # make check        lint and types
 # make system-deps  PortAudio and a sound server for the microphone's tests (Debian, Ubuntu)
 # make bench        cost of the engine on this machine
