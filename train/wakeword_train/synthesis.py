@@ -6,17 +6,22 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from wakeword.errors import ConfigError, DataError, SynthesisError
 from wakeword.model import assets_folder
 from wakeword.version import __version__
+from wakeword_tools.clips.plan import Recipe
+from wakeword_tools.clips.synthesize import synthesize
+from wakeword_tools.engines.registry import english_voices
+from wakeword_tools.engines.voices import Voice
 from wakeword_tools.kinds import Kind, Split
-
-if TYPE_CHECKING:
-    from wakeword_tools.clips.plan import Recipe
-    from wakeword_tools.engines.voices import Voice
-    from wakeword_train import DataFolders, TrainConfig
+from wakeword_tools.texts.candidates import choose, speakable
+from wakeword_tools.texts.confusables import confusables, without_sound_of
+from wakeword_tools.texts.lists import read_texts, spoken_phrases
+from wakeword_tools.texts.phonemes import pronunciations
+from wakeword_tools.texts.splits import split_texts
+from wakeword_train.config import TrainConfig
+from wakeword_train.training import DataFolders
 
 Texts = dict[Split, dict[str, float | None]]
 """The texts of each split, and how far each is from the keyword where that is known."""
@@ -34,12 +39,12 @@ _CLIPS_WORTH_A_PROCESS = 500
 _SECONDS_BETWEEN_REPORTS = 60.0
 
 
-def with_synthesised(config: "TrainConfig", folders: "DataFolders", root: Path, report: Report) -> "DataFolders":
+def with_synthesised(config: TrainConfig, folders: DataFolders, root: Path, report: Report) -> DataFolders:
     """``folders`` and the clips that ``config.synthesis`` asks for, made once for each set of settings under ``root``:
     those of fast engines and, in folders of their own, those of ``config.synthesis.natural``.
 
     Without any recording of the keyword, and without a word on positives in the configuration, the keyword, texts that
-    sound like it and other words are all synthesised. Neither a voice nor, but for the keyword, a text is both for
+    sound like it and other words are all synthesised. Neither a voice nor, except the keyword, a text is both for
     training and for validation, and none of those kept for the test is used. Raises ``DataError`` if a folder is missing.
     """
     plan = config.synthesis
@@ -76,10 +81,10 @@ class _Pass:
     counts: dict[Kind, int]
     """Clips of each kind for training."""
     engines: tuple[str, ...]
-    voices: "dict[Split, list[Voice]]"
+    voices: dict[Split, list[Voice]]
 
 
-def _synthesised(kind: Kind, of: _Pass, config: "TrainConfig", root: Path, report: Report) -> list[Path]:
+def _synthesised(kind: Kind, of: _Pass, config: TrainConfig, root: Path, report: Report) -> list[Path]:
     """The folders of a kind of clips, one for each split; none if none are asked for."""
     if not of.counts[kind]:
         return []
@@ -95,15 +100,13 @@ def _synthesised(kind: Kind, of: _Pass, config: "TrainConfig", root: Path, repor
     ]
 
 
-def _check_pronounceable(config: "TrainConfig") -> None:
+def _check_pronounceable(config: TrainConfig) -> None:
     """Refuse a keyword that English voices cannot say before thousands of clips of it are tried."""
-    from wakeword_tools.texts.phonemes import pronunciations
-
     if not any(engine.startswith("command:") for engine in config.synthesis.engines):
         pronunciations(config.keyword)
 
 
-def _has_recordings(config: "TrainConfig", folders: "DataFolders") -> bool:
+def _has_recordings(config: TrainConfig, folders: DataFolders) -> bool:
     words = folders.speech_commands
     named = [*folders.positives, *folders.negatives, *folders.near_negatives, *folders.background, *folders.noise]
     for folder in [words, *named] if words else named:
@@ -113,9 +116,7 @@ def _has_recordings(config: "TrainConfig", folders: "DataFolders") -> bool:
     return bool(folders.positives) or any(folder.name.casefold() == config.keyword.casefold() for folder in of_words)
 
 
-def _voices(engines: tuple[str, ...]) -> "dict[Split, list[Voice]]":
-    from wakeword_tools.engines.registry import english_voices
-
+def _voices(engines: tuple[str, ...]) -> dict[Split, list[Voice]]:
     voices = {split: english_voices(split, engines=engines) for split in _SHARES}
     for split, found in voices.items():
         if not found:
@@ -123,7 +124,7 @@ def _voices(engines: tuple[str, ...]) -> "dict[Split, list[Voice]]":
     return voices
 
 
-def _texts(config: "TrainConfig", kind: Kind, voices: "dict[Split, list[Voice]]", report: Report) -> Texts:
+def _texts(config: TrainConfig, kind: Kind, voices: dict[Split, list[Voice]], report: Report) -> Texts:
     """What is said for each split of a kind of clips."""
     plan = config.synthesis
     if kind is Kind.POSITIVE:
@@ -134,9 +135,7 @@ def _texts(config: "TrainConfig", kind: Kind, voices: "dict[Split, list[Voice]]"
     return _listed(config, _phrases(name), report, phrases=kind is Kind.NEGATIVE)
 
 
-def _generated(config: "TrainConfig", voices: "dict[Split, list[Voice]]") -> Texts:
-    from wakeword_tools.texts.confusables import choose, confusables, speakable
-
+def _generated(config: TrainConfig, voices: dict[Split, list[Voice]]) -> Texts:
     pool = confusables(config.keyword)
     texts: Texts = {}
     for split, share in _SHARES.items():
@@ -145,12 +144,8 @@ def _generated(config: "TrainConfig", voices: "dict[Split, list[Voice]]") -> Tex
     return texts
 
 
-def _listed(config: "TrainConfig", path: Path, report: Report, *, phrases: bool) -> Texts:
+def _listed(config: TrainConfig, path: Path, report: Report, *, phrases: bool) -> Texts:
     """The texts of a list that do not sound like the keyword, and with ``phrases`` running speech made of them."""
-    from wakeword_tools.texts.confusables import without_sound_of
-    from wakeword_tools.texts.lists import read_texts, spoken_phrases
-    from wakeword_tools.texts.splits import split_texts
-
     listed = without_sound_of(config.keyword, read_texts(path))
     by_split = split_texts(config.keyword, listed)
     if len(by_split[Split.TRAIN]) + len(by_split[Split.VALIDATION]) < 2:
@@ -184,10 +179,8 @@ class _Settings:
     count: int
 
 
-def _synthesise(root: Path, want: _Settings, of: _Pass, config: "TrainConfig", report: Report) -> Path:
+def _synthesise(root: Path, want: _Settings, of: _Pass, config: TrainConfig, report: Report) -> Path:
     """A folder with these clips. Its name says the settings, and it is there only if it is complete."""
-    from wakeword_tools.clips.synthesize import synthesize
-
     voices = [voice.name for voice in of.voices[want.split]]
     identity = json.dumps([want.texts, want.count, config.seed, of.engines, voices, __version__])
     folder = root / f"{of.prefix}{want.kind.plural}-{want.split}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
@@ -195,7 +188,7 @@ def _synthesise(root: Path, want: _Settings, of: _Pass, config: "TrainConfig", r
         report(f"using the clips of the same settings in {folder}")
         return folder
 
-    def skipped(recipe: "Recipe", error: SynthesisError) -> None:
+    def skipped(recipe: Recipe, error: SynthesisError) -> None:
         report(f"left out {recipe.text!r} by {recipe.voice.name}: {error}")
 
     return synthesize(
@@ -206,20 +199,20 @@ def _synthesise(root: Path, want: _Settings, of: _Pass, config: "TrainConfig", r
         seed=config.seed,
         max_pause=_MAX_PAUSE,
         jobs=min(2, 1 + want.count // _CLIPS_WORTH_A_PROCESS),
-        progress=_told_by_the_minute(f"{want.kind.plural.replace('_', ' ')} for {want.split}", want.count, report),
+        progress=_reported_by_the_minute(f"{want.kind.plural.replace('_', ' ')} for {want.split}", want.count, report),
         skipped=skipped,
         distances={text: distance for text, distance in want.texts.items() if distance is not None},
     )
 
 
-def _told_by_the_minute(what: str, count: int, report: Report) -> Callable[[int], None]:
+def _reported_by_the_minute(what: str, count: int, report: Report) -> Callable[[int], None]:
     """Progress for those who wait for a slow engine; a fast one is done before."""
-    told = time.monotonic()
+    reported = time.monotonic()
 
     def progress(done: int) -> None:
-        nonlocal told
-        if time.monotonic() - told >= _SECONDS_BETWEEN_REPORTS:
-            told = time.monotonic()
+        nonlocal reported
+        if time.monotonic() - reported >= _SECONDS_BETWEEN_REPORTS:
+            reported = time.monotonic()
             report(f"{done} of {count} {what}")
 
     return progress

@@ -14,7 +14,7 @@ from wakeword_tools.kinds import Split
 
 if TYPE_CHECKING:
     from wakeword_tools.engines.voices import Voice
-    from wakeword_tools.texts.confusables import Candidate
+    from wakeword_tools.texts.candidates import Candidate
 
 _MAX_PAUSE = 0.3
 _CLIPS_WORTH_A_PROCESS = 500
@@ -218,7 +218,8 @@ def _listed(keyword: str, path: Path, voices: _Voices, *, any_side: bool) -> "di
 def _generated(
     keyword: str, voices: _Voices, distinct: int, mass: dict[int, float] | None, speakers: "dict[Split, list[Voice]]"
 ) -> "dict[Split, list[Candidate]]":
-    from wakeword_tools.texts.confusables import DEFAULT_MASS, choose, confusables, speakable
+    from wakeword_tools.texts.candidates import DEFAULT_MASS, choose, speakable
+    from wakeword_tools.texts.confusables import confusables
 
     note(f"looking for texts that sound like {keyword!r}")
     pool = confusables(keyword)
@@ -230,7 +231,7 @@ def _generated(
 
 def _print_list(chosen: "list[Candidate]") -> None:
     """A line for each text and, on the same stream behind ``#``, how many there are at each distance."""
-    from wakeword_tools.texts.confusables import histogram
+    from wakeword_tools.texts.candidates import histogram
 
     for candidate in chosen:
         print(f"{candidate.text:<28} # {candidate.distance:.2f}  {candidate.origin:<11} {' '.join(candidate.phones)}")

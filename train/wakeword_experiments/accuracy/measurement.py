@@ -66,7 +66,7 @@ def measure_accuracy(models: Sequence[Path], bench: Bench) -> dict[str, Any]:
 
 
 def write_accuracy(record: Mapping[str, Any], figures_file: Path, report_file: Path) -> None:
-    """The figures as JSON and the page, with the notes that lie beside the figures."""
+    """The figures as JSON and the page, with the notes that lie next to the figures."""
     write_json(figures_file, record)
     notes = figures_file.parent / NOTES
     text = page(
