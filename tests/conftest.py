@@ -1,9 +1,8 @@
-"""Fixtures shared by all tests."""
+"""Fixtures shared by all tests, and how they share the processors."""
 
 import signal
 
 import pytest
-import torch
 from hypothesis import settings
 from support.builders import band_model_bytes
 
@@ -19,9 +18,6 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("repeatable")
 
-# Networks this small gain nothing from more threads, and lose much where other programs run.
-torch.set_num_threads(1)
-
 
 @pytest.fixture(scope="session")
 def low_model() -> Model:
@@ -33,3 +29,23 @@ def low_model() -> Model:
 def high_model() -> Model:
     """Keyword "high": fires on the high bursts of ``builders.bursts``."""
     return parse_model(band_model_bytes("high", -1))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Which tests go to one worker (``--dist loadgroup``), and what begins first.
+
+    The tests of a file share what its fixtures made. Those that hear a virtual microphone do so in real time and would
+    disturb each other. What takes long begins first, so that no worker ends with it alone.
+    """
+    groups: dict[pytest.Item, str] = {}
+    for item in items:
+        file = item.path.relative_to(item.config.rootpath).as_posix()
+        groups[item] = "microphone" if "/microphone/" in file else file
+        item.add_marker(pytest.mark.xdist_group(groups[item]))
+    first = ["microphone", "tests/train/", "tests/experiments/", "tests/tools/"]
+
+    def place(item: pytest.Item) -> int:
+        return next((place for place, name in enumerate(first) if groups[item].startswith(name)), len(first))
+
+    items.sort(key=place)

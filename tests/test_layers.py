@@ -1,39 +1,59 @@
-"""What the packages import, and where they find their files."""
+"""What the packages import, how large their modules are, and where they find their files."""
 
-import ast
 import importlib
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
+from support import ROOT
+from support.source import PACKAGES, Module, lines_of, modules, modules_below
 
 import wakeword
 from wakeword.model import assets_folder
 
-ROOT = Path(__file__).parents[1]
-PACKAGES = {
-    "wakeword": ROOT / "wakeword",
-    "wakeword_train": ROOT / "train" / "wakeword_train",
-    "wakeword_tools": ROOT / "tools" / "wakeword_tools",
-}
+ORDER = list(PACKAGES)
+TRAINING = {"torch", "torchaudio", "librosa", "scipy", "matplotlib", "onnx"}
+"""Libraries that only training installs."""
 
 
-def imports(path: Path, *, top_level: bool) -> Iterator[str]:
-    """First names of what a file imports: when it is imported itself, or at any time."""
-    tree = ast.parse(path.read_text())
-    for node in tree.body if top_level else ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name.split(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield (node.module or "").split(".")[0]
+def above(package: str) -> set[str]:
+    """The packages that a package must not know."""
+    return set(ORDER[ORDER.index(package) + 1 :])
 
 
-def assert_never_imports(package: str, forbidden: set[str], *, top_level: bool, but: str = "nothing") -> None:
-    for path in PACKAGES[package].rglob("*.py"):
-        found = forbidden & set(imports(path, top_level=top_level))
-        assert not found or path.parent.name == but, f"{path.relative_to(ROOT)} imports {found}"
+def assert_imports_none_of(module: Module, forbidden: set[str], *, at_once: bool = False) -> None:
+    found = [f"line {one.line}: {one.module}" for one in module.imports(at_once=at_once) if one.package in forbidden]
+    assert not found, f"{module} imports {', '.join(found)}"
+
+
+# --- layers
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_packages_import_only_those_below_them(package: str) -> None:
+    for module in modules(package):
+        assert_imports_none_of(module, above(package))
+
+
+@pytest.mark.parametrize("package", ["wakeword", "wakeword_tools"])
+def test_only_training_imports_torch(package: str) -> None:
+    for module in modules(package):
+        assert_imports_none_of(module, {"torch", "torchaudio"})
+
+
+def test_the_runtime_begins_without_the_libraries_of_training() -> None:
+    for module in modules("wakeword"):
+        assert_imports_none_of(module, TRAINING, at_once=True)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_only_the_table_of_commands_names_packages_above(package: str) -> None:
+    # A name in a string is an import that the laws above do not see.
+    for module in modules(package):
+        if module.name == "wakeword.cli.app":
+            continue
+        for string in module.strings():
+            assert not any(name in string.value for name in above(package)), f"{module}, line {string.lineno}"
 
 
 @pytest.mark.parametrize("module", ["wakeword", "wakeword.cli"])
@@ -44,30 +64,70 @@ def test_the_runtime_loads_nothing_that_only_training_needs(module: str) -> None
     assert done.stdout.strip() == ""
 
 
-def test_layers() -> None:
-    training = {"torch", "torchaudio", "librosa", "scipy", "matplotlib", "onnx"}
-    # The command line joins the layers; it imports the upper ones when a command needs them.
-    upper = {"torch", "torchaudio", "wakeword_train", "wakeword_tools"}
-    assert_never_imports("wakeword", upper, top_level=False, but="cli")
-    assert_never_imports("wakeword", training, top_level=True)
-    assert_never_imports("wakeword_tools", {"torch", "torchaudio", "wakeword_train"}, top_level=False)
-    assert_never_imports("wakeword_train", {"wakeword_tools"}, top_level=False)
-
-
-def test_imports_inside_the_runtime_form_no_circle() -> None:
-    edges = {
-        path.stem: {
-            node.module.split(".")[1]
-            for node in ast.parse(path.read_text()).body
-            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("wakeword.")
-        }
-        for path in PACKAGES["wakeword"].glob("*.py")
-        if path.stem not in ("__init__", "__main__")
-    }
+@pytest.mark.parametrize("package", PACKAGES)
+def test_imports_inside_a_package_form_no_circle(package: str) -> None:
+    here = {module.name: module for module in modules(package)}
+    edges = {}
+    for name, module in here.items():
+        needs = set()
+        for one in module.imports(at_once=True):
+            # ``from a import b`` is the module a.b if there is one.
+            inside = f"{one.module}.{one.name}"
+            needs.add(inside if inside in here else one.module)
+        edges[name] = needs & set(here)
     while edges:
         leaves = {name for name, needs in edges.items() if not needs & set(edges)}
         assert leaves, f"these import each other in a circle: {sorted(edges)}"
         edges = {name: needs for name, needs in edges.items() if name not in leaves}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_private_names_stay_in_their_module(package: str) -> None:
+    for module in modules(package):
+        for one in module.imports():
+            private = one.name is not None and one.name.startswith("_") and not one.name.endswith("__")
+            assert not (private and one.package in PACKAGES), f"{module}, line {one.line}: {one.name}"
+
+
+@pytest.mark.parametrize(
+    ("folder", "package"), [("runtime", "wakeword"), ("tools", "wakeword_tools"), ("train", "wakeword_train")]
+)
+def test_tests_import_only_what_their_package_may(folder: str, package: str) -> None:
+    """Directly or by way of ``support``; the runtime's tests must run where nothing else is installed."""
+    forbidden = above(package) | (TRAINING if package == "wakeword" else set())
+    support = {module.name: module for module in modules_below(ROOT / "tests" / "support", "support")}
+    waiting = [Module("conftest", ROOT / "tests" / "conftest.py"), *modules_below(ROOT / "tests" / folder)]
+    waiting += [support["support.commands"]]  # a plugin of the conftest, by its name
+    seen = set()
+    while waiting:
+        module = waiting.pop()
+        assert_imports_none_of(module, forbidden)
+        for one in module.imports():
+            for name in (one.module, f"{one.module}.{one.name}"):
+                if name in support and name not in seen:
+                    seen.add(name)
+                    waiting.append(support[name])
+
+
+# --- sizes
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_modules_and_functions_stay_short(package: str) -> None:
+    long = []
+    for module in modules(package):
+        lines = len(module.path.read_text().splitlines())
+        if lines > 350:
+            long.append(f"{module}: {lines} lines")
+        long += [
+            f"{module}: {function.name} has {lines_of(function)} lines"
+            for function in module.functions()
+            if lines_of(function) > 60
+        ]
+    assert not long, "expected at most 350 lines in a module and 60 in a function:\n" + "\n".join(long)
+
+
+# --- packages
 
 
 @pytest.mark.parametrize("package", PACKAGES)

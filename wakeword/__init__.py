@@ -26,6 +26,7 @@ from wakeword.errors import (
 )
 from wakeword.features import FeatureConfig, MfccStream, mfcc
 from wakeword.following import Follower
+from wakeword.microphone.device import Device, list_devices
 from wakeword.microphone.events import DeviceEvent, MicrophoneStats
 from wakeword.microphone.microphone import Microphone
 from wakeword.model import Model, load_model, shipped_models
@@ -50,6 +51,7 @@ __all__ = [
     "Detection",
     "Detector",
     "DetectorPool",
+    "Device",
     "DeviceEvent",
     "FeatureConfig",
     "FileSource",
@@ -68,6 +70,7 @@ __all__ = [
     "Trigger",
     "WakewordError",
     "__version__",
+    "list_devices",
     "load_model",
     "mfcc",
     "shipped_models",

@@ -11,14 +11,14 @@ from wakeword.sources import AudioSource
 
 T = TypeVar("T")
 
-# A source that is silent for ever must not hold up whoever leaves it.
+# A source that stays silent must not delay the code that leaves the loop.
 _LET_GO_SECONDS = 1.0
 
 
 async def in_thread(run: Callable[[AudioSource], Iterator[T]], source: AudioSource) -> AsyncIterator[T]:
     """The items of ``run(source)``, which works in a thread of its own and never on the event loop.
 
-    An iterator that is left early lets go of the source at its next block. Closing it waits for that, up to a second.
+    An iterator that is left early releases the source at its next block. Closing it waits for that, up to a second.
     """
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[T | BaseException | None] = asyncio.Queue()
@@ -32,7 +32,7 @@ async def in_thread(run: Callable[[AudioSource], Iterator[T]], source: AudioSour
         except BaseException as error:
             result = error
         finally:
-            # The loop may be closed already, when the program ends; then nobody waits for this either.
+            # The loop may be closed already, when the program ends; then nothing waits for this result.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(queue.put_nowait, result)
                 loop.call_soon_threadsafe(finished.set)
@@ -60,6 +60,6 @@ class _Until:
     def blocks(self) -> Iterator[Samples]:
         for block in self._source.blocks():
             if self._stopped.is_set():
-                # Not a plain return: nobody is left to hear what flush might find.
+                # Not a plain return: nothing would receive what flush might find.
                 raise asyncio.CancelledError
             yield block

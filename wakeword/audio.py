@@ -19,7 +19,7 @@ SAMPLE_RATE = 16_000
 MIN_SAMPLE_RATE, MAX_SAMPLE_RATE = 8_000, 192_000
 
 # Full scale of a float signal is 1.0. Decoders overshoot a little; int16 values cast to float overshoot 32,768
-# times and would shift the features by 90 dB without a word, so 24 dB over full scale is refused.
+# times and would silently shift the features by 90 dB, so 24 dB over full scale is refused.
 _MAX_FLOAT_LEVEL = 16.0
 
 _FLOAT = np.dtype(np.float32)
@@ -129,7 +129,7 @@ class PcmStream:
         return resampled
 
     def flush(self) -> Array:
-        """End the signal: return what the resampler still holds, ``(n,)``, and start anew."""
+        """End the signal: return what the resampler still holds, ``(n,)``, and begin a new one."""
         rest = np.zeros(0, np.float32)
         if self._resampler is not None and self._channels is not None:
             rest = self._resampler.resample_chunk(rest, last=True)
@@ -161,7 +161,7 @@ class AudioFile:
         self.seconds: float = self._file.frames / self.sample_rate
 
     def blocks(self, samples: int = 65_536) -> Iterator[Array]:
-        """Blocks of at most so many samples, each ``(n, channels)`` float32."""
+        """Blocks of at most ``samples`` samples, each ``(n, channels)`` float32."""
         while True:
             try:
                 block = self._file.read(samples, dtype="float32", always_2d=True)
@@ -202,7 +202,7 @@ def write_audio(path: Path, samples: Samples) -> None:
 
     Raises ``OSError`` as the file system does, for instance on a full disk.
     """
-    # In memory first: libsndfile tells of a full disk by an error of its own, without the reason.
+    # In memory first: libsndfile reports a full disk with an error of its own, without the reason.
     encoded = io.BytesIO()
     soundfile.write(encoded, samples, SAMPLE_RATE, subtype="PCM_16", format=path.suffix[1:].upper())
     path.write_bytes(encoded.getbuffer())

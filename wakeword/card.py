@@ -31,7 +31,7 @@ class Rate:
     count: int
     """How often it happened."""
     trials: float
-    """In so many clips, or hours."""
+    """The number of clips, or hours, in which the events were counted."""
 
 
 @dataclass(frozen=True)

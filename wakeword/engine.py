@@ -1,16 +1,15 @@
 """The detector: blocks of audio in, detections out.
 
 The way of a block: ``audio.PcmStream`` -> ``stream_reader.StreamReader``, which takes it through
-``features.MfccTransform`` and one ``keyword.KeywordStream`` per keyword, with its ``scorer.StreamScorer`` and its
-``trigger.Trigger`` -> ``Detection``. What is here is for programs: threads, sources, callbacks, what follows a detection.
+``features.MfccTransform`` and, for each keyword, ``scorer.StreamScorer`` and ``keyword.KeywordWindows`` with its
+``trigger.Trigger`` -> ``Detection``. This module adds what programs need: threads, sources and callbacks.
 """
 
-import math
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from weakref import WeakSet
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from wakeword.audio import SAMPLE_RATE, PcmStream, Samples
 from wakeword.detection import Detection
 from wakeword.errors import AudioFormatError, BusyError, ClosedError, ConfigError
 from wakeword.features import Array
-from wakeword.following import Follower
+from wakeword.following import Follower, Followers, record
 from wakeword.loading import chosen_thresholds, loaded_models
 from wakeword.model import Model
 from wakeword.scorer import DEFAULT_HOP
@@ -71,49 +70,46 @@ class Detector:
             pre_roll=round(pre_roll * SAMPLE_RATE),
             gate=gate,
         )
+        self._audio = self._reader.audio
         self._channel = channel
-        self._pcm = PcmStream(sample_rate, channel=channel)
-        self._blocks: Iterator[Samples] | None = None
-        self._running_in: int | None = None
-        self._followers: WeakSet[Follower] = WeakSet()
-        self._offers: dict[int, Follower] = {}
+        self._pushed = PcmStream(sample_rate, channel=channel)
+        self._loop: _Loop | None = None
         self._lock = threading.RLock()
+        self._followers = Followers(self._audio, self._lock)
         self._closed = False
         self.reset()
 
     @property
     def keywords(self) -> list[str]:
         """The words listened for."""
-        return [keyword.name for keyword in self._reader.keywords]
+        return [keyword.name for keyword in self._audio.keywords]
 
     @property
     def thresholds(self) -> dict[str, float]:
         """The threshold in force for each keyword."""
-        return {keyword.name: keyword.trigger.threshold for keyword in self._reader.keywords}
+        return {keyword.name: keyword.trigger.threshold for keyword in self._audio.keywords}
 
     @property
     def scores(self) -> dict[str, float]:
         """The newest score of each keyword; 0 before the first window is complete."""
-        return {keyword.name: keyword.score for keyword in self._reader.keywords}
+        return {keyword.name: keyword.score for keyword in self._audio.keywords}
 
     @property
     def seconds(self) -> float:
         """Seconds of audio taken since the last ``reset``: the stream's own clock."""
-        return self._reader.end / SAMPLE_RATE
+        return self._audio.end / SAMPLE_RATE
 
     @property
     def is_asleep(self) -> bool:
         """Whether the newest audio was quiet that stays as it is, for which nothing was computed."""
-        return self._reader.is_asleep
+        return self._audio.is_asleep
 
     def reset(self) -> None:
         """Begin a new stream at time 0, as a new detector would."""
         with self._lock:
             self._pcm.reset()
             self._reader.reset()
-            for follower in self._followers:
-                follower.close()
-            self._followers = WeakSet()
+            self._followers.close()
 
     def push(self, block: Samples) -> list[Detection]:
         """Take a block of any length, ``(samples,)`` or ``(samples, channels)``; the detections that it completes.
@@ -157,93 +153,80 @@ class Detector:
         """
         if not hasattr(source, "blocks") or not hasattr(source, "sample_rate"):
             raise ConfigError(f"expected a source of audio, for instance FileSource('talk.wav'), got {source!r:.80}")
+        loop = _Loop(threading.get_ident(), PcmStream(source.sample_rate, channel=self._channel), iter(()))
         with self._lock:
             self._check_free()
-            self._running_in = threading.get_ident()
-        pushed = self._pcm
-        self._pcm = PcmStream(source.sample_rate, channel=self._channel)
+            self._loop = loop
         try:
             self.reset()
-            self._blocks = iter(source.blocks())
-            for block in self._blocks:
-                yield from self._offered(self.push(block))
-            yield from self._offered(self.flush())
+            loop.blocks = iter(source.blocks())
+            for block in loop.blocks:
+                yield from self._followers.offered(self.push(block))
+            yield from self._followers.offered(self.flush())
         except ClosedError:
             return
         finally:
-            self._blocks = self._running_in = None
-            self._pcm = pushed
+            self._loop = None
             self.reset()
 
     def stream(self, source: AudioSource) -> AsyncIterator[Detection]:
         """``run`` for asyncio: source and network work in a thread of their own, never on the event loop.
 
-        A stream that is left early lets go of the source at its next block, and until then the detector is busy:
+        A stream that is left early releases the source at its next block, and until then the detector is busy:
         ``async with contextlib.aclosing(detector.stream(source)) as found:`` waits for that.
         """
         return in_thread(self.run, source)
 
     def follow(self, detection: Detection) -> Follower:
-        """The audio after a detection, from its very next sample on, for whoever listens to what is said then.
+        """The audio after a detection, from its very next sample on, to process what is said next.
 
         Raises ``ConfigError`` if that is no longer kept: ask when the detection comes.
         """
         with self._lock:
-            self._check_free(self._running_in)
-            if (offered := self._offers.pop(id(detection), None)) is not None:
-                return offered
-            start, end = round(detection.end * SAMPLE_RATE), self._reader.end
-            samples = self._reader.slice(start, end)
-            if start > end or len(samples) < end - start:
-                raise ConfigError(
-                    f"expected a detection of the last second of this stream, got one at {detection.end} s"
-                )
-            follower = Follower(samples)
-            self._followers.add(follower)
-            return follower
+            self._check_free(self._loop.thread if self._loop else None)
+            return self._followers.follow(detection)
 
     def record(self, detection: Detection, seconds: float, *, until: Callable[[Array], bool] | None = None) -> Array:
-        """Inside a loop over ``run``: take so many seconds after a detection from the source, ``(samples,)`` at 16 kHz.
+        """Inside a loop over ``run``: the ``seconds`` after a detection, read from the source, ``(samples,)`` at 16 kHz.
 
-        Ends earlier if ``until`` says so of the newest samples, or with the source. Nothing is detected meanwhile. Of two
+        Ends earlier if ``until`` is true of the newest samples, or with the source. Nothing is detected during it. Of two
         keywords detected at once, each gets what followed its own.
         Raises ``ConfigError`` outside of ``run``.
         """
-        if self._blocks is None or self._running_in != threading.get_ident():
+        loop = self._loop
+        if loop is None or loop.thread != threading.get_ident():
             raise ConfigError(
                 "expected to be inside `for detection in detector.run(source)`, got no such loop in this thread; "
                 "with push or stream, use follow"
             )
-        if not 0 < seconds < math.inf:
-            raise ConfigError(f"expected a number of seconds to record, got {seconds}")
-        pieces: list[Array] = []
-        with self.suppressed(), self.follow(detection) as follower:
-            pieces.append(follower.read())
-            for block in self._blocks if sum(map(len, pieces)) < seconds * SAMPLE_RATE else ():
+
+        def feed() -> bool:
+            for block in loop.blocks:
                 self.push(block)
-                pieces.append(follower.read())
-                if sum(map(len, pieces)) >= seconds * SAMPLE_RATE or (until is not None and until(pieces[-1])):
-                    break
-        return np.concatenate(pieces)[: round(seconds * SAMPLE_RATE)]
+                return True
+            return False
+
+        with self.suppressed(), self.follow(detection) as follower:
+            return record(follower, feed, seconds, until)
 
     @contextmanager
     def suppressed(self, threshold: float | None = None) -> Iterator[None]:
         """Inside ``with``, detect nothing, or only from a higher threshold: while the assistant itself speaks.
 
-        Holds for every window that heard any of that time. May be nested and used from any thread; the highest counts.
+        Applies to every window that contains any of that time. May be nested and used from any thread; the highest counts.
         """
         with self._lock:
-            level = self._reader.suppression.begin(threshold)
+            level = self._audio.suppression.begin(threshold)
         try:
             yield
         finally:
             with self._lock:
-                self._reader.suppression.end(level, self._reader.end)
+                self._audio.suppression.end(level, self._audio.end)
 
     def close(self) -> None:
-        """Take no more audio and let go of what was kept; a ``push`` under way in another thread breaks off soon."""
+        """Take no more audio and free what was kept; a ``push`` running in another thread ends soon."""
         self._closed = True
-        # Never wait long: whoever holds the lock for longer sees the flag and lets go itself.
+        # Never wait long: a thread that holds the lock for longer sees the flag and frees everything itself.
         if self._lock.acquire(timeout=0.1):
             try:
                 self.reset()
@@ -257,28 +240,18 @@ class Detector:
         self.close()
 
     def _check_free(self, thread: int | None = None) -> None:
-        """That the detector is open, and that no loop over ``run`` is under way but one of this thread."""
+        """Raise unless the detector is open, and no loop over ``run`` is under way except in this thread."""
         if self._closed:
             raise ClosedError("expected an open detector, got one that was closed; make a new one")
-        if self._running_in not in (None, thread):
+        if self._loop is not None and self._loop.thread != thread:
             raise BusyError(
                 "expected a detector at rest, got one that still listens to a source; leave that loop first"
             )
 
-    def _offered(self, found: list[Detection]) -> Iterator[Detection]:
-        """The detections of a block, each with its follower ready: what one of them records, the others may want too."""
-        for detection in found:
-            try:
-                self._offers[id(detection)] = self.follow(detection)
-            except ConfigError:  # the stream ended with it
-                self._offers[id(detection)] = ended = Follower(np.zeros(0, np.float32))
-                ended.close()
-        try:
-            for detection in found:
-                yield detection
-                self._offers.pop(id(detection), None)
-        finally:
-            self._offers.clear()
+    @property
+    def _pcm(self) -> PcmStream:
+        """What converts blocks: that of the loop over ``run`` while there is one."""
+        return self._pushed if self._loop is None else self._loop.pcm
 
     def _take(self, samples: Array) -> list[Detection]:
         detections: list[Detection] = []
@@ -286,8 +259,7 @@ class Detector:
         for start in range(0, len(samples), PIECE):
             piece = samples[start : start + PIECE]
             with self._lock:
-                for follower in self._followers:
-                    follower.push(piece)
+                self._followers.push(piece)
                 found = self._reader.push(piece)
                 if self._closed:
                     self.reset()
@@ -307,3 +279,12 @@ class Detector:
         if self.on_detection is not None:
             for detection in found:
                 self.on_detection(detection)
+
+
+@dataclass
+class _Loop:
+    """A loop over ``run`` that is under way."""
+
+    thread: int
+    pcm: PcmStream
+    blocks: Iterator[Samples]

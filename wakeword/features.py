@@ -17,9 +17,11 @@ from wakeword.errors import AudioFormatError, ConfigError
 
 Array = NDArray[np.float32]
 
-# Frames whose spectra are computed at once. A larger batch leaves the caches and lets OpenBLAS wake its threads, which
-# then spin for longer than the product takes: 1024 frames cost 1.6 ms of CPU per second of audio, 32 cost 0.2.
-_BATCH_FRAMES = 32
+PRODUCT_FRAMES = 8
+"""Rows of every matrix product: the frames of one hop of the engine."""
+
+# Frames whose spectra are computed at once: whole products. A larger batch leaves the caches.
+_BATCH_FRAMES = 4 * PRODUCT_FRAMES
 
 
 @dataclass(frozen=True)
@@ -62,11 +64,11 @@ class FeatureConfig:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def frames_in(self, samples: int) -> int:
-        """Number of whole frames in so many samples."""
+        """Number of whole frames in ``samples`` samples."""
         return max(0, 1 + (samples - self.n_fft) // self.hop_length)
 
     def samples_in(self, frames: int) -> int:
-        """Number of samples that so many frames span."""
+        """Number of samples that ``frames`` frames span."""
         return 0 if frames <= 0 else self.n_fft + (frames - 1) * self.hop_length
 
 
@@ -113,7 +115,12 @@ def mfcc(samples: Array, config: FeatureConfig | None = None) -> Array:
 
 
 class MfccTransform:
-    """MFCC of whole signals, as fast as numpy allows: it keeps its working arrays. Not for several threads at once."""
+    """MFCC of whole signals, as fast as numpy allows: it keeps its working arrays. Not for several threads at once.
+
+    A frame is the same, bit for bit, whatever signal it is part of, as long as its number in the stream is known. A
+    matrix product rounds differently by its number of rows, and by the place of a row in it, so all products have
+    ``PRODUCT_FRAMES`` rows, and frame ``i`` of a stream is row ``i % PRODUCT_FRAMES`` of its product.
+    """
 
     def __init__(self, config: FeatureConfig) -> None:
         self.config = config
@@ -122,52 +129,74 @@ class MfccTransform:
         self._dct = dct_matrix(config)
         self._offset = np.float32(config.log_offset)
         # Fresh arrays for each would cost as much as the arithmetic.
-        self._windowed = np.empty((_BATCH_FRAMES, config.n_fft), np.float32)
+        self._windowed = np.zeros((_BATCH_FRAMES, config.n_fft), np.float32)
         self._spectra = np.empty((_BATCH_FRAMES, config.n_fft // 2 + 1), np.complex64)
         self._energies = np.empty((_BATCH_FRAMES, config.n_mels), np.float32)
+        self._cepstra = np.empty((_BATCH_FRAMES, config.n_mfcc), np.float32)
 
-    def __call__(self, signal: Array) -> Array:
-        """``(samples,)`` float32, C-contiguous -> the whole frames in it, ``(frames, n_mfcc)`` float32."""
-        hop = self.config.hop_length
-        count = self.config.frames_in(len(signal))
-        cepstra = np.empty((count, self.config.n_mfcc), np.float32)
-        if count:
-            # Overlapping views without a copy; sliding_window_view does the same at 30 times the price of the call.
-            frames: Array = np.ndarray((count, self.config.n_fft), np.float32, signal, strides=(4 * hop, 4))
-            for i in range(0, count, _BATCH_FRAMES):
-                self._transform(frames[i : i + _BATCH_FRAMES], cepstra[i : i + _BATCH_FRAMES])
-        return cepstra
+    def __call__(self, signal: Array, *, first: int = 0) -> Array:
+        """``(samples,)`` float32, C-contiguous -> the whole frames in it, ``(frames, n_mfcc)`` float32.
 
-    def batch(self, signals: Array) -> Array:
-        """``(signals, samples)`` float32, C-contiguous -> the frames of each, ``(signals, frames, n_mfcc)``."""
+        ``first`` is the number of the first of them in its stream.
+        """
+        frames: Array = self.batch(signal[None], first=first)[0]
+        return frames
+
+    def batch(self, signals: Array, *, first: int = 0) -> Array:
+        """``(signals, samples)`` float32, C-contiguous -> the frames of each, ``(signals, frames, n_mfcc)``.
+
+        ``first`` is the number of the first frame of each in its stream.
+        """
         config = self.config
-        count, hop = config.frames_in(signals.shape[1]), config.hop_length
-        if count > _BATCH_FRAMES:
-            return np.stack([self(signal) for signal in signals])
-        cepstra = np.empty((len(signals), count, config.n_mfcc), np.float32)
-        frames: Array = np.ndarray(
-            (len(signals), count, config.n_fft), np.float32, signals, strides=(signals.strides[0], 4 * hop, 4)
-        )
-        together = _BATCH_FRAMES // count if count else 1
-        for i in range(0, len(signals) if count else 0, together):
-            part = cepstra[i : i + together]
-            self._transform(frames[i : i + together], part.reshape(-1, config.n_mfcc))
+        number, count = len(signals), config.frames_in(signals.shape[1])
+        cepstra = np.empty((number, count, config.n_mfcc), np.float32)
+        if not count or not number:
+            return cepstra
+        # Overlapping views without a copy; sliding_window_view does the same at 30 times the price of the call.
+        strides = (signals.strides[0], 4 * config.hop_length, 4)
+        frames: Array = np.ndarray((number, count, config.n_fft), np.float32, signals, strides=strides)
+        before = first % PRODUCT_FRAMES
+        if before + count > _BATCH_FRAMES:
+            for signal_frames, signal_cepstra in zip(frames, cepstra, strict=True):
+                for start in range(-before, count, _BATCH_FRAMES):
+                    piece = slice(max(0, start), start + _BATCH_FRAMES)
+                    self._transform(signal_frames[None, piece], signal_cepstra[None, piece], max(0, -start))
+            return cepstra
+        together = _BATCH_FRAMES // _whole_products(before + count)
+        for start in range(0, number, together):
+            self._transform(frames[start : start + together], cepstra[start : start + together], before)
         return cepstra
 
-    def _transform(self, frames: Array, cepstra: Array) -> None:
-        """``(..., n_fft)`` samples of at most ``_BATCH_FRAMES`` frames -> ``cepstra``, ``(frames, n_mfcc)``."""
-        count = len(cepstra)
-        windowed, spectra, energies = self._windowed[:count], self._spectra[:count], self._energies[:count]
-        np.multiply(frames, self._window, out=windowed.reshape(frames.shape))
-        # Inside in float64: in float32 a quiet band beside a loud one would be 4e-4 off.
+    def _transform(self, frames: Array, cepstra: Array, before: int) -> None:
+        """``(signals, n, n_fft)`` samples -> ``cepstra``, ``(signals, n, n_mfcc)``.
+
+        Each signal has whole products to itself, at most ``_BATCH_FRAMES`` rows in all, in which ``before`` rows come
+        before its first frame. Rows without a frame hold some earlier frame, which has no effect on the others.
+        """
+        number, count = frames.shape[:2]
+        rows = _whole_products(before + count)
+        end = number * rows
+        windowed, spectra, energies = self._windowed[:end], self._spectra[:end], self._energies[:end]
+        np.multiply(frames, self._window, out=windowed.reshape(number, rows, -1)[:, before : before + count])
+        # Inside in float64: in float32 a quiet band next to a loud one would be 4e-4 off.
         np.fft.rfft(windowed, out=spectra)  # type: ignore[arg-type]  # any complex array will do
         # Real and imaginary parts side by side: the filters, each row twice, add up their squares.
         parts = spectra.view(np.float32)
         np.multiply(parts, parts, out=parts)
-        np.dot(parts, self._filters, out=energies)
+        by_product = energies.reshape(-1, PRODUCT_FRAMES, energies.shape[1])
+        np.matmul(parts.reshape(-1, PRODUCT_FRAMES, parts.shape[1]), self._filters, out=by_product)
         np.add(energies, self._offset, out=energies)
         np.log(energies, out=energies)
-        np.dot(energies, self._dct, out=cepstra)
+        # A hop of the engine is one whole product, whose rows need no copy.
+        rounded_up = self._cepstra[:end] if rows > count else cepstra
+        np.matmul(by_product, self._dct, out=rounded_up.reshape(-1, PRODUCT_FRAMES, self.config.n_mfcc))
+        if rows > count:
+            cepstra[:] = rounded_up.reshape(number, rows, -1)[:, before : before + count]
+
+
+def _whole_products(frames: int) -> int:
+    """The number of rows of the products that hold ``frames`` frames."""
+    return -(-frames // PRODUCT_FRAMES) * PRODUCT_FRAMES
 
 
 class MfccStream:
@@ -185,6 +214,7 @@ class MfccStream:
     def reset(self) -> None:
         """Forget all samples pushed so far."""
         self._tail = np.zeros(0, np.float32)
+        self._count = 0
 
     def push(self, samples: Array) -> Array:
         """Take ``(samples,)`` float32, return the frames now complete, ``(frames, n_mfcc)`` float32.
@@ -197,6 +227,7 @@ class MfccStream:
                 f"expected samples of shape (n,) and dtype float32, got {got}; convert with wakeword.audio.PcmStream"
             )
         signal = np.concatenate((self._tail, samples))
-        frames = self._transform(signal)
+        frames = self._transform(signal, first=self._count)
+        self._count += len(frames)
         self._tail = signal[len(frames) * self.config.hop_length :].copy()
         return frames

@@ -17,7 +17,7 @@ os.umask(_UMASK)
 
 @contextmanager
 def replacing(path: Path | str) -> Iterator[Path]:
-    """A temporary path beside ``path`` that takes its name when the block ends well, and goes when it does not.
+    """A temporary path next to ``path``, renamed to it when the block succeeds and removed when it fails.
 
     A symbolic link stays, and the file behind it is replaced; a device such as ``/dev/null`` is written to as it is.
     Raises ``OSError`` as the file system does, for instance on a full disk; ``path`` is then untouched.

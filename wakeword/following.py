@@ -1,12 +1,18 @@
-"""The audio that follows a detection, for whoever listens next."""
+"""The audio that follows a detection, for a program that listens to what is said next."""
 
+import math
 import threading
 from collections import deque
+from collections.abc import Callable, Iterator
+from weakref import WeakSet
 
 import numpy as np
 
 from wakeword.audio import SAMPLE_RATE
+from wakeword.detection import Detection
+from wakeword.errors import ConfigError
 from wakeword.features import Array
+from wakeword.reading import StreamAudio
 
 MAX_FOLLOWED_SECONDS = 60.0
 """Audio that a follower keeps for a reader; older audio that was not read is dropped and counted."""
@@ -22,7 +28,7 @@ class Follower:
         self.ended = False
         """Whether the stream has ended, so that no more audio will come after what ``read`` still returns."""
         self.dropped = 0
-        """Samples that were lost because nobody read for ``MAX_FOLLOWED_SECONDS``; 0 means no gap."""
+        """Samples lost because ``read`` was not called for ``MAX_FOLLOWED_SECONDS``; 0 means no gap."""
         self._pieces = deque([first])
         self._held = len(first)
         self._lock = threading.Lock()
@@ -54,3 +60,75 @@ class Follower:
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+
+class Followers:
+    """The followers of one stream, which ``lock`` guards."""
+
+    def __init__(self, audio: StreamAudio, lock: threading.RLock) -> None:
+        self._audio = audio
+        self._lock = lock
+        self._open: WeakSet[Follower] = WeakSet()
+        self._offers: dict[int, Follower] = {}
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def push(self, samples: Array) -> None:
+        """Give each of them the next samples of the stream. The caller holds the lock."""
+        for follower in self._open:
+            follower.push(samples)
+
+    def close(self) -> None:
+        """The stream has ended. The caller holds the lock."""
+        for follower in self._open:
+            follower.close()
+        self._open = WeakSet()
+
+    def follow(self, detection: Detection) -> Follower:
+        """A follower from the very next sample after a detection. ``ConfigError`` if that is no longer kept."""
+        with self._lock:
+            if (offered := self._offers.pop(id(detection), None)) is not None:
+                return offered
+            start, end = round(detection.end * SAMPLE_RATE), self._audio.end
+            samples = self._audio.slice(start, end)
+            if start > end or len(samples) < end - start:
+                raise ConfigError(
+                    f"expected a detection of the last second of this stream, got one at {detection.end} s"
+                )
+            follower = Follower(samples)
+            self._open.add(follower)
+            return follower
+
+    def offered(self, found: list[Detection]) -> Iterator[Detection]:
+        """The detections of a block, each with its follower ready: what one of them records, the others may want too."""
+        for detection in found:
+            try:
+                self._offers[id(detection)] = self.follow(detection)
+            except ConfigError:  # the stream ended with it
+                self._offers[id(detection)] = ended = Follower(np.zeros(0, np.float32))
+                ended.close()
+        try:
+            for detection in found:
+                yield detection
+                self._offers.pop(id(detection), None)
+        finally:
+            self._offers.clear()
+
+
+def record(
+    follower: Follower, feed: Callable[[], bool], seconds: float, until: Callable[[Array], bool] | None
+) -> Array:
+    """The next ``seconds`` of a follower, ``(samples,)`` at 16 kHz.
+
+    ``feed`` brings the stream forward by a block and says whether there was one. Ends earlier if ``until`` is true of the
+    newest samples, or with the stream. Raises ``ConfigError`` unless ``seconds`` is a positive number.
+    """
+    if not 0 < seconds < math.inf:
+        raise ConfigError(f"expected a number of seconds to record, got {seconds}")
+    pieces = [follower.read()]
+    while sum(map(len, pieces)) < seconds * SAMPLE_RATE and feed():
+        pieces.append(follower.read())
+        if until is not None and until(pieces[-1]):
+            break
+    return np.concatenate(pieces)[: round(seconds * SAMPLE_RATE)]

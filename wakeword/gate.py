@@ -49,7 +49,7 @@ class QuietGate:
         if energy == 0 and self._zeros >= width:
             return True
         self._zeros = self._zeros + count if energy == 0 else 0
-        # One product tells most of what is loud: then some block has more than its share of all the energy.
+        # One product recognises most loud audio: some block then has more than its share of the energy.
         if count > width or energy > (count + 1) * _LOUDEST:
             self._quiet_blocks = 0
             return False

@@ -1,10 +1,9 @@
-"""One keyword's part of a stream: its windows, their scores, its trigger."""
+"""One keyword in a stream: its windows, their scores, its trigger."""
 
 from collections.abc import Iterable
 
-from wakeword.features import Array
 from wakeword.model import Model
-from wakeword.scorer import StreamScorer, covering_samples
+from wakeword.scorer import covering_samples
 from wakeword.suppression import Suppression
 from wakeword.trigger import Trigger
 
@@ -60,7 +59,7 @@ class KeywordWindows:
                 break  # The silence after the stream is for a keyword with a longer window.
             self.score = score
             self._low_scores = self._low_scores + 1 if score < self._far_below else 0
-            fired = self.trigger.push(score, least=suppression.least(self.window_start))
+            fired = self.trigger.push(score, at_least=suppression.threshold(self.window_start))
             if fired is not None:
                 found.append((self.window_end, fired))
             self.window_end += self.step
@@ -73,31 +72,9 @@ class KeywordWindows:
             self.window_end += self.step
 
     def resume(self, start: int) -> None:
-        """Take scores anew, of which the first is that of the window at sample ``start``: a multiple of the step."""
+        """The next score taken is that of the window at sample ``start``, a multiple of the step."""
         self._passed = (self.window_start - start) // self.step
 
     def is_far_below(self) -> bool:
         """Whether all scores that the trigger still considers were far below the threshold."""
         return self._low_scores >= self.trigger.smoothing
-
-
-class KeywordStream(KeywordWindows):
-    """Scores the windows of one model over a stream of frames and says which are detections."""
-
-    def __init__(self, model: Model, trigger: Trigger, *, hop: int) -> None:
-        self._scorer = StreamScorer(model, hop=hop)
-        super().__init__(model, trigger, hop=hop)
-
-    def reset(self) -> None:
-        """Begin a new stream."""
-        self._scorer.reset()
-        super().reset()
-
-    def push(self, frames: Array, *, suppression: Suppression, end: int | None = None) -> list[tuple[int, float]]:
-        """``take`` the scores of the windows that ``(frames, n_mfcc)`` complete."""
-        return self.take(self._scorer.scores(frames), suppression=suppression, end=end)
-
-    def resume(self, start: int) -> None:
-        """Score frames anew, of which the first begins at sample ``start``: a multiple of the step."""
-        self._scorer.reset()
-        super().resume(start)

@@ -25,7 +25,7 @@ def loaded_models(models: Model | Path | str | Sequence[Model | Path | str], *, 
 def chosen_thresholds(
     models: Sequence[Model], point: str | Mapping[str, str] | None, threshold: float | Mapping[str, float] | None
 ) -> list[float]:
-    """The threshold of each model. Raises ``ConfigError`` for a point that it has not, or a keyword that nobody has."""
+    """The threshold of each model. Raises ``ConfigError`` for a point that a model lacks, or a keyword of none of them."""
     names = [model.card.phrase for model in models]
     for choice in (point, threshold):
         if isinstance(choice, Mapping) and not set(choice) <= set(names):
@@ -34,8 +34,8 @@ def chosen_thresholds(
             )
     found = []
     for model, name in zip(models, names, strict=True):
-        least = _of(threshold, name)
-        found.append(model.card.point(_of(point, name)).threshold if least is None else least)
+        given = _of(threshold, name)
+        found.append(model.card.point(_of(point, name)).threshold if given is None else given)
     return found
 
 

@@ -60,7 +60,7 @@ class Model:
         self._pooled_by_importance = "importance" in parts
 
     def start(self, rows: int, *, late: int = 0) -> State:
-        """The state of so many windows before their first frame.
+        """The state of ``rows`` windows before their first frame.
 
         ``late`` is how many steps of the next call they will not take (``picks`` are zero there). Over such steps
         everything stays zero but the sum of the attention's importances: it grows by exp(0) = 1, so it begins below 0.
@@ -71,7 +71,7 @@ class Model:
         return state
 
     def picks(self, frames: int, rows: int) -> Array:
-        """The picks by which every row takes all of so many frames, ``(steps, rows, steps)``."""
+        """The picks by which every row takes all of ``frames`` frames, ``(steps, rows, steps)``."""
         steps = frames // self.card.stack
         return np.repeat(np.eye(steps, dtype=np.float32)[:, None], rows, axis=1)
 
@@ -177,7 +177,7 @@ def _open_session(data: bytes, provider: str) -> onnxruntime.InferenceSession:
         raise ModelError(
             f"not an ONNX model that can be run: cut off, damaged or of another kind ({reason})"
         ) from error
-    # Where a provider's libraries are missing, ONNX Runtime takes the CPU without a word.
+    # Where a provider's libraries are missing, ONNX Runtime silently takes the CPU.
     if session.get_providers()[0] != _PROVIDERS[provider]:
         raise _did_not_start(provider, f"ONNX Runtime took {session.get_providers()[0]} in its place")
     return session
@@ -210,7 +210,7 @@ def _self_test(model: Model) -> None:
 
 
 def assets_folder() -> Path:
-    """Where models, phrases and the demo recording lie: inside the package, or beside it in a checkout."""
+    """Where models, phrases and the demo recording are: inside the package, or next to it in a checkout."""
     installed = Path(str(files("wakeword"))) / "assets"
     return installed if installed.is_dir() else installed.parent.parent / "assets"
 

@@ -14,7 +14,7 @@ DEFAULT_HOP = 8
 
 
 def covering_samples(samples: int, window: int, step: int) -> int:
-    """Samples from the start of a stream to the end of the first window that covers so many of them.
+    """Samples from the start of a stream to the end of the first window that covers its first ``samples``.
 
     A window spans ``window`` samples, and one begins every ``step`` samples.
     """
@@ -22,7 +22,7 @@ def covering_samples(samples: int, window: int, step: int) -> int:
 
 
 def staggered_rows(model: Model, hop: int) -> tuple[int, int]:
-    """Windows under way at once, and frames of its first hop that a window passes over. ``StreamScorer`` tells more.
+    """Windows in progress at once, and frames of its first hop that a window skips: see ``StreamScorer``.
 
     Raises ``ConfigError`` if the model's windows cannot begin every ``hop`` frames.
     """
@@ -51,7 +51,7 @@ class Scorer(Protocol):
 class StreamScorer:
     """Scores of all windows ``[i * hop, i * hop + window)`` of a stream of frames, in order.
 
-    An LSTM whose state is carried on for ever computes another function than the one trained on windows, and
+    An LSTM whose state is carried on without end computes another function than the one trained on windows, and
     running every window from its start costs ``window / hop`` times the work of one pass. *Staggered windows* do
     neither: each window that is under way keeps its own state, as one row of a matrix, and one call of the graph
     advances all rows by one hop. Rows begin one hop apart, so in each hop one row ends, is scored, and makes way for
@@ -88,7 +88,7 @@ class StreamScorer:
 
     def reset(self) -> None:
         """Forget all frames; the next one begins the first window."""
-        # Until the first window is complete, the older rows hold windows that nobody asked for.
+        # Until the first window is complete, the older rows hold windows that are not wanted.
         self._unasked = self._rows - 1
         self._turn = 0
         for part in self._buffers[0]:

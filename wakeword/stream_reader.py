@@ -1,4 +1,4 @@
-"""One stream of 16 kHz audio, read for its keywords: what is computed when, and what may be slept through."""
+"""One stream of 16 kHz audio, read for its keywords as it comes."""
 
 from collections.abc import Sequence
 
@@ -7,12 +7,10 @@ import numpy as np
 from wakeword.audio import SAMPLE_RATE
 from wakeword.detection import Detection
 from wakeword.features import Array, FeatureConfig, MfccTransform
-from wakeword.gate import QuietGate
-from wakeword.history import AudioHistory
-from wakeword.keyword import KeywordStream
+from wakeword.keyword import KeywordWindows
 from wakeword.model import Model
-from wakeword.scorer import covering_samples
-from wakeword.suppression import Suppression
+from wakeword.reading import StreamAudio
+from wakeword.scorer import StreamScorer
 from wakeword.trigger import Trigger
 
 PIECE = SAMPLE_RATE
@@ -20,7 +18,10 @@ PIECE = SAMPLE_RATE
 
 
 class StreamReader:
-    """The audio of one stream, its keywords and its place in it. ``pre_roll`` is in samples. Not for several threads."""
+    """Computes the features of one stream and scores its windows. Not for several threads.
+
+    ``audio`` is the stream: its samples, keywords and suppression. ``pre_roll`` is in samples.
+    """
 
     def __init__(
         self,
@@ -33,101 +34,64 @@ class StreamReader:
         pre_roll: int,
         gate: bool,
     ) -> None:
-        self.keywords = [
-            KeywordStream(model, Trigger(least, smoothing=smoothing, refractory=refractory, hop=hop), hop=hop)
-            for model, least in zip(models, thresholds, strict=True)
+        self._scorers = [StreamScorer(model, hop=hop) for model in models]
+        keywords = [
+            KeywordWindows(model, Trigger(threshold, smoothing=smoothing, refractory=refractory, hop=hop), hop=hop)
+            for model, threshold in zip(models, thresholds, strict=True)
         ]
-        self.suppression = Suppression()
-        self._pre_roll = pre_roll
-        longest = max(keyword.window for keyword in self.keywords)
-        self._history = AudioHistory(longest + pre_roll + self.keywords[0].step + PIECE)
+        self.audio = StreamAudio(keywords, pre_roll=pre_roll, piece=PIECE, gate=gate)
         # That of every model: others are refused when they are loaded.
-        self._features = MfccTransform(FeatureConfig())
-        self._gate = QuietGate(max(longest, PIECE)) if gate else None
+        self._config = FeatureConfig()
+        self._features = MfccTransform(self._config)
         self.reset()
-
-    @property
-    def end(self) -> int:
-        """Number of the sample that comes next."""
-        return self._history.end
 
     def reset(self) -> None:
         """Begin a new stream."""
-        self._history.reset()
-        if self._gate is not None:
-            self._gate.reset()
-        self.is_asleep = False
-        """Whether the newest audio was quiet that stays as it is, for which nothing was computed."""
-        self._heard = self._framed = 0
-        self.suppression.reset()
-        for keyword in self.keywords:
-            keyword.reset()
+        self.audio.reset()
+        self._begin(0)
         self._plan()
-
-    def slice(self, start: int, end: int) -> Array:
-        """A copy of the samples ``start`` to ``end``, less those before the stream or no longer kept, ``(n,)``."""
-        return self._history.slice(start, end)
 
     def push(self, samples: Array) -> list[Detection]:
         """Take ``(n,)`` float32, at most ``PIECE``; the detections that they complete."""
-        self._history.push(samples)
+        self.audio.push(samples)
         # Nothing is computed before a window ends: a small block costs a copy, not a pass.
-        return self._work_through() if self._history.end >= self._work_at else []
+        return self._work_through() if self.audio.end >= self._work_at else []
 
     def finish(self) -> list[Detection]:
         """Append silence until a window of every keyword covers the last sample; the detections that it completes."""
-        return self._work_through(ending=True)
+        return self._work_through(silence=self.audio.finish())
 
-    def _work_through(self, *, ending: bool = False) -> list[Detection]:
-        """Score what was not yet read of the stream, which silence is appended to if it is ``ending``."""
-        end = self._history.end
-        quiet = self._gate is not None and self._gate.push(self._history.view(self._heard, end))
-        self._heard = end
-        if self.is_asleep:
-            if quiet and not ending:
-                for keyword in self.keywords:
-                    keyword.hold(end)
+    def _work_through(self, *, silence: int = 0) -> list[Detection]:
+        """Score what was not yet read of the stream, and ``silence`` samples of silence after it."""
+        audio = self.audio
+        quiet = audio.is_quiet(audio.end)
+        if audio.is_asleep:
+            if quiet:
+                audio.hold(audio.end)
                 self._plan()
                 return []
-            self._wake()
-        signal = self._history.view(self._framed, end)
-        if ending:
-            signal = np.pad(signal, (0, self._silence_to_the_end()))
-        frames = self._features(signal)
-        self._framed += len(frames) * self._features.config.hop_length
-        last = end if ending else None
+            self._begin(audio.wake())
+        signal = audio.view(self._framed, audio.end)
+        if silence:
+            signal = np.pad(signal, (0, silence))
+        frames = self._features(signal, first=self._framed // self._config.hop_length)
+        self._framed += len(frames) * self._config.hop_length
         found = [
-            self._detection(keyword, at, score)
-            for keyword in self.keywords
-            for at, score in keyword.push(frames, suppression=self.suppression, end=last)
+            detection
+            for keyword, scorer in zip(audio.keywords, self._scorers, strict=True)
+            for detection in audio.take(keyword, scorer.scores(frames))
         ]
-        self.is_asleep = quiet and all(keyword.is_far_below() for keyword in self.keywords)
+        audio.sleep_if(quiet)
         self._plan()
         found.sort(key=lambda detection: detection.end)
         return found
 
-    def _wake(self) -> None:
-        """Begin anew with the first window that was not scored.
-
-        A window's score depends on its own samples alone, so that it is what it would have been without the sleep.
-        """
-        self._framed = min(keyword.window_start for keyword in self.keywords)
-        for keyword in self.keywords:
-            keyword.resume(self._framed)
-
-    def _detection(self, keyword: KeywordStream, window_end: int, score: float) -> Detection:
-        start = window_end - keyword.window
-        # The last window of a stream may reach into the silence that flush appended.
-        end = min(window_end, self._history.end)
-        audio = self._history.slice(start - self._pre_roll, end)
-        return Detection(keyword.name, score, start / SAMPLE_RATE, end / SAMPLE_RATE, audio)
+    def _begin(self, start: int) -> None:
+        """Compute features and scores from sample ``start`` on."""
+        self._framed = start
+        for scorer in self._scorers:
+            scorer.reset()
 
     def _plan(self) -> None:
         """Set the sample at which the next window of any keyword ends."""
-        self._work_at = min([keyword.window_end for keyword in self.keywords])
-
-    def _silence_to_the_end(self) -> int:
-        """So many samples of silence that a window of every keyword covers the last sample."""
-        end = self._history.end
-        covering = [covering_samples(end, keyword.window, keyword.step) for keyword in self.keywords]
-        return max(covering) - end if end else 0
+        self._work_at = min([keyword.window_end for keyword in self.audio.keywords])

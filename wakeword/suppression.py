@@ -1,4 +1,4 @@
-"""Times in which a detector is to fire less easily, or not at all."""
+"""Times in which a detector fires less easily, or not at all."""
 
 import math
 
@@ -6,18 +6,21 @@ from wakeword.errors import ConfigError
 
 
 class Suppression:
-    """A second threshold for the windows that heard any of certain times. Times are numbers of samples."""
+    """A second threshold for the windows that contain any of certain times. Times are numbers of samples."""
 
     def __init__(self) -> None:
         self._begun: list[float] = []
         self.reset()
 
     def reset(self) -> None:
-        """Begin a new stream; what was begun and not ended holds on."""
+        """Begin a new stream; a suppression that was begun and not ended stays in force."""
         self._ended: list[tuple[float, int]] = []
 
     def begin(self, threshold: float | None) -> float:
-        """From now on, fire only from ``threshold`` on, or never; the level to end it with. ``ConfigError`` below 0."""
+        """From now on, fire only from ``threshold`` on, or never (``None``); returns the level that ``end`` takes.
+
+        Raises ``ConfigError`` for a threshold below 0.
+        """
         level = math.inf if threshold is None else threshold
         if not isinstance(level, (int, float)) or not level >= 0:
             raise ConfigError(f"expected a threshold of at least 0 while suppressed, got {threshold!r}")
@@ -31,8 +34,8 @@ class Suppression:
         self._ended = [(other, end) for other, end in self._ended if other > level]
         self._ended.append((level, now))
 
-    def least(self, window_start: int) -> float:
-        """The least score with which a window that begins at this sample may fire."""
+    def threshold(self, window_start: int) -> float:
+        """The threshold that a window beginning at this sample must reach besides that of its keyword."""
         if not self._begun and not self._ended:
             return 0.0
         return max([*self._begun, *(level for level, end in self._ended if window_start < end)], default=0.0)

@@ -37,10 +37,10 @@ class Trigger:
         self._armed = True
         self._silent_frames = 0
 
-    def push(self, score: float, *, least: float = 0.0) -> float | None:
+    def push(self, score: float, *, at_least: float = 0.0) -> float | None:
         """Take the score of the next hop; the smoothed score if this is a detection, else ``None``.
 
-        ``least`` is a second threshold for this score alone: below it, it counts as heard but does not fire.
+        ``at_least`` is a second threshold, for this score alone: below it, the score counts but does not fire.
         """
         if self._silent_frames:
             self._silent_frames = max(0, self._silent_frames - self.hop)
@@ -53,7 +53,7 @@ class Trigger:
         if not smoothed >= self.threshold:
             self._armed = True
             return None
-        if not self._armed or self._silent_frames or smoothed < least:
+        if not self._armed or self._silent_frames or smoothed < at_least:
             return None
         self._armed = False
         self._silent_frames = self.refractory

@@ -2,16 +2,13 @@
 
 import dataclasses
 import json
-from pathlib import Path
 
 import numpy as np
-import onnx
 import pytest
-from support.builders import band_model_bytes, card
+from support.builders import card
 
 from wakeword import ConfigError, ModelCard, ModelError, OperatingPoint
-from wakeword.card import METADATA_KEY, SelfTest, embed_card, self_test_signal, write_card
-from wakeword.model import parse_model, read_model
+from wakeword.card import SelfTest, self_test_signal
 
 POINT = card().operating_points[0]
 FULL_CARD = dataclasses.replace(
@@ -153,52 +150,3 @@ def test_a_self_test_signal_is_the_start_of_a_longer_one() -> None:
     assert signal.dtype == np.float32
     assert 0.1 < np.abs(signal).max() < 1
     np.testing.assert_array_equal(signal[:100], self_test_signal(100))
-
-
-def test_writing_a_card_leaves_the_graph_and_other_metadata_as_they_are(tmp_path: Path) -> None:
-    path = tmp_path / "low.onnx"
-    before = onnx.load_model_from_string(band_model_bytes("low", 1))
-    onnx.helper.set_model_props(
-        before, {**{entry.key: entry.value for entry in before.metadata_props}, "author": "somebody"}
-    )
-    path.write_bytes(before.SerializeToString())
-    new = dataclasses.replace(read_model(path).card, licence="CC0-1.0")
-    write_card(path, new)
-    after = onnx.load_model_from_string(path.read_bytes())
-    assert after.graph.SerializeToString() == before.graph.SerializeToString()
-    assert {entry.key for entry in after.metadata_props} == {METADATA_KEY, "author"}
-    assert read_model(path).card == new
-
-
-def test_writing_the_same_card_twice_gives_the_same_bytes() -> None:
-    data = band_model_bytes("low", 1)
-    same = parse_model(data).card
-    assert embed_card(embed_card(data, same), same) == embed_card(data, same)
-
-
-def test_a_card_that_cannot_be_written_leaves_the_file_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "low.onnx"
-    path.write_bytes(band_model_bytes("low", 1))
-    same = read_model(path).card
-
-    def full_disk(self: Path, data: bytes) -> int:
-        with self.open("wb") as file:
-            file.write(data[: len(data) // 2])
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "write_bytes", full_disk)
-        with pytest.raises(OSError, match="No space"):
-            write_card(path, same)
-    assert path.read_bytes() == band_model_bytes("low", 1)
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_card_is_only_written_into_a_model(tmp_path: Path) -> None:
-    path = tmp_path / "song.onnx"
-    path.write_bytes(b"no model")
-    with pytest.raises(ModelError, match=r"song\.onnx"):
-        write_card(path, FULL_CARD)
-    assert path.read_bytes() == b"no model"

@@ -20,6 +20,8 @@ from wakeword.model import parse_model
 HOP_SECONDS, WINDOW_SECONDS = 0.08, 0.995
 
 EVENTS = {1.3: "low", 3.0: "high", 4.5: "low", 5.0: "high"}
+pytestmark = pytest.mark.numeric
+
 SIGNAL = bursts(7.3, EVENTS)
 
 
@@ -30,12 +32,12 @@ def detections(detector: Detector, signal: Samples, size: int | None = None) -> 
 
 
 def assert_same(found: list[Detection], expected: list[Detection]) -> None:
-    """The same detections, audio included."""
+    """The same detections, every digit of the score and the audio included."""
     assert [(hit.keyword, hit.start, hit.end) for hit in found] == [
         (hit.keyword, hit.start, hit.end) for hit in expected
     ]
     for hit, other in zip(found, expected, strict=True):
-        assert hit.score == pytest.approx(other.score, abs=1e-4)
+        assert hit.score == other.score
         np.testing.assert_array_equal(hit.audio, other.audio)
 
 
@@ -203,7 +205,7 @@ def test_flush_covers_the_last_sample(low_model: Model, extra: int) -> None:
 def test_flush_gives_no_keyword_more_windows_than_it_has_alone(low_model: Model) -> None:
     # One window of 0.2 s covers this clip; the next, of silence only, would fire. Those of ``low`` last a second.
     short, clip = random_model("mean", window=20), SIGNAL[21_000:22_600]
-    for threshold, expected in ((0.70, ["marvin"]), (0.75, [])):
+    for threshold, expected in ((0.30, ["marvin"]), (0.34, [])):
         found = detections(Detector([short, low_model], threshold=threshold), clip)
         assert [hit.keyword for hit in found] == expected
         assert_same(found, detections(Detector(short, threshold=threshold), clip))
@@ -218,7 +220,7 @@ def test_a_short_clip_is_one_window(samples: int) -> None:
     (hit,) = detections(detector, clip, 160)
     padded = np.concatenate([clip, np.zeros(15_920 - samples, np.float32)])
     (expected,) = detections(Detector(model, threshold=1e-9), padded)
-    assert hit.score == pytest.approx(expected.score, abs=1e-6)
+    assert hit.score == expected.score
     assert (hit.start, hit.end) == (0.0, samples / 16_000)
     np.testing.assert_array_equal(hit.audio, clip)
     assert seen == [hit]
@@ -385,3 +387,10 @@ def test_settings_out_of_range_are_refused(low_model: Model, tmp_path: Path) -> 
         Detector(low_model, sample_rate=4_000)
     with pytest.raises(ModelError, match="could not read"):
         Detector(tmp_path / "missing.onnx")
+
+
+def test_a_source_of_a_rate_that_cannot_be_leaves_the_detector_free(low_model: Model) -> None:
+    detector = Detector(low_model)
+    with pytest.raises(AudioFormatError, match="sample rate"):
+        next(detector.run(Blocks(SIGNAL, sample_rate=1)))
+    assert list(detector.run(Blocks(SIGNAL)))

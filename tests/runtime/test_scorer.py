@@ -1,6 +1,8 @@
-"""The stream's scores are those of whole windows."""
+"""The stream's scores are those of whole windows.
 
-from typing import get_args
+Of a window scored alone to rounding, as a matrix product rounds by its number of rows; of the same stream cut into other
+pieces in every digit.
+"""
 
 import numpy as np
 import pytest
@@ -11,9 +13,10 @@ from support.builders import N_MFCC, WINDOW, in_chunks, random_model
 from wakeword import AudioFormatError, ConfigError, Model, StreamScorer
 from wakeword.features import Array
 from wakeword.model import score_of_logit
-from wakeword_train.model.network import Pooling
 
-POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
+pytestmark = pytest.mark.numeric
+
+POOLINGS = ("last", "mean", "max", "attention")
 
 
 def frames(count: int, seed: int = 0) -> Array:
@@ -35,7 +38,7 @@ def whole_window_scores(model: Model, signal: Array, hop: int) -> Array:
 @pytest.mark.parametrize(
     ("stack", "hop"), [(1, h) for h in (1, 2, 3, 5, 8, 98)] + [(2, h) for h in (2, 4, 6, 8, 14, 98)]
 )
-def test_each_score_is_that_of_the_whole_window(pooling: Pooling, stack: int, hop: int) -> None:
+def test_each_score_is_that_of_the_whole_window(pooling: str, stack: int, hop: int) -> None:
     model = random_model(pooling, stack)
     signal = frames(450)
     scores = StreamScorer(model, hop=hop).push(signal)
@@ -57,13 +60,12 @@ def test_windows_of_any_length(window: int) -> None:
 
 @settings(max_examples=25)
 @given(st.sampled_from(POOLINGS), st.sampled_from([1, 2]), st.lists(st.integers(0, 70), min_size=1, max_size=20))
-def test_chunking_does_not_matter(pooling: Pooling, stack: int, sizes: list[int]) -> None:
+def test_chunking_does_not_matter(pooling: str, stack: int, sizes: list[int]) -> None:
     signal = frames(sum(sizes))
     scorer = StreamScorer(random_model(pooling, stack))
     ends = np.cumsum(sizes)
     scores = [scorer.push(signal[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
-    expected = whole_window_scores(random_model(pooling, stack), signal, scorer.hop)
-    np.testing.assert_allclose(np.concatenate(scores), expected, rtol=0, atol=1e-4)
+    np.testing.assert_array_equal(np.concatenate(scores), StreamScorer(scorer.model).push(signal))
 
 
 @pytest.mark.parametrize("size", [1, 7, 8, 98, 1_000])
@@ -85,7 +87,7 @@ def test_ten_minutes_of_frames_do_not_drift() -> None:
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)
-def test_reset_equals_new(pooling: Pooling) -> None:
+def test_reset_equals_new(pooling: str) -> None:
     used, new = StreamScorer(random_model(pooling)), StreamScorer(random_model(pooling))
     used.push(frames(333, seed=1))
     used.reset()

@@ -1,33 +1,23 @@
-"""Models that are built on the spot, and signals whose answer is known."""
+"""Models from small files (see ``make_fixtures``) and signals whose answer is known: what needs no torch and no onnx."""
 
+import dataclasses
+import struct
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
-import torch
+import onnxruntime
 
+from support.onnx_files import with_metadata, with_scalar
 from wakeword import FeatureConfig, Model, ModelCard, OperatingPoint
-from wakeword.card import SelfTest
-from wakeword.features import Array
+from wakeword.card import METADATA_KEY, SelfTest, self_test_signal
+from wakeword.features import Array, mfcc
 from wakeword.model import parse_model
-from wakeword_train.model.export import model_bytes
-from wakeword_train.model.network import Pooling, WakeWordNetwork
 
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 N_MFCC = FeatureConfig().n_mfcc
 WINDOW = 98
 CHUNKS = (1, 17, 160, 509, 1280, 16_001)
-
-
-def network(
-    *, pooling: Pooling = "last", stack: int = 1, hidden: int = 8, stem: int = 0, seed: int = 0, scale: float = 3.0
-) -> WakeWordNetwork:
-    """A network with random weights, ``scale`` times those of a new one, so that its scores differ."""
-    torch.manual_seed(seed)
-    net = WakeWordNetwork(n_features=N_MFCC, hidden_size=hidden, pooling=pooling, stack=stack, stem=stem)
-    net.set_normalisation(torch.linspace(-20, 2, N_MFCC), torch.linspace(15, 2, N_MFCC))
-    with torch.no_grad():
-        for parameter in net.parameters():
-            parameter.mul_(scale)
-    return net.eval()
 
 
 def card(phrase: str = "marvin", *, window: int = WINDOW, threshold: float = 0.5) -> ModelCard:
@@ -44,36 +34,49 @@ def card(phrase: str = "marvin", *, window: int = WINDOW, threshold: float = 0.5
     )
 
 
-@lru_cache
-def random_model_bytes(pooling: Pooling = "last", stack: int = 1, hidden: int = 8, window: int = WINDOW) -> bytes:
-    """The file of a model with random weights."""
-    return model_bytes(network(pooling=pooling, stack=stack, hidden=hidden), card(window=window))
+def with_card(model: bytes, card: ModelCard) -> bytes:
+    """A model file with that card and no other metadata; ``embed_card`` without the onnx package."""
+    return with_metadata(model, {METADATA_KEY: card.to_json()})
+
+
+def _with_window(model: bytes, window: int) -> bytes:
+    """A model file of this folder for windows of that length: another card, and another mean."""
+    before = parse_model(model).card
+    if window == before.window:
+        return model
+    card = dataclasses.replace(before, window=window)
+    if b"per_step" in model:
+        old, new = (struct.pack("<f", card.stack / length) for length in (before.window, window))
+        model = with_scalar(model, "per_step", old, new)
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    untested = Model(onnxruntime.InferenceSession(model, options), card)
+    frames = mfcc(self_test_signal(card.features.samples_in(window)))
+    logit = float(untested.advance(frames, untested.start(1))[0][0])
+    return with_card(model, dataclasses.replace(card, self_test=SelfTest(logit)))
 
 
 @lru_cache
-def random_model(pooling: Pooling = "last", stack: int = 1, hidden: int = 8, window: int = WINDOW) -> Model:
-    """A model with random weights."""
-    return parse_model(random_model_bytes(pooling, stack, hidden, window))
+def random_model_bytes(pooling: str = "last", stack: int = 1, window: int = WINDOW) -> bytes:
+    """The file of a model with random weights and 8 hidden units."""
+    return _with_window((FIXTURES / f"random-{pooling}-{stack}.onnx").read_bytes(), window)
 
 
 @lru_cache
-def band_model_bytes(phrase: str, band: int, window: int = WINDOW, pooling: Pooling = "last") -> bytes:
+def random_model(pooling: str = "last", stack: int = 1, window: int = WINDOW) -> Model:
+    """A model with random weights and 8 hidden units."""
+    return parse_model(random_model_bytes(pooling, stack, window))
+
+
+@lru_cache
+def band_model_bytes(phrase: str, band: int, window: int = WINDOW, pooling: str = "last") -> bytes:
     """A model that knows the answer: it fires on low bursts (``band`` 1) or on high ones (-1), and on nothing else.
 
-    The second coefficient weighs low against high frequencies. One LSTM unit with open gates adds up its sign over
-    some 100 ms: the score is near 1 in a burst of the band, and near 0 in silence and in the other band. With the
-    pooling ``max`` it stays near 1 as long as the window holds the burst.
+    Its score is near 1 in a burst of the band, and near 0 in silence and in the other band. With the pooling ``max`` it
+    stays near 1 as long as the window holds the burst.
     """
-    net = WakeWordNetwork(n_features=N_MFCC, hidden_size=1, pooling=pooling)
-    net.set_normalisation(torch.zeros(N_MFCC), torch.ones(N_MFCC))
-    with torch.no_grad():
-        for parameter in net.parameters():
-            parameter.zero_()
-        # The gates in torch's order: input, forget, cell, output.
-        net.lstm.bias_ih_l0.copy_(torch.tensor([6.0, 2.0, -3.0, 6.0]))
-        net.lstm.weight_ih_l0[2, 1] = 0.5 * band
-        net.head.weight[0, 0] = 6.0
-    return model_bytes(net, card(phrase, window=window))
+    model = _with_window((FIXTURES / f"{'low' if band > 0 else 'high'}-{pooling}.onnx").read_bytes(), window)
+    return with_card(model, dataclasses.replace(parse_model(model).card, phrase=phrase))
 
 
 def bursts(seconds: float, events: dict[float, str], *, seed: int = 0) -> Array:

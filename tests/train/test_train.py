@@ -8,7 +8,7 @@ import pytest
 from support.small_world import write_world
 
 from wakeword.model import read_model
-from wakeword_train.cli import describe_epoch
+from wakeword_train.command import describe_epoch
 from wakeword_train.loop import EpochReport
 from wakeword_train.methods.drocc import AdversaryHealth
 

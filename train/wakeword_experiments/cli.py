@@ -1,19 +1,19 @@
-"""``wakeword-experiments``: one command for each experiment. Heavy imports sit inside the commands."""
+"""``python -m wakeword_experiments``: one command for each experiment, its options and one call.
+
+Each command imports its experiment when it is called: torch, scikit-learn and matplotlib take seconds to load, which
+``--help`` must not, and only some of the experiments need scikit-learn.
+"""
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import Annotated
 
 import typer
 
-from wakeword.errors import ConfigError, WakewordError
-
-if TYPE_CHECKING:
-    from wakeword_experiments.wake_words.data import Regime
-    from wakeword_experiments.wake_words.grid import Source
+from wakeword.errors import WakewordError
 
 app = typer.Typer(
-    name="wakeword-experiments",
+    name="wakeword_experiments",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
@@ -106,16 +106,19 @@ def wake_words(
     out: Out = _OUT,
 ) -> None:
     """Recall at 3 and 5 % false positives of BCE, DeepSAD, DROCC-OE and DROCC-LF: the paper's protocol."""
-    from wakeword_experiments.wake_words import study
+    from wakeword_experiments.wake_words.runs import run_wake_words, source_of
 
-    source = _source(data, noise, split, held_out, bank, work)
-    keywords = _listed(words)
-    chosen = study.tune(keywords, source, processes=processes, report=say)
-    rows: list[dict[str, Any]] = []
-    for number, regime in enumerate(_regimes(regimes)):
-        of_regime = _begin(seeds if number == 0 or further_seeds is None else further_seeds)
-        rows += study.compare(chosen, keywords, of_regime, regime, source, processes=processes, report=say)
-    study.write_study(out, rows, chosen, source, command=_command())
+    run_wake_words(
+        source_of(data, noise, split, held_out, bank, work),
+        words,
+        regimes,
+        seeds=_begin(seeds),
+        further_seeds=_begin(further_seeds or seeds),
+        processes=processes,
+        out=out,
+        command=_command(),
+        report=say,
+    )
 
 
 @app.command()
@@ -132,17 +135,10 @@ def ablations(
     out: Out = _OUT,
 ) -> None:
     """What each part of DROCC-LF is worth, from the settings that `wake-words` chose (or chooses now)."""
-    from wakeword_experiments.wake_words import study
-    from wakeword_experiments.wake_words.ablations import ablation_jobs, variants, write_ablations
-    from wakeword_experiments.wake_words.grid import run_grid
+    from wakeword_experiments.wake_words.runs import run_ablations, source_of
 
-    source = _source(data, noise, split, held_out, bank, work)
-    keywords = _listed(words)
-    chosen = study.tune(keywords, source, processes=processes, report=say)
-    changes = variants(chosen["drocc-lf"], chosen["bce"])
-    jobs = ablation_jobs(changes, keywords, _begin(seeds), "paper")
-    rows = run_grid(jobs, source, processes=processes, report=say)
-    write_ablations(out, rows, changes, source, command=_command())
+    source = source_of(data, noise, split, held_out, bank, work)
+    run_ablations(source, words, seeds=_begin(seeds), processes=processes, out=out, command=_command(), report=say)
 
 
 @app.command()
@@ -174,16 +170,21 @@ def accuracy(
 
     Without --model the page alone is written anew, from the figures of an earlier call.
     """
-    from wakeword_experiments.accuracy.measurement import Bench, measure_accuracy, read_record, write_accuracy
+    from wakeword_experiments.accuracy.runs import run_accuracy
 
-    if not model:
-        write_accuracy(read_record(figures), figures, report)
-        return
-    if audio is None:
-        raise ConfigError("expected the folder of recordings to measure on, got none; give it with --audio")
     _begin(1)
-    record = measure_accuracy(model, Bench(audio, work, near_clips, seed, cache, say))
-    write_accuracy(record | {"command": _command()}, figures, report)
+    run_accuracy(
+        model or [],
+        audio,
+        figures,
+        report,
+        near_clips=near_clips,
+        seed=seed,
+        work=work,
+        cache=cache,
+        command=_command(),
+        report=say,
+    )
 
 
 @app.command()
@@ -199,44 +200,12 @@ def folds(
     cache: Annotated[Path | None, typer.Option("--cache", help="Folder to keep scores in for a later call.")] = None,
 ) -> None:
     """Recall of a recipe of a word that few people have said, by folds over them; methods side by side."""
-    import json
-
-    from wakeword.files import replacing
-    from wakeword_experiments.accuracy.folds import folds_page, measure_folds
     from wakeword_experiments.accuracy.measurement import Bench
-    from wakeword_train.config import read_config
+    from wakeword_experiments.accuracy.runs import run_folds
 
     _begin(1)
-    settings = read_config(config)
-    methods = list(dict.fromkeys(method or [settings.method]))
-    record = measure_folds(settings, methods, count, Bench(audio, work, near_clips, seed, cache, say))
-    name = f"folds-{'-'.join(settings.keyword.split())}"
-    with replacing(out / f"{name}.json") as temporary:
-        temporary.write_text(json.dumps(record | {"command": _command()}, indent=1) + "\n", encoding="utf-8")
-    with replacing(out / f"{name}.md") as temporary:
-        temporary.write_text(folds_page(record, figures=f"{name}.json"), encoding="utf-8")
-
-
-def _source(data: Path, noise: Path | None, split: str, held_out: int, bank: int, work: Path) -> "Source":
-    from wakeword_experiments.wake_words.data import DataSizes
-    from wakeword_experiments.wake_words.grid import Source
-
-    if split not in ("published", "dealt"):
-        raise ConfigError(f"expected --split published or dealt, got {split!r}")
-    return Source(data, noise, split, DataSizes(held_out=held_out, bank=bank), work)
-
-
-def _listed(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
-
-
-def _regimes(text: str) -> "list[Regime]":
-    from wakeword_experiments.wake_words.data import Regime
-
-    listed = _listed(text)
-    if not listed or not set(listed) <= set(get_args(Regime)):
-        raise ConfigError(f"expected --regimes among {', '.join(get_args(Regime))}, got {text!r}")
-    return [regime for regime in get_args(Regime) if regime in listed]
+    bench = Bench(audio, work, near_clips, seed, cache, say)
+    run_folds(config, method or [], count, bench, out, command=_command())
 
 
 def say(line: str) -> None:
@@ -255,7 +224,7 @@ def _begin(seeds: int) -> list[int]:
 def _command() -> str:
     """The command line as it was given, for the record; of the paths only the last part."""
     arguments = [Path(argument).name if Path(argument).is_absolute() else argument for argument in sys.argv[1:]]
-    return " ".join(["wakeword-experiments", *arguments])
+    return " ".join(["python -m wakeword_experiments", *arguments])
 
 
 def main() -> None:
@@ -263,5 +232,5 @@ def main() -> None:
     try:
         app()
     except (WakewordError, OSError) as error:
-        print(f"wakeword-experiments: {error}", file=sys.stderr)
+        print(f"wakeword_experiments: {error}", file=sys.stderr)
         sys.exit(1)

@@ -21,8 +21,9 @@ from wakeword_train.data.clips import Clip
 from wakeword_train.data.store import ClipStore
 from wakeword_train.fitting import Trainer
 from wakeword_train.loop import build_network
-from wakeword_train.methods.drocc import Projection, metric_norm, project_to_shell, rejection_loss, sensitivity
-from wakeword_train.methods.losses import make_loss
+from wakeword_train.methods.drocc import rejection_loss, sensitivity
+from wakeword_train.methods.projection import Projection, metric_norm, project_to_shell
+from wakeword_train.methods.registry import make_loss
 from wakeword_train.model.network import WakeWordNetwork
 
 CLIPS = {Kind.POSITIVE: 1_000, Kind.NEGATIVE: 2_000}

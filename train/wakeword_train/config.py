@@ -12,7 +12,8 @@ from wakeword.scorer import DEFAULT_HOP
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.mining import MiningConfig
 from wakeword_train.methods.deepsad import DeepSadConfig
-from wakeword_train.methods.losses import METHODS, AdversaryConfig
+from wakeword_train.methods.losses import AdversaryConfig
+from wakeword_train.methods.registry import DEFAULT_METHOD, method_named
 from wakeword_train.model.network import Pooling
 
 WINDOW = 98
@@ -160,7 +161,7 @@ class TrainConfig:
     """One training run."""
 
     keyword: str = ""
-    method: str = "drocc-lf"
+    method: str = DEFAULT_METHOD
     seed: int = 0
     licence: str = "unknown"
     split: str = "published"
@@ -184,10 +185,7 @@ class TrainConfig:
     synthesis: SynthesisConfig = field(default_factory=SynthesisConfig)
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise ConfigError(f"expected method {', '.join(METHODS)}, got {self.method!r}")
-        if self.method == "deepsad" and self.schedule.warmup_epochs == 0:
-            raise ConfigError("expected warmup_epochs >= 1 for deepsad, which pre-trains its encoder in them, got 0")
+        method_named(self.method).check_warmup(self.schedule.warmup_epochs)
         if self.split not in ("published", "dealt"):
             raise ConfigError(f"expected split published or dealt, got {self.split!r}")
         if min(self.validation_share, self.test_share) <= 0 or self.validation_share + self.test_share >= 1:

@@ -12,9 +12,10 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from wakeword.errors import ConfigError, DataError
-from wakeword_train.methods.deepsad import DeepSadConfig, pretrain
+from wakeword_train.methods.deepsad import DeepSadConfig
 from wakeword_train.methods.drocc import AdversaryHealth, shared_sensitivity
-from wakeword_train.methods.losses import METHODS, ONE_CLASS_METHODS, AdversaryConfig, Loss, make_loss, warmup_loss
+from wakeword_train.methods.losses import AdversaryConfig, Loss
+from wakeword_train.methods.registry import DEFAULT_METHOD, LossSettings, Method, method_named
 
 _METRIC_ROWS = 256
 """Positives from which a metric that all rows share is taken."""
@@ -24,11 +25,11 @@ _METRIC_ROWS = 256
 class FitConfig:
     """A run of ``fit_tensors``."""
 
-    method: str = "drocc-lf"
+    method: str = DEFAULT_METHOD
     adversary: AdversaryConfig = field(default_factory=AdversaryConfig)
     deepsad: DeepSadConfig = field(default_factory=DeepSadConfig)
     warmup_epochs: int = 5
-    """Epochs of cross-entropy before the method's own loss; of reconstruction for ``deepsad``."""
+    """Epochs before the method's own loss: of cross-entropy, or of pre-training for a method that has it."""
     epochs: int = 20
     """All epochs, the warm-up included."""
     batch_size: int = 128
@@ -39,10 +40,7 @@ class FitConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise ConfigError(f"expected method {', '.join(METHODS)}, got {self.method!r}")
-        if self.method == "deepsad" and self.warmup_epochs == 0:
-            raise ConfigError("expected warmup_epochs >= 1 for deepsad, which pre-trains its encoder in them, got 0")
+        method_named(self.method).check_warmup(self.warmup_epochs)
         if not 0 <= self.warmup_epochs < self.epochs or self.batch_size < 1:
             raise ConfigError(f"expected 0 <= warmup_epochs < epochs and batch_size >= 1, got {self}")
         if self.learning_rate <= 0 or self.weight_decay < 0 or not 0 <= self.averaging < 1:
@@ -74,7 +72,8 @@ def fit_tensors(
     """Train ``network``, inputs ``(batch, ...)`` -> logits ``(batch,)``, in place, and return it in ``eval`` mode.
 
     ``inputs`` ``(n, ...)`` of any shape; ``labels`` ``(n,)``, 1 for a positive and 0 for a negative (which the one-class
-    methods never look at). ``deepsad`` wants a ``DistanceNetwork``. ``loss`` takes the place of the method's own.
+    methods never look at). ``deepsad`` wants a ``DistanceNetwork``. ``loss`` takes the place of the method's own after
+    the warm-up.
     ``select`` scores a network, higher is better, after each epoch of the method's own loss, and the best is kept; without
     it, the last. Repeatable on the CPU, and torch's own random generator is left as it was. Raises ``DataError`` if there
     is no positive, or if the loss is not finite.
@@ -84,7 +83,7 @@ def fit_tensors(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
         labels = labels.to(inputs.dtype)
-        if config.method in ONE_CLASS_METHODS:
+        if method_named(config.method).one_class:
             inputs, labels = inputs[labels > 0.5], labels[labels > 0.5]
         _fit(network, inputs, labels, config, loss, after_epoch, select)
     return network.eval()
@@ -99,25 +98,26 @@ def _fit(
     after_epoch: Callable[[EpochOutcome], None] | None,
     select: Callable[[nn.Module], float] | None,
 ) -> None:
+    method = method_named(config.method)
+    settings = LossSettings(config.adversary, config.deepsad)
     generator = torch.Generator().manual_seed(config.seed)
     trainer = Trainer(network, config.learning_rate, config.weight_decay, config.averaging, generator)
     epochs = range(config.epochs)
-    if config.method == "deepsad":
+    if method.pretrain is not None:
         epochs = range(config.warmup_epochs, config.epochs)
         batches = (batch for _ in range(config.warmup_epochs) for batch in shuffled(inputs, labels, config, generator))
-        pretrain(network, batches, learning_rate=config.learning_rate)
+        method.pretrain(network, batches, learning_rate=config.learning_rate)
         trainer.restart_average()
     best, best_score = copy.deepcopy(trainer.averaged.state_dict()), -math.inf
     for epoch in epochs:
         warming_up = epoch < config.warmup_epochs
         trainer.set_rate(epoch / max(1, config.epochs - 1))
         if warming_up:
-            loss = warmup_loss(config.method)
+            loss = method.warmup if method.warmup is not None else method.loss(settings)
         elif own_loss is not None:
             loss = own_loss
         else:
-            positives = inputs[labels > 0.5][:_METRIC_ROWS]
-            loss = method_loss(config.method, config.adversary, config.deepsad, network, positives)
+            loss = method_loss(method, settings, network, inputs[labels > 0.5][:_METRIC_ROWS])
         mean_loss, health = trainer.epoch(loss, shuffled(inputs, labels, config, generator))
         averaged = trainer.averaged.eval()
         if after_epoch is not None:
@@ -141,19 +141,18 @@ def shuffled(
         yield inputs[rows], labels[rows]
 
 
-def method_loss(
-    method: str, adversary: AdversaryConfig, deepsad: DeepSadConfig, network: nn.Module, positives: Tensor | None
-) -> Loss:
+def method_loss(method: Method, settings: LossSettings, network: nn.Module, positives: Tensor | None) -> Loss:
     """The method's loss for the coming epoch, for which ``positives`` ``(rows, ...)`` give the metric if all share one."""
+    adversary = settings.adversary
     metric = None
-    if positives is not None and method == "drocc-lf" and adversary.sigma_refresh == "epoch":
+    if positives is not None and method.takes_metric(adversary):
         # Without dropout: one draw of it would decide the metric of a whole epoch. cuDNN has no gradient in that mode.
         network.eval()
         with torch.backends.cudnn.flags(enabled=False):
             metric = shared_sensitivity(
                 network, positives, floor=adversary.sigma_floor, smoothing=adversary.sigma_smoothing
             )
-    return make_loss(method, adversary, deepsad=deepsad, shared_metric=metric)
+    return method.loss(dataclasses.replace(settings, metric=metric))
 
 
 class Trainer:

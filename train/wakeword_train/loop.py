@@ -18,9 +18,8 @@ from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import BatchSampler
 from wakeword_train.encoder.shipped import PARTS, begin_with_encoder, encoder_path
 from wakeword_train.fitting import Trainer, method_loss
-from wakeword_train.methods.deepsad import pretrain
 from wakeword_train.methods.drocc import AdversaryHealth
-from wakeword_train.methods.losses import warmup_loss
+from wakeword_train.methods.registry import LossSettings, method_named
 from wakeword_train.model.network import Pooling, WakeWordNetwork
 from wakeword_train.validation import ValidationSet, score_windows, validate
 
@@ -28,8 +27,6 @@ log = logging.getLogger(__name__)
 
 _NORMALISATION_BATCHES = 8
 _METRIC_BATCHES = 4
-_WITHOUT_WARMUP = ("bce", "deepsad")
-"""``bce`` is its own warm-up, and ``deepsad`` pre-trains its encoder before the first epoch instead."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +66,7 @@ def fit(
     ``checkpoint`` is written after each epoch; with ``resume`` the run goes on from it as if it had never stopped. On the
     CPU the same configuration and data give the same weights.
     """
+    method = method_named(config.method)
     torch.manual_seed(config.seed)
     network = build_network(config)
     if config.encoder:
@@ -88,8 +86,8 @@ def fit(
     run = _Run(network, trainer, sampler)
     if resume and checkpoint is not None and checkpoint.is_file():
         run.load(checkpoint, config)
-    elif config.method == "deepsad":
-        pretrain(network, run.batches(schedule.warmup_epochs * schedule.steps_per_epoch, device))
+    elif method.pretrain is not None:
+        method.pretrain(network, run.batches(schedule.warmup_epochs * schedule.steps_per_epoch, device))
         trainer.restart_average()
     mining_epochs = config.mining.epochs(schedule.warmup_epochs, schedule.epochs)
     for epoch in range(len(run.reports), schedule.epochs):
@@ -131,26 +129,25 @@ def build_network(config: TrainConfig, n_features: int = 32) -> WakeWordNetwork:
         stack=config.network.stack,
         stem=config.network.stem,
         dropout=config.network.dropout,
-        embedding=config.deepsad.embedding if config.method == "deepsad" else None,
+        embedding=config.deepsad.embedding if method_named(config.method).distance_head else None,
     )
 
 
 def _train_epoch(run: "_Run", config: TrainConfig, epoch: int, validation: ValidationSet, device: str) -> EpochReport:
     started = time.monotonic()
-    schedule = config.schedule
-    warming_up = epoch < schedule.warmup_epochs and config.method not in _WITHOUT_WARMUP
+    schedule, method = config.schedule, method_named(config.method)
+    warmup = method.warmup if epoch < schedule.warmup_epochs else None
     run.trainer.set_rate(epoch / max(1, schedule.epochs - 1))
-    if warming_up:
-        loss_function = warmup_loss(config.method)
+    settings = LossSettings(config.adversary, config.deepsad)
+    if warmup is not None:
+        loss_function = warmup
     else:
-        loss_function = method_loss(
-            config.method, config.adversary, config.deepsad, run.network, run.metric_positives(config, device)
-        )
+        loss_function = method_loss(method, settings, run.network, run.metric_positives(config, device))
     loss, health = run.trainer.epoch(loss_function, run.batches(schedule.steps_per_epoch, device))
     recall = validate(run.averaged, validation, device=device)
     return EpochReport(
         epoch=epoch + 1,
-        phase="warm-up" if warming_up else config.method,
+        phase="warm-up" if warmup is not None else config.method,
         loss=loss,
         recall=recall,
         score=(recall["words"] + recall.get("background", recall["words"])) / 2,
@@ -190,7 +187,7 @@ class _Run:
 
     def metric_positives(self, config: TrainConfig, device: str) -> Tensor | None:
         """Normalised positives for a metric that all rows share, if the settings ask for one."""
-        if config.method != "drocc-lf" or config.adversary.sigma_refresh == "batch":
+        if not method_named(config.method).takes_metric(config.adversary):
             return None
         batches = list(self.batches(_METRIC_BATCHES, device))
         return torch.cat([inputs[labels > 0.5] for inputs, labels in batches])

@@ -21,11 +21,11 @@ from wakeword_tools.texts.lists import read_texts, spoken_phrases
 from wakeword_tools.texts.phonemes import pronunciations
 from wakeword_tools.texts.splits import split_texts
 from wakeword_train.config import TrainConfig
+from wakeword_train.points import Report
 from wakeword_train.training import DataFolders
 
 Texts = dict[Split, dict[str, float | None]]
 """The texts of each split, and how far each is from the keyword where that is known."""
-Report = Callable[[str], None]
 
 _SHARES = {Split.TRAIN: 1.0, Split.VALIDATION: 0.2}
 """Splits that are synthesised, and how many clips of each, as a share of what the configuration says."""

@@ -51,6 +51,18 @@ class TrainingResult:
     reports: list[EpochReport]
 
 
+def check_keyword(config: TrainConfig) -> None:
+    """Raise ``ConfigError`` if the configuration names no keyword."""
+    if not config.keyword.strip():
+        raise ConfigError("expected a keyword to train, got none; give one with --keyword or in the configuration")
+
+
+def check_device(device: str) -> None:
+    """Raise ``ConfigError`` if torch has no such device here."""
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ConfigError("device cuda was asked for, but torch finds none; use --device cpu")
+
+
 def gather_clips(config: TrainConfig, data: DataFolders) -> list[Clip]:
     """All clips that the folders hold, each with its kind, speaker and side. ``DataError`` if a class is missing."""
     clips: list[Clip] = []
@@ -121,10 +133,8 @@ def train(
 
     Raises ``ConfigError`` or ``DataError`` before anything is written. Repeatable on the CPU.
     """
-    if not config.keyword:
-        raise ConfigError("expected a keyword to train, got none; give one with --keyword")
-    if device == "cuda" and not torch.cuda.is_available():
-        raise ConfigError("device cuda was asked for, but torch finds none; use --device cpu")
+    check_keyword(config)
+    check_device(device)
     # Refused before the recordings are read, and named as it was then.
     encoder = describe_encoder(config)
     clips = gather_clips(config, data)

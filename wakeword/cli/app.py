@@ -1,38 +1,102 @@
-"""The application: which commands there are, and how errors become one line and an exit status."""
+"""The application: the table of commands, and how errors become one line and an exit status."""
 
 import sys
+from collections.abc import Callable
+from importlib import import_module
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
 from wakeword.cli.console import complain
-from wakeword.cli.devices import devices
-from wakeword.cli.doctor import doctor
 from wakeword.cli.interrupts import ending_at_signals
-from wakeword.cli.listen.command import listen
-from wakeword.cli.models import info, models
-from wakeword.cli.record import record
-from wakeword.cli.scan import scan
 from wakeword.errors import WakewordError
 from wakeword.version import __version__
-from wakeword_tools.cli.bench import bench
-from wakeword_tools.cli.calibrate import calibrate
-from wakeword_tools.cli.evaluate import evaluate
-from wakeword_tools.cli.synth import synth
-from wakeword_train.cli import train
+
+
+class Command(NamedTuple):
+    """Where a command is, and what the list of commands says about it."""
+
+    place: str
+    """``module:function``."""
+    help: str
+    """The first line of the function's docstring."""
+
+    def load(self) -> Callable[..., None]:
+        """Import its module: only now, as listening must not wait for what training needs."""
+        module, function = self.place.split(":")
+        loaded: Callable[..., None] = getattr(import_module(module), function)
+        return loaded
+
+
+COMMANDS = {
+    "listen": Command("wakeword.cli.listen.command:listen", "Report the wake words as they are spoken, until Ctrl-C."),
+    "scan": Command("wakeword.cli.scan:scan", "Find the wake words in recordings."),
+    "devices": Command("wakeword.cli.devices:devices", "List the input devices; the default one is marked."),
+    "doctor": Command("wakeword.cli.doctor:doctor", "Measure the microphone and this machine, and say what to change."),
+    "models": Command("wakeword.cli.models:models", "List the shipped models."),
+    "info": Command("wakeword.cli.models:info", "Show everything that a model says of itself."),
+    "record": Command(
+        "wakeword.cli.record:record",
+        "Record a wake word a number of times, with a countdown and a check of each take.",
+    ),
+    "train": Command(
+        "wakeword_train.cli:train", "Train a model for a keyword, calibrate it, and write it to one file."
+    ),
+    "synth": Command(
+        "wakeword_tools.cli.synth:synth", "Synthesise a keyword, or texts that sound like it, in many voices."
+    ),
+    "calibrate": Command(
+        "wakeword_tools.cli.calibrate:calibrate",
+        "Choose thresholds on recordings, and write them into the model as operating points.",
+    ),
+    "evaluate": Command(
+        "wakeword_tools.cli.evaluate:evaluate",
+        "Measure recall, false positives, false accepts an hour and delay on recordings.",
+    ),
+    "bench": Command(
+        "wakeword_tools.cli.bench:bench",
+        "Measure what listening costs on this machine: processor time, memory, start-up and delay.",
+    ),
+}
+"""Every command, in the order in which they are listed."""
+
+_MARKUP: Final = "markdown"
+
+
+class _Commands(TyperGroup):
+    """The commands of the table. Only the one that is called is imported."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        # Enough to list them, and to suggest one of them in the place of a misspelt name.
+        self.commands = {name: TyperCommand(name, help=command.help) for name, command in COMMANDS.items()}
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, listed, rest = super().resolve_command(ctx, args)
+        return name, listed if name is None else _command(name), rest
+
+
+def _command(name: str) -> TyperCommand:
+    """The command itself, with its options."""
+    alone = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP)
+    alone.command(name)(COMMANDS[name].load())
+    made = get_command(alone)
+    assert isinstance(made, TyperCommand)
+    return made
+
 
 app = typer.Typer(
+    cls=_Commands,
     name="wakeword",
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode="markdown",
+    rich_markup_mode=_MARKUP,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-for command in (listen, scan, devices, doctor, models, info, record, train, synth, calibrate, evaluate, bench):
-    app.command()(command)
 
 
 def _print_version(wanted: bool) -> None:
@@ -53,7 +117,7 @@ def _wakeword(
 def main() -> None:
     """Run the command line.
 
-    Exit status 0, 1 for an error (told in one line on stderr), 2 for wrong usage, 130 and 143 at Ctrl-C and SIGTERM.
+    Exit status 0, 1 for an error (one line on stderr), 2 for wrong usage, 130 and 143 at Ctrl-C and SIGTERM.
     """
     # A file name need not be valid Unicode; printing it must not fail.
     if isinstance(sys.stdout, TextIOWrapper):

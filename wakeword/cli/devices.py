@@ -1,21 +1,18 @@
 """``wakeword devices``."""
 
+from wakeword.cli.console import without_native_messages
+from wakeword.errors import AudioDeviceError
+from wakeword.microphone.device import list_devices
+
 
 def devices() -> None:
     """List the input devices; the default one is marked."""
-    from wakeword.cli.console import without_native_messages
-    from wakeword.errors import AudioDeviceError
-    from wakeword.microphone.microphone import list_devices
-
     with without_native_messages():
         found = list_devices()
     if not found:
         raise AudioDeviceError("expected an input device, found none; connect a microphone or start the sound server")
-    width = max(len(device["name"]) for device in found)
+    width = max(len(device.name) for device in found)
     print(f"  {'number':>6}  {'name':<{width}}  channels  rate")
     for device in found:
-        mark = "*" if device["default"] else " "
-        print(
-            f"{mark} {device['index']:>6}  {device['name']:<{width}}  {device['channels']:>8}  "
-            f"{device['sample_rate']} Hz"
-        )
+        mark = "*" if device.default else " "
+        print(f"{mark} {device.index:>6}  {device.name:<{width}}  {device.channels:>8}  {device.sample_rate} Hz")

@@ -2,16 +2,14 @@
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from wakeword import OperatingPoint
+from wakeword.card import OperatingPoint
 
 _EVENTS = 3.0
 """As many false accepts must be expected for none at all to prove the rate at 95 %: ``-log(0.05)``."""
 
 
-def positives(point: "OperatingPoint") -> str:
+def positives(point: OperatingPoint) -> str:
     """The clips that recall was measured on, for instance ``600 synthetic``; all of ``data`` if it does not say."""
     found = _positives(point)
     if found is None:
@@ -22,7 +20,7 @@ def positives(point: "OperatingPoint") -> str:
     return f"{count} clips" + (f", {synthetic} synthetic" if synthetic else "")
 
 
-def warnings(keyword: str, point: "OperatingPoint") -> Iterator[str]:
+def warnings(keyword: str, point: OperatingPoint) -> Iterator[str]:
     """One line for each thing that the measurement cannot show."""
     found = _positives(point)
     if found is not None and 0 < found[0] == found[1]:
@@ -35,7 +33,7 @@ def warnings(keyword: str, point: "OperatingPoint") -> Iterator[str]:
         )
 
 
-def _positives(point: "OperatingPoint") -> tuple[int, int] | None:
+def _positives(point: OperatingPoint) -> tuple[int, int] | None:
     """All clips and the synthetic ones among them."""
     count = re.search(r"(\d+) positives\b(?! are)", point.data)
     if count is None:
@@ -44,7 +42,7 @@ def _positives(point: "OperatingPoint") -> tuple[int, int] | None:
     return int(count[1]), 0 if synthetic is None else int(synthetic[1] or synthetic[2])
 
 
-def _hours(point: "OperatingPoint") -> float | None:
+def _hours(point: OperatingPoint) -> float | None:
     if point.false_accepts_per_hour is not None:
         return point.false_accepts_per_hour.trials
     found = re.search(r"(\d+(?:\.\d+)?) h of background", point.data)

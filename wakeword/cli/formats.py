@@ -7,10 +7,12 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
-if TYPE_CHECKING:
-    from wakeword import Detection
+from wakeword.detection import Detection
+
+Write = Callable[[str | None, Detection], None]
+"""Writes a detection in the recording of that name, ``None`` for live audio."""
 
 
 class FormatName(StrEnum):
@@ -27,31 +29,31 @@ class FormatName(StrEnum):
 class Format:
     """How one format is written."""
 
-    entry: Callable[[int, str | None, "Detection"], str]
+    entry: Callable[[int, str | None, Detection], str]
     """Running number from 1, name of the recording (``None`` for live audio) and detection -> text with its newline."""
     header: str = ""
     suffix: str | None = None
     """Of a format that has no room for the name of the recording: such a file holds the detections of one."""
 
-    def writer(self, stream: TextIO) -> "Callable[[str | None, Detection], None]":
+    def writer(self, stream: TextIO) -> Write:
         """Write the header to ``stream``; a function that writes the detections in a recording after it, at once."""
         stream.write(self.header)
         numbers = itertools.count(1)
 
-        def write(file: str | None, detection: "Detection") -> None:
+        def write(file: str | None, detection: Detection) -> None:
             stream.write(self.entry(next(numbers), file, detection))
             stream.flush()
 
         return write
 
 
-def _text(number: int, file: str | None, detection: "Detection") -> str:
+def _text(number: int, file: str | None, detection: Detection) -> str:
     name = "" if file is None else f"{file}: "
     # Windows begin and end at multiples of 5 ms, so only the end of a recording is ever rounded.
     return f"{name}{detection.start:.3f}-{detection.end:.3f} s  {detection.keyword}  {detection.score:.4f}\n"
 
 
-def _json(number: int, file: str | None, detection: "Detection") -> str:
+def _json(number: int, file: str | None, detection: Detection) -> str:
     # For programs, which may compare a score with a threshold: every digit.
     name = {} if file is None else {"file": file}
     values = {
@@ -63,14 +65,14 @@ def _json(number: int, file: str | None, detection: "Detection") -> str:
     return json.dumps({**name, **values}) + "\n"
 
 
-def _csv(number: int, file: str | None, detection: "Detection") -> str:
+def _csv(number: int, file: str | None, detection: Detection) -> str:
     line = io.StringIO()
     row = file, detection.keyword, *(round(value, 6) for value in (detection.start, detection.end, detection.score))
     csv.writer(line, lineterminator="\n").writerow(row)
     return line.getvalue()
 
 
-def _srt(number: int, file: str | None, detection: "Detection") -> str:
+def _srt(number: int, file: str | None, detection: Detection) -> str:
     start, end = _srt_time(detection.start), _srt_time(detection.end)
     return f"{number}\n{start} --> {end}\n{detection.keyword} {detection.score:.4f}\n\n"
 
@@ -80,7 +82,7 @@ def _srt_time(seconds: float) -> str:
     return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d},{milliseconds:03d}"
 
 
-def _audacity(number: int, file: str | None, detection: "Detection") -> str:
+def _audacity(number: int, file: str | None, detection: Detection) -> str:
     return f"{detection.start:.6f}\t{detection.end:.6f}\t{detection.keyword} {detection.score:.4f}\n"
 
 

@@ -1,46 +1,55 @@
 """``wakeword models`` and ``wakeword info``: what the models say of themselves."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from wakeword import OperatingPoint
-    from wakeword.model import Model
+from wakeword.card import ModelCard, OperatingPoint
+from wakeword.cli.console import complain, note
+from wakeword.cli.evidence import positives, warnings
+from wakeword.errors import ModelError
+from wakeword.model import SELF_TEST_TOLERANCE, Model, load_model, read_model, shipped_models
 
 
 def models() -> None:
     """List the shipped models."""
-    from wakeword.cli.console import complain, note
-    from wakeword.cli.evidence import positives, warnings
-    from wakeword.errors import ModelError
-    from wakeword.model import read_model, shipped_models
-
     shipped = shipped_models()
     if not shipped:
         raise ModelError("expected shipped models, found none; is the installation complete?")
-    rows = [("keyword", "version", "size", "default point", "threshold", "recall (95 %)", "positives")]
-    doubts: list[str] = []
-    broken = False
-    for path in shipped.values():
+    cards = _read_cards(shipped.values())
+    rows: list[tuple[str, ...]] = [
+        ("keyword", "version", "size", "default point", "threshold", "recall (95 %)", "positives")
+    ]
+    rows += [_row(path, card) for path, card in cards.items()]
+    _print_table(rows)
+    for card in cards.values():
+        if card.default_point is not None:
+            for doubt in warnings(card.phrase, card.point()):
+                note(doubt)
+    if len(cards) < len(shipped):
+        raise typer.Exit(1)
+
+
+def _read_cards(paths: Iterable[Path]) -> dict[Path, ModelCard]:
+    """The cards of the models; those that cannot be read are reported and left out."""
+    cards = {}
+    for path in paths:
         try:
-            card = read_model(path).card
+            cards[path] = read_model(path).card
         except ModelError as error:
             complain(error)
-            broken = True
-            continue
-        default = ("none", "", "", "")
-        if card.default_point is not None:
-            point = card.point()
-            default = (*_point(point), positives(point))
-            doubts += warnings(card.phrase, point)
-        rows.append((card.phrase, card.version, f"{path.stat().st_size / 1000:.0f} kB", *default))
-    _print_table(rows)
-    for doubt in doubts:
-        note(doubt)
-    if broken:
-        raise typer.Exit(1)
+    return cards
+
+
+def _row(path: Path, card: ModelCard) -> tuple[str, ...]:
+    size = f"{path.stat().st_size / 1000:.0f} kB"
+    if card.default_point is None:
+        return card.phrase, card.version, size, "none", "", "", ""
+    point = card.point()
+    return card.phrase, card.version, size, *_point(point), positives(point)
 
 
 def info(
@@ -48,10 +57,6 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print the card as JSON.")] = False,
 ) -> None:
     """Show everything that a model says of itself."""
-    import json
-
-    from wakeword.model import load_model
-
     loaded = load_model(model)
     if as_json:
         print(json.dumps(json.loads(loaded.card.to_json()), indent=2))
@@ -59,11 +64,7 @@ def info(
         _print_card(loaded)
 
 
-def _print_card(model: "Model") -> None:
-    from wakeword.cli.console import note
-    from wakeword.cli.evidence import warnings
-    from wakeword.model import SELF_TEST_TOLERANCE
-
+def _print_card(model: Model) -> None:
     card = model.card
     features = card.features
     seconds = features.samples_in(card.window) / features.sample_rate
@@ -77,13 +78,10 @@ def _print_card(model: "Model") -> None:
     _print_tree({"fingerprint": features.fingerprint, **vars(features)})
     print("\noperating points" + ("" if card.operating_points else ": none; calibrate the model or give a threshold"))
     if card.operating_points:
-        _print_table(
-            [("", "name", "threshold", "recall (95 %)", "measured on")]
-            + [
-                ("*" if point.name == card.default_point else "", *_point(point), point.data)
-                for point in card.operating_points
-            ]
-        )
+        rows = [("", "name", "threshold", "recall (95 %)", "measured on")]
+        for point in card.operating_points:
+            rows.append(("*" if point.name == card.default_point else "", *_point(point), point.data))
+        _print_table(rows)
     if card.training:
         print("\ntraining")
         _print_tree(card.training)
@@ -91,13 +89,13 @@ def _print_card(model: "Model") -> None:
         note(doubt)
 
 
-def _point(point: "OperatingPoint") -> tuple[str, str, str]:
+def _point(point: OperatingPoint) -> tuple[str, str, str]:
     recall = f"{point.recall:.3f} ({point.recall_low:.3f}-{point.recall_high:.3f})"
     # Thresholds for rare false accepts lie near to 1; so many digits tell them apart.
     return point.name, f"{point.threshold:.6g}", recall
 
 
-def _print_tree(values: Any, indent: int = 2) -> None:
+def _print_tree(values: Mapping[str, Any], indent: int = 2) -> None:
     width = max((len(str(key)) for key in values), default=0)
     for key, value in values.items():
         if isinstance(value, dict) and value:

@@ -2,23 +2,24 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from wakeword.audio import SAMPLE_RATE, AudioFile, read_audio
 from wakeword.cli.console import complain, note, without_native_messages
+from wakeword.cli.options import DeviceOption, number_or_name
 from wakeword.errors import AudioDeviceError, DataError
-from wakeword.takes.folder import TakeFolder, play_back
-
-if TYPE_CHECKING:
-    from wakeword.microphone.microphone import Microphone
-    from wakeword.takes.take import Take
+from wakeword.microphone.microphone import Microphone
+from wakeword.takes.folder import TakeFolder
+from wakeword.takes.playback import play_back
+from wakeword.takes.take import Fault, Take, TakeStream, split_at_pauses
 
 _FAULTS_IN_A_ROW = 5
-"""Rejected takes after which a recording that nobody watches is given up."""
+"""Rejected takes after which a recording without anybody to ask is given up."""
 
 
 class _Format(Enum):
@@ -32,9 +33,7 @@ def record(
     count: Annotated[int, typer.Option("--count", metavar="N", min=1, help="Good takes to record.")] = 10,
     seconds: Annotated[float, typer.Option("--seconds", metavar="X", min=0.5, max=10, help="Length of a take.")] = 2.0,
     countdown: Annotated[int, typer.Option("--countdown", metavar="N", min=0, max=10, help="Count from N.")] = 3,
-    device: Annotated[
-        str | None, typer.Option("--device", metavar="NAME|N", help="Input device: its number or a part of its name.")
-    ] = None,
+    device: DeviceOption = None,
     file: Annotated[
         Path | None, typer.Option("--input", metavar="FILE", help="Cut takes from a recording with pauses instead.")
     ] = None,
@@ -48,29 +47,23 @@ def record(
     """
     folder = TakeFolder(out, keyword, suffix=f".{audio_format.value}")
     if file is not None:
-        _cut(file, folder, count)
-        return
-    with ExitStack() as stack:
-        stack.enter_context(without_native_messages())
-        from wakeword.microphone.microphone import Microphone
-
-        microphone = Microphone(int(device) if device is not None and device.isdecimal() else device)
-        session = _Session(keyword, microphone, counts=countdown, seconds=seconds, asks=not yes and sys.stdin.isatty())
-        note(f"recording {keyword!r} on '{microphone.name}', {microphone.sample_rate} Hz: {count} takes into {out}")
-        for take in session.takes(count):
-            print(folder.write(take.trimmed(), source=microphone.name, sample_rate=microphone.sample_rate), flush=True)
+        cut_takes(file, folder, count)
+    else:
+        asks = not yes and sys.stdin.isatty()
+        record_takes(device, folder, RecordSettings(keyword, count, seconds=seconds, countdown=countdown, asks=asks))
 
 
-def _cut(file: Path, folder: TakeFolder, count: int) -> None:
-    from wakeword.audio import AudioFile, read_audio
-    from wakeword.takes.take import split_at_pauses
+def cut_takes(file: Path, folder: TakeFolder, count: int) -> None:
+    """Write up to ``count`` good takes from a recording with pauses into ``folder``.
 
+    Raises ``DataError`` if it has none.
+    """
     with AudioFile(file) as opened:
         sample_rate = opened.sample_rate
     takes = split_at_pauses(read_audio(file))
     for take in takes:
         if take.fault is not None:
-            note(f"left out a word of {len(take.samples) / 16_000:.1f} s: {take.fault.value}")
+            note(f"left out a word of {len(take.samples) / SAMPLE_RATE:.1f} s: {take.fault.value}")
     good = [take for take in takes if take.fault is None]
     if not good:
         raise DataError(f"{file}: expected words with pauses between them, found none that can be used")
@@ -80,22 +73,45 @@ def _cut(file: Path, folder: TakeFolder, count: int) -> None:
         note(f"{len(good)} words in {file}, {count} asked for: {min(count, len(good))} written")
 
 
+@dataclass(frozen=True)
+class RecordSettings:
+    """What is to be recorded."""
+
+    keyword: str
+    count: int
+    """Good takes."""
+    seconds: float
+    """Length of each."""
+    countdown: int
+    asks: bool
+    """Whether the person is asked before each take, and what to keep."""
+
+
+def record_takes(device: str | None, folder: TakeFolder, settings: RecordSettings) -> None:
+    """Record takes from a device into ``folder``, and print the file of each. Raises ``AudioDeviceError``."""
+    with without_native_messages():
+        microphone = Microphone(number_or_name(device))
+        wanted = f"{settings.count} takes into {folder.path}"
+        note(f"recording {settings.keyword!r} on '{microphone.name}', {microphone.sample_rate} Hz: {wanted}")
+        for take in _Session(microphone, settings).takes():
+            path = folder.write(take.trimmed(), source=microphone.name, sample_rate=microphone.sample_rate)
+            print(path, flush=True)
+
+
 class _Session:
     """Takes from a microphone, in conversation with the person in front of it."""
 
-    def __init__(self, keyword: str, microphone: "Microphone", *, counts: int, seconds: float, asks: bool) -> None:
-        self._keyword = keyword
+    def __init__(self, microphone: Microphone, settings: RecordSettings) -> None:
         self._microphone = microphone
-        self._counts = counts
-        self._seconds = seconds
-        self._asks = asks
+        self._settings = settings
         self._plays = True
 
-    def takes(self, wanted: int) -> Iterator["Take"]:
-        """So many takes that are to be kept, or fewer if the person ends it.
+    def takes(self) -> Iterator[Take]:
+        """The takes that are to be kept: fewer than were wanted if the person ends it.
 
         Raises ``DataError`` after five rejected takes in a row if nobody is asked.
         """
+        wanted = self._settings.count
         faults = kept = 0
         answer = self._ask("Enter to begin, q to quit ")
         while answer != "q" and kept < wanted:
@@ -111,28 +127,25 @@ class _Session:
                 answer = self._ask("Enter to repeat it, k to keep it all the same, q to quit ")
                 keep = answer == "k"
             faults = 0 if keep else faults + 1
-            if faults == _FAULTS_IN_A_ROW and not self._asks and take.fault is not None:
+            if faults == _FAULTS_IN_A_ROW and not self._settings.asks and take.fault is not None:
                 raise DataError(f"{faults} takes in a row were of no use; the last: {take.fault.value}")
             if keep:
                 kept += 1
                 yield take
 
-    def _record(self, name: str) -> "Take":
+    def _record(self, name: str) -> Take:
         note(f"{name}:")
-        from wakeword.takes.take import TakeStream
-
-        stream = TakeStream(self._microphone.sample_rate, counts=self._counts, seconds=self._seconds)
+        settings = self._settings
+        stream = TakeStream(self._microphone.sample_rate, counts=settings.countdown, seconds=settings.seconds)
         with self._microphone:
             for block in self._microphone.blocks():
                 for count in stream.push(block):
-                    note(f"  {count}" if count else f"  say {self._keyword!r}")
+                    note(f"  {count}" if count else f"  say {settings.keyword!r}")
                 if stream.is_complete:
                     break
         return stream.take()
 
-    def _play(self, take: "Take") -> None:
-        from wakeword.takes.take import Fault
-
+    def _play(self, take: Take) -> None:
         if not self._plays or take.fault is Fault.SILENT:
             return
         try:
@@ -144,7 +157,7 @@ class _Session:
 
     def _ask(self, question: str) -> str:
         """The first letter of the answer in lower case: empty if nobody is asked, q at the end of the input."""
-        if not self._asks:
+        if not self._settings.asks:
             return ""
         print(question, end="", file=sys.stderr, flush=True)
         answer = sys.stdin.readline()

@@ -5,19 +5,25 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 
 from wakeword.cli.console import complain, note, progress
-from wakeword.cli.formats import FORMATS, Format, FormatName
-from wakeword.cli.options import KeywordOption, ModelOption, PointOption, ThresholdOption, open_detector
+from wakeword.cli.formats import FORMATS, Format, FormatName, Write
+from wakeword.cli.listen.playing import Watched, naming
+from wakeword.cli.options import (
+    DetectorSettings,
+    KeywordOption,
+    ModelOption,
+    PointOption,
+    ThresholdOption,
+    open_detector,
+)
+from wakeword.engine import Detector
 from wakeword.errors import AudioError, ConfigError
-
-if TYPE_CHECKING:
-    from wakeword import Detection, Detector
-
-    Write = Callable[[str, Detection], None]
+from wakeword.files import replacing
+from wakeword.sources import FileSource, audio_files
 
 
 class _Recording(NamedTuple):
@@ -49,24 +55,31 @@ def scan(
     Folders are searched for audio files to any depth. Every recording is a stream of its own; times are seconds of
     the recording. One that cannot be read is reported, the others are scanned, and the exit status is then 1.
     """
-    detector = open_detector(keyword, model, threshold=threshold, point=point)
+    scan_recordings(open_detector(DetectorSettings(keyword, model, threshold, point)), files, form, out)
+
+
+def scan_recordings(detector: Detector, paths: list[Path], form: FormatName, out: Path | None) -> None:
+    """Write the detections in these recordings, and in those of these folders, to ``out`` or stdout.
+
+    Raises ``ConfigError`` if that would overwrite a recording, ``typer.BadParameter`` if it cannot hold the results, and
+    at the end ``typer.Exit`` if a recording could not be read.
+    """
     tally = _Tally()
-    recordings = _find(files, tally)
-    rules = FORMATS[form]
+    recordings = _find(paths, tally)
     if out is not None and out.is_file() and any(out.samefile(recording.path) for recording in recordings):
         raise ConfigError(f"{out}: expected another file for the results, got a recording that is to be scanned")
+    targets = _targets(recordings, form, out)
+    rules = FORMATS[form]
     with progress("scanning", sum(recording.size for recording in recordings)) as update:
-        if rules.suffix is not None and (len(recordings) > 1 or (out is not None and out.is_dir())):
-            if out is None:
-                raise typer.BadParameter(f"--format {form.value} is one file per recording; give a folder with --out")
-            for recording, target in _targets(recordings, out, rules.suffix).items():
-                with tally.failures(), _writing(target, rules) as write:
-                    _scan_one(detector, recording, write, tally, update)
-        else:
+        if targets is None:
             with _writing(out, rules) as write:
                 for recording in recordings:
                     with tally.failures():
                         _scan_one(detector, recording, write, tally, update)
+        else:
+            for recording, target in targets.items():
+                with tally.failures(), _writing(target, rules) as write:
+                    _scan_one(detector, recording, write, tally, update)
     note(tally.summary())
     if tally.failed:
         raise typer.Exit(1)
@@ -103,8 +116,6 @@ class _Tally:
 
 
 def _find(paths: list[Path], tally: _Tally) -> list[_Recording]:
-    from wakeword.sources import audio_files
-
     found: dict[Path, _Recording] = {}
     for path in paths:
         with tally.failures():
@@ -114,8 +125,14 @@ def _find(paths: list[Path], tally: _Tally) -> list[_Recording]:
     return list(found.values())
 
 
-def _targets(recordings: list[_Recording], folder: Path, suffix: str) -> dict[_Recording, Path]:
-    targets = {recording: folder / recording.inside.with_suffix(suffix) for recording in recordings}
+def _targets(recordings: list[_Recording], form: FormatName, out: Path | None) -> dict[_Recording, Path] | None:
+    """The file of each recording's detections, or ``None`` if those of all go to one place."""
+    suffix = FORMATS[form].suffix
+    if suffix is None or (len(recordings) <= 1 and (out is None or not out.is_dir())):
+        return None
+    if out is None:
+        raise typer.BadParameter(f"--format {form.value} is one file per recording; give a folder with --out")
+    targets = {recording: out / recording.inside.with_suffix(suffix) for recording in recordings}
     owners: dict[Path, Path] = {}
     for recording, target in targets.items():
         other = owners.setdefault(target, recording.path)
@@ -125,10 +142,8 @@ def _targets(recordings: list[_Recording], folder: Path, suffix: str) -> dict[_R
 
 
 @contextmanager
-def _writing(target: Path | None, rules: Format) -> "Iterator[Write]":
+def _writing(target: Path | None, rules: Format) -> Iterator[Write]:
     """A function that writes a detection in a recording to ``target`` or stdout; ``target`` appears when it is whole."""
-    from wakeword.files import replacing
-
     if target is not None:
         with replacing(target) as temporary, temporary.open("w", encoding="utf-8", errors="backslashreplace") as stream:
             yield rules.writer(stream)
@@ -137,11 +152,8 @@ def _writing(target: Path | None, rules: Format) -> "Iterator[Write]":
 
 
 def _scan_one(
-    detector: "Detector", recording: _Recording, write: "Write", tally: _Tally, update: Callable[[float], None]
+    detector: Detector, recording: _Recording, write: Write, tally: _Tally, update: Callable[[float], None]
 ) -> None:
-    from wakeword.cli.listen.playing import Watched, naming
-    from wakeword.sources import FileSource
-
     source = FileSource(recording.path)
     length = max(source.seconds, 1e-3)
 

@@ -34,9 +34,9 @@ class StreamClock:
         self._points: list[tuple[float, float]] = []
 
     def missing(self, stamp: Stamp) -> tuple[float, float]:
-        """Take the next block's stamp: seconds left out before it as its frame number tells, and as its times tell.
+        """Take the next block's stamp: seconds missing before it by its frame number, and by its times.
 
-        Losses that only the times tell of are those of the driver, which does not number what it loses. A block that
+        Losses that only the times show are those of the driver, which does not count what it loses. A block that
         merely comes late, the driver having kept it, has an earlier time of capture and lacks nothing. Only a pause
         that both clocks show counts: this machine's stamps are late when the callback had to wait, and the driver's
         clock may be set, by hours on a machine that boots without one.

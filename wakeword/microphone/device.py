@@ -6,7 +6,7 @@ import queue
 import re
 import threading
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from wakeword.audio import Samples
@@ -25,6 +25,8 @@ class Device:
     """The most that it gives."""
     sample_rate: int
     """Its native rate, Hz."""
+    default: bool
+    """Whether it is the one that the system uses when none is chosen."""
 
 
 class Block(NamedTuple):
@@ -44,28 +46,33 @@ class Losses:
     overflows: int = 0
 
 
-def list_devices() -> list[dict[str, Any]]:
-    """Input devices: ``index``, ``name``, ``channels``, ``sample_rate``, ``default``.
+def list_devices() -> list[Device]:
+    """The input devices of this machine.
 
     Raises ``AudioDeviceError`` if PortAudio is not installed or does not answer.
     """
-    devices, default = PORTAUDIO.call(lambda: (_inputs(), sounddevice_module().default.device[0]))
-    return [{**asdict(device), "default": device.index == default} for device in devices]
+    return PORTAUDIO.call(_inputs)
 
 
 def _inputs() -> list[Device]:
-    found = map(_device, sounddevice_module().query_devices())
-    return [device for device in found if device.channels > 0]
+    """Every input device. For the PortAudio thread."""
+    return [_device(info) for info in sounddevice_module().query_devices() if info["max_input_channels"] > 0]
 
 
 def _device(info: dict[str, Any]) -> Device:
-    return Device(info["index"], info["name"], info["max_input_channels"], round(info["default_samplerate"]))
+    return Device(
+        info["index"],
+        info["name"],
+        channels=info["max_input_channels"],
+        sample_rate=round(info["default_samplerate"]),
+        default=info["index"] == sounddevice_module().default.device[0],
+    )
 
 
 def find_device(wanted: int | str | None, before: Device | None = None) -> Device:
     """The input device of that number or with that in its name, ``None``: the default. For the PortAudio thread.
 
-    ``before`` is what it was earlier: numbers are given anew at each scan, so one that was chosen by its number is
+    ``before`` is what it was earlier: numbers are assigned again at each scan, so one that was chosen by its number is
     then found by its name. Raises ``AudioDeviceError`` if there is no such device, or several.
     """
     sounddevice = sounddevice_module()

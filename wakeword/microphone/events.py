@@ -1,4 +1,4 @@
-"""What a microphone tells of itself."""
+"""What a microphone reports about itself."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,7 +8,7 @@ EventKind = Literal["lost", "retrying", "resumed", "paused", "dropped"]
 
 @dataclass(frozen=True)
 class DeviceEvent:
-    """Something that befell a microphone."""
+    """Something that happened to a microphone."""
 
     kind: EventKind
     """``lost``: the device is gone. ``retrying``: an attempt to open it again failed. ``resumed``: it delivers again.
@@ -16,7 +16,7 @@ class DeviceEvent:
     message: str
     """For people, one line."""
     seconds: float
-    """Audio that is missing: until now, or by ``resumed``, ``paused`` and ``dropped`` in all."""
+    """Audio that is missing: until now, or in total for ``resumed``, ``paused`` and ``dropped``."""
 
 
 @dataclass(frozen=True)

@@ -41,9 +41,9 @@ class Microphone:
     after which a device that delivers no blocks counts as gone: a microphone that vanishes may simply stop, with
     no callback and no error. Of audio that the consumer is too slow for, the last ``max_seconds`` are kept.
 
-    With ``reconnect``, a device that goes away is waited for, for ever, and ``blocks`` goes on when it is back. Every
-    attempt has PortAudio start anew, which ends whatever other streams this process has opened through PortAudio
-    other than by ``Microphone``. ``on_event`` is told of losses, on the thread that iterates over ``blocks``.
+    With ``reconnect``, a device that goes away is waited for without limit, and ``blocks`` goes on when it is back. Every
+    attempt restarts PortAudio, which ends all other streams that this process has opened through PortAudio
+    other than by ``Microphone``. ``on_event`` is called with losses, on the thread that iterates over ``blocks``.
 
     Raises ``AudioDeviceError`` if PortAudio is missing, the device is not there or cannot be opened, and, without
     ``reconnect``, from ``blocks`` when it goes away.
@@ -169,7 +169,7 @@ class Microphone:
             yield self._fitted(block.samples)
 
     def _next(self) -> Block | None:
-        """The next block, or ``None`` if the microphone was closed meanwhile."""
+        """The next block, or ``None`` if the microphone was closed."""
         stream = self._stream
         patience = self._watchdog if self._delivered else max(self._watchdog, _FIRST_BLOCK_SECONDS)
         # Waits are counted, not clocked: a process that was stopped for a while has not missed the device.
@@ -189,7 +189,7 @@ class Microphone:
         raise AudioDeviceError(f"'{self.name}' has delivered no audio for {patience:g} s; is it still connected?")
 
     def _missing(self, block: Block) -> float:
-        """Count and tell what lacks before this block; seconds of silence to put in its place."""
+        """Count and report what is missing before this block; seconds of silence to insert for it."""
         dropped, paused = self._clock.missing(block.stamp)
         self._heard_until = block.stamp.captured + block.stamp.frames / self._device.sample_rate
         if paused:
@@ -201,7 +201,7 @@ class Microphone:
         return min(dropped + paused, _MOST_SILENCE)
 
     def _resumed(self, loss: AudioDeviceError) -> Block | None:
-        """Try until the device delivers again: its first block, or ``None`` if the microphone was closed meanwhile."""
+        """Try until the device delivers again: its first block, or ``None`` if the microphone was closed."""
         heard_until = self._heard_until
         pause = _FIRST_PAUSE
         self._tell("lost", str(loss), time.monotonic() - heard_until)

@@ -34,7 +34,7 @@ def sounddevice_module() -> Any:
 class PortAudioThread:
     """Makes one call after the other, on a thread of its own that may be left behind.
 
-    PortAudio waits for a hanging driver for ever, with the interpreter's signals held back. So callers wait with a
+    PortAudio waits for a hanging driver without limit, with the interpreter's signals held back. So callers wait with a
     limit; a call that they gave up ends when the driver answers again, and later calls wait for that.
     """
 
@@ -115,5 +115,5 @@ PORTAUDIO = PortAudioThread()
 
 
 def leave_open_at_exit() -> None:
-    """At exit sounddevice closes PortAudio, which would wait for a hanging driver once more, and for ever."""
+    """At exit sounddevice closes PortAudio, which would wait for a hanging driver again, without limit."""
     atexit.unregister(getattr(sys.modules.get("sounddevice"), "_exit_handler", None))  # type: ignore[arg-type]

@@ -12,9 +12,9 @@ from wakeword.scorer import staggered_rows
 class BatchScorer:
     """Scores the windows of one model over streams that each hold a slot.
 
-    The windows under way of every stream are staggered as in ``StreamScorer``. The rows of several streams stand in one
-    call, the oldest of each first, and their frames stand one behind the other in its ``frames``; the picks give each row
-    those of its own stream. The product of picks and frames grows with the square of the streams in a call, and what a
+    The windows under way of every stream are staggered as in ``StreamScorer``. One call has the rows of
+    several streams, the oldest of each first, and their frames one after the other in its ``frames``; the picks give each
+    row those of its own stream. The product of picks and frames grows with the square of the streams in a call, and what a
     call costs by itself is soon shared enough: on a CPU 4 to 12 streams were best, and 64 worse than one
     (two steps a hop, 96 units).
     """
@@ -29,14 +29,14 @@ class BatchScorer:
         self._begun = model.start(1, late=self._late_steps)
         # State of the rows under way, (rows - 1, slots, width): the row that begins is always the same.
         self._states: State = tuple(np.zeros((self._rows - 1, 0, width), np.float32) for width in model.widths)
-        # The windows that end before the first one is complete: nobody asked for them.
+        # The windows that end before the first one is complete: their scores are not wanted.
         self._unasked: list[int] = []
         # Halves, so that any number of streams is made up of a few sizes.
         self._sizes = [batch >> i for i in range(batch.bit_length())]
         self._calls: dict[int, _Call] = {}
 
     def grow(self, slots: int) -> None:
-        """Make room for so many slots."""
+        """Make room for ``slots`` slots."""
         more = slots - len(self._unasked)
         self._states = tuple(np.pad(part, ((0, 0), (0, more), (0, 0))) for part in self._states)
         self._unasked += [0] * more
@@ -81,7 +81,7 @@ class BatchScorer:
 
 
 class _Call:
-    """The graph bound to arrays for so many streams."""
+    """The graph bound to arrays for ``size`` streams."""
 
     def __init__(self, model: Model, hop: int, rows: int, size: int, begun: State, late_steps: int) -> None:
         steps = hop // model.card.stack

@@ -107,7 +107,7 @@ class DetectorPool:
         self._streams.add(stream)
         # One that is dropped without ``close`` gives its place back too.
         finalize(stream, self._leaving.append, reader)
-        if self._closed:  # in another thread, meanwhile
+        if self._closed:  # by another thread in the meantime
             stream.close()
         return stream
 
@@ -149,10 +149,10 @@ class DetectorPool:
         return [
             KeywordWindows(
                 model,
-                Trigger(least, smoothing=self._smoothing, refractory=self._refractory, hop=self._hop),
+                Trigger(threshold, smoothing=self._smoothing, refractory=self._refractory, hop=self._hop),
                 hop=self._hop,
             )
-            for model, least in zip(self._models, thresholds, strict=True)
+            for model, threshold in zip(self._models, thresholds, strict=True)
         ]
 
     def _hear_of(self, stream: PoolStream) -> None:
@@ -161,7 +161,7 @@ class DetectorPool:
             self._due.append(stream)
             return
         self._leaving.append(stream.reader)
-        # Whoever holds the lock lets go of it.
+        # The thread that holds the lock frees it.
         if self._lock.acquire(blocking=False):
             try:
                 self._let_go()
@@ -176,7 +176,7 @@ class DetectorPool:
                 reader.slot = None
 
     def _score(self, streams: list[PoolStream], frames: int, phase: int, found: Found) -> None:
-        """Score the next hop of streams in which it has so many frames and ends at the same phase."""
+        """Score the next hop of streams in which it has ``frames`` frames and ends at the same phase."""
         readers = [stream.reader for stream in streams]
         slots = [self._slots.of(reader) for reader in readers]
         signals: Array = np.empty((len(readers), self._features.config.samples_in(frames)), np.float32)
@@ -187,10 +187,9 @@ class DetectorPool:
             if scorer.phase == phase:
                 for stream, logit in zip(streams, scorer.advance(slots, hops), strict=True):
                     if logit is not None:
-                        reader = stream.reader
-                        detection = reader.take(reader.keywords[number], score_of_logit(logit))
-                        if detection is not None:
-                            found.append((stream, detection))
+                        keyword = stream.reader.audio.keywords[number]
+                        detections = stream.reader.take(keyword, score_of_logit(logit))
+                        found += [(stream, detection) for detection in detections]
         for reader in readers:
             reader.conclude()
 
@@ -206,7 +205,7 @@ class _Slots:
         self._free: list[int] = []
 
     def of(self, reader: HopReader) -> int:
-        """The slot of a stream, made ready where its scores begin anew."""
+        """The slot of a stream, reset where its scores start over."""
         if reader.slot is None:
             if not self._free:
                 self._grow()

@@ -37,7 +37,7 @@ class PoolStream:
         """What errors call the stream."""
         self.closed = False
         self.reader = reader
-        """The side of whoever processes the stream: not for others."""
+        """For the pool alone."""
         self._pcm = pcm
         self._announce = announce
         self._lock = threading.Lock()
@@ -47,7 +47,7 @@ class PoolStream:
         self._due = reader.due
         self._is_announced = False
         self._resets = 0
-        # Of whoever processes: what it has begun with.
+        # What the pool is processing.
         self._begun: deque[_Item] = deque()
         self._begun_resets = 0
 
@@ -70,12 +70,12 @@ class PoolStream:
     @property
     def scores(self) -> dict[str, float]:
         """The newest score of each keyword; 0 before the first window is complete."""
-        return {keyword.name: keyword.score for keyword in self.reader.keywords}
+        return {keyword.name: keyword.score for keyword in self.reader.audio.keywords}
 
     @property
     def thresholds(self) -> dict[str, float]:
         """The threshold in force for each keyword."""
-        return {keyword.name: keyword.trigger.threshold for keyword in self.reader.keywords}
+        return {keyword.name: keyword.trigger.threshold for keyword in self.reader.audio.keywords}
 
     def push(self, block: Samples) -> None:
         """Take a block of any length, ``(samples,)`` or ``(samples, channels)`` of int16, int32 or float32.
@@ -109,9 +109,9 @@ class PoolStream:
 
     @contextmanager
     def suppressed(self, threshold: float | None = None) -> Iterator[None]:
-        """Inside ``with``, detect nothing, or only from a higher threshold, in the audio that is pushed meanwhile.
+        """Inside ``with``, detect nothing, or only from a higher threshold, in the audio that is pushed during it.
 
-        Holds for every window that heard any of it. May be nested; the highest counts.
+        Applies to every window that contains any of it. May be nested; the highest counts.
         """
         level = math.inf if threshold is None else threshold
         with self._lock:
@@ -123,7 +123,7 @@ class PoolStream:
                 self._happen(_Event.RELEASE, level)
 
     def close(self) -> None:
-        """Leave the pool, which lets go of all that is kept for the stream, what waits included. Never waits."""
+        """Leave the pool, which frees all that is kept for the stream, waiting audio included. Never blocks."""
         with self._lock:
             if self.closed:
                 return
@@ -138,7 +138,7 @@ class PoolStream:
         self.close()
 
     def begin(self) -> bool:
-        """For whoever processes: take what waits, for ``next_hop`` to read. False if the stream was closed."""
+        """For the pool: take what waits, for ``next_hop`` to read. False if the stream was closed."""
         with self._lock:
             self._is_announced = False
             self._begun.extend(self._waiting)
@@ -147,7 +147,7 @@ class PoolStream:
             return not self.closed
 
     def next_hop(self) -> int:
-        """For whoever processes: frames of the reader's next hop; 0 when all that was begun with is read."""
+        """For the pool: frames of the reader's next hop; 0 when all that was begun with is read."""
         reader = self.reader
         while not (frames := reader.read()):
             if reader.is_ending:
@@ -166,10 +166,10 @@ class PoolStream:
         return frames
 
     def end(self) -> bool:
-        """For whoever processes: all was read. Whether what was found counts, that is, no ``reset`` came meanwhile."""
+        """For the pool: all was read. Whether the detections count, that is, no ``reset`` came in the meantime."""
         with self._lock:
             self._done = self._read
-            self._due = self._read + self.reader.due - self.reader.end
+            self._due = self._read + self.reader.due - self.reader.audio.end
             if self._pushed >= self._due:
                 self._call()
             return not self.closed and self._resets == self._begun_resets
@@ -180,9 +180,9 @@ class PoolStream:
         elif event is _Event.FLUSH:
             self.reader.finish()
         elif event is _Event.SUPPRESS:
-            self.reader.suppression.begin(level)
+            self.reader.audio.suppression.begin(level)
         else:
-            self.reader.suppression.end(level, self.reader.end)
+            self.reader.audio.suppression.end(level, self.reader.audio.end)
 
     def _append(self, samples: Array) -> None:
         self._waiting.append(samples)

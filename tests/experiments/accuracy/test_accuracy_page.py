@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import json
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +20,6 @@ from wakeword.model import read_model
 from wakeword_experiments import cli
 from wakeword_experiments.accuracy import held_out
 from wakeword_experiments.accuracy import measurement as accuracy
-from wakeword_experiments.accuracy.page import page
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import TrainConfig
 
@@ -99,12 +99,18 @@ def record(audio: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, A
     return accuracy.measure_accuracy(models, bench(audio, root))
 
 
-def test_a_model_that_knows_the_answer_finds_all_and_its_page_says_so(record: dict[str, Any], tmp_path: Path) -> None:
-    figures, report = tmp_path / "docs" / "results" / "accuracy.json", tmp_path / "docs" / "accuracy.md"
-    figures.parent.mkdir(parents=True)
-    (figures.parent / accuracy.NOTES).write_text("## What did not help\n\nNothing was tried.\n")
+def pages(root: Path, record: dict[str, Any], notes: str = "") -> tuple[str, str]:
+    """The page for users and that of the word, as ``write_accuracy`` leaves them."""
+    figures, report = root / "docs" / "results" / "accuracy.json", root / "docs" / "accuracy.md"
+    figures.parent.mkdir(parents=True, exist_ok=True)
+    if notes:
+        (figures.parent / accuracy.NOTES).write_text(notes)
     accuracy.write_accuracy(record, figures, report)
-    text = report.read_text()
+    return report.read_text(), (figures.parent / "accuracy" / "low.md").read_text()
+
+
+def test_a_model_that_knows_the_answer_finds_all_and_its_page_says_so(record: dict[str, Any], tmp_path: Path) -> None:
+    summary, text = pages(tmp_path, record, "# Notes\n\nNothing was tried.\n")
     result = record["keywords"][0]
     point = result["contenders"][0]["points"]["fpr=0.03"]
     assert (point["clean"]["count"], point["clean"]["trials"]) == (4, 4)
@@ -117,20 +123,25 @@ def test_a_model_that_knows_the_answer_finds_all_and_its_page_says_so(record: di
         "4 recorded positives of 4 speakers",
         "were others by its card",
         "pymicro-wakeword: brings no model of 'low'",
-        "### Learning curve",
-        "### first against second",
+        "## Learning curve",
+        "## first against second",
         "| `test 0` | 1.00 | 1 | 5 |",
-        "Nothing was tried.",
-        "[accuracy.json](results/accuracy.json)",
+        "[accuracy.json](../accuracy.json)",
+        "[Accuracy](../../accuracy.md)",
     ):
         assert told in text
-    assert str(tmp_path) not in text + figures.read_text()
+    for told in (
+        "[low](results/accuracy/low.md)",
+        "[accuracy.json](results/accuracy.json)",
+        "results/accuracy-notes.md",
+    ):
+        assert told in summary
+    assert str(tmp_path) not in summary + text + (tmp_path / "docs/results/accuracy.json").read_text()
 
 
-def test_the_page_comes_from_the_figures_alone(record: dict[str, Any], tmp_path: Path) -> None:
-    figures, report = tmp_path / "accuracy.json", tmp_path / "accuracy.md"
-    accuracy.write_accuracy(record, figures, report)
-    assert page(accuracy.read_record(figures), figures="accuracy.json") == report.read_text()
+def test_the_pages_come_from_the_figures_alone(record: dict[str, Any], tmp_path: Path) -> None:
+    first = pages(tmp_path, record)
+    assert pages(tmp_path, accuracy.read_record(tmp_path / "docs/results/accuracy.json")) == first
     changed = copy.deepcopy(record)
     cells = {}
     for place, row in enumerate(changed["keywords"][0]["contenders"]):
@@ -138,22 +149,64 @@ def test_the_page_comes_from_the_figures_alone(record: dict[str, Any], tmp_path:
             for other, part in enumerate((point["clean"], point["noisy"], point["generic"], point["close"])):
                 part["value"] = (100 * place + 10 * number + other) / 1000
                 cells[f"{100 * part['value']:.1f} ["] = part
-    text = page(changed, figures="accuracy.json")
+    summary, text = pages(tmp_path, changed)
     assert [cell for cell in cells if cell not in text] == []
     assert len(cells) == 36
+    # The shipped model is the first; of the others the page for users says nothing.
+    assert "| low | 4 | 0 / 0 % | 1 / 1 % | 2 / 2 % |" in summary
+    assert all(f"| {rate}.3 % / {rate}.2 % / 0 in " in summary for rate in range(3))
 
 
-def test_an_encoder_is_told_where_recordings_are_counted_and_a_published_split_is_named(record: dict[str, Any]) -> None:
-    assert "The encoder that training began with is not counted" in page(record, figures="accuracy.json")
-    assert "; 2 sounds for the noise. Speakers are dealt, 20 % to validation" in page(record, figures="accuracy.json")
+def test_folds_stand_in_for_a_model_that_heard_every_recording(record: dict[str, Any], tmp_path: Path) -> None:
+    targets = [
+        {"clean": [found, 15, 0, 1], "noisy": [found - 3, 15, 0, 1]}
+        | {"generic": 0.001, "close": 0.02, "false_accepts": 2, "hours": 1.5}
+        for found in (12, 13, 9)
+    ]
+    folds = {"folds": 3, "methods": [{"method": "bce", "targets": targets}]}
+    folds["sides"] = record["keywords"][0]["sides"]
+    (tmp_path / "docs" / "results").mkdir(parents=True)
+    (tmp_path / "docs" / "results" / "folds-low.json").write_text(json.dumps(folds))
+    summary, _ = pages(tmp_path, record)
+    assert "| low, by folds | 4 | 80 / 60 % | 87 / 67 % | 60 / 40 % |" in summary
+    assert "([folds](results/folds-low.md))" in summary
+    assert summary.count("2.0 % / 0.1 % / 2 in 1.50 h") == 3
+
+
+def test_another_engine_of_the_word_is_shown_beside_the_shipped_model(record: dict[str, Any], tmp_path: Path) -> None:
+    assert "## Other engines" not in pages(tmp_path, record)[0]
+    beside = copy.deepcopy(record)
+    beside["keywords"][0]["contenders"][1] |= {"name": "other 1.0", "ours": False}
+    summary, _ = pages(tmp_path, beside)
+    assert "| low | wakeword (drocc-lf) | 100.0 / " in summary
+    assert "| low | other 1.0 | 100.0 / " in summary
+
+
+def test_an_encoder_is_told_where_recordings_are_counted_and_a_published_split_is_named(
+    record: dict[str, Any], tmp_path: Path
+) -> None:
+    _, text = pages(tmp_path, record)
+    assert "The encoder that training began with is not counted" in text
+    assert "; 2 sounds for the noise. Speakers are dealt, 20 % to validation" in text
     other = copy.deepcopy(record)
     for row in other["keywords"][0]["contenders"]:
         row["encoder"] = None
     other["keywords"][0]["dealing"]["split"] = "published"
-    text = page(other, figures="accuracy.json")
-    assert "### Learning curve" in text
+    _, text = pages(tmp_path, other)
+    assert "## Learning curve" in text
     assert "The encoder" not in text
     assert "Speech Commands is split as published; other speakers are dealt, 20 %" in text
+
+
+def test_the_pages_of_the_documentation_are_those_of_the_figures(tmp_path: Path) -> None:
+    docs = Path(__file__).parents[3] / "docs"
+    shutil.copytree(docs / "results", tmp_path / "docs" / "results")
+    figures = tmp_path / "docs" / "results" / "accuracy.json"
+    accuracy.write_accuracy(accuracy.read_record(figures), figures, tmp_path / "docs" / "accuracy.md")
+    made = ["accuracy.md", "results/accuracy.json"]
+    made += [path.relative_to(docs).as_posix() for path in (docs / "results" / "accuracy").iterdir()]
+    assert len(made) == 8
+    assert [name for name in made if (docs / name).read_bytes() != (tmp_path / "docs" / name).read_bytes()] == []
 
 
 def test_the_command_measures_once_and_writes_the_page_again(
@@ -163,7 +216,7 @@ def test_the_command_measures_once_and_writes_the_page_again(
     monkeypatch.setattr(sys, "argv", ["x", "accuracy", "--model", str(model)])
     paths = {"report": tmp_path / "page.md", "figures": tmp_path / "figures.json"}
     cli.accuracy([model], audio, near_clips=20, seed=0, work=tmp_path, cache=tmp_path / "kept", **paths)
-    assert "Made by `wakeword-experiments accuracy --model low.onnx` on " in paths["report"].read_text()
+    assert "Made by `python -m wakeword_experiments accuracy --model low.onnx` on " in paths["report"].read_text()
     first = paths["report"].read_text()
     paths["report"].unlink()
     cli.accuracy(None, None, **paths)

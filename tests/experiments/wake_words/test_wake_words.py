@@ -17,7 +17,7 @@ from wakeword_experiments.wake_words.data import DataSizes, WordData, gather
 from wakeword_experiments.wake_words.grid import Job, Source, run_grid
 from wakeword_experiments.wake_words.protocol import Shape, measure, mixed_negatives
 from wakeword_tools.kinds import Kind, Split
-from wakeword_train.methods.drocc import metric_norm, project_to_shell
+from wakeword_train.methods.projection import metric_norm, project_to_shell
 
 TINY = DataSizes(
     train_positives=6,

@@ -1,5 +1,6 @@
 """Help, errors and exit statuses, and the commands that describe models."""
 
+import inspect
 import json
 import subprocess
 import sys
@@ -7,26 +8,38 @@ from pathlib import Path
 
 import pytest
 
+from wakeword.cli.app import COMMANDS
 from wakeword.model import read_model
 from wakeword.version import __version__
 
-COMMANDS = (
-    "listen",
-    "scan",
-    "devices",
-    "doctor",
-    "models",
-    "info",
-    "record",
-    "train",
-    "synth",
-    "calibrate",
-    "evaluate",
-    "bench",
+NAMES = (
+    *("listen", "scan", "devices", "doctor", "models", "info", "record"),
+    *("train", "synth", "calibrate", "evaluate", "bench"),
 )
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+class Apart:
+    """Runs Python in a process of its own, with ``missing`` packages as if they were not installed."""
+
+    def __init__(self, *missing: str) -> None:
+        self.preamble = f"""if True:
+            import sys
+            from importlib.machinery import PathFinder
+
+            class Without(PathFinder):
+                @classmethod
+                def find_spec(cls, name, path=None, target=None):
+                    return None if name.split(".")[0] in {missing} else super().find_spec(name, path, target)
+
+            sys.meta_path = [Without if finder is PathFinder else finder for finder in sys.meta_path]
+        """
+
+    def run(self, program: str) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "-c", self.preamble + "\n" + program]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("command", NAMES)
 def test_every_command_has_help(cli, command: str) -> None:
     shown = cli(command, "--help")
     assert shown.status == 0
@@ -36,7 +49,33 @@ def test_every_command_has_help(cli, command: str) -> None:
 def test_help_lists_every_command(cli) -> None:
     shown = cli("--help")
     assert shown.status == 0
-    assert all(command in shown.out for command in COMMANDS)
+    positions = [shown.out.index(f"│ {command} ") for command in NAMES]
+    assert positions == sorted(positions)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_list_of_commands_says_what_the_help_of_each_begins_with(name: str) -> None:
+    assert tuple(COMMANDS) == NAMES
+    documented = inspect.getdoc(COMMANDS[name].load())
+    assert documented is not None
+    assert documented.splitlines()[0] == COMMANDS[name].help
+
+
+def test_the_list_of_commands_imports_none_of_them() -> None:
+    places = {command.place.split(":")[0] for command in COMMANDS.values()}
+    done = Apart().run(f"""if True:
+        from wakeword.cli import app
+        app(["--help"], standalone_mode=False)
+        sys.exit(str(sorted({places} & set(sys.modules))))
+    """)
+    assert (done.returncode, done.stderr) == (1, "[]\n")
+    assert "evaluate" in done.stdout
+
+
+def test_a_misspelt_command_is_answered_with_the_one_that_was_meant(cli) -> None:
+    misspelt = cli("lisen")
+    assert misspelt.status == 2
+    assert "'listen'" in misspelt.err
 
 
 def test_version(cli) -> None:
@@ -116,6 +155,39 @@ def test_the_command_line_is_light(statement: str) -> None:
     """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.stderr == "[]\n"
+
+
+TRAINING_PACKAGES = ("torch", "torchaudio", "librosa", "onnx", "scipy", "matplotlib")
+
+
+def test_a_plain_installation_has_help_for_every_command() -> None:
+    done = Apart(*TRAINING_PACKAGES).run(f"""if True:
+        from wakeword.cli import app
+        for name in {NAMES}:
+            app([name, "--help"], standalone_mode=False)
+    """)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["train", "--keyword", "marvin"],
+        ["train", "--keyword", "marvin", "--from", "marvin", "--positives", "takes"],
+        ["calibrate", "--model", "marvin.onnx", "--positives", "clips"],
+        ["evaluate", "--positives", "clips"],
+    ],
+)
+def test_a_plain_installation_says_what_to_install_for_training(arguments: list[str]) -> None:
+    done = Apart(*TRAINING_PACKAGES).run(f"""if True:
+        from wakeword.cli import main
+        sys.argv = {["wakeword", *arguments]}
+        main()
+    """)
+    assert done.returncode == 1
+    assert done.stderr.startswith("wakeword: ")
+    assert done.stderr.count("\n") == 1
+    assert "pip install 'wakeword[train]'" in done.stderr
 
 
 def test_models_lists_what_is_shipped(cli, shipped: Path) -> None:

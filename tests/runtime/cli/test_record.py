@@ -55,7 +55,7 @@ class FakeMicrophone:
 @pytest.fixture
 def hears(monkeypatch: pytest.MonkeyPatch) -> type[FakeMicrophone]:
     """The microphone that the command opens."""
-    monkeypatch.setattr("wakeword.microphone.microphone.Microphone", FakeMicrophone)
+    monkeypatch.setattr("wakeword.cli.record.Microphone", FakeMicrophone)
     FakeMicrophone.heard, FakeMicrophone.opened = [], 0
     return FakeMicrophone
 

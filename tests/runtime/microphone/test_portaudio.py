@@ -6,10 +6,9 @@ import time
 
 import numpy as np
 import pytest
-from support.fake_portaudio import FakePortAudio, pcm
+from support.fake_portaudio import FakePortAudio, device, pcm
 
-from wakeword import AudioDeviceError, Microphone
-from wakeword.microphone.microphone import list_devices
+from wakeword import AudioDeviceError, Device, Microphone, list_devices
 
 
 def test_blocks_come_out_as_they_went_in(portaudio: FakePortAudio) -> None:
@@ -101,7 +100,11 @@ def test_a_device_that_cannot_be_opened_or_found_is_an_error(portaudio: FakePort
 
 
 def test_devices_are_listed_with_the_default_marked(portaudio: FakePortAudio) -> None:
-    assert list_devices() == [{"index": 0, "name": "Fake", "channels": 8, "sample_rate": 48_000, "default": True}]
+    portaudio.devices = [device(), device(1, "Loudspeaker", channels=0), device(2, "Headset", channels=1, rate=16_000)]
+    assert list_devices() == [
+        Device(0, "Fake", channels=8, sample_rate=48_000, default=True),
+        Device(2, "Headset", channels=1, sample_rate=16_000, default=False),
+    ]
 
 
 def test_without_portaudio_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

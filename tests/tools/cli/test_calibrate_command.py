@@ -16,7 +16,7 @@ from wakeword.model import read_model
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    return write_world(tmp_path_factory.mktemp("world"), random_model("attention", 2))
+    return write_world(tmp_path_factory.mktemp("world"), random_model("attention", 2), seed=1)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""``wakeword evaluate`` reports, compares, draws, and hands the mistakes back."""
+"""``wakeword evaluate`` reports, compares and draws."""
 
 import json
 from pathlib import Path
@@ -6,13 +6,6 @@ from pathlib import Path
 import pytest
 from support.builders import random_model, random_model_bytes
 from support.worlds import World, write_world
-
-from wakeword.audio import read_audio
-from wakeword.model import read_model
-from wakeword_tools.measure.scores import clip_score
-from wakeword_train import Kind, Split
-from wakeword_train.data.clips import read_folder
-from wakeword_train.pipeline import returning_negatives
 
 
 @pytest.fixture(scope="module")
@@ -95,26 +88,6 @@ def test_two_models_are_compared_on_the_same_recordings(evaluate, tmp_path: Path
     areas = [one["roc_auc"] for one in report["models"]]
     assert [report["differences"][0]["first"], report["differences"][0]["second"]] == areas
     assert "second - first" in ended.out
-
-
-def test_saved_mistakes_come_back_as_negatives_of_the_train_side(evaluate, model: Path, tmp_path: Path) -> None:
-    ended = evaluate("--save-errors", tmp_path / "errors")
-    assert ended.status == 0, ended.err
-    index = json.loads((tmp_path / "errors" / "index.json").read_text())
-    loaded = read_model(model)
-    threshold = loaded.card.point().threshold
-    accepted = [one for one in index if one["sort"] == "false-accepts"]
-    assert accepted
-    assert all(clip_score(loaded, read_audio(one["file"])) >= threshold for one in accepted)
-    folder = returning_negatives([tmp_path / "errors"], tmp_path / "work")
-    clips = read_folder(folder, Kind.NEAR_NEGATIVE)
-    assert {clip.path for clip in clips} == {(tmp_path / "errors" / one["audio"]).resolve() for one in accepted}
-    assert {clip.split for clip in clips} == {Split.TRAIN}
-
-
-def test_any_folder_of_recordings_comes_back_whole(world: World, tmp_path: Path) -> None:
-    clips = read_folder(returning_negatives([world.noise, world.background], tmp_path), Kind.NEAR_NEGATIVE)
-    assert {clip.path.name for clip in clips} == {"hiss.wav", "a.flac", "b.wav"}
 
 
 def test_what_cannot_be_done_is_told_before_the_work(evaluate, cli, world: World, models: Path, tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ from wakeword_tools.measure.scores import (
     threshold_allowing_events,
 )
 
+pytestmark = pytest.mark.numeric
+
 seeds = st.integers(0, 2**32 - 1)
 
 

@@ -10,8 +10,10 @@ from torch import Tensor, nn
 from wakeword.errors import ConfigError, DataError
 from wakeword_train.fitting import EpochOutcome, FitConfig, fit_tensors, method_loss
 from wakeword_train.methods.deepsad import DeepSadConfig, DistanceNetwork, pretrain
-from wakeword_train.methods.drocc import metric_norm, shared_sensitivity, splice_start
-from wakeword_train.methods.losses import METHODS, ONE_CLASS_METHODS, AdversaryConfig, DroccLoss, make_loss
+from wakeword_train.methods.drocc import shared_sensitivity, splice_start
+from wakeword_train.methods.losses import AdversaryConfig, DroccLoss
+from wakeword_train.methods.projection import metric_norm
+from wakeword_train.methods.registry import METHODS, LossSettings, make_loss, method_named
 from wakeword_train.model.network import WakeWordNetwork
 
 SMALL = FitConfig(
@@ -46,7 +48,7 @@ def two_clouds(shape: tuple[int, ...] = (2,), *, n: int = 256) -> tuple[Tensor, 
 
 def build(method: str, n: int) -> nn.Module:
     torch.manual_seed(0)
-    if method == "deepsad":
+    if method_named(method).distance_head:
         return DistanceNetwork(nn.Sequential(nn.Flatten(), nn.Linear(n, 16), nn.Tanh()), 16, 4)
     return Flat(n)
 
@@ -59,7 +61,7 @@ def share_in_order(network: nn.Module, inputs: Tensor, labels: Tensor) -> float:
 
 
 @pytest.mark.parametrize("shape", [(2,), (5, 3), (2, 3, 2)])
-@pytest.mark.parametrize("method", [m for m in METHODS if m not in ONE_CLASS_METHODS])
+@pytest.mark.parametrize("method", [name for name, method in METHODS.items() if not method.one_class])
 def test_methods_with_negatives_tell_two_clouds_apart(method: str, shape: tuple[int, ...]) -> None:
     inputs, labels = two_clouds(shape)
     network = fit_tensors(build(method, int(np.prod(shape))), inputs, labels, dataclasses.replace(SMALL, method=method))
@@ -76,7 +78,7 @@ def test_drocc_rejects_what_lies_off_the_positives_without_having_seen_a_negativ
     assert share_in_order(network, both, torch.cat([torch.ones(128), torch.zeros(128)])) > 0.9
 
 
-@pytest.mark.parametrize("method", ONE_CLASS_METHODS)
+@pytest.mark.parametrize("method", [name for name, method in METHODS.items() if method.one_class])
 def test_one_class_methods_never_look_at_a_negative(method: str) -> None:
     inputs, labels = two_clouds()
     spoilt = torch.where(labels[:, None] > 0.5, inputs, torch.nan)
@@ -225,7 +227,7 @@ def test_a_metric_for_an_epoch_is_taken_without_dropout() -> None:
     torch.manual_seed(0)
     network = WakeWordNetwork(n_features=3, hidden_size=8, pooling="mean", dropout=0.5).train()
     adversary = dataclasses.replace(SMALL.adversary, sigma_refresh="epoch")
-    losses = [method_loss("drocc-lf", adversary, DeepSadConfig(), network, inputs) for _ in range(2)]
+    losses = [method_loss(method_named("drocc-lf"), LossSettings(adversary), network, inputs) for _ in range(2)]
     metrics = [loss.metric for loss in losses if isinstance(loss, DroccLoss)]
     assert isinstance(metrics[0], Tensor)
     assert isinstance(metrics[1], Tensor)

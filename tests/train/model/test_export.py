@@ -8,7 +8,8 @@ import numpy as np
 import onnx
 import pytest
 import torch
-from support.builders import N_MFCC, WINDOW, card, network
+from support.builders import N_MFCC, WINDOW, card
+from support.networks import network
 
 from wakeword import ConfigError, ModelError
 from wakeword.features import Array
@@ -22,7 +23,7 @@ POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
 
 
 def windows(count: int, time: int = WINDOW) -> Array:
-    """Frames around the normalisation of ``builders.network``, ``(count, time, n_mfcc)`` float32."""
+    """Frames around the normalisation of ``support.networks``, ``(count, time, n_mfcc)`` float32."""
     rng = np.random.default_rng(0)
     frames = np.linspace(-20, 2, N_MFCC) + np.linspace(15, 2, N_MFCC) * rng.standard_normal((count, time, N_MFCC))
     return frames.astype(np.float32)

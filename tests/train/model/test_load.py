@@ -6,7 +6,8 @@ from typing import get_args
 import onnx
 import pytest
 import torch
-from support.builders import N_MFCC, WINDOW, card, network, random_model_bytes
+from support.builders import N_MFCC, WINDOW, card
+from support.networks import network
 
 from wakeword.errors import ModelError
 from wakeword.model import shipped_models
@@ -59,7 +60,7 @@ def test_so_is_that_of_a_network_with_a_centre(tmp_path: Path) -> None:
 
 def test_a_new_normalisation_changes_no_logit(tmp_path: Path) -> None:
     net = network(pooling="attention", stack=2)
-    (tmp_path / "m.onnx").write_bytes(random_model_bytes("attention", 2))
+    (tmp_path / "m.onnx").write_bytes(model_bytes(net, card()))
     read = network_from(tmp_path / "m.onnx").network
     for mean, deviation in ((torch.linspace(-9, 3, N_MFCC), torch.linspace(8, 1, N_MFCC)), (net.mean, net.deviation)):
         renormalise(read, mean, deviation)

@@ -30,7 +30,8 @@ and its median stands with its quartiles.
 half the difference of three keywords and one. Keywords per core counts how many keep one core busy if their cost goes on
 to grow like that.
 
-Streams: all take their block of 80 ms, then the pool's `process` is called once. The detectors beside it share one model.
+Streams: all take their block of 80 ms, then the pool's `process` is called once. The detectors that it is compared with
+share one model.
 
 In real time, blocks come at the pace of a microphone, and between two pushes of one engine the others have theirs: caches
 are cold and the processor has rested, as when an engine waits for its microphone.
@@ -85,7 +86,7 @@ def render(report: Report, figures: str, endured: str = "") -> str:
 
 
 def meaning(report: Report) -> str:
-    """The figures in sentences, for somebody who wants to know what a wake word costs him."""
+    """The figures in sentences, for somebody who wants to know what a wake word costs."""
     block = BLOCKS[1]
     speech = report.cost(OURS.name, "speech-like", block)
     silence, room = (median(report.cost(OURS.name, signal, block)) for signal in ("silence", "quiet room"))
@@ -107,7 +108,7 @@ def meaning(report: Report) -> str:
         f"window; 99 of 100 pushes then return within {paced.percentile_99_ms:.1f} ms (blocks of 20 ms, real time).",
         f"Importing the package takes {start.import_ms:.0f} ms, {start.import_cpu_ms:.0f} ms of it CPU time"
         + ("." if start.peak_mb is None else f"; a process that listens holds at most {start.peak_mb:.0f} MB."),
-        "Only this processor was measured: how another compares, `wakeword bench` tells there.",
+        "Only this processor was measured; `wakeword bench` measures yours.",
     ]
     return "## What it means\n\n" + "\n".join(f"- {line}" for line in lines)
 

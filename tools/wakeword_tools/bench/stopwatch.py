@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wakeword.audio import SAMPLE_RATE
+from wakeword.checkup.processor import Pcm, cost, speech_like
 from wakeword_tools.bench.contenders import Contender, Listener
-
-Pcm = NDArray[np.int16]
 
 TICK = 160
 """Samples in 10 ms; every block is a whole number of them."""
@@ -26,17 +24,16 @@ _WARM_UP_SECONDS = 2.0
 def signals(seconds: float) -> dict[str, Pcm]:
     """What a microphone hears, by name: each 16 kHz int16, ``(samples,)``.
 
-    Speech-like: white noise that swells and fades three times a second and never pauses, which no gate can skip.
-    Quiet room: steady white noise, 16 units in the last place (-66 dBFS) RMS. Silence: zeros.
+    Speech-like: noise that never pauses, see ``speech_like``. Quiet room: steady white noise, 16 units in the last place
+    (-66 dBFS) RMS. Silence: zeros.
     """
     rng = np.random.default_rng(0)
-    t = np.arange(round(SAMPLE_RATE * seconds)) / SAMPLE_RATE
-    swelling = 1_500 * (1.1 + np.sin(2 * np.pi * 3 * t)) * rng.standard_normal(len(t))
-    room = 16 * rng.standard_normal(len(t))
+    speech = speech_like(seconds, rng)
+    room = 16 * rng.standard_normal(len(speech))
     return {
-        "speech-like": np.asarray(swelling.round(), np.int16),
+        "speech-like": speech,
         "quiet room": np.asarray(room.round(), np.int16),
-        "silence": np.zeros(len(t), np.int16),
+        "silence": np.zeros(len(speech), np.int16),
     }
 
 
@@ -67,11 +64,7 @@ def settle(contender: Contender, listener: Listener, audio: Pcm) -> None:
 
 def cpu_ms_per_second(contender: Contender, listener: Listener, audio: Pcm, block: int) -> float:
     """CPU time of all threads, in milliseconds per second of audio."""
-    pieces = _pieces(contender, audio, block)
-    began = time.process_time()
-    for piece in pieces:
-        listener(piece)
-    return 1_000 * (time.process_time() - began) / (len(audio) / SAMPLE_RATE)
+    return cost(listener, _pieces(contender, audio, block), len(audio) / SAMPLE_RATE).cpu_ms_per_second
 
 
 def _pieces(contender: Contender, audio: Pcm, block: int) -> list[Pcm | bytes]:

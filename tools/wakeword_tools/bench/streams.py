@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from wakeword import Detector, Model, load_model
 from wakeword.audio import SAMPLE_RATE
+from wakeword.checkup.processor import Pcm
 from wakeword.pool.pool import DetectorPool
-from wakeword_tools.bench.stopwatch import TICK, Pcm, signals
+from wakeword_tools.bench.stopwatch import TICK, signals
 
 STREAM_COUNTS = (1, 10, 100, 1_000)
 _BLOCK = 8 * TICK

@@ -1,40 +1,17 @@
-"""Tables of what calibration and evaluation found, on stdout."""
+"""Tables of what calibration and evaluation found."""
 
-import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
+from rich.table import Table
 
-    from wakeword.card import OperatingPoint, Rate
-    from wakeword_tools.measure.compare import Difference
-    from wakeword_tools.measure.evaluate import Recall, Report
-    from wakeword_tools.measure.latency import Latency
-
-_WIDTH_OF_A_FILE = 160
+from wakeword.card import OperatingPoint, Rate
+from wakeword.cli.tables import table
+from wakeword_tools.measure.compare import Difference
+from wakeword_tools.measure.evaluate import Recall, Report
+from wakeword_tools.measure.latency import Latency
 
 
-def console() -> "Console":
-    """Stdout: as wide as the terminal, and wide enough for every table where it is a file or a pipe."""
-    from rich.console import Console
-
-    return Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE, highlight=False)
-
-
-def table(title: str, *columns: str) -> "Table":
-    """A table whose first column holds names and the others figures."""
-    from rich import box
-    from rich.table import Table
-
-    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for number, column in enumerate(columns):
-        made.add_column(column, justify="right" if number else "left", no_wrap=number == 0)
-    return made
-
-
-def rate(measured: "Rate | None", *, form: str = ".1%") -> str:
+def rate(measured: Rate | None, *, form: str = ".1%") -> str:
     """A rate with its interval, in the same unit."""
     if measured is None:
         return "-"
@@ -54,7 +31,7 @@ def threshold(value: float) -> str:
     return f"{value:.6g}"
 
 
-def points_table(points: "Sequence[OperatingPoint]", default: str | None) -> "Table":
+def points_table(points: Sequence[OperatingPoint], default: str | None) -> Table:
     """What was measured at each operating point, for ``calibrate``."""
     made = table(
         "operating points, with 95 % intervals",
@@ -79,7 +56,7 @@ def points_table(points: "Sequence[OperatingPoint]", default: str | None) -> "Ta
     return made
 
 
-def report_table(reports: "Mapping[str, Report]", differences: "Mapping[str, Sequence[Difference]]") -> "Table":
+def report_table(reports: Mapping[str, Report], differences: Mapping[str, Sequence[Difference]]) -> Table:
     """One row for each figure, one column for each model, and its difference to the first model."""
     columns: list[str] = []
     for label in reports:
@@ -96,7 +73,7 @@ def report_table(reports: "Mapping[str, Report]", differences: "Mapping[str, Seq
     return made
 
 
-def _figures(report: "Report") -> dict[str, str]:
+def _figures(report: Report) -> dict[str, str]:
     figures = {} if report.roc_auc is None else {"ROC area": f"{report.roc_auc:.4f}"}
     groups = {
         "recall at fpr={}": report.recall_at_fpr,
@@ -109,11 +86,11 @@ def _figures(report: "Report") -> dict[str, str]:
     return figures
 
 
-def _recall(recall: "Recall") -> str:
+def _recall(recall: Recall) -> str:
     return f"{interval(recall.recall, recall.low, recall.high)} at {threshold(recall.threshold)}"
 
 
-def _difference(name: str, differences: "Sequence[Difference]") -> str:
+def _difference(name: str, differences: Sequence[Difference]) -> str:
     for one in differences:
         if one.metric == name:
             form = "+.4f" if name == "ROC area" else "+.1%"
@@ -121,7 +98,7 @@ def _difference(name: str, differences: "Sequence[Difference]") -> str:
     return ""
 
 
-def operating_table(label: str, report: "Report") -> "Table":
+def operating_table(label: str, report: Report) -> Table:
     """What the operating points in a model's card do on these recordings."""
     made = table(
         f"{label}: operating points as they are in the model",
@@ -146,11 +123,11 @@ def operating_table(label: str, report: "Report") -> "Table":
     return made
 
 
-def _delay(latency: "Latency | None") -> str:
+def _delay(latency: Latency | None) -> str:
     return "-" if latency is None else f"{latency.median:.2f} s (95 %: {latency.percentile_95:.2f})"
 
 
-def noise_table(label: str, report: "Report") -> "Table":
+def noise_table(label: str, report: Report) -> Table:
     """Recall without and with noise."""
     conditions = {"as recorded": report, **{f"{snr} dB": noisy for snr, noisy in report.snr.items()}}
     made = table(f"{label}: recall with noise mixed in, SNR of the word", "", *conditions)

@@ -1,4 +1,4 @@
-"""Makes ``docs/near-negatives.md``: ``python -m wakeword_tools.makers.near_negatives docs/near-negatives.md [SET...]``.
+"""Makes the page of texts: ``python -m wakeword_tools.makers.near_negatives docs/results/near-negatives.md [SET...]``.
 
 The sets, made by ``wakeword synth`` with different engines, are listened to; ``--speed N`` measures how long ``N`` clips
 take two processes.
@@ -20,7 +20,7 @@ from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.espeak import shared_espeak
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
-from wakeword_tools.texts.candidates import DEFAULT_MASS, Candidate, choose, histogram
+from wakeword_tools.texts.candidates import Candidate, choose, histogram
 from wakeword_tools.texts.confusables import confusables
 from wakeword_tools.texts.phonemes import pronunciations
 from wakeword_tools.texts.sounds import sound_keys
@@ -28,48 +28,11 @@ from wakeword_tools.texts.sounds import sound_keys
 _KEYWORDS = ("marvin", "seven", "alexa", "hey computer", "Zorvella")
 _TEXTS, _SAMPLES, _BAR = 300, 10, 40
 
-_HEAD = f"""# Texts that sound like a keyword
+_HEAD = f"""# Texts that sound like a keyword, by keyword
 
-`wakeword synth KEYWORD --near-negatives --list` prints texts that sound like any keyword and are not it, with their
-distances; with `--out` they are spoken. This page shows the {_TEXTS} texts that five keywords get for all sides together.
-
-**Distance.** 1 is one typical phoneme edit: a phoneme more or less costs 1, and so does one in the place of another that
-is as unlike it as the median pair of vowels, or of consonants. Closer pairs cost 0.5 or more (f for v: 0.54), the most
-unlike 1.5. How unlike two phonemes are is the weighted distance of their articulatory features in
-[panphon](https://github.com/dmort27/panphon). The closest pronunciation of the dictionary counts, in whichever of two
-accents is closer: one that sounds every r (America), or one that drops it (England).
-
-**Where the texts come from.** Words of the [CMU dictionary](https://github.com/cmusphinx/cmudict) that people use;
-*phrases* of two common words with the keyword across their boundary; *fragments* of the keyword; *pseudo-words* one or two
-phoneme edits away whose sounds follow one another as in English words. A pseudo-word is spelled where espeak-ng reads the
-spelling as that sound, and otherwise given as its phonemes in `[[...]]`. Lists that ship with the package, and your own,
-come first.
-
-**How many at which distance.** By default {", ".join(f"{share:.0%} at {band}" for band, share in DEFAULT_MASS.items())}
-or more; `--mass` changes it.
-
-**Left out** is what sounds the same as the keyword in some English accent, however it is written; what holds its sound
-(*marvins*); and what espeak-ng reads as the keyword.
-
-**Training and test** share no text: each belongs to one side by a hash of its sound, whatever the number and the seed,
-but for the lists that ship with the package, which are for one side each.
-
-**Who speaks.** espeak-ng by default; `--engine` names others, and `--voices all` makes the three sides in one folder (70,
-15 and 15% of the clips), each with texts and voices of its own. `--engine kokoro:FOLDER` speaks with the 54 voices of
-Kokoro-82M, which sound human; `--engine kokoro` takes the folder from the environment variable `WAKEWORD_KOKORO`. It is
-laid out as `onnx-community/Kokoro-82M-v1.0-ONNX` on Hugging Face: one ONNX model, `voices/*.bin` and `tokenizer.json`
-(or `vocab.json`). espeak-ng reads the text for it, so it takes phonemes in `[[...]]` too, and voices of other languages
-speak English with their accent. Each voice is on one side by a hash of its name; for training, voices of that side are also
-mixed by two or three. A clip takes a core 1.4 s, 280 times as long as one of espeak-ng, so `wakeword train` counts these
-clips apart:
-
-```toml
-[synthesis.natural]
-positives = 500
-near_negatives = 500
-negatives = 300
-engines = ["kokoro"]
-```
+The {_TEXTS} texts that each of five keywords gets for all splits together, as
+[near negatives](../near-negatives.md) explains them: how many lie at which distance, and
+{_SAMPLES} of them from near to far.
 """
 
 
@@ -155,7 +118,7 @@ def main() -> None:
         )
     if arguments.speed:
         parts.append(f"## How fast\n\n{speed(arguments.speed)}")
-    parts.append("This page is made by `python -m wakeword_tools.makers.near_negatives`.\n")
+    parts.append("This page is made by `python -m wakeword_tools.makers.near_negatives PAGE [SET...] [--speed N]`.\n")
     with replacing(arguments.page) as temporary:
         temporary.write_text("\n".join(parts), encoding="utf-8")
 

@@ -14,7 +14,7 @@ from wakeword.trigger import DEFAULT_REFRACTORY, Trigger
 
 Scores = NDArray[np.float64]
 
-# The engine works through audio in pieces of this length too; matrix products of other shapes round differently.
+# So that memory does not grow with the recording.
 _PIECE = SAMPLE_RATE
 
 

@@ -32,7 +32,7 @@ def threshold_at_fpr(negatives: ArrayLike, fpr: float) -> float:
 def with_room(threshold: float, scores: ArrayLike) -> float:
     """``threshold`` moved up to the middle, in log odds, of the gap between ``scores``, ``(n,)`` in 0..1, where it lies.
 
-    The same scores reach it. Another processor, or blocks of another length, move a logit by about 1e-5: enough to lift
+    The same scores reach it. Another processor, or many streams scored together, move a logit by about 1e-5: enough to lift
     a score over a threshold that lies just above it.
     """
     values: NDArray[np.float64] = np.asarray(scores, np.float64)

@@ -30,6 +30,7 @@ from wakeword_tools.measure.scores import events_at
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip, read_speech_commands
 from wakeword_train.encoder.shipped import encoder_path, file_fingerprint
+from wakeword_train.pipeline import train_model
 from wakeword_train.training import DataFolders
 
 
@@ -120,8 +121,6 @@ def measure_folds(config: TrainConfig, methods: Sequence[str], count: int, bench
 
 
 def _train_fold(config: TrainConfig, plan: Plan, fold: int, folders: DataFolders, bench: Bench) -> Path:
-    from wakeword_train.pipeline import run_training
-
     plain = dataclasses.replace(config, hold_out_recorded=False)
     work = bench.work / config.keyword
     out = work / f"{config.keyword}-{config.method}-fold{fold}-{fold_identity(plain, plan, fold)}.onnx"
@@ -130,9 +129,7 @@ def _train_fold(config: TrainConfig, plan: Plan, fold: int, folders: DataFolders
         return out
     own = fold_folders(plan, fold, folders, work / f"fold-{fold}")
     bench.report(f"fold {fold + 1} of {len(plan.folds)}: {len(plan.folds[fold])} people are tested")
-    run_training(
-        plain, own, out, work=work, device="cpu", resume=False, progress=lambda _: None, report=_quiet(bench.report)
-    )
+    train_model(plain, own, out, work=bench.work, report=_quiet(bench.report))
     return out
 
 

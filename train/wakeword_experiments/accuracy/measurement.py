@@ -14,8 +14,9 @@ from wakeword.model import Model, read_model
 from wakeword_experiments.accuracy.contenders import ELSEWHERE, Contender, ours, peers
 from wakeword_experiments.accuracy.held_out import DEALING, HeldOut, Report, deal, dealing
 from wakeword_experiments.accuracy.measures import ERRORS_AT, errors, figures, paired
-from wakeword_experiments.accuracy.page import page
+from wakeword_experiments.accuracy.page import page_name, word_page
 from wakeword_experiments.accuracy.scores import SplitHeard, score_clips
+from wakeword_experiments.accuracy.summary import summary_page
 from wakeword_experiments.report import versions
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.noise import NoiseMixer
@@ -25,7 +26,7 @@ from wakeword_train.data.store import ClipStore
 SNR = 10.0
 """Ratio of the word to the noise in the noisy condition, dB."""
 NOTES = "accuracy-notes.md"
-"""Beside the figures: what is written by hand and stands at the end of the page."""
+"""Beside the figures: what is written by hand; the page for users links to it."""
 _METHOD = "drocc-lf"
 """Compared with each other one."""
 
@@ -66,16 +67,40 @@ def measure_accuracy(models: Sequence[Path], bench: Bench) -> dict[str, Any]:
 
 
 def write_accuracy(record: Mapping[str, Any], figures_file: Path, report_file: Path) -> None:
-    """The figures as JSON and the page, with the notes that lie next to the figures."""
+    """The figures as JSON, the page for users, and a page of each word in a folder beside the figures.
+
+    ``folds-WORD.json`` beside the figures stands on the page for users in place of the word's first model; the notes that
+    lie there are linked.
+    """
     write_json(figures_file, record)
+    words = figures_file.with_suffix("")
     notes = figures_file.parent / NOTES
-    text = page(
-        record,
-        figures=Path(os.path.relpath(figures_file, report_file.parent)).as_posix(),
-        notes=notes.read_text(encoding="utf-8") if notes.is_file() else "",
-    )
-    with replacing(report_file) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    pages = {
+        report_file: summary_page(
+            record,
+            figures=_link(figures_file, report_file),
+            words=_link(words, report_file),
+            folds=_folds(record, figures_file.parent),
+            notes=_link(notes, report_file) if notes.is_file() else "",
+        )
+    }
+    for result in record["keywords"]:
+        file = words / page_name(result["keyword"])
+        pages[file] = word_page(result, record, figures=_link(figures_file, file), summary=_link(report_file, file))
+    for file, text in pages.items():
+        with replacing(file) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+
+def _link(target: Path, page: Path) -> str:
+    return Path(os.path.relpath(target, page.parent)).as_posix()
+
+
+def _folds(record: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The records of ``measure_folds`` in a folder, by keyword."""
+    keywords = [result["keyword"] for result in record["keywords"]]
+    files = {keyword: (folder / f"folds-{page_name(keyword)}").with_suffix(".json") for keyword in keywords}
+    return {keyword: json.loads(file.read_text(encoding="utf-8")) for keyword, file in files.items() if file.is_file()}
 
 
 def read_record(path: Path) -> dict[str, Any]:

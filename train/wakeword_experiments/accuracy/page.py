@@ -1,4 +1,4 @@
-"""The page of accuracy: every number on it comes from the record of the measurement."""
+"""The page of accuracy of one word, with every table: every number on it comes from the record of the measurement."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,50 +9,34 @@ from wakeword_tools.measure.rates import RateKind
 from wakeword_tools.measure.thresholds import allowed_at_rate
 
 
-def page(record: Mapping[str, Any], *, figures: str, notes: str = "") -> str:
-    """The page in Markdown. ``figures``: where the record lies, as seen from the page; ``notes`` stand at the end."""
-    parts = [f"# {record['title']}", *_protocol(record["settings"])]
-    for result in record["keywords"]:
-        parts += _keyword(result, record["settings"])
-    if notes.strip():
-        parts.append(notes.strip())
+def page_name(keyword: str) -> str:
+    """The file name of a word's page, without its folder."""
+    return f"{'-'.join(keyword.split())}.md"
+
+
+def snr_of(record: Mapping[str, Any]) -> str:
+    """The ratio of the noisy condition as text."""
+    return f"{record['settings']['snr']:g} dB"
+
+
+def made(record: Mapping[str, Any]) -> str:
+    """The sentence that says with what the record was made, and when."""
     packages = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
-    made = f"Made by `{record['command']}` on {record['date']}" if "command" in record else f"Made on {record['date']}"
-    parts.append(f"{made} with {packages}. Every figure: [{figures.rpartition('/')[2]}]({figures}).")
-    return "\n\n".join(parts) + "\n"
+    by = f"Made by `{record['command']}` on {record['date']}" if "command" in record else f"Made on {record['date']}"
+    return f"{by} with {packages}."
 
 
-def _protocol(settings: Mapping[str, Any]) -> list[str]:
-    snr = f"{settings['snr']:g} dB"
-    return [
-        "How many recordings of its word a model finds at a rate of false alarms that was set beforehand, on people whom "
-        "it was not trained on, and what other engines' models of the same word do on the same recordings.",
-        "- **Sides.** Recordings are dealt by speaker into train, validation and test exactly as the model's training "
-        "dealt them; its card tells how. A recording without a speaker's name counts as a speaker of its own; copies of "
-        "one recording count once.\n"
-        "- **Thresholds** are chosen on the validation side alone and reported on the test side alone. A false positive "
-        "rate (FPR) is the mean of that of *other words* (recorded) and that of *close words* (synthesised words that "
-        "sound like the keyword), one half each whatever the number of clips. False accepts an hour (FA/h) are counted "
-        "as the detector counts them, in read speech without the word.\n"
-        f"- **Close words** are spoken by espeak-ng, and by flite where it is installed: {settings['near_clips']} clips "
-        "on each side, in texts and voices of that side only.\n"
-        "- **Recall** is of recorded positives only, never of synthetic ones. A clip is heard from a fresh state with a "
-        "second of its own noise floor before it and after it, and its score is the best of all that come within. "
-        f"*Noisy* is the same clip with sounds of the test side mixed in, {snr} under its word; thresholds stay as they "
-        "are.\n"
-        "- **Other engines** hear the same samples under the same rules. Engines that score more often than every 80 ms "
-        "give the best score of each 80 ms, so that events are counted on one grid.\n"
-        "- **Brackets** are exact 95 % intervals: Clopper and Pearson's for clips, Garwood's for events an hour. They "
-        "hold for the clips at a given threshold; that the threshold itself rests on so many validation clips shows in "
-        "the rates it gave on the test.",
-    ]
+def word_page(result: Mapping[str, Any], record: Mapping[str, Any], *, figures: str, summary: str) -> str:
+    """The page in Markdown: ``result`` is the word's part of ``record``.
 
-
-def _keyword(result: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
+    ``figures`` is where the record lies and ``summary`` the page for users, as seen from the page.
+    """
+    settings = record["settings"]
     rows = result["contenders"]
-    snr = f"{settings['snr']:g} dB"
+    snr = snr_of(record)
     parts = [
-        f"## {result['keyword']}",
+        f'# Accuracy of "{result["keyword"]}"',
+        f"[Accuracy]({summary}) says how it was measured, and what the terms mean.",
         _sides(result),
         f"Recall in per cent, clean / at {snr}, with thresholds from validation:",
         recall_table(rows, lambda point: point),
@@ -66,7 +50,8 @@ def _keyword(result: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str
         parts += paired_table(pair, snr)
     parts += error_tables(result["errors"], settings)
     parts += learning_curve(rows)
-    return parts
+    parts.append(f"{made(record)} Every figure: [{figures.rpartition('/')[2]}]({figures}).")
+    return "\n\n".join(parts) + "\n"
 
 
 def _sides(result: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Tables of the page of accuracy, each made from a part of the record."""
+"""Tables of a word's page of accuracy, each made from a part of the record."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -82,7 +82,7 @@ def paired_table(pair: Mapping[str, Any], snr: str) -> list[str]:
         for row in pair["rows"]
     ]
     return [
-        f"### {pair['first']} against {pair['second']}",
+        f"## {pair['first']} against {pair['second']}",
         "The same seed and the same positives, another method. Recordings that only one of the two finds, each at its own "
         "threshold, and the exact McNemar test: how likely so uneven a split would be, were the two equally good.",
         markdown_table(["target", "", "clips", f"only {pair['first']}", f"only {pair['second']}", "p"], lines),
@@ -104,7 +104,7 @@ def error_tables(found: Mapping[str, Any], settings: Mapping[str, Any]) -> list[
         for row in found["missed"]
     ]
     parts = [
-        f"### Errors of {found['name']} at {settings['errors_at']}",
+        f"## Errors of {found['name']} at {settings['errors_at']}",
         "Close words that fire, by their distance from the keyword in typical phoneme edits (bins of half an edit):",
         markdown_table(
             ["distance", "clips", "fire", "%"],
@@ -166,4 +166,4 @@ def learning_curve(rows: Sequence[Row]) -> list[str]:
             " The encoder that training began with is not counted: unless it left this word out, its own teaching heard "
             "recordings of it on the train side."
         )
-    return ["### Learning curve", told, *tables]
+    return ["## Learning curve", told, *tables]

@@ -1,6 +1,7 @@
 """Methods of the training package fitted to tensors, and the settings that each may try."""
 
 import dataclasses
+import operator
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -12,6 +13,7 @@ from wakeword_experiments.one_class.networks import EncoderFactory, logit_networ
 from wakeword_train.fitting import FitConfig, fit_tensors
 from wakeword_train.methods.deepsad import DeepSadConfig, DistanceNetwork
 from wakeword_train.methods.losses import AdversaryConfig
+from wakeword_train.methods.registry import method_named
 
 Points = NDArray[np.float32]
 Scorer = Callable[[Points], NDArray[np.float64]]
@@ -29,11 +31,16 @@ def fit(config: FitConfig, encoder: EncoderFactory, positives: Points, negatives
 
 
 def _network(config: FitConfig, encoder: EncoderFactory) -> nn.Module:
-    if config.method != "deepsad":
+    if not method_named(config.method).distance_head:
         return logit_network(encoder)
     # Without biases: with them the encoder could send everything to the centre (Ruff et al., ICML 2018, proposition 2).
     size = config.deepsad.embedding
     return DistanceNetwork(encoder(size, False), size, size)
+
+
+_VARIED = {"bce": ("learning_rate", "weight_decay"), "deepsad": ("learning_rate", "deepsad.embedding")}
+"""The two settings that are tried, for methods that are not of the DROCC family."""
+_VARIED_IN_A_SHELL = ("adversary.radius", "adversary.steps")
 
 
 def six_settings(method: str, base: FitConfig, *, radii: Sequence[float]) -> list[FitConfig]:
@@ -43,22 +50,18 @@ def six_settings(method: str, base: FitConfig, *, radii: Sequence[float]) -> lis
     """
     rates = (1e-3, 3e-3, 1e-2)
     base = dataclasses.replace(base, method=method)
-    if method == "bce":
-        return [dataclasses.replace(base, learning_rate=r, weight_decay=w) for r in rates for w in (1e-4, 1e-1)]
-    if method == "deepsad":
-        sizes = (DeepSadConfig(embedding=size) for size in (8, 32))
-        return [dataclasses.replace(base, learning_rate=r, deepsad=size) for size in sizes for r in rates]
+    decays = [dataclasses.replace(base, learning_rate=r, weight_decay=w) for r in rates for w in (1e-4, 1e-1)]
+    sizes = (DeepSadConfig(embedding=size) for size in (8, 32))
+    embeddings = [dataclasses.replace(base, learning_rate=r, deepsad=size) for size in sizes for r in rates]
     shells = (dataclasses.replace(base.adversary, radius=r, steps=s) for r in radii for s in (1, 3))
-    return [dataclasses.replace(base, adversary=shell) for shell in shells]
+    in_a_shell = [dataclasses.replace(base, adversary=shell) for shell in shells]
+    return {"bce": decays, "deepsad": embeddings}.get(method, in_a_shell)
 
 
 def settings_of(config: FitConfig) -> str:
     """The settings by which the six differ, in one line, for the record."""
-    if config.method == "bce":
-        return f"learning_rate={config.learning_rate}, weight_decay={config.weight_decay}"
-    if config.method == "deepsad":
-        return f"learning_rate={config.learning_rate}, embedding={config.deepsad.embedding}"
-    return f"radius={config.adversary.radius}, steps={config.adversary.steps}"
+    varied = _VARIED.get(config.method, _VARIED_IN_A_SHELL)
+    return ", ".join(f"{name.rpartition('.')[2]}={operator.attrgetter(name)(config)}" for name in varied)
 
 
 def adversary(**settings: float) -> AdversaryConfig:

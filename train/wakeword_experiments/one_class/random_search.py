@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from wakeword_train.methods.drocc import metric_norm
+from wakeword_train.methods.projection import metric_norm
 
 DRAWS = 40
 """What the published code draws for each row."""

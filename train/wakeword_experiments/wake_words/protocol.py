@@ -15,6 +15,7 @@ from wakeword_tools.measure.rates import DEFAULT_FPRS
 from wakeword_tools.measure.thresholds import threshold_at_fpr
 from wakeword_train.fitting import EpochOutcome, FitConfig, fit_tensors
 from wakeword_train.methods.losses import Loss
+from wakeword_train.methods.registry import method_named
 from wakeword_train.model.network import Pooling, WakeWordNetwork
 
 _SELECTION_RATES = np.linspace(0.01, 0.1, 10)
@@ -81,7 +82,7 @@ def _network(config: FitConfig, shape: Shape) -> WakeWordNetwork:
     return WakeWordNetwork(
         n_features=32,
         **dataclasses.asdict(shape),
-        embedding=config.deepsad.embedding if config.method == "deepsad" else None,
+        embedding=config.deepsad.embedding if method_named(config.method).distance_head else None,
     )
 
 

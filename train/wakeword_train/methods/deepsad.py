@@ -14,6 +14,7 @@ import torch.nn.functional as nnf
 from torch import Tensor, nn
 
 from wakeword.errors import ConfigError, DataError
+from wakeword_train.methods.drocc import AdversaryHealth, LogitFunction
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +35,20 @@ class DeepSadConfig:
     def __post_init__(self) -> None:
         if self.eta <= 0 or self.embedding < 1:
             raise ConfigError(f"expected eta > 0 and embedding >= 1, got {self}")
+
+
+class DeepSadLoss:
+    """Distance of the positives plus ``eta`` over that of the negatives, on logits that are minus squared distances."""
+
+    def __init__(self, config: DeepSadConfig) -> None:
+        self.config = config
+
+    def __call__(
+        self, logit_function: LogitFunction, inputs: Tensor, labels: Tensor, generator: torch.Generator
+    ) -> tuple[Tensor, AdversaryHealth | None]:
+        """See ``losses.Loss``."""
+        distance = -logit_function(inputs)
+        return torch.where(labels > 0.5, distance, self.config.eta / (distance + 1e-6)).mean(), None
 
 
 class DistanceHead(nn.Module):

@@ -1,6 +1,5 @@
 """The training losses, one interface: normalised inputs and labels in, a scalar and the adversary's health out."""
 
-import dataclasses
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -9,16 +8,15 @@ import torch.nn.functional as nnf
 from torch import Tensor
 
 from wakeword.errors import ConfigError
-from wakeword_train.methods.deepsad import DeepSadConfig
 from wakeword_train.methods.drocc import (
     AdversaryHealth,
     LogitFunction,
-    Projection,
     find_adversaries,
     rejection_loss,
     sensitivity,
     splice_start,
 )
+from wakeword_train.methods.projection import Projection
 
 
 @dataclass(frozen=True)
@@ -154,54 +152,3 @@ class DroccLoss:
             return torch.ones_like(positives)
         config = self.config
         return sensitivity(logit_function, positives, floor=config.sigma_floor, smoothing=config.sigma_smoothing)
-
-
-class DeepSadLoss:
-    """Distance of the positives plus ``eta`` over that of the negatives, on logits that are minus squared distances."""
-
-    def __init__(self, config: DeepSadConfig) -> None:
-        self.config = config
-
-    def __call__(
-        self, logit_function: LogitFunction, inputs: Tensor, labels: Tensor, generator: torch.Generator
-    ) -> tuple[Tensor, AdversaryHealth | None]:
-        """See ``Loss``."""
-        distance = -logit_function(inputs)
-        return torch.where(labels > 0.5, distance, self.config.eta / (distance + 1e-6)).mean(), None
-
-
-METHODS = ("drocc-lf", "drocc-oe", "bce", "deepsad", "drocc", "drocc-rand")
-"""Names of the methods."""
-ONE_CLASS_METHODS = ("drocc", "drocc-rand")
-"""Those that never look at a negative; ``drocc-rand`` is ``drocc`` without ascent."""
-
-
-def make_loss(
-    method: str,
-    adversary: AdversaryConfig,
-    *,
-    deepsad: DeepSadConfig | None = None,
-    shared_metric: Tensor | None = None,
-) -> Loss:
-    """The loss of that name. ``ConfigError`` for an unknown one.
-
-    ``shared_metric``, of the shape of one row, takes the place of each row's own in ``drocc-lf``.
-    """
-    if method == "bce":
-        return BinaryCrossEntropy()
-    if method == "deepsad":
-        return DeepSadLoss(deepsad or DeepSadConfig())
-    if method == "drocc-lf":
-        return DroccLoss(adversary, metric="learned" if shared_metric is None else shared_metric)
-    if method == "drocc-oe":
-        return DroccLoss(adversary, metric="euclidean")
-    if method == "drocc":
-        return DroccLoss(adversary, metric="euclidean", one_class=True)
-    if method == "drocc-rand":
-        return DroccLoss(dataclasses.replace(adversary, steps=0), metric="euclidean", one_class=True)
-    raise ConfigError(f"expected method {', '.join(METHODS)}, got {method!r}")
-
-
-def warmup_loss(method: str) -> Loss:
-    """What trains the network before the method's own loss: cross-entropy on all that the method may see."""
-    return OneClassCrossEntropy() if method in ONE_CLASS_METHODS else BinaryCrossEntropy()

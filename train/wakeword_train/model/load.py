@@ -1,4 +1,4 @@
-"""A model file -> the network that was exported to it, to be trained further: the inverse of ``export``."""
+"""A model file -> the network that was exported to it, to be trained further: the inverse of ``graph``."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from wakeword.errors import ModelError
 from wakeword.features import Array, mfcc
 from wakeword.model import SELF_TEST_TOLERANCE, parse_model
 from wakeword_train.methods.deepsad import DistanceHead
-from wakeword_train.model.export import HALF
+from wakeword_train.model.graph import HALF
 from wakeword_train.model.network import Pooling, WakeWordNetwork
 
 

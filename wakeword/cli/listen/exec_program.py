@@ -13,15 +13,12 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as StillSaving
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from wakeword.cli.console import complain
+from wakeword.detection import Detection
 from wakeword.errors import ConfigError
-
-if TYPE_CHECKING:
-    from wakeword import Detection
 
 MAX_RUNNING = 16
 """Programs that may run at a time; those that never end must not pile up for days."""
@@ -56,7 +53,7 @@ class Runner:
         self._starting: set[Future[None]] = set()
         self._skipped = False
 
-    def run(self, detection: "Detection", saved: "Future[Path | None] | None") -> None:
+    def run(self, detection: Detection, saved: Future[Path | None] | None) -> None:
         """Run the program for a detection; its audio is, or is being, ``saved``."""
         if not self._places.acquire(blocking=False):
             if not self._skipped:
@@ -76,7 +73,7 @@ class Runner:
         while any(not one.done() for one in self._starting) and seconds_left() != 0:
             time.sleep(0.01)
 
-    def _attend(self, detection: "Detection", saved: "Future[Path | None] | None", started: "Future[None]") -> None:
+    def _attend(self, detection: Detection, saved: Future[Path | None] | None, started: Future[None]) -> None:
         try:
             try:
                 process = self._start(detection, saved)
@@ -96,7 +93,7 @@ class Runner:
         finally:
             self._places.release()
 
-    def _start(self, detection: "Detection", saved: "Future[Path | None] | None") -> "subprocess.Popen[bytes]":
+    def _start(self, detection: Detection, saved: Future[Path | None] | None) -> subprocess.Popen[bytes]:
         audio = None
         if saved is not None:
             # On a disk that hangs, the light shall go on all the same.
@@ -123,7 +120,7 @@ class Runner:
         )
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
+def _end(process: subprocess.Popen[bytes]) -> None:
     """End a program that leads a session of its own, and whatever it started there."""
     if sys.platform == "win32":
         process.kill()

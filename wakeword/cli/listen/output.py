@@ -3,12 +3,9 @@
 import os
 import select
 import sys
-from typing import TYPE_CHECKING
 
 from wakeword.cli.formats import FORMATS, FormatName
-
-if TYPE_CHECKING:
-    from wakeword import Detection
+from wakeword.detection import Detection
 
 
 class DetectionLines:
@@ -38,7 +35,7 @@ class DetectionLines:
             self._leave()
         return not self._reader_left
 
-    def print(self, file: str | None, detection: "Detection") -> None:
+    def print(self, file: str | None, detection: Detection) -> None:
         """Print a detection in ``file``, ``None`` for live audio."""
         if self._reader_left:
             return

@@ -7,12 +7,13 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import numpy as np
+
+from wakeword.audio import write_audio
+from wakeword.detection import Detection
 from wakeword.errors import ConfigError
-
-if TYPE_CHECKING:
-    from wakeword import Detection
+from wakeword.files import replacing
 
 # <keyword>-<time of the detection, UTC>-<number>; that of a temporary file has a dot before and letters after.
 _STEM = r"(?P<stem>[\w-]+-(?P<time>[0-9]{8}T[0-9]{6}\.[0-9]{6})-(?P<number>[0-9]{4,}))"
@@ -43,13 +44,8 @@ class SavedPairs:
         self._number = 0
         self._sizes = self._listed()
 
-    def save(self, detection: "Detection", moment: datetime) -> Path:
+    def save(self, detection: Detection, moment: datetime) -> Path:
         """Save a detection of that moment; the path of its audio. Raises ``OSError``, and then nothing is saved."""
-        import numpy as np
-
-        from wakeword.audio import write_audio
-        from wakeword.files import replacing
-
         self._number += 1
         keyword = re.sub(r"[^\w-]+", "_", detection.keyword)[:60]
         stem = f"{keyword}-{moment.astimezone(UTC):%Y%m%dT%H%M%S.%f}-{self._number:04d}"

@@ -7,13 +7,10 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from wakeword.cli.console import complain, note
 from wakeword.cli.listen.saved_pairs import SavedPairs
-
-if TYPE_CHECKING:
-    from wakeword import Detection
+from wakeword.detection import Detection
 
 
 class Saver:
@@ -33,7 +30,7 @@ class Saver:
         # A disk that hangs must not keep the process from ending.
         threading.Thread(target=self._work, name="wakeword-save", daemon=True).start()
 
-    def save(self, detection: "Detection") -> "Future[Path | None]":
+    def save(self, detection: Detection) -> Future[Path | None]:
         """Save soon; the path of the audio, ``None`` if it could not be saved."""
         saved: Future[Path | None] = Future()
         try:

@@ -1,0 +1,76 @@
+"""What listening costs is measured on audio that costs the most, and judged by the share of a core that it takes."""
+
+import time
+
+import numpy as np
+import pytest
+
+from wakeword.audio import SAMPLE_RATE
+from wakeword.checkup import processor
+from wakeword.checkup.processor import Headroom, cost, detector_for, examine_processor, headroom, speech_like
+from wakeword.errors import ModelError
+
+KEYWORD = "marvin"
+
+
+def test_the_audio_never_pauses() -> None:
+    audio = speech_like(2.0, np.random.default_rng(0))
+    assert (audio.dtype, audio.shape) == (np.int16, (2 * SAMPLE_RATE,))
+    levels = np.sqrt(np.square(audio.reshape(-1, SAMPLE_RATE // 50).astype(float)).mean(axis=1))
+    # The quietest 20 ms lie near -50 dBFS, far above a quiet room; the loudest 20 dB above them.
+    assert levels.min() > 100
+    assert levels.max() > 10 * levels.min()
+
+
+def test_the_cost_is_that_of_pushing_every_block_once() -> None:
+    pushed = []
+
+    def push(block: int) -> None:
+        pushed.append(block)
+        until = time.process_time() + 0.01
+        while time.process_time() < until:
+            pass
+
+    found = cost(push, [1, 2, 3], 0.5)
+    assert pushed == [1, 2, 3]
+    # 30 ms for half a second of audio; others may have the processor in between.
+    assert found.cpu_ms_per_second == pytest.approx(60, rel=0.2)
+    assert found.real_time_factor >= 0.9 * found.cpu_ms_per_second / 1_000
+
+
+def test_one_model_stands_for_several_keywords_and_never_fires() -> None:
+    detector = detector_for(KEYWORD, 3)
+    assert len(detector.keywords) == 3
+    assert not list(detector.push(speech_like(1.0, np.random.default_rng(0))))
+
+
+def test_figures_agree_with_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processor, "_SECONDS", 0.5)
+    measured = headroom(KEYWORD)
+    assert 0 < measured.cpu_ms_per_second < 1_000
+    assert measured.further_ms_per_second > 0
+    assert measured.real_time_factor > 0
+    room = 1_000 - measured.cpu_ms_per_second
+    assert measured.keywords_per_core == int(1 + room / measured.further_ms_per_second)
+
+
+@pytest.mark.parametrize(
+    ("cpu_ms", "real_time_factor", "verdict"),
+    [(50, 0.05, "ok"), (50, 0.3, "warn"), (300, 0.3, "warn"), (50, 0.8, "bad"), (900, 0.1, "bad")],
+)
+def test_the_busier_of_processor_and_clock_decides(
+    monkeypatch: pytest.MonkeyPatch, cpu_ms: float, real_time_factor: float, verdict: str
+) -> None:
+    monkeypatch.setattr(processor, "headroom", lambda model: Headroom(cpu_ms, 5, real_time_factor, 7))
+    found = examine_processor(KEYWORD)
+    assert (found.value, found.unit, found.verdict) == (cpu_ms, "ms/s", verdict)
+    assert "7 keywords per core" in found.text
+    assert bool(found.advice) == (verdict != "ok")
+
+
+def test_a_model_that_does_not_run_is_a_finding() -> None:
+    with pytest.raises(ModelError):
+        headroom("nonesuch")
+    found = examine_processor("nonesuch")
+    assert (found.value, found.verdict) == (None, "bad")
+    assert "nonesuch" in found.text

@@ -1,0 +1,89 @@
+"""The pages: every link leads somewhere, every page is found and short, and the API page has every public name."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import wakeword
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / ".github").rglob("*.md")])
+MOST_LINES = {"README.md": 110, "CONTRIBUTING.md": 60, "SECURITY.md": 40}
+
+
+def prose(path: Path) -> str:
+    """A page without its blocks and spans of code."""
+    text = re.sub(r"^ *```.*?^ *```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    return re.sub(r"`[^`\n]*`", "`code`", text)
+
+
+def anchors(path: Path) -> set[str]:
+    """What may follow ``#`` in a link to a page: its headings as the site, and GitHub, write them."""
+    headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    plain = (re.sub(r"[^\w\s-]", "", heading.lower()) for heading in headings)
+    return {re.sub(r"[\s-]+", "-", heading.strip()) for heading in plain}
+
+
+def links(path: Path) -> list[str]:
+    """The targets of a page's links and pictures that do not lead to another host."""
+    found = re.findall(r"\]\(<?([^)\s>]+)>?\)", prose(path))
+    return [link for link in found if not re.match(r"[a-z]+:", link)]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_every_link_leads_somewhere(path: Path) -> None:
+    for link in links(path):
+        name, _, anchor = link.partition("#")
+        target = (path.parent / name).resolve() if name else path
+        assert target.exists(), f"{link}: no such file"
+        assert not anchor or anchor in anchors(target), f"{link}: no such heading"
+        if path.is_relative_to(DOCS):
+            assert target.is_relative_to(DOCS), f"{link}: leaves docs/, so the site lacks it"
+
+
+SHORT = [path for path in [*DOCS.glob("*.md"), *ROOT.glob("*.md")] if path.name != "CHANGELOG.md"]
+
+
+@pytest.mark.parametrize("path", SHORT, ids=lambda path: path.name)
+def test_pages_are_short(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES.get(path.name, 150)
+
+
+def test_every_page_of_the_site_is_in_its_menu() -> None:
+    named = re.findall(r"[\w/-]+\.md$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert sorted(named) == sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
+
+
+def test_the_site_asks_no_other_host_for_fonts() -> None:
+    assert re.search(r"^  font: false", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), flags=re.MULTILINE)
+
+
+def test_every_public_name_is_on_the_page_of_the_api() -> None:
+    listed = re.findall(r"^::: wakeword\.(\w+)$", (DOCS / "api.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    constants = {"__version__", "SAMPLE_RATE"}
+    assert set(wakeword.__all__) - constants <= set(listed)
+    assert len(listed) == len(set(listed))
+
+
+def test_pages_that_the_code_names_exist() -> None:
+    folders = ("wakeword", "tools", "train", "assets", "examples", "tests")
+    files = [
+        path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".toml", ".md")
+    ]
+    named = {
+        (path.relative_to(ROOT).as_posix(), page)
+        for path in files
+        for page in re.findall(r"\bdocs/[\w/-]+\.md\b", path.read_text(encoding="utf-8"))
+        if path != Path(__file__)
+    }
+    assert named
+    assert {(file, page) for file, page in named if not (ROOT / page).is_file()} == set()
+
+
+def test_the_readme_has_the_table_of_accuracy() -> None:
+    page = (DOCS / "accuracy.md").read_text(encoding="utf-8")
+    table = re.search(r"(?:^\|.*\n)+", page, flags=re.MULTILINE)
+    assert table is not None
+    assert table.group() in (ROOT / "README.md").read_text(encoding="utf-8")

@@ -1,0 +1,19 @@
+"""The pages about texts that sound alike say what the code does."""
+
+from pathlib import Path
+
+from wakeword_tools.makers.near_negatives import section
+from wakeword_tools.texts.candidates import DEFAULT_MASS
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+def test_the_texts_of_a_keyword_are_those_that_the_command_gives() -> None:
+    assert section("marvin") in (DOCS / "results" / "near-negatives.md").read_text(encoding="utf-8")
+
+
+def test_the_shares_of_the_distances_are_the_defaults() -> None:
+    shares = ", ".join(f"{share:.0%} at {band}" for band, share in DEFAULT_MASS.items())
+    assert shares in " ".join((DOCS / "near-negatives.md").read_text(encoding="utf-8").split()).replace(
+        "of the texts lie ", ""
+    )

@@ -1,0 +1,118 @@
+"""A method is one record: the rest of the package asks it, and installed packages add methods of their own."""
+
+import ast
+import dataclasses
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from support.small_world import small_config, write_world
+
+import wakeword_train
+from wakeword.errors import ConfigError
+from wakeword.model import read_model
+from wakeword_train import DataFolders, FitConfig, TrainConfig, fit_tensors, train
+from wakeword_train.methods.losses import AdversaryConfig
+from wakeword_train.methods.registry import DEFAULT_METHOD, METHODS, make_loss, method_named
+
+PACKAGE = Path(wakeword_train.__file__).parent
+SQUARED = '''
+"""A method of somebody else's: the squared difference from the labels."""
+
+from wakeword_train import Method
+
+
+class Squared:
+    def __call__(self, logit_function, inputs, labels, generator):
+        return (logit_function(inputs).sigmoid() - labels).square().mean(), None
+
+
+SQUARED = Method("squared", lambda settings: Squared())
+'''
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A package that offers the method ``squared``, and three names that give none."""
+    folder = tmp_path / "site"
+    (folder / "others_methods-1.0.dist-info").mkdir(parents=True)
+    (folder / "others_methods.py").write_text(SQUARED)
+    (folder / "others_methods-1.0.dist-info" / "METADATA").write_text("Name: others-methods\nVersion: 1.0\n")
+    (folder / "others_methods-1.0.dist-info" / "entry_points.txt").write_text(
+        "[wakeword.methods]\nsquared = others_methods:SQUARED\nrenamed = others_methods:SQUARED\n"
+        "broken = others_methods:ABSENT\nbce = others_methods:SQUARED\n"
+    )
+    monkeypatch.syspath_prepend(str(folder))
+    yield
+    sys.modules.pop("others_methods", None)
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_method_of_another_package_trains_tensors() -> None:
+    labels = (torch.arange(64) % 2).float()
+    inputs = (2 * labels - 1)[:, None] + 0.1 * torch.randn(64, 2, generator=torch.Generator().manual_seed(0))
+
+    def trained(method: str) -> torch.Tensor:
+        torch.manual_seed(0)
+        network = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Flatten(0))
+        fit_tensors(network, inputs, labels, FitConfig(method, warmup_epochs=1, epochs=3, learning_rate=0.1))
+        return network(inputs).detach()
+
+    assert not torch.equal(trained("squared"), trained("bce"))
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_method_of_another_package_trains_a_model(tmp_path: Path) -> None:
+    config = small_config(method="squared")
+    schedule = dataclasses.replace(config.schedule, warmup_epochs=1, epochs=3, steps_per_epoch=4)
+    world = DataFolders(speech_commands=write_world(tmp_path / "world"))
+    result = train(dataclasses.replace(config, schedule=schedule), world, tmp_path / "m.onnx")
+    assert [report.phase for report in result.reports] == ["warm-up", "squared", "squared"]
+    assert read_model(result.path).card.training["method"] == "squared"
+
+
+@pytest.mark.usefixtures("installed")
+def test_an_unknown_name_is_refused_with_all_that_there_are() -> None:
+    for refuse in (lambda: method_named("magic"), lambda: TrainConfig(method="magic"), lambda: FitConfig("magic")):
+        with pytest.raises(ConfigError, match=f"expected method {', '.join(METHODS)}, broken, renamed, squared, got"):
+            refuse()
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(("name", "reason"), [("broken", "could not load"), ("renamed", "of that name")])
+def test_an_entry_point_that_gives_no_method_of_its_name_is_refused(name: str, reason: str) -> None:
+    with pytest.raises(ConfigError, match=reason):
+        method_named(name)
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_name_that_comes_with_the_package_cannot_be_taken() -> None:
+    assert method_named("bce") is METHODS["bce"]
+
+
+def test_the_default_is_one_of_them_and_the_same_everywhere() -> None:
+    assert FitConfig().method == TrainConfig().method == DEFAULT_METHOD == "drocc-lf"
+    assert [name for name, method in METHODS.items() if method.name != name] == []
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_loss_is_made_anew_at_each_call(method: str) -> None:
+    losses = [make_loss(method, AdversaryConfig()) for _ in range(2)]
+    assert type(losses[0]) is type(losses[1])
+    assert losses[0] is not losses[1]
+
+
+def compared_names(path: Path) -> list[str]:
+    """Names of methods that are compared, looked for or matched in a file."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Compare | ast.MatchValue):
+            found += [leaf.value for leaf in ast.walk(node) if isinstance(leaf, ast.Constant)]
+    return [str(value) for value in found if value in METHODS]
+
+
+def test_nothing_asks_for_a_method_by_its_name() -> None:
+    for path in PACKAGE.rglob("*.py"):
+        assert compared_names(path) == [], f"{path.relative_to(PACKAGE)}: ask the method's record"

@@ -1,0 +1,67 @@
+"""The public names of the package, which are imported on first use, and the command's options, which need no torch."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import wakeword_train
+from wakeword.cli import app
+from wakeword_train.methods.registry import METHODS
+
+SOURCE = Path(wakeword_train.__file__).read_text(encoding="utf-8")
+# As where only the runtime is installed: no import of these succeeds.
+WITHOUT_TRAINING = """
+import importlib.util, sys
+find = importlib.util.find_spec
+absent = ("torch", "torchaudio", "onnx", "scipy", "librosa", "matplotlib")
+importlib.util.find_spec = lambda name, *rest: None if name in absent else find(name, *rest)
+sys.modules.update(dict.fromkeys(absent))
+import typer
+from wakeword.errors import WakewordError
+from wakeword_train.cli import train
+try:
+    typer.run(train)
+except WakewordError as error:
+    sys.exit(str(error))
+"""
+
+
+def test_every_public_name_exists_and_is_sorted() -> None:
+    assert len(set(wakeword_train.__all__)) == len(wakeword_train.__all__)
+    assert all(hasattr(wakeword_train, name) for name in wakeword_train.__all__)
+    assert set(wakeword_train.__all__) <= set(dir(wakeword_train))
+    with pytest.raises(AttributeError, match="no attribute 'absent'"):
+        _ = wakeword_train.absent
+
+
+def test_type_checkers_see_the_same_names_from_the_same_places() -> None:
+    seen = {
+        (alias.name, node.module)
+        for node in ast.walk(ast.parse(SOURCE))
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("wakeword_")
+        for alias in node.names
+    }
+    assert seen == set(wakeword_train._HOME.items())
+    assert sorted(name for name, _ in seen) == sorted(wakeword_train.__all__)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "told"),
+    [
+        (["--help"], 0, "--near-negatives"),
+        (["--keyword", "marvin"], 1, "training needs torch, torchaudio, onnx, scipy; install them: pip install"),
+    ],
+)
+def test_the_options_need_no_training_packages(arguments: list[str], status: int, told: str) -> None:
+    done = subprocess.run([sys.executable, "-c", WITHOUT_TRAINING, *arguments], capture_output=True, text=True)
+    assert done.returncode == status, done.stderr
+    assert told in done.stdout + done.stderr
+
+
+def test_the_help_names_every_method() -> None:
+    text = CliRunner().invoke(app, ["train", "--help"], env={"COLUMNS": "200"}).output
+    assert all(name in text for name in METHODS)

@@ -1,0 +1,113 @@
+"""What listening takes of a core of this machine, measured in seconds; ``wakeword bench`` measures with more care."""
+
+import dataclasses
+import time
+from collections.abc import Callable, Sequence
+from statistics import median
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wakeword.audio import SAMPLE_RATE
+from wakeword.checkup.findings import Finding, Verdict
+from wakeword.engine import Detector
+from wakeword.errors import WakewordError
+from wakeword.model import load_model
+
+Pcm = NDArray[np.int16]
+
+_BLOCK = SAMPLE_RATE // 50
+_SECONDS = 2.0
+_TURNS = 5
+_MANY_KEYWORDS = 3
+_LEAST_DIFFERENCE = 1e-2
+"""Milliseconds: on a machine whose speed jumps between turns a difference may be as good as none."""
+
+_WARN_FROM, _BAD_FROM = 0.2, 0.7
+"""Share of a core that listening may take."""
+
+
+class Headroom(NamedTuple):
+    """Cost of listening to speech-like audio, which no gate skips. Medians over some turns."""
+
+    cpu_ms_per_second: float
+    """CPU milliseconds per second of audio for one keyword, in blocks of 20 ms."""
+    further_ms_per_second: float
+    """What each further keyword adds."""
+    real_time_factor: float
+    """Seconds by the clock per second of audio for one keyword, with everything else that runs here."""
+    keywords_per_core: int
+    """So many keywords keep one core busy."""
+
+
+class Cost(NamedTuple):
+    """What taking some audio cost."""
+
+    cpu_ms_per_second: float
+    """CPU milliseconds of all threads per second of audio."""
+    real_time_factor: float
+    """Seconds by the clock per second of audio."""
+
+
+def speech_like(seconds: float, rng: np.random.Generator) -> Pcm:
+    """White noise that swells and fades three times a second and never pauses: no gate can skip any of it.
+
+    16 kHz int16, ``(samples,)``.
+    """
+    t = np.arange(round(SAMPLE_RATE * seconds)) / SAMPLE_RATE
+    swelling = 1_500 * (1.1 + np.sin(2 * np.pi * 3 * t)) * rng.standard_normal(len(t))
+    return np.asarray(swelling.round(), np.int16)
+
+
+def detector_for(model: str, keywords: int) -> Detector:
+    """A detector with so many keywords, all of the same model, a file or a shipped keyword.
+
+    It never fires: what follows a detection is the application's cost. Raises ``ModelError`` if the model cannot be used.
+    """
+    models = [load_model(model) for _ in range(keywords)]
+    for number, loaded in enumerate(models):
+        loaded.card = dataclasses.replace(loaded.card, phrase=f"keyword {number}")
+    return Detector(models, threshold=1.0)
+
+
+def cost(push: Callable[[Any], object], blocks: Sequence[Any], seconds: float) -> Cost:
+    """What it costs to push these blocks, ``seconds`` of audio in all."""
+    cpu, clock = time.process_time(), time.perf_counter()
+    for block in blocks:
+        push(block)
+    cpu, clock = time.process_time() - cpu, time.perf_counter() - clock
+    return Cost(1_000 * cpu / seconds, clock / seconds)
+
+
+def headroom(model: str) -> Headroom:
+    """Measure with ``model``, a file or a shipped keyword. Raises ``ModelError`` if it cannot be used."""
+    audio = speech_like(_SECONDS, np.random.default_rng(0))
+    blocks = [audio[start : start + _BLOCK] for start in range(0, len(audio), _BLOCK)]
+    one, many = (detector_for(model, keywords).push for keywords in (1, _MANY_KEYWORDS))
+    for push in (one, many):
+        # The first window, buffers and gates are not what is measured.
+        cost(push, blocks, _SECONDS)
+    turns = [(cost(one, blocks, _SECONDS), cost(many, blocks, _SECONDS)) for _ in range(_TURNS)]
+    first = median(alone.cpu_ms_per_second for alone, _ in turns)
+    differences = [more.cpu_ms_per_second - alone.cpu_ms_per_second for alone, more in turns]
+    further = max(median(differences) / (_MANY_KEYWORDS - 1), _LEAST_DIFFERENCE)
+    real_time_factor = median(alone.real_time_factor for alone, _ in turns)
+    return Headroom(first, further, real_time_factor, max(0, int(1 + (1_000 - first) / further)))
+
+
+def examine_processor(model: str) -> Finding:
+    """Whether one core carries the listening, measured with ``model``, a file or a shipped keyword."""
+    try:
+        measured = headroom(model)
+    except WakewordError as error:
+        advice = "Install the package again: its own model does not run."
+        return Finding("processor", None, "ms/s", str(error), "bad", advice)
+    text = (
+        f"{measured.cpu_ms_per_second:.1f} ms of CPU per second of audio, "
+        f"RTF {measured.real_time_factor:.3f}, {measured.keywords_per_core} keywords per core"
+    )
+    busiest = max(measured.real_time_factor, measured.cpu_ms_per_second / 1_000)
+    verdict: Verdict = "bad" if busiest > _BAD_FROM else "warn" if busiest > _WARN_FROM else "ok"
+    advice = "Close what else keeps the processor busy, or use a faster machine: listening takes too much of a core."
+    return Finding("processor", measured.cpu_ms_per_second, "ms/s", text, verdict, "" if verdict == "ok" else advice)

@@ -1,0 +1,117 @@
+"""What every reader of a stream does: keep its audio, sleep through quiet, and make detections of scores.
+
+``stream_reader.StreamReader`` reads one stream for a ``Detector``, ``pool.hop_reader.HopReader`` one of many for a
+``DetectorPool``; they differ in how the windows are scored.
+"""
+
+from collections.abc import Sequence
+
+from wakeword.audio import SAMPLE_RATE
+from wakeword.detection import Detection
+from wakeword.features import Array
+from wakeword.gate import QuietGate
+from wakeword.history import AudioHistory
+from wakeword.keyword import KeywordWindows
+from wakeword.scorer import covering_samples
+from wakeword.suppression import Suppression
+
+
+class StreamAudio:
+    """The audio of one stream and its keywords' place in it. Sample numbers count from the start of the stream.
+
+    ``pre_roll`` is the number of samples before a window that a detection brings along, ``piece`` the most that one
+    ``push`` may bring. Not for several threads.
+    """
+
+    def __init__(self, keywords: Sequence[KeywordWindows], *, pre_roll: int, piece: int, gate: bool) -> None:
+        self.keywords = keywords
+        self.suppression = Suppression()
+        self._pre_roll = pre_roll
+        longest = max(keyword.window for keyword in keywords)
+        self._history = AudioHistory(longest + pre_roll + keywords[0].step + piece)
+        self._gate = QuietGate(max(longest, SAMPLE_RATE)) if gate else None
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin a new stream."""
+        self._history.reset()
+        if self._gate is not None:
+            self._gate.reset()
+        self.suppression.reset()
+        for keyword in self.keywords:
+            keyword.reset()
+        self.is_asleep = False
+        """Whether the newest audio was steady quiet, for which nothing was computed."""
+        self._heard = 0
+        self._length: int | None = None
+
+    @property
+    def end(self) -> int:
+        """Number of the sample that comes next."""
+        return self._history.end
+
+    @property
+    def length(self) -> int | None:
+        """Samples in a stream that is over, ``None`` before ``finish``."""
+        return self._length
+
+    def push(self, samples: Array) -> None:
+        """Append ``(n,)`` float32, at most ``piece``."""
+        self._history.push(samples)
+
+    def finish(self) -> int:
+        """The stream is over. The samples of silence after which a window of every keyword has covered its last sample."""
+        self._length = length = self._history.end
+        covering = [covering_samples(length, keyword.window, keyword.step) for keyword in self.keywords]
+        return max(covering) - length if length else 0
+
+    def slice(self, start: int, end: int) -> Array:
+        """A copy of the samples ``start`` to ``end``, without those before the stream or no longer kept, ``(n,)``."""
+        return self._history.slice(start, end)
+
+    def view(self, start: int, end: int) -> Array:
+        """The samples ``start`` to ``end``, all of them kept, ``(n,)``: valid until the next ``push``."""
+        return self._history.view(start, end)
+
+    def is_quiet(self, end: int) -> bool:
+        """Whether the audio up to sample ``end`` is steady quiet. Never once the stream is over.
+
+        Asked with rising ``end``.
+        """
+        if self._gate is None or self._length is not None or end <= self._heard:
+            return False
+        start, self._heard = self._heard, end
+        return self._gate.push(self._history.view(start, end))
+
+    def sleep_if(self, quiet: bool) -> None:
+        """Fall asleep if the newest audio was ``quiet`` and no keyword's score leaves a doubt."""
+        self.is_asleep = quiet and all(keyword.is_far_below() for keyword in self.keywords)
+
+    def hold(self, end: int) -> None:
+        """Sleep on up to sample ``end``: the windows that end until then keep the last score of their keyword."""
+        for keyword in self.keywords:
+            keyword.hold(end)
+
+    def wake(self) -> int:
+        """Score again, from the sample that is returned: the start of the first window that was not scored.
+
+        A window's score depends on its own samples alone, so all windows from there on get the score that they would
+        have had without the sleep.
+        """
+        self.is_asleep = False
+        start = min(keyword.window_start for keyword in self.keywords)
+        for keyword in self.keywords:
+            keyword.resume(start)
+        return start
+
+    def take(self, keyword: KeywordWindows, scores: Sequence[float]) -> list[Detection]:
+        """Take the scores of the next windows of a keyword; the detections among them."""
+        found = keyword.take(scores, suppression=self.suppression, end=self._length)
+        return [self._detection(keyword, window_end, score) for window_end, score in found]
+
+    def _detection(self, keyword: KeywordWindows, window_end: int, score: float) -> Detection:
+        start = window_end - keyword.window
+        # The last window of a stream may reach into the silence after it.
+        end = window_end if self._length is None else min(window_end, self._length)
+        audio = self._history.slice(start - self._pre_roll, end)
+        return Detection(keyword.name, score, start / SAMPLE_RATE, end / SAMPLE_RATE, audio)

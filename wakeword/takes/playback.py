@@ -1,0 +1,66 @@
+"""Playing a take over the loudspeaker."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+import soxr
+
+from wakeword.audio import SAMPLE_RATE
+from wakeword.errors import AudioDeviceError
+from wakeword.microphone.portaudio import PORTAUDIO, sounddevice_module
+from wakeword.takes.take import Take
+
+_PIECE_SECONDS = 0.1
+"""Of a take that is handed to PortAudio at once: what a signal may have to wait for."""
+
+_Result = TypeVar("_Result")
+
+
+def play_back(take: Take) -> None:
+    """Play a take on the default output device. Raises ``AudioDeviceError`` if there is none, or it does not play.
+
+    Whatever ends it, the stream is closed when this returns or raises.
+    """
+    stream = PORTAUDIO.call(_open_output, undo=_close)
+    end = _close
+    try:
+        samples = soxr.resample(take.samples, SAMPLE_RATE, stream.samplerate)
+        step = max(1, round(_PIECE_SECONDS * stream.samplerate))
+        for start in range(0, len(samples), step):
+            PORTAUDIO.call(partial(_tried, partial(stream.write, samples[start : start + step])))
+        end = _finish
+    finally:
+        PORTAUDIO.call(partial(end, stream))
+
+
+def _open_output() -> Any:
+    """A stream that is written to: a callback may come while the interpreter ends, and then crashes it."""
+    output_stream = sounddevice_module().OutputStream
+    stream = _tried(partial(output_stream, channels=1, dtype="float32", latency="high"))
+    try:
+        _tried(stream.start)
+    except BaseException:
+        _close(stream)
+        raise
+    return stream
+
+
+def _finish(stream: Any) -> None:
+    """Close a stream when all that was written has been heard."""
+    try:
+        _tried(stream.stop)
+    finally:
+        _close(stream)
+
+
+def _close(stream: Any) -> None:
+    stream.close(ignore_errors=True)
+
+
+def _tried(call: Callable[[], _Result]) -> _Result:
+    """What ``call`` returns; ``AudioDeviceError`` if PortAudio refuses it."""
+    try:
+        return call()
+    except (ValueError, sounddevice_module().PortAudioError) as error:
+        raise AudioDeviceError(f"the take could not be played back: {error}") from error
