@@ -1,6 +1,6 @@
 """A word of which a handful of people have said it: recall of its recipe by folds over those people.
 
-A test split of three or four recordings tells nothing. Here the recipe is trained once for each fold, with the fold's
+A test split of three or four recordings shows nothing. Here the recipe is trained once for each fold, with the fold's
 recordings kept for the test, so that every recording is tested by a model that never heard its speaker. The model that
 ships is none of these; what is measured is its recipe.
 """
