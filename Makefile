@@ -1,8 +1,9 @@
 # make demo         set up the runtime and find "marvin" in a recording
 # make test         set up everything and run the tests, on all cores
-# make test-fast    the same in under a minute: without trainings, speech synthesis, sound devices and all that is slow
+# make test-fast    laws, runtime and tools in a minute: without trainings, synthesis, sound devices and whole commands
 # make check        lint and types
 # make system-deps  PortAudio and a sound server for the microphone's tests (Debian, Ubuntu)
+# make docs         the documentation as a site, in site/: no broken link, no request to other hosts
 # make bench        cost of the engine on this machine
 
 PYTHON ?= $(firstword $(foreach v,python3.11 python3.12 python3.13 python3,$(shell command -v $(v) 2>/dev/null)))
@@ -14,7 +15,7 @@ BIN := $(VENV)/bin
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test test-fast check system-deps bench clean
+.PHONY: demo test test-fast check docs system-deps bench clean
 
 demo: $(VENV)/.runtime
 	@echo 'wakeword scan --point fpr=0.05 assets/audio/demo.flac'
@@ -35,6 +36,11 @@ check: $(VENV)/.development
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+docs: $(VENV)/.docs
+	$(BIN)/zensical build --strict
+	@! grep -rlE '<(script|img|iframe)[^>]+src="https?://|<link[^>]+(stylesheet|preconnect|icon)[^>]+https?://' site --include='*.html' \
+		|| { echo 'expected a site that asks no other host, got the links above' >&2; exit 1; }
+
 bench: $(VENV)/.development
 	$(BIN)/wakeword bench
 
@@ -53,6 +59,10 @@ $(VENV)/.development: pyproject.toml | $(BIN)/python
 	$(PIP) --editable '.[train,dev]'
 	@touch $@ $(VENV)/.runtime
 
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(PIP) --editable '.[docs]'
+	@touch $@ $(VENV)/.runtime
+
 system-deps:
 	@command -v apt-get >/dev/null || { echo 'expected apt-get; install PortAudio and PulseAudio with your own package manager' >&2; exit 1; }
 	@sudo=; test "$$(id -u)" = 0 || sudo=sudo; \
@@ -61,4 +71,4 @@ system-deps:
 		libportaudio2 pulseaudio pulseaudio-utils libasound2-plugins
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
