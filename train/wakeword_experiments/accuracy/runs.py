@@ -1,11 +1,10 @@
 """What the commands ``accuracy`` and ``folds`` do, from their options to the written pages."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from wakeword.errors import ConfigError
-from wakeword.files import replacing
+from wakeword.files import replacing, write_json
 from wakeword_experiments.accuracy.folds import folds_page, measure_folds
 from wakeword_experiments.accuracy.held_out import Report
 from wakeword_experiments.accuracy.measurement import Bench, measure_accuracy, read_record, write_accuracy
@@ -40,7 +39,6 @@ def run_folds(config: Path, methods: Sequence[str], count: int, bench: Bench, ou
     settings = read_config(config)
     record = measure_folds(settings, list(dict.fromkeys(methods or [settings.method])), count, bench)
     name = f"folds-{'-'.join(settings.keyword.split())}"
-    with replacing(out / f"{name}.json") as temporary:
-        temporary.write_text(json.dumps(record | {"command": command}, indent=1) + "\n", encoding="utf-8")
+    write_json(out / f"{name}.json", record | {"command": command})
     with replacing(out / f"{name}.md") as temporary:
         temporary.write_text(folds_page(record, figures=f"{name}.json"), encoding="utf-8")
