@@ -1,5 +1,6 @@
 # make demo         set up the runtime and find "marvin" in a recording
-# make test         set up everything and run the tests
+# make test         set up everything and run the tests, on all cores
+# make test-fast    laws, runtime and tools in a minute: without trainings, synthesis, sound devices and whole commands
 # make check        lint and types
 # make system-deps  PortAudio and a sound server for the microphone's tests (Debian, Ubuntu)
 # make bench        cost of the engine on this machine
@@ -9,9 +10,11 @@ PYTHON ?= $(firstword $(foreach v,python3.11 python3.12 python3.13 python3,$(she
 TORCH ?= torch==2.13.0
 VENV ?= .venv
 BIN := $(VENV)/bin
+# The cores are shared out among workers, so that each works with one thread.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test check system-deps bench clean
+.PHONY: demo test test-fast check system-deps bench clean
 
 demo: $(VENV)/.runtime
 	@echo 'wakeword scan --point fpr=0.05 assets/audio/demo.flac'
@@ -22,7 +25,10 @@ demo: $(VENV)/.runtime
 	@echo 'To listen to the microphone:  $(BIN)/wakeword listen --keyword marvin'
 
 test: $(VENV)/.development
-	$(BIN)/python -m pytest
+	$(PYTEST)
+
+test-fast: $(VENV)/.development
+	$(PYTEST) -m 'not slow' tests/test_layers.py tests/runtime tests/tools
 
 check: $(VENV)/.development
 	$(BIN)/ruff check .

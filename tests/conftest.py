@@ -1,4 +1,4 @@
-"""Fixtures shared by all tests."""
+"""Fixtures shared by all tests, and how they share the processors."""
 
 import signal
 
@@ -29,3 +29,34 @@ def low_model() -> Model:
 def high_model() -> Model:
     """Keyword "high": fires on the high bursts of ``builders.bursts``."""
     return parse_model(band_model_bytes("high", -1))
+
+
+SLOW = (
+    *("tests/train/", "tests/experiments/", "tests/test_examples.py", "tests/test_product.py"),
+    *("tests/tools/bench/", "tests/tools/cli/", "tests/tools/soak/", "tests/tools/clips/test_synthesize.py"),
+    *("tests/tools/engines/test_isolation.py", "tests/tools/engines/test_registry.py"),
+    *(f"tests/runtime/microphone/test_{name}.py" for name in ("faults", "microphone", "examples_device")),
+    *(f"tests/runtime/microphone/test_{name}_device.py" for name in ("doctor", "listen", "record")),
+)
+"""Files whose tests are marked ``slow``: trainings, synthesis, whole commands over recordings, sound devices."""
+
+FIRST = ("microphone", "tests/train/", "tests/experiments/", "tests/tools/")
+"""What takes long begins first, so that no worker ends with it alone."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Which tests are slow, which go to one worker (``--dist loadgroup``), and which begin.
+
+    The tests of a file share what its fixtures made. Those of a microphone hear in real time and would disturb each
+    other.
+    """
+    places: dict[pytest.Item, int] = {}
+    for item in items:
+        file = item.path.relative_to(item.config.rootpath).as_posix()
+        group = "microphone" if "/microphone/" in file else file
+        item.add_marker(pytest.mark.xdist_group(group))
+        if file.startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
+        places[item] = next((place for place, name in enumerate(FIRST) if group.startswith(name)), len(FIRST))
+    items.sort(key=places.__getitem__)

@@ -1,6 +1,8 @@
-"""Writing files so that a reader sees the old one or the whole new one, never a half."""
+"""Writing files and folders so that a reader sees the old one or the whole new one, never a half."""
 
+import json
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,3 +43,27 @@ def require_absent(folder: Path) -> None:
     """``ConfigError`` if there is something where a new folder is to be made."""
     if folder.exists():
         raise ConfigError(f"expected a folder that is not there yet, found {folder}; remove it or choose another")
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A temporary folder beside ``path`` that takes its name when the block ends well, and goes when it does not.
+
+    Raises ``ConfigError`` if there is something of that name already, and ``OSError`` as the file system does.
+    """
+    require_absent(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+    try:
+        yield temporary
+        # mkdtemp makes folders for their owner alone; give the new one the usual rights.
+        temporary.chmod(0o777 & ~_UMASK)
+        temporary.replace(path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def write_json(path: Path, content: object) -> None:
+    """Write ``content`` as JSON, indented, by ``replacing``. ``ValueError`` for numbers that JSON lacks, such as NaN."""
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")

@@ -21,7 +21,7 @@ def test_help_names_every_experiment() -> None:
 
 
 def test_a_known_error_is_one_line(monkeypatch, capsys, tmp_path) -> None:
-    monkeypatch.setattr(sys, "argv", ["wakeword-experiments", "half-zeros", "--mnist", str(tmp_path)])
+    monkeypatch.setattr(sys, "argv", ["wakeword_experiments", "half-zeros", "--mnist", str(tmp_path)])
     with pytest.raises(SystemExit) as ended:
         cli.main()
     complaint = capsys.readouterr().err.strip()
@@ -38,7 +38,7 @@ def test_an_experiment_writes_its_page(monkeypatch, tmp_path) -> None:
     zeros, ones, source = digits.zeros_and_ones()
     monkeypatch.setattr(pages, "zeros_and_ones", lambda mnist: (zeros[:40], ones[:40], source))
     lines: list[str] = []
-    pages.halves(tmp_path, [0, 1], "wakeword-experiments half-zeros", lines.append, mnist=None)
+    pages.halves(tmp_path, [0, 1], "python -m wakeword_experiments half-zeros", lines.append, mnist=None)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["half-zeros.json", "half-zeros.md", "half-zeros.png"]
     rows = json.loads((tmp_path / "half-zeros.json").read_text())["rows"]
     assert [(row["method"], row["seed"]) for row in rows] == [(m, s) for s in (0, 1) for m in ("BCE", "DROCC-LF")]
@@ -47,7 +47,7 @@ def test_an_experiment_writes_its_page(monkeypatch, tmp_path) -> None:
 
 def test_absolute_paths_stay_out_of_the_record(monkeypatch, tmp_path) -> None:
     monkeypatch.setattr(sys, "argv", ["x", "one-class-audio", "--data", str(tmp_path / "words"), "--seeds", "2"])
-    assert cli._command() == "wakeword-experiments one-class-audio --data words --seeds 2"
+    assert cli._command() == "python -m wakeword_experiments one-class-audio --data words --seeds 2"
 
 
 def test_nothing_depends_on_the_experiments() -> None:

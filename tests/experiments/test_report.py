@@ -70,7 +70,7 @@ def test_results_are_written_and_can_be_read_back(tmp_path) -> None:
         tmp_path,
         "near-far",
         title="Near and far",
-        command="wakeword-experiments near",
+        command="python -m wakeword_experiments near",
         settings=settings,
         rows=ROWS,
         body=["One paragraph."],
@@ -83,6 +83,12 @@ def test_results_are_written_and_can_be_read_back(tmp_path) -> None:
     assert record["settings"] == settings
     assert record["seconds"] == 1.3
     page = (tmp_path / "near-far.md").read_text()
-    for part in ("# Near and far", "near-far.png", "One paragraph.", "`wakeword-experiments near`", "near-far.json"):
+    for part in (
+        "# Near and far",
+        "near-far.png",
+        "One paragraph.",
+        "`python -m wakeword_experiments near`",
+        "near-far.json",
+    ):
         assert part in page
     assert (tmp_path / "near-far.png").read_bytes().startswith(b"\x89PNG")

@@ -1,6 +1,7 @@
 """Laws of the MFCC front end."""
 
 import dataclasses
+import os
 import subprocess
 import sys
 
@@ -112,7 +113,9 @@ all_threads, this_thread = time.process_time(), time.thread_time()
 wakeword.mfcc(signal)
 print((time.process_time() - all_threads) / (time.thread_time() - this_thread))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    # As many threads as the machine gives, whatever these tests were limited to.
+    free = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    done = subprocess.run([sys.executable, "-c", code], env=free, capture_output=True, text=True, check=True)
     assert float(done.stdout) < 1.1
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from wakeword import ConfigError
 from wakeword.errors import DataError
-from wakeword_tools.clips.synthesize import MANIFEST
+from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.splits import split_texts
 from wakeword_train import DataFolders, TrainConfig

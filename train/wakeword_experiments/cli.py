@@ -1,4 +1,4 @@
-"""``wakeword-experiments``: one command for each experiment, its options and one call.
+"""``python -m wakeword_experiments``: one command for each experiment, its options and one call.
 
 Each command imports its experiment when it is called: torch, scikit-learn and matplotlib take seconds to load, which
 ``--help`` must not, and only some of the experiments need scikit-learn.
@@ -13,7 +13,7 @@ import typer
 from wakeword.errors import WakewordError
 
 app = typer.Typer(
-    name="wakeword-experiments",
+    name="wakeword_experiments",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
@@ -81,7 +81,7 @@ def one_class_audio(
 Words = Annotated[str, typer.Option("--words", help="Keywords, with commas between them.")]
 Data = Annotated[Path, typer.Option("--data", help="Folder of Speech Commands: a folder per word.")]
 NoiseFolder = Annotated[Path | None, typer.Option("--noise", help="Sounds to mix in.")]
-Sides = Annotated[str, typer.Option("--split", help="published, or dealt for an excerpt of Speech Commands.")]
+SplitName = Annotated[str, typer.Option("--split", help="published, or dealt for an excerpt of Speech Commands.")]
 Work = Annotated[Path, typer.Option("--work", help="For synthesised clips and finished runs: a later call goes on.")]
 Processes = Annotated[int, typer.Option("--processes", min=1, help="Networks that are trained at a time.")]
 HeldOut = Annotated[int, typer.Option("--held-out", help="Most clips of each group for validation and test each.")]
@@ -93,7 +93,7 @@ def wake_words(
     data: Data,
     words: Words = "marvin,seven,forward,follow",
     noise: NoiseFolder = None,
-    split: Sides = "published",
+    split: SplitName = "published",
     seeds: Seeds = 5,
     regimes: Annotated[str, typer.Option("--regimes", help="Of paper, unseen and seen.")] = "paper,seen",
     further_seeds: Annotated[
@@ -126,7 +126,7 @@ def ablations(
     data: Data,
     words: Words = "marvin,seven",
     noise: NoiseFolder = None,
-    split: Sides = "published",
+    split: SplitName = "published",
     seeds: Seeds = 3,
     held_out: HeldOut = 600,
     bank: Bank = 4_800,
@@ -224,7 +224,7 @@ def _begin(seeds: int) -> list[int]:
 def _command() -> str:
     """The command line as it was given, for the record; of the paths only the last part."""
     arguments = [Path(argument).name if Path(argument).is_absolute() else argument for argument in sys.argv[1:]]
-    return " ".join(["wakeword-experiments", *arguments])
+    return " ".join(["python -m wakeword_experiments", *arguments])
 
 
 def main() -> None:
@@ -232,5 +232,5 @@ def main() -> None:
     try:
         app()
     except (WakewordError, OSError) as error:
-        print(f"wakeword-experiments: {error}", file=sys.stderr)
+        print(f"wakeword_experiments: {error}", file=sys.stderr)
         sys.exit(1)

@@ -10,12 +10,12 @@ from wakeword.model import read_model
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.calibrate import calibrate_point
 from wakeword_tools.measure.intervals import clopper_pearson
-from wakeword_tools.measure.rates import Target, choose
+from wakeword_tools.measure.rates import DEFAULT_TARGETS, RateKind, Target, choose
 from wakeword_tools.measure.recordings import SCORED_KINDS, Scored, score_files
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_tools.measure.thresholds import just_above, threshold_allowing, with_room
 from wakeword_train.enrol import Enrolment
-from wakeword_train.points import FPR_TARGETS, HOURLY_TARGETS, Report
+from wakeword_train.points import Report
 
 
 def enrolled_points(base: Path, enrolment: Enrolment, report: Report) -> list[OperatingPoint]:
@@ -33,10 +33,8 @@ def enrolled_points(base: Path, enrolment: Enrolment, report: Report) -> list[Op
         # A model without thresholds is better than none.
         report(f"no operating points: {error}")
         return []
-    points = [measured.point(target) for target in FPR_TARGETS]
-    if measured.hours:
-        points += [measured.point(target) for target in HOURLY_TARGETS]
-    else:
+    points = [measured.point(target) for target in DEFAULT_TARGETS if target.kind is RateKind.FPR or measured.hours]
+    if not measured.hours:
         points += [
             measured.handed_on(point) for point in models[0].card.operating_points if point.kind == "fa_per_hour"
         ]

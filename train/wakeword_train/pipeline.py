@@ -1,17 +1,15 @@
 """What ``wakeword train`` does: synthesise what the settings ask for, train, calibrate, put the model into place."""
 
 import dataclasses
-import json
 import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from wakeword.files import replacing
 from wakeword.sources import audio_files
+from wakeword_tools.clips.manifest import recorded_row, write_manifest
 from wakeword_tools.kinds import Split
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS
 from wakeword_train.config import TrainConfig
-from wakeword_train.data.clips import MANIFEST
 from wakeword_train.loop import Progress
 from wakeword_train.placement import check_target, file_stem, put_into_place
 from wakeword_train.points import Report, calibration_points
@@ -34,12 +32,12 @@ def train_model(
 ) -> TrainingResult:
     """Train a model for ``config.keyword``, as ``wakeword train`` does, and write it, calibrated, to ``out``.
 
-    ::
-
-        config = TrainConfig(keyword="hey marvin", encoder="speech")
-        folders = DataFolders(positives=[Path("takes")], background=[Path("podcasts")])
-        result = train_model(config, folders, "hey_marvin.onnx", report=print)
-        detector = wakeword.Detector(wakeword.read_model(result.path))
+    ```python
+    config = TrainConfig(keyword="hey marvin", encoder="speech")
+    folders = DataFolders(positives=[Path("takes")], background=[Path("podcasts")])
+    result = train_model(config, folders, "hey_marvin.onnx", report=print)
+    detector = wakeword.Detector(result.path)
+    ```
 
     What ``config.synthesis`` asks for is synthesised first, and the keyword itself where no recordings of it are given.
     Clips and the checkpoint go to a folder of the keyword's in ``work``; clips of the same settings are used again, and
@@ -77,9 +75,7 @@ def returning_negatives(folders: Sequence[Path], work: Path) -> Path:
     for folder in folders:
         saved = folder / FALSE_ACCEPTS
         for path in audio_files(saved if saved.is_dir() else folder):
-            row = {"file": str(path.resolve()), "text": "", "source": f"false accept {path.stem}", "split": Split.TRAIN}
-            rows.append(json.dumps({**row, "synthetic": False}) + "\n")
+            rows.append(recorded_row(path, "", f"false accept {path.stem}", Split.TRAIN))
     target = work / "extended-negatives"
-    with replacing(target / MANIFEST) as temporary:
-        temporary.write_text("".join(rows), encoding="utf-8")
+    write_manifest(target, rows)
     return target

@@ -8,13 +8,9 @@ from wakeword.errors import CalibrationError, WakewordError
 from wakeword.model import read_model
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.calibrate import calibrate_point, check_scores
-from wakeword_tools.measure.evaluate import DEFAULT_FPRS, DEFAULT_RATES
-from wakeword_tools.measure.rates import RateKind, Target
+from wakeword_tools.measure.rates import DEFAULT_TARGETS
 from wakeword_tools.measure.recordings import SCORED_KINDS, score_files
 from wakeword_train.data.clips import Clip
-
-FPR_TARGETS = tuple(Target(RateKind.FPR, value) for value in DEFAULT_FPRS)
-HOURLY_TARGETS = tuple(Target(RateKind.FA_PER_HOUR, value) for value in DEFAULT_RATES)
 
 Report = Callable[[str], None]
 """Gets a line on what is being done, or a warning."""
@@ -33,7 +29,7 @@ def calibration_points(model_path: Path, held_out: list[Clip], report: Report) -
         return []
     synthetic = sum(clip.synthetic for clip in held_out if clip.kind is Kind.POSITIVE)
     data = f"validation side of the training data: {scored.description}; {synthetic} positives are synthetic"
-    for target in (*FPR_TARGETS, *HOURLY_TARGETS):
+    for target in DEFAULT_TARGETS:
         try:
             points.append(
                 calibrate_point(scored.sets[0], target, data=data, fingerprint=scored.fingerprint, warn=report)

@@ -1,6 +1,7 @@
 """Options that several commands share, and the detector that they describe."""
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -45,35 +46,45 @@ def finite(value: float) -> float:
     return value
 
 
-def open_detector(
-    keywords: list[str] | None,
-    models: list[Path] | None,
-    *,
-    threshold: float | None,
-    point: str | None,
-    channel: int | None = None,
-    min_gap: float | None = None,
-    pre_roll: float = 0.5,
-    provider: str = "cpu",
-) -> Detector:
-    """The detector that the options describe; ``min_gap`` and ``pre_roll`` in seconds.
+@dataclass(frozen=True)
+class DetectorSettings:
+    """What is to be detected, and how."""
+
+    keywords: list[str] | None
+    """Of shipped models; without these and ``models`` the default keyword."""
+    models: list[Path] | None
+    threshold: float | None
+    point: str | None
+    """Name of an operating point. Without it and ``threshold`` the one that the model chooses."""
+    channel: int | None = None
+    """The one that is heard; ``None``: the mean of all."""
+    min_gap: float | None = None
+    """Seconds between two detections of a keyword."""
+    pre_roll: float = 0.5
+    """Seconds of audio that a detection holds from before the word."""
+    provider: str = "cpu"
+
+
+def open_detector(settings: DetectorSettings) -> Detector:
+    """The detector that the settings describe.
 
     Raises ``typer.BadParameter`` if they exclude each other, ``ModelError`` and ``ConfigError`` as ``Detector`` does.
     """
-    if threshold is not None and point is not None:
+    if settings.threshold is not None and settings.point is not None:
         raise typer.BadParameter("give --threshold or --point, not both")
+    keywords, models, min_gap = settings.keywords or [], settings.models or [], settings.min_gap
     if not keywords and not models:
         keywords = [DEFAULT_KEYWORD]
-    loaded = [load_model(keyword, provider=provider) for keyword in keywords or ()]
-    loaded += [read_model(path, provider=provider) for path in models or ()]
+    loaded = [load_model(keyword, provider=settings.provider) for keyword in keywords]
+    loaded += [read_model(path, provider=settings.provider) for path in models]
     # Rounded first, so that 0.07 s are 7 frames and not the 8 that floating point makes of them.
     frames_in = SAMPLE_RATE / FeatureConfig().hop_length
     return Detector(
         loaded,
-        threshold=threshold,
-        point=point,
-        channel=channel,
+        threshold=settings.threshold,
+        point=settings.point,
+        channel=settings.channel,
         refractory=DEFAULT_REFRACTORY if min_gap is None else math.ceil(round(min_gap * frames_in, 6)),
-        pre_roll=pre_roll,
-        provider=provider,
+        pre_roll=settings.pre_roll,
+        provider=settings.provider,
     )

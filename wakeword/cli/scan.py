@@ -12,7 +12,14 @@ import typer
 from wakeword.cli.console import complain, note, progress
 from wakeword.cli.formats import FORMATS, Format, FormatName, Write
 from wakeword.cli.listen.playing import Watched, naming
-from wakeword.cli.options import KeywordOption, ModelOption, PointOption, ThresholdOption, open_detector
+from wakeword.cli.options import (
+    DetectorSettings,
+    KeywordOption,
+    ModelOption,
+    PointOption,
+    ThresholdOption,
+    open_detector,
+)
 from wakeword.engine import Detector
 from wakeword.errors import AudioError, ConfigError
 from wakeword.files import replacing
@@ -48,7 +55,7 @@ def scan(
     Folders are searched for audio files to any depth. Every recording is a stream of its own; times are seconds of
     the recording. One that cannot be read is reported, the others are scanned, and the exit status is then 1.
     """
-    scan_recordings(open_detector(keyword, model, threshold=threshold, point=point), files, form, out)
+    scan_recordings(open_detector(DetectorSettings(keyword, model, threshold, point)), files, form, out)
 
 
 def scan_recordings(detector: Detector, paths: list[Path], form: FormatName, out: Path | None) -> None:

@@ -8,9 +8,10 @@ import pytest
 
 from wakeword.errors import DataError
 from wakeword_experiments.accuracy.folds import fold_folders, fold_identity, folds_page, plan_folds
+from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import TrainConfig
-from wakeword_train.data.clips import MANIFEST, Clip
+from wakeword_train.data.clips import Clip
 from wakeword_train.training import DataFolders
 
 

@@ -21,6 +21,9 @@ from wakeword.audio import SAMPLE_RATE, read_audio
 DEMO = ROOT / "assets" / "audio" / "demo.flac"
 MARVIN = ROOT / "assets" / "models" / "marvin.onnx"
 LIMIT_SECONDS = 3.0
+GONE_SECONDS = 4.5
+"""Until a device that vanished is an error: 2.5 s on a calm machine, of which 2 are the watchdog's. If it took its
+patience with a device that never delivered (5 s), or waited for a driver that hangs, that would be longer."""
 
 
 @pytest.fixture(scope="module")
@@ -126,13 +129,15 @@ def test_a_device_that_vanishes_is_an_error(
 ) -> None:
     """The first two end the stream, the third only stops the blocks, and after the last even closing hangs."""
     with listening(own_microphone, *spoken[0], "--no-reconnect") as process:
-        time.sleep(0.3)
+        own_microphone.play(spoken[2])
+        assert process.stdout is not None
+        process.stdout.readline()  # that it hears, however slow the machine is
         own_microphone.vanish(how)
         status, errors, seconds = ended(process)
     assert status == 1
     assert len(errors) == 1
     assert errors[0].startswith("wakeword: 'default' has ")
-    assert seconds < LIMIT_SECONDS
+    assert seconds < GONE_SECONDS
 
 
 def test_devices_are_found_by_number_and_by_part_of_a_name(

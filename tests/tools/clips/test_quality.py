@@ -9,8 +9,9 @@ import pytest
 
 from wakeword.audio import write_audio
 from wakeword.errors import DataError
+from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.clips.quality import hear, table
-from wakeword_tools.clips.synthesize import MANIFEST, synthesize
+from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
 from wakeword_tools.makers.near_negatives import section
@@ -41,7 +42,7 @@ def test_what_is_no_speech_is_found(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_manifest_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"expected a set"):
+    with pytest.raises(DataError, match=r"expected a manifest\.jsonl"):
         list(hear(tmp_path))
 
 

@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 
 from wakeword import SynthesisError
 from wakeword.cli import app
+from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.clips.plan import Recipe, plan, render
-from wakeword_tools.clips.synthesize import MANIFEST, rebuild, synthesize
+from wakeword_tools.clips.synthesize import rebuild, synthesize
 from wakeword_tools.engines import programs
 from wakeword_tools.engines.command import CommandSynthesizer, command_voices, read_command_voices
 from wakeword_tools.engines.festival import FestivalSynthesizer

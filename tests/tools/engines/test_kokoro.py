@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 
 from wakeword import ConfigError, SynthesisError
 from wakeword.cli import app
-from wakeword_tools.clips.synthesize import MANIFEST, rebuild
+from wakeword_tools.clips.manifest import MANIFEST
+from wakeword_tools.clips.synthesize import rebuild
 from wakeword_tools.engines.kokoro import KokoroSynthesizer, kokoro_voices
 from wakeword_tools.engines.kokoro_network import ENVIRONMENT
 from wakeword_tools.engines.registry import english_voices

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.files import replacing
+from wakeword.files import replacing, write_json
 from wakeword_tools.bench.contenders import OURS
 from wakeword_tools.bench.report import BLOCKS, Report
 from wakeword_tools.bench.tables import cost_table, keyword_table, latency_table, start_table, stream_table
@@ -47,9 +47,7 @@ def write_page(page: Path, report: Report) -> None:
     Figures of ``wakeword_tools.soak`` that lie there (``soak.json``, ``soak-microphone.json``, ``fuzz.json``) become part
     of the page. Raises ``OSError`` as the file system does.
     """
-    figures = page.parent / "results" / f"{page.stem}.json"
-    with replacing(figures) as temporary:
-        temporary.write_text(json.dumps(report.to_json(), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    write_json(page.parent / "results" / f"{page.stem}.json", report.to_json())
     write_again(page)
 
 

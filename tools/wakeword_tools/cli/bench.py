@@ -1,16 +1,11 @@
 """``wakeword bench``: what listening costs on this machine."""
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from wakeword.cli.console import note, progress
 from wakeword.cli.options import DEFAULT_KEYWORD
-
-if TYPE_CHECKING:
-    from wakeword_tools.bench.report import Report
 
 
 def bench(
@@ -39,43 +34,18 @@ def bench(
 
     pymicro-wakeword, openwakeword and pyopen-wakeword are measured beside it, as far as they are installed.
     """
-    if keyword is not None and model is not None:
-        raise typer.BadParameter("give --keyword or --model, not both")
-    from wakeword_tools.bench.benchmark import benchmark
-    from wakeword_tools.bench.streams import STREAM_COUNTS
+    # Here, as help need not wait for the engine.
+    from wakeword_tools.cli.benchmarking import BenchSettings, run_benchmark
 
-    with progress("measuring", 1.0) as update:
-        done = benchmark(
-            str(model.resolve()) if model is not None else keyword or DEFAULT_KEYWORD,
+    run_benchmark(
+        BenchSettings(
+            keyword,
+            model,
             seconds=seconds,
             repeats=repeats,
             paced_seconds=paced_seconds,
-            stream_counts=streams or STREAM_COUNTS,
-            advance=update,
+            streams=streams or (),
+            as_json=as_json,
+            report=report,
         )
-    for name, reason in done.absent.items():
-        note(f"{name}: {reason}; measured without it")
-    if report is not None:
-        from wakeword_tools.bench.page import write_page
-
-        write_page(report, done)
-    if as_json:
-        print(json.dumps(done.to_json(), allow_nan=False))
-    else:
-        _print(done)
-
-
-def _print(report: "Report") -> None:
-    from wakeword.cli.tables import console, table
-    from wakeword_tools.bench.tables import tables
-
-    screen = console()
-    screen.print(
-        f"{report.machine['processor']}; {report.model}; medians of {report.repeats} turns of {report.seconds:g} s"
     )
-    for one in tables(report):
-        made = table(one.title, *one.columns)
-        for row in one.rows:
-            made.add_row(*row)
-        screen.print(made)
-    screen.print(f"A window ends every {report.hop_ms:g} ms: a word waits up to that long for its score.")

@@ -1,7 +1,6 @@
 """What decides the samples of a clip, drawn from a seed, and the clip itself."""
 
 import dataclasses
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -12,12 +11,10 @@ from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import SynthesisError
 from wakeword.features import Array
 from wakeword_tools.engines.espeak import ESPEAK
-from wakeword_tools.engines.registry import engine_named, engine_of, takes_phonemes, voice_named
+from wakeword_tools.engines.registry import engine_of, takes_phonemes
 from wakeword_tools.engines.synthesizer import Prosody
 from wakeword_tools.engines.voices import Voice
-from wakeword_tools.kinds import Split
 
-MANIFEST = "manifest.jsonl"
 MOODS = ("{}", "{}", "{}!", "{}?", "{}.")
 """Said flat, with emphasis, as a question and as the end of a sentence."""
 
@@ -45,44 +42,6 @@ class Recipe:
         if not 0.7 <= self.formants <= 1.4 or self.carrier.count("{}") != 1:
             raise SynthesisError(f"expected formants in 0.7..1.4 and a carrier with one {{}}, got {self}")
 
-    def to_row(self, file: str, *, seed: int) -> dict[str, object]:
-        """The clip's row in a manifest."""
-        return {
-            "file": file,
-            "text": self.text,
-            "engine": self.voice.engine,
-            "voice": self.voice.name,
-            "accent": self.voice.accent,
-            "variant": self.voice.variant,
-            "locator": self.voice.locator,
-            "source": self.voice.source,
-            "split": self.voice.split,
-            "prosody": dataclasses.asdict(self.prosody),
-            "pause_before": self.pause_before,
-            "pause_after": self.pause_after,
-            "formants": self.formants,
-            "carrier": self.carrier,
-            "seed": seed,
-            "licence": self.voice.licence,
-        }
-
-    @classmethod
-    def from_row(cls, line: str) -> "Recipe":
-        """Read a line of a manifest. ``SynthesisError`` if it is malformed or names an unknown voice."""
-        try:
-            row = json.loads(line)
-            return cls(
-                text=row["text"],
-                voice=_voice(row),
-                prosody=Prosody(**row["prosody"]),
-                pause_before=row["pause_before"],
-                pause_after=row["pause_after"],
-                formants=row.get("formants", 1.0),
-                carrier=row.get("carrier", "{}"),
-            )
-        except (ValueError, KeyError, TypeError) as error:
-            raise SynthesisError(f"expected a line of a {MANIFEST}, got {line[:80]!r} ({error})") from error
-
 
 @dataclass(frozen=True)
 class Utterance:
@@ -90,16 +49,6 @@ class Utterance:
 
     recipe: Recipe
     samples: Array
-
-
-def _voice(row: dict[str, str]) -> Voice:
-    """A voice by its name where that says all, any other as the row describes it."""
-    if "locator" not in row or engine_named(row["engine"]).named_voices():
-        return voice_named(row["voice"])
-    # "group" is what the split was called in older manifests.
-    split = Split(row["split"] if "split" in row else row["group"])
-    fields = {name: row[name] for name in ("engine", "accent", "variant", "source", "licence", "locator")}
-    return Voice(row["voice"], split=split, **fields)
 
 
 def plan(
@@ -178,7 +127,7 @@ def level(samples: Array) -> Array:
 
 
 def trim(samples: Array) -> Array:
-    """``(samples,)`` without the silence at its ends: 10 ms blocks 45 dB under the loudest, but for one at each end."""
+    """``(samples,)`` without the silence at its ends: 10 ms blocks 45 dB under the loudest, except one at each end."""
     steps = samples[: len(samples) - len(samples) % _STEP].reshape(-1, _STEP)
     energy = np.square(steps).mean(axis=1)
     loud = np.flatnonzero(energy > energy.max(initial=0.0) * 10**-4.5)

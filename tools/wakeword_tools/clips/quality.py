@@ -5,7 +5,6 @@ and the clips that are empty, clipped or said at an impossible speed.
 """
 
 import importlib.util
-import json
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ import onnxruntime
 from wakeword.audio import SAMPLE_RATE, read_audio
 from wakeword.errors import DataError
 from wakeword.features import Array
-from wakeword_tools.clips.plan import MANIFEST
+from wakeword_tools.clips.manifest import MANIFEST, read_manifest, recipe_of
 
 _BLOCK, _CONTEXT = 512, 64
 _SPEECH = 0.5
@@ -58,19 +57,16 @@ class Heard:
 
 def hear(folder: Path) -> Iterable[Heard]:
     """Each clip of a set with a manifest. ``DataError`` if there is none."""
-    try:
-        rows = [json.loads(line) for line in (folder / MANIFEST).read_text(encoding="utf-8").splitlines()]
-    except (OSError, ValueError) as error:
-        raise DataError(f"{folder}: expected a set of synthesised clips with its {MANIFEST} ({error})") from error
-    for row in rows:
-        samples = read_audio(folder / row["file"])
+    for row in read_manifest(folder / MANIFEST):
+        recipe = recipe_of(row)
+        samples = read_audio(folder / row.file)
         probabilities = speech_probabilities(samples)
         yield Heard(
-            engine=row["engine"],
+            engine=recipe.voice.engine,
             probability=float(probabilities.max()),
             heard=float((probabilities > _SPEECH).sum()) * _BLOCK / SAMPLE_RATE,
-            said=len(samples) / SAMPLE_RATE - row["pause_before"] - row["pause_after"],
-            phonemes=len(row["phonemes"].split()),
+            said=len(samples) / SAMPLE_RATE - recipe.pause_before - recipe.pause_after,
+            phonemes=len(str(row.content.get("phonemes", "")).split()),
             peak=float(np.abs(samples).max()),
         )
 

@@ -1,33 +1,29 @@
 """Sets of spoken clips: who says what and how, drawn from a seed, and written complete or not at all."""
 
-import json
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from wakeword.audio import write_audio
-from wakeword.errors import SynthesisError
-from wakeword.files import require_absent
-from wakeword_tools.clips.plan import MANIFEST, Recipe, Utterance, level, plan, render, trim
+from wakeword.errors import DataError, SynthesisError
+from wakeword.files import new_folder
+from wakeword_tools.clips.manifest import read_manifest, recipe_of, recipe_row, write_manifest
+from wakeword_tools.clips.plan import Recipe, Utterance, plan, render
 from wakeword_tools.engines.isolation import isolated
 from wakeword_tools.engines.registry import engine_of
 from wakeword_tools.engines.voices import Voice
 from wakeword_tools.texts.phonemes import pronunciations
 
 __all__ = [
-    "MANIFEST",
     "Part",
     "Recipe",
     "Utterance",
     "clips",
-    "level",
     "plan",
+    "rebuild",
     "render",
     "synthesize",
     "synthesize_parts",
-    "trim",
 ]
 
 
@@ -101,7 +97,7 @@ def synthesize_parts(
     skipped: Callable[[Recipe, SynthesisError], None] | None = None,
     distances: Mapping[str, float] | None = None,
 ) -> Path:
-    """``synthesize`` with the clips of several parts, for instance the sides of a split, in one folder."""
+    """``synthesize`` with the clips of several parts, for instance one for each split, in one folder."""
     recipes = [
         recipe
         for part in parts
@@ -109,7 +105,7 @@ def synthesize_parts(
     ]
     phonemes = {text: _phonemes(text) for part in parts for text in part.texts}
     rows = [
-        recipe.to_row(f"{index:06}.flac", seed=seed)
+        recipe_row(recipe, f"{index:06}.flac", seed=seed)
         | {"phonemes": phonemes[recipe.text], "distance": (distances or {}).get(recipe.text)}
         for index, recipe in enumerate(recipes)
     ]
@@ -123,21 +119,19 @@ def rebuild(
 ) -> Path:
     """Make the set of a manifest again in the new folder ``out_dir``: the same files, bit for bit.
 
-    That needs the same engines in the same versions. Raises what ``synthesize`` does, and ``SynthesisError`` if
-    the manifest cannot be read.
+    That needs the same engines in the same versions. Raises what ``synthesize`` does, and ``DataError`` if the manifest
+    cannot be read.
     """
-    try:
-        lines = [line for line in Path(manifest).read_text(encoding="utf-8").splitlines() if line.strip()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise SynthesisError(f"{manifest}: expected a {MANIFEST}, could not read it: {error}") from error
-    items = [(Recipe.from_row(line), json.loads(line)) for line in lines]
-    if not items or any(Path(str(row["file"])).name != row["file"] for _, row in items):
-        raise SynthesisError(f"{manifest}: expected rows with the names of files, found none or paths elsewhere")
-    return _make_set(items, Path(out_dir), jobs=jobs, progress=progress, skipped=None)
+    rows = read_manifest(manifest)
+    if not rows or any(Path(row.file).name != row.file for row in rows):
+        raise DataError(f"{manifest}: expected rows with the names of files, found none or paths elsewhere")
+    return _make_set(
+        [(recipe_of(row), row.content) for row in rows], Path(out_dir), jobs=jobs, progress=progress, skipped=None
+    )
 
 
 def _make_set(
-    items: list[tuple[Recipe, dict[str, object]]],
+    items: Sequence[tuple[Recipe, Mapping[str, object]]],
     target: Path,
     *,
     jobs: int,
@@ -145,33 +139,29 @@ def _make_set(
     skipped: Callable[[Recipe, SynthesisError], None] | None,
 ) -> Path:
     """A folder with the file of each row and the rows that have one."""
-    require_absent(target)
     for voice in {recipe.voice.engine: recipe.voice for recipe, _ in items}.values():
-        engine_of(voice)  # an engine that is not installed is told before any work
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+        engine_of(voice)  # before any work: an engine that is not installed is an error
     try:
-        made = []
-        files = [(recipe, temporary / str(row["file"])) for recipe, row in items]
-        results = isolated(_write, files, jobs=jobs) if jobs > 1 or skipped else map(_write, files)
-        for done, ((recipe, row), failure) in enumerate(zip(items, results, strict=True), 1):
-            if failure is None:
-                made.append(json.dumps(row, ensure_ascii=False))
-            elif skipped is None:
-                raise failure
-            else:
-                skipped(recipe, failure)
-            if progress is not None:
-                progress(done)
-        if not made:
-            raise SynthesisError(f"expected clips, but none of {len(items)} could be spoken; try other voices or texts")
-        (temporary / MANIFEST).write_text("\n".join([*made, ""]), encoding="utf-8")
-        temporary.chmod(0o755)
-        temporary.replace(target)
+        with new_folder(target) as folder:
+            files = [(recipe, folder / str(row["file"])) for recipe, row in items]
+            results = isolated(_write, files, jobs=jobs) if jobs > 1 or skipped else map(_write, files)
+            made = []
+            for done, ((recipe, row), failure) in enumerate(zip(items, results, strict=True), 1):
+                if failure is None:
+                    made.append(row)
+                elif skipped is None:
+                    raise failure
+                else:
+                    skipped(recipe, failure)
+                if progress is not None:
+                    progress(done)
+            if not made:
+                raise SynthesisError(
+                    f"expected clips, but none of {len(items)} could be spoken; try other voices or texts"
+                )
+            write_manifest(folder, made)
     except OSError as error:
         raise SynthesisError(f"could not write the clips to {target}: {error}") from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
     return target
 
 

@@ -4,7 +4,6 @@
 clips beside it hold one word each.
 """
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -12,9 +11,9 @@ import numpy as np
 
 from wakeword.audio import SAMPLE_RATE, write_audio
 from wakeword.features import Array
-from wakeword.files import replacing
+from wakeword.files import replacing, write_json
 from wakeword.model import assets_folder
-from wakeword_tools.clips.synthesize import level, trim
+from wakeword_tools.clips.plan import level, trim
 from wakeword_tools.engines.espeak import EspeakSynthesizer
 from wakeword_tools.engines.registry import voice_named
 from wakeword_tools.engines.synthesizer import Prosody
@@ -113,9 +112,7 @@ def main() -> None:
     folder = assets_folder() / "audio"
     samples, words = demo()
     write(folder / "demo.flac", samples)
-    with replacing(folder / "demo.json") as temporary:
-        content = {"file": "demo.flac", "words": [asdict(word) for word in words]}
-        temporary.write_text(json.dumps(content, indent=1) + "\n")
+    write_json(folder / "demo.json", {"file": "demo.flac", "words": [asdict(word) for word in words]})
     for name in _POSITIVE_CLIPS:
         write(folder / f"{KEYWORD}-{name.partition('+')[2]}.flac", clip(name, KEYWORD))
     for name, word in _OTHER_CLIPS:

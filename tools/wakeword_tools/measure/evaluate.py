@@ -7,11 +7,17 @@ from typing import Any
 
 from wakeword.card import ModelCard
 from wakeword_tools.measure.latency import Latency
-from wakeword_tools.measure.rates import Choice, Measured, choose_fa_per_hour, choose_fpr, measure, roc_auc
+from wakeword_tools.measure.rates import (
+    DEFAULT_FA_PER_HOUR,
+    DEFAULT_FPRS,
+    Choice,
+    Measured,
+    choose_fa_per_hour,
+    choose_fpr,
+    measure,
+    roc_auc,
+)
 from wakeword_tools.measure.scores import ScoreSet
-
-DEFAULT_FPRS = (0.03, 0.05)
-DEFAULT_RATES = (0.5,)
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,7 @@ def evaluate(
     card: ModelCard,
     *,
     fprs: Sequence[float] = DEFAULT_FPRS,
-    rates: Sequence[float] = DEFAULT_RATES,
+    rates: Sequence[float] = DEFAULT_FA_PER_HOUR,
     fingerprint: str = "",
 ) -> Report:
     """The report on a model's scores, without noise and latency."""

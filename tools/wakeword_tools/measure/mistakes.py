@@ -1,22 +1,18 @@
 """The worst mistakes of a model as audio, so that somebody can listen to them, and train against them."""
 
 import csv
-import json
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
 from wakeword.audio import SAMPLE_RATE, read_audio, write_audio
-from wakeword.files import require_absent
+from wakeword.files import new_folder, write_json
 from wakeword.model import Model
 from wakeword.scorer import DEFAULT_HOP
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.recordings import Recording, Scored
+from wakeword_tools.measure.reading import Recording
+from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.scores import Scores, ScoreSet, event_windows, stream_scores
 
 FALSE_ACCEPTS = "false-accepts"
@@ -94,7 +90,7 @@ def save_mistakes(folder: Path, mistakes: list[Mistake], *, most: int = MOST) ->
         for number, one in enumerate([some for some in mistakes if some.sort == sort][:most], 1)
     ]
     saved: list[Mistake] = []
-    with _new_folder(folder) as target:
+    with new_folder(folder) as target:
         for sort in (FALSE_ACCEPTS, MISSED):
             (target / sort).mkdir()
         # One file after the other, so that a long recording is decoded once for all of its excerpts.
@@ -114,22 +110,8 @@ def save_mistakes(folder: Path, mistakes: list[Mistake], *, most: int = MOST) ->
 
 def _write_index(folder: Path, saved: list[Mistake]) -> None:
     rows = [asdict(one) for one in saved]
-    (folder / "index.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    write_json(folder / "index.json", rows)
     with (folder / "index.csv").open("w", newline="", encoding="utf-8", errors="backslashreplace") as stream:
         writer = csv.DictWriter(stream, list(Mistake.__dataclass_fields__), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-
-
-@contextmanager
-def _new_folder(target: Path) -> Iterator[Path]:
-    """A temporary folder beside ``target`` that takes its name when the block ends well."""
-    require_absent(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
-    try:
-        yield temporary
-        temporary.chmod(0o755)
-        temporary.replace(target)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)

@@ -21,6 +21,11 @@ from wakeword_tools.measure.intervals import (
 from wakeword_tools.measure.scores import Scores, ScoreSet, events_at, threshold_allowing_events
 from wakeword_tools.measure.thresholds import allowed_at_rate, just_above, threshold_allowing, with_room
 
+DEFAULT_FPRS = (0.03, 0.05)
+"""False positive rates that models are calibrated and judged at where nothing else is asked for."""
+DEFAULT_FA_PER_HOUR = (0.5,)
+"""The same for false accepts an hour."""
+
 _MOST_AN_HOUR = 60.0
 
 
@@ -51,6 +56,12 @@ class Target:
         return f"{self.kind}={self.value:g}"
 
 
+DEFAULT_TARGETS = (
+    *(Target(RateKind.FPR, fpr) for fpr in DEFAULT_FPRS),
+    *(Target(RateKind.FA_PER_HOUR, rate) for rate in DEFAULT_FA_PER_HOUR),
+)
+
+
 @dataclass(frozen=True)
 class Choice:
     """A threshold that keeps a target on the scores that were measured."""
@@ -59,7 +70,7 @@ class Choice:
     allowed: int
     """So many clips or events might have reached it."""
     assurance: float
-    """Probability that it keeps the target on fresh recordings of the same kind: exact but for ties and for the room
+    """Probability that it keeps the target on fresh recordings of the same kind: exact except for ties and for the room
     above the highest score shut out, which only make it higher."""
 
 

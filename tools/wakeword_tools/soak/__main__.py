@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from wakeword import WakewordError
-from wakeword.files import replacing
+from wakeword.files import write_json
 from wakeword_tools.soak import run_fuzz as soak_fuzz
 from wakeword_tools.soak import run_microphone as soak_microphone
 from wakeword_tools.soak import run_push as soak_push
@@ -49,8 +49,7 @@ def main() -> int:
     figures = {**dataclasses.asdict(done), "faults": faults, "python": platform.python_version()}
     logger.info("%s", json.dumps(figures))
     if arguments.report is not None:
-        with replacing(arguments.report) as temporary:
-            temporary.write_text(json.dumps(figures, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        write_json(arguments.report, figures)
     for fault in faults:
         logger.error("fault: %s", fault)
     return 1 if faults else 0

@@ -1,6 +1,6 @@
 """A word of which a handful of people have said it: recall of its recipe by folds over those people.
 
-A test split of three or four recordings tells nothing. Here the recipe is trained once for each fold, with the fold's
+A test split of three or four recordings shows nothing. Here the recipe is trained once for each fold, with the fold's
 recordings kept for the test, so that every recording is tested by a model that never heard its speaker. The model that
 ships is none of these; what is measured is its recipe.
 """
@@ -15,7 +15,6 @@ from typing import Any
 
 from wakeword.card import ModelCard
 from wakeword.errors import DataError
-from wakeword.files import replacing
 from wakeword.model import read_model
 from wakeword_experiments.accuracy.contenders import ours
 from wakeword_experiments.accuracy.held_out import Clips, Report, data_folders, deal
@@ -23,12 +22,13 @@ from wakeword_experiments.accuracy.measurement import SNR, Bench
 from wakeword_experiments.accuracy.measures import ERRORS_AT, TARGETS, threshold_for
 from wakeword_experiments.accuracy.scores import SplitHeard, SplitScores, score_clips
 from wakeword_experiments.report import markdown_table
+from wakeword_tools.clips.manifest import recorded_row, write_manifest
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.intervals import clopper_pearson
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.scores import events_at
 from wakeword_train.config import TrainConfig
-from wakeword_train.data.clips import MANIFEST, Clip, read_speech_commands
+from wakeword_train.data.clips import Clip, read_speech_commands
 from wakeword_train.encoder.shipped import encoder_path, file_fingerprint
 from wakeword_train.pipeline import train_model
 from wakeword_train.training import DataFolders
@@ -76,12 +76,7 @@ def fold_folders(plan: Plan, fold: int, folders: DataFolders, work: Path) -> Dat
 
 
 def _manifest(folder: Path, clips: Sequence[Clip]) -> Path:
-    rows = [
-        {"file": str(clip.path.resolve()), "text": clip.word, "source": clip.speaker, "split": clip.split}
-        for clip in clips
-    ]
-    with replacing(folder / MANIFEST) as temporary:
-        temporary.write_text("".join(json.dumps(row | {"synthetic": False}) + "\n" for row in rows), encoding="utf-8")
+    write_manifest(folder, [recorded_row(clip.path, clip.word, clip.speaker, clip.split) for clip in clips])
     return folder
 
 
@@ -218,7 +213,7 @@ def folds_page(record: Mapping[str, Any], *, figures: str) -> str:
         f"The recipe of the shipped model (seed {record['seed']}) trained {record['folds']} times by each method, "
         f"each time with a share of the {test['positives']['clips']} recordings "
         f"({test['positives']['speakers']} people) kept for the test: each is found, or not, by a model that never heard "
-        f"its speaker. {encoder} Thresholds come from the validation side. "
+        f"its speaker. {encoder} Thresholds come from the validation split. "
         f"{test['generic']['clips']} other words, {test['close']['clips']} close words; hours are counted once for each "
         "model. In brackets exact 95 % intervals, which take the recordings as independent.",
         markdown_table(

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from wakeword.errors import ConfigError
-from wakeword.files import replacing
+from wakeword.files import replacing, write_json
 from wakeword.model import Model, read_model
 from wakeword_experiments.accuracy.contenders import ELSEWHERE, Contender, ours, peers
 from wakeword_experiments.accuracy.held_out import DEALING, HeldOut, Report, deal, dealing
 from wakeword_experiments.accuracy.measures import ERRORS_AT, errors, figures, paired
-from wakeword_experiments.accuracy.page import page_name, word_page
+from wakeword_experiments.accuracy.page import INDEX, index_page, page_name, word_page
 from wakeword_experiments.accuracy.scores import SplitHeard, score_clips
 from wakeword_experiments.accuracy.summary import summary_page
 from wakeword_experiments.report import versions
@@ -72,8 +72,7 @@ def write_accuracy(record: Mapping[str, Any], figures_file: Path, report_file: P
     ``folds-WORD.json`` beside the figures stands on the page for users in place of the word's first model; the notes that
     lie there are linked.
     """
-    with replacing(figures_file) as temporary:
-        temporary.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    write_json(figures_file, record)
     words = figures_file.with_suffix("")
     notes = figures_file.parent / NOTES
     pages = {
@@ -85,9 +84,10 @@ def write_accuracy(record: Mapping[str, Any], figures_file: Path, report_file: P
             notes=_link(notes, report_file) if notes.is_file() else "",
         )
     }
+    pages[words / INDEX] = index_page(record, summary=_link(report_file, words / INDEX))
     for result in record["keywords"]:
         file = words / page_name(result["keyword"])
-        pages[file] = word_page(result, record, figures=_link(figures_file, file), summary=_link(report_file, file))
+        pages[file] = word_page(result, record, figures=_link(figures_file, file))
     for file, text in pages.items():
         with replacing(file) as temporary:
             temporary.write_text(text, encoding="utf-8")

@@ -13,12 +13,12 @@ from wakeword.card import Rate
 from wakeword_experiments.accuracy.scores import Heard, SplitHeard, SplitScores
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.intervals import clopper_pearson
-from wakeword_tools.measure.rates import RateKind, Target, choose_fa_per_hour, measure
+from wakeword_tools.measure.rates import DEFAULT_TARGETS, RateKind, Target, choose_fa_per_hour, measure
 from wakeword_tools.measure.scores import Scores, ScoreSet
 from wakeword_tools.measure.thresholds import just_above, with_room
 
-TARGETS = (Target(RateKind.FPR, 0.03), Target(RateKind.FPR, 0.05), Target(RateKind.FA_PER_HOUR, 0.5))
-"""Rates of false alarms at which recall is told."""
+TARGETS = DEFAULT_TARGETS
+"""Rates of false alarms at which recall is reported."""
 ERRORS_AT = TARGETS[0].name
 """Target at whose threshold errors are looked at."""
 _MOST_TEXTS = 10

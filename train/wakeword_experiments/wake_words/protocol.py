@@ -11,13 +11,13 @@ from torch import nn
 
 from wakeword_experiments.wake_words.data import SYNTHETIC, Scores, Task
 from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.rates import DEFAULT_FPRS
 from wakeword_tools.measure.thresholds import threshold_at_fpr
 from wakeword_train.fitting import EpochOutcome, FitConfig, fit_tensors
 from wakeword_train.methods.losses import Loss
 from wakeword_train.methods.registry import method_named
 from wakeword_train.model.network import Pooling, WakeWordNetwork
 
-FPR_TARGETS = (0.03, 0.05)
 _SELECTION_RATES = np.linspace(0.01, 0.1, 10)
 """False positive rates over which recall is averaged to choose an epoch: single clips move one of them by too much."""
 
@@ -89,7 +89,7 @@ def _network(config: FitConfig, shape: Shape) -> WakeWordNetwork:
 def measure(test: Mapping[str, Scores], validation: Mapping[str, Scores]) -> dict[str, float]:
     """Percentages on the test, at thresholds from the test itself (the paper's measure) and from validation."""
     row: dict[str, float] = {}
-    for target in FPR_TARGETS:
+    for target in DEFAULT_FPRS:
         name = f"{100 * target:.0f}"
         for group, negatives in (
             ("", mixed_negatives(test)),

@@ -13,12 +13,11 @@ from pathlib import Path
 
 from wakeword.errors import AudioFileError, DataError
 from wakeword.sources import audio_files
+from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.kinds import Kind, Split
 
 TRANSCRIPTS = "transcripts.jsonl"
-"""File in a folder of long recordings that tells what is said in them: a line with ``file`` and ``text`` for each part."""
-MANIFEST = "manifest.jsonl"
-"""File in a folder of synthesised clips that tells the text, voice and split of each."""
+"""File in a folder of long recordings that says what is said in them: a line with ``file`` and ``text`` for each part."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def _official_lists(root: Path) -> dict[str, Split] | None:
 
 
 def hash_split(file_name: str, *, validation: float = 10, testing: float = 10) -> Split:
-    """The rule in the README of Speech Commands: by a hash of the speaker, in per cent, for ever the same."""
+    """The rule in the README of Speech Commands: by a hash of the speaker, in per cent, always the same."""
     speaker = re.sub(r"_nohash_.*$", "", file_name)
     largest = 2**27 - 1
     position = int(hashlib.sha1(speaker.encode()).hexdigest(), 16) % (largest + 1) * (100.0 / largest)
@@ -118,31 +117,17 @@ def read_folder(
     """A folder of clips of one kind, read recursively.
 
     A folder with a manifest says itself which clip is in which split. Otherwise speakers are taken from the file names
-    (``speaker_nohash_n`` and ``speaker-chapter``; any other file counts as a speaker of its own) and dealt out, but for
+    (``speaker_nohash_n`` and ``speaker-chapter``; any other file counts as a speaker of its own) and dealt out, except
     those whom other recordings have ``placed``. Raises ``DataError`` if no audio is there.
     """
     if (root / MANIFEST).is_file():
-        return _read_manifest(root, kind)
+        rows = read_manifest(root / MANIFEST)
+        return [Clip(root / row.file, kind, row.text, row.source, row.split, row.synthetic) for row in rows]
     files = _audio_files(root)
     if not files:
         raise DataError(f"{root}: expected a folder of {kind.value} audio files, found none")
     clips = [Clip(path, kind, path.parent.name, speaker_of(path), Split.TRAIN) for path in files]
     return deal_speakers(clips, placed=placed, validation=validation, testing=testing)
-
-
-def _read_manifest(root: Path, kind: Kind) -> list[Clip]:
-    clips = []
-    for number, line in enumerate((root / MANIFEST).read_text().splitlines(), 1):
-        try:
-            entry = json.loads(line)
-            split = Split(entry["split"] if "split" in entry else entry["group"])
-            synthetic = bool(entry.get("synthetic", True))
-            clips.append(Clip(root / entry["file"], kind, entry["text"], entry["source"], split, synthetic))
-        except (ValueError, KeyError, TypeError) as error:
-            raise DataError(
-                f"{root / MANIFEST}, line {number}: expected file, text, source and split ({error})"
-            ) from error
-    return clips
 
 
 def recordings_with(root: Path, phrase: str) -> set[Path]:
@@ -173,7 +158,7 @@ def _audio_files(root: Path) -> list[Path]:
 
 
 def speaker_of(path: Path) -> str:
-    """The speaker that a file name tells, or the name itself."""
+    """The speaker that a file name gives, or the name itself."""
     name = path.stem
     if "_nohash_" in name:
         return name.split("_nohash_")[0]

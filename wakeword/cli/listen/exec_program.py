@@ -1,4 +1,4 @@
-"""What ``listen --exec`` does: a program at each detection, which nobody waits for."""
+"""What ``listen --exec`` does: it runs a program at each detection and does not wait for it."""
 
 import os
 import shlex
@@ -13,15 +13,12 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as StillSaving
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from wakeword.cli.console import complain
+from wakeword.detection import Detection
 from wakeword.errors import ConfigError
-
-if TYPE_CHECKING:
-    from wakeword import Detection
 
 MAX_RUNNING = 16
 """Programs that may run at a time; those that never end must not pile up for days."""
@@ -49,14 +46,14 @@ class Runner:
         if shutil.which(self._arguments[0]) is None:
             raise ConfigError(f"--exec: there is no program {self._arguments[0]!r} that can be run; check its path")
         self._timeout = timeout or None
-        # Told to each program, as the saving changes that of this process for an instant at each file.
+        # Every program gets the umask of now: another thread may set that of the process for an instant.
         self._umask = os.umask(0)
         os.umask(self._umask)
         self._places = threading.Semaphore(MAX_RUNNING)
         self._starting: set[Future[None]] = set()
         self._skipped = False
 
-    def run(self, detection: "Detection", saved: "Future[Path | None] | None") -> None:
+    def run(self, detection: Detection, saved: Future[Path | None] | None) -> None:
         """Run the program for a detection; its audio is, or is being, ``saved``."""
         if not self._places.acquire(blocking=False):
             if not self._skipped:
@@ -76,7 +73,7 @@ class Runner:
         while any(not one.done() for one in self._starting) and seconds_left() != 0:
             time.sleep(0.01)
 
-    def _attend(self, detection: "Detection", saved: "Future[Path | None] | None", started: "Future[None]") -> None:
+    def _attend(self, detection: Detection, saved: Future[Path | None] | None, started: Future[None]) -> None:
         try:
             try:
                 process = self._start(detection, saved)
@@ -96,10 +93,10 @@ class Runner:
         finally:
             self._places.release()
 
-    def _start(self, detection: "Detection", saved: "Future[Path | None] | None") -> "subprocess.Popen[bytes]":
+    def _start(self, detection: Detection, saved: Future[Path | None] | None) -> subprocess.Popen[bytes]:
         audio = None
         if saved is not None:
-            # On a disk that hangs, the light shall go on all the same.
+            # If the disk hangs, the program runs without the audio.
             with suppress(StillSaving):
                 audio = saved.result(_SECONDS_FOR_SAVING)
         environment = {
@@ -123,12 +120,12 @@ class Runner:
         )
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
+def _end(process: subprocess.Popen[bytes]) -> None:
     """End a program that leads a session of its own, and whatever it started there."""
     if sys.platform == "win32":
         process.kill()
     else:
-        # Not waited for in between: until then nobody else gets its number.
+        # Not waited for in between: until then no other process gets its number.
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGTERM)
             time.sleep(_SECONDS_TO_END)

@@ -3,17 +3,16 @@
 import math
 import sys
 import time
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-if TYPE_CHECKING:
-    from wakeword import Detector, Microphone
-    from wakeword.audio import Samples
-    from wakeword.microphone.events import MicrophoneStats
+from wakeword.audio import Samples, to_mono
+from wakeword.engine import Detector
+from wakeword.microphone.events import MicrophoneStats
+from wakeword.microphone.microphone import Microphone
 
 _REFRESH_SECONDS = 0.1
 # A word lifts the score for a few hops only; the bar falls slowly, so that the eye sees it.
@@ -22,9 +21,9 @@ _SILENCE_DB = -80.0
 
 
 class Meter:
-    """A bar for each keyword's score, the level, and how the microphone fares, on stderr. A context manager."""
+    """A bar for each keyword's score, the level, and what the microphone has counted, on stderr. A context manager."""
 
-    def __init__(self, detector: "Detector") -> None:
+    def __init__(self, detector: Detector) -> None:
         self._detector = detector
         self._held = dict.fromkeys(detector.keywords, 0.0)
         self._drawn = 0.0
@@ -40,8 +39,8 @@ class Meter:
     def __exit__(self, *exc: object) -> None:
         self._live.stop()
 
-    def update(self, block: "Samples", microphone: "Microphone | None") -> None:
-        """Take the newest block, and the microphone if it is from one; draw, if it is time to."""
+    def update(self, block: Samples, microphone: Microphone | None) -> None:
+        """Take the newest block, and the microphone if it comes from one; draw if it is time to."""
         for keyword, score in self._detector.scores.items():
             self._held[keyword] = max(self._held[keyword], score)
         now = time.monotonic()
@@ -51,17 +50,19 @@ class Meter:
         self._live.update(self._table(_level(block), microphone.stats if microphone else None), refresh=True)
         self._held = {keyword: _FALL * score for keyword, score in self._held.items()}
 
-    def _table(self, level: float, stats: "MicrophoneStats | None") -> Table:
+    def _table(self, level: float, stats: MicrophoneStats | None) -> Table:
         table = Table.grid(padding=(0, 2))
         for keyword, score in self._held.items():
             threshold = self._detector.thresholds[keyword]
             style = "bold green" if score >= threshold else "cyan"
             table.add_row(keyword, _bar(score, style), f"{score:.3f}", f"threshold {threshold:.3f}")
-        table.add_row("level", _bar(1 - level / _SILENCE_DB, "yellow"), f"{level:.0f} dB", told(stats) if stats else "")
+        table.add_row(
+            "level", _bar(1 - level / _SILENCE_DB, "yellow"), f"{level:.0f} dB", describe(stats) if stats else ""
+        )
         return table
 
 
-def told(stats: "MicrophoneStats") -> str:
+def describe(stats: MicrophoneStats) -> str:
     """What a microphone has counted, in a few words."""
     lost = stats.dropped_blocks + stats.overflows
     gaps = f"{stats.gaps} gap(s), {stats.gap_seconds:.1f} s" if stats.gaps else "no gap"
@@ -73,10 +74,8 @@ def _bar(share: float, style: str) -> ProgressBar:
     return ProgressBar(total=1, completed=min(1, max(0, share)), width=40, complete_style=style, finished_style=style)
 
 
-def _level(block: "Samples") -> float:
+def _level(block: Samples) -> float:
     """Root mean square of a block in dB of full scale, at least ``_SILENCE_DB``."""
-    from wakeword.audio import to_mono
-
     samples = to_mono(block)
     power = float((samples**2).mean()) if len(samples) else 0.0
     return max(_SILENCE_DB, 10 * math.log10(power + 1e-12))

@@ -3,14 +3,11 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from wakeword.audio import Samples
+from wakeword.cli.listen.stopping import StopSignals
 from wakeword.errors import AudioFormatError
-
-if TYPE_CHECKING:
-    from wakeword import AudioSource
-    from wakeword.audio import Samples
-    from wakeword.cli.listen.stopping import StopSignals
+from wakeword.sources import AudioSource
 
 
 class Watched:
@@ -20,7 +17,7 @@ class Watched:
     """
 
     def __init__(
-        self, source: "AudioSource", watch: "Callable[[Samples], bool | None]", *, stop: "StopSignals | None" = None
+        self, source: AudioSource, watch: Callable[[Samples], bool | None], *, stop: StopSignals | None = None
     ) -> None:
         self.sample_rate = source.sample_rate
         self.seconds = 0.0
@@ -28,7 +25,7 @@ class Watched:
         self._watch = watch
         self._stop = stop
 
-    def blocks(self) -> "Iterator[Samples]":
+    def blocks(self) -> Iterator[Samples]:
         for block in self._source.blocks() if self._stop is None else self._stop.blocks(self._source):
             self.seconds += len(block) / self.sample_rate
             if self._watch(block) is False:

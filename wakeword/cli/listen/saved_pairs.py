@@ -7,12 +7,13 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import numpy as np
+
+from wakeword.audio import write_audio
+from wakeword.detection import Detection
 from wakeword.errors import ConfigError
-
-if TYPE_CHECKING:
-    from wakeword import Detection
+from wakeword.files import replacing
 
 # <keyword>-<time of the detection, UTC>-<number>; that of a temporary file has a dot before and letters after.
 _STEM = r"(?P<stem>[\w-]+-(?P<time>[0-9]{8}T[0-9]{6}\.[0-9]{6})-(?P<number>[0-9]{4,}))"
@@ -25,10 +26,10 @@ _FREED = 0.05
 
 
 class SavedPairs:
-    """Saves detections: the audio as 16-bit WAV, and beside it a JSON file that tells what was found when.
+    """Saves detections: the audio as 16-bit WAV, and a JSON file of the same name that says what was found when.
 
-    A pair is there as a whole or not at all, and its JSON file appears last and goes first: whoever sees it finds the
-    audio. Before the pairs would take more than ``limit`` bytes, the oldest are deleted. Only files that are named as
+    A pair is there as a whole or not at all, and its JSON file appears last and goes first: where it is, the audio is,
+    too. Before the pairs would take more than ``limit`` bytes, the oldest are deleted. Only files that are named as
     those of this class count and are deleted; all others are left alone.
 
     Raises ``ConfigError`` if ``folder`` is a file and ``OSError`` if it cannot be made or read.
@@ -43,13 +44,8 @@ class SavedPairs:
         self._number = 0
         self._sizes = self._listed()
 
-    def save(self, detection: "Detection", moment: datetime) -> Path:
+    def save(self, detection: Detection, moment: datetime) -> Path:
         """Save a detection of that moment; the path of its audio. Raises ``OSError``, and then nothing is saved."""
-        import numpy as np
-
-        from wakeword.audio import write_audio
-        from wakeword.files import replacing
-
         self._number += 1
         keyword = re.sub(r"[^\w-]+", "_", detection.keyword)[:60]
         stem = f"{keyword}-{moment.astimezone(UTC):%Y%m%dT%H%M%S.%f}-{self._number:04d}"
@@ -112,6 +108,6 @@ class SavedPairs:
 
 
 def _age(stem: str) -> tuple[str, int]:
-    """Orders stems by time; the number tells those of one moment apart."""
+    """Orders stems by time; those of one moment by their number."""
     parts = stem.rsplit("-", 2)
     return parts[1], int(parts[2])

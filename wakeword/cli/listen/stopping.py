@@ -1,17 +1,14 @@
-"""The clean end of a command that runs until it is told to stop."""
+"""The clean end of a command that runs until it is stopped."""
 
 import os
 import signal
 import threading
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from types import FrameType
 
-if TYPE_CHECKING:
-    from types import FrameType
-
-    from wakeword import AudioSource
-    from wakeword.audio import Samples
+from wakeword.audio import Samples
+from wakeword.sources import AudioSource
 
 # The parts of the second within which a signal ends the process.
 _TIDY_SECONDS = 0.4
@@ -27,7 +24,7 @@ class StopSignals:
 
     The source ends between two blocks only, so that what a detection sets off is finished: its line, its files. Once
     stopped, the signals stay ignored: a second Ctrl-C must not turn the clean end into a failure. What then still
-    hangs, for instance a pipe that nobody reads, is left behind after 0.8 s, with exit status 0.
+    hangs, for instance a pipe that is not read, is abandoned after 0.8 s, with exit status 0.
     """
 
     def __init__(self) -> None:
@@ -41,7 +38,7 @@ class StopSignals:
         """Seconds that are left for tidying up; ``None`` before a signal came."""
         return None if self._stopped_at is None else max(0.0, self._stopped_at + _TIDY_SECONDS - time.monotonic())
 
-    def blocks(self, source: "AudioSource") -> "Iterator[Samples]":
+    def blocks(self, source: AudioSource) -> Iterator[Samples]:
         """The blocks of ``source`` until a signal comes."""
         self._source = source
         blocks = source.blocks()
@@ -55,7 +52,7 @@ class StopSignals:
                 return
             yield block
 
-    def _stop(self, number: int, frame: "FrameType | None") -> None:
+    def _stop(self, number: int, frame: FrameType | None) -> None:
         if self._stopped_at is not None:
             return
         self._stopped_at = time.monotonic()

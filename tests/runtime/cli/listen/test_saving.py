@@ -200,7 +200,7 @@ def test_half_a_pair_is_never_left(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     replace = Path.replace
     if fails_at == "audio":
-        monkeypatch.setattr("wakeword.audio.write_audio", fail)
+        monkeypatch.setattr("wakeword.cli.listen.saved_pairs.write_audio", fail)
     elif fails_at == "data":
         monkeypatch.setattr(Path, "write_text", fail)
     else:

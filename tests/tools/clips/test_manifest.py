@@ -1,0 +1,88 @@
+"""What is written into a manifest is read from it, and a damaged line is named."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from wakeword.errors import DataError
+from wakeword_tools.clips.manifest import MANIFEST, read_manifest, recipe_of, recipe_row, recorded_row, write_manifest
+from wakeword_tools.clips.plan import Recipe, plan
+from wakeword_tools.clips.synthesize import rebuild
+from wakeword_tools.engines.command import command_voices
+from wakeword_tools.engines.registry import english_voices
+from wakeword_tools.kinds import Split
+
+TEXTS = ["marvin", "Straße", "two\u2028lines"]
+
+
+def recipes() -> list[Recipe]:
+    voices = [*english_voices(Split.TEST), *command_voices("true {wav}", ["ann"], split=Split.TEST)]
+    return plan(TEXTS, voices, count=60, seed=0, max_pause=0.3)
+
+
+def test_recipes_come_back_as_they_were_written(tmp_path: Path) -> None:
+    made = recipes()
+    write_manifest(tmp_path, [recipe_row(recipe, f"{n}.flac", seed=0) for n, recipe in enumerate(made)])
+    rows = read_manifest(tmp_path / MANIFEST)
+    assert [recipe_of(row) for row in rows] == made
+    assert all(row.synthetic and row.split is Split.TEST for row in rows)
+    assert "Straße" in (tmp_path / MANIFEST).read_text(encoding="utf-8")
+
+
+def test_recordings_stay_where_they_are_whatever_their_names(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"no text \xff.wav")
+    write_manifest(tmp_path / "set", [recorded_row(path, "", "ann", split) for split in Split])
+    rows = read_manifest(tmp_path / "set" / MANIFEST)
+    assert [(row.file, row.source, row.split, row.synthetic) for row in rows] == [
+        (str(path.resolve()), "ann", split, False) for split in Split
+    ]
+
+
+def test_the_split_of_an_older_manifest_is_its_group(tmp_path: Path) -> None:
+    row = {"file": "a.flac", "text": "a", "source": "ann", "group": "validation"}
+    write_manifest(tmp_path, [row])
+    assert [one.split for one in read_manifest(tmp_path / MANIFEST)] == [Split.VALIDATION]
+
+
+@pytest.mark.parametrize(
+    "line", ["no json", "{}", '{"text": 1}', "[]", "3", '{"file": "a", "text": "a", "source": "b", "split": "all"}']
+)
+def test_a_line_that_is_none_is_named(line: str, tmp_path: Path) -> None:
+    write_manifest(tmp_path, [recorded_row(tmp_path / "a.wav", "a", "ann", Split.TEST)])
+    with (tmp_path / MANIFEST).open("a") as stream:
+        stream.write(f"\n{line}\n")
+    with pytest.raises(DataError, match=r"manifest\.jsonl, line 3: expected file, text, source and split"):
+        read_manifest(tmp_path / MANIFEST)
+
+
+@pytest.mark.parametrize(
+    "change", [{"prosody": {}}, {"prosody": {"rate": 9}}, {"voice": "espeak-ng:en+nobody"}, {"engine": "x"}]
+)
+def test_a_row_that_is_no_recipe_is_named(change: dict[str, object], tmp_path: Path) -> None:
+    row = recipe_row(recipes()[0], "a.flac", seed=0) | change
+    if change == {"prosody": {}}:
+        del row["prosody"]
+    write_manifest(tmp_path, [row])
+    with pytest.raises(DataError, match=r"line 1: expected how a clip was synthesised"):
+        recipe_of(read_manifest(tmp_path / MANIFEST)[0])
+
+
+@pytest.mark.parametrize("rows", [[], [{"file": "../a.flac"}]])
+def test_a_set_of_no_files_or_of_files_elsewhere_is_not_made_again(
+    rows: list[dict[str, object]], tmp_path: Path
+) -> None:
+    whole = recipe_row(recipes()[0], "a.flac", seed=0)
+    write_manifest(tmp_path, [whole | row for row in rows])
+    with pytest.raises(DataError, match="found none or paths elsewhere"):
+        rebuild(tmp_path / MANIFEST, tmp_path / "set")
+    assert [path.name for path in tmp_path.iterdir()] == [MANIFEST]
+
+
+def test_a_manifest_that_is_not_there_or_no_text_is_told(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="could not read it"):
+        read_manifest(tmp_path / MANIFEST)
+    (tmp_path / MANIFEST).write_bytes(b"\xff" + json.dumps({}).encode())
+    with pytest.raises(DataError, match="could not read it"):
+        read_manifest(tmp_path / MANIFEST)

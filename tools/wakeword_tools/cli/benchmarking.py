@@ -1,0 +1,78 @@
+"""The work of ``wakeword bench``: a benchmark -> tables, a JSON object, or a page."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from wakeword.cli.console import note, progress
+from wakeword.cli.options import DEFAULT_KEYWORD
+from wakeword.cli.tables import console, table
+from wakeword_tools.bench.benchmark import benchmark
+from wakeword_tools.bench.page import write_page
+from wakeword_tools.bench.report import Report
+from wakeword_tools.bench.streams import STREAM_COUNTS
+from wakeword_tools.bench.tables import tables
+
+
+@dataclass(frozen=True)
+class BenchSettings:
+    """What is measured, for how long, and how it is shown.
+
+    Raises ``typer.BadParameter`` for both a keyword and a model.
+    """
+
+    keyword: str | None
+    """Of a shipped model; without it and ``model`` the default keyword."""
+    model: Path | None
+    seconds: float
+    """Of audio in each measurement."""
+    repeats: int
+    """Turns, over which medians are taken."""
+    paced_seconds: float
+    """Of audio that is listened to in real time."""
+    streams: Sequence[int]
+    """Numbers of streams in one pool. Empty: the usual ones."""
+    as_json: bool
+    report: Path | None
+    """The page to write."""
+
+    def __post_init__(self) -> None:
+        if self.keyword is not None and self.model is not None:
+            raise typer.BadParameter("give --keyword or --model, not both")
+
+
+def run_benchmark(settings: BenchSettings) -> None:
+    """Measure, and print what was found. Raises ``ModelError`` if the model cannot be used."""
+    with progress("measuring", 1.0) as update:
+        done = benchmark(
+            str(settings.model.resolve()) if settings.model is not None else settings.keyword or DEFAULT_KEYWORD,
+            seconds=settings.seconds,
+            repeats=settings.repeats,
+            paced_seconds=settings.paced_seconds,
+            stream_counts=settings.streams or STREAM_COUNTS,
+            advance=update,
+        )
+    for name, reason in done.absent.items():
+        note(f"{name}: {reason}; measured without it")
+    if settings.report is not None:
+        write_page(settings.report, done)
+    if settings.as_json:
+        print(json.dumps(done.to_json(), allow_nan=False))
+    else:
+        _print(done)
+
+
+def _print(report: Report) -> None:
+    screen = console()
+    screen.print(
+        f"{report.machine['processor']}; {report.model}; medians of {report.repeats} turns of {report.seconds:g} s"
+    )
+    for one in tables(report):
+        made = table(one.title, *one.columns)
+        for row in one.rows:
+            made.add_row(*row)
+        screen.print(made)
+    screen.print(f"A window ends every {report.hop_ms:g} ms: a word waits up to that long for its score.")

@@ -1,0 +1,100 @@
+"""The work of ``wakeword calibrate``: recordings -> operating points in a model."""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from wakeword.card import OperatingPoint
+from wakeword.cli.console import note
+from wakeword.cli.tables import console
+from wakeword.files import write_json
+from wakeword.model import read_model
+from wakeword_tools.cli.scoring import Folders, score
+from wakeword_tools.cli.tables import points_table
+from wakeword_tools.measure.calibrate import calibrate_point, check_scores, default_name, write_points
+from wakeword_tools.measure.plots import draw
+from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, RateKind, Target
+from wakeword_tools.measure.recordings import Scored
+
+
+@dataclass(frozen=True)
+class CalibrationSettings:
+    """What is calibrated, on what, and for what."""
+
+    model: Path
+    folders: Folders
+    fprs: Sequence[float]
+    """Targets; without any, the usual ones that the recordings allow."""
+    rates: Sequence[float]
+    """Targets of false accepts an hour."""
+    confidence: float | None
+    """The probability with which fresh recordings keep the targets."""
+    default: str | None
+    """Name of the point that listening is to use; ``None``: as before, or the first."""
+    dry_run: bool
+    """The model stays as it is."""
+    plot: Path | None
+    report: Path | None
+
+    def targets(self) -> list[Target]:
+        """What was asked for; if nothing was, the usual targets. Raises ``ConfigError`` for one out of its range."""
+        fprs, rates, folders = self.fprs, self.rates, self.folders
+        if not fprs and not rates:
+            fprs = DEFAULT_FPRS if folders.negatives or folders.near_negatives else ()
+            rates = DEFAULT_FA_PER_HOUR if folders.background else ()
+        targets = [Target(RateKind.FPR, value) for value in fprs]
+        targets += [Target(RateKind.FA_PER_HOUR, value) for value in rates]
+        if not targets:
+            raise typer.BadParameter(
+                "give --negatives or --background, the recordings in which the model is to stay silent"
+            )
+        # Twice the same target is one point.
+        return list({target.name: target for target in targets}.values())
+
+
+def calibrate_model(settings: CalibrationSettings) -> None:
+    """Choose the thresholds, print what was measured, and write points, report and figure.
+
+    Raises ``typer.BadParameter`` if no target follows from the options, ``ModelError`` and ``DataError`` for what cannot
+    be read, and ``CalibrationError`` if one target cannot be met; then nothing is written.
+    """
+    targets = settings.targets()
+    model = read_model(settings.model)
+    scored = score("scoring", [model], settings.folders.find())
+    points = _points(scored, targets, settings.confidence)
+    chosen = settings.default or default_name(model.card, points)
+    console().print(scored.description, points_table(points, chosen), sep="\n")
+    if not settings.dry_run:
+        write_points(settings.model, points, default=settings.default)
+        note(f"{settings.model}: {', '.join(point.name for point in points)} written; listening uses {chosen}")
+    if settings.report is not None:
+        write_json(settings.report, _report(settings, points, default=chosen, fingerprint=scored.fingerprint))
+    if settings.plot is not None:
+        thresholds = {point.name: point.threshold for point in points}
+        draw(settings.plot, {"": scored.sets[0]}, thresholds=thresholds, title=str(settings.model))
+
+
+def _points(scored: Scored, targets: Sequence[Target], confidence: float | None) -> list[OperatingPoint]:
+    scores = scored.sets[0]
+    check_scores(scores, warn=note)
+    return [
+        calibrate_point(
+            scores, target, data=scored.description, fingerprint=scored.fingerprint, confidence=confidence, warn=note
+        )
+        for target in targets
+    ]
+
+
+def _report(
+    settings: CalibrationSettings, points: Sequence[OperatingPoint], *, default: str | None, fingerprint: str
+) -> dict[str, object]:
+    return {
+        "model": str(settings.model),
+        "fingerprint": fingerprint,
+        "written": not settings.dry_run,
+        "default_point": default,
+        "points": [dataclasses.asdict(point) for point in points],
+    }

@@ -1,0 +1,167 @@
+"""The work of ``wakeword evaluate``: models and recordings -> tables, a report, a figure, and the mistakes as audio."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from wakeword.cli.console import note
+from wakeword.cli.tables import console
+from wakeword.errors import ConfigError
+from wakeword.files import require_absent, write_json
+from wakeword.model import Model, load_model, read_model
+from wakeword_tools.cli.reports import NoiseSettings, differences_to_first, report_json, reports_on, score_with_noise
+from wakeword_tools.cli.scoring import Folders, score
+from wakeword_tools.cli.tables import noise_table, operating_table, report_table
+from wakeword_tools.measure.compare import Difference
+from wakeword_tools.measure.evaluate import Report
+from wakeword_tools.measure.intervals import hours_needed
+from wakeword_tools.measure.mistakes import FALSE_ACCEPTS, MISSED, find_mistakes, save_mistakes
+from wakeword_tools.measure.plots import draw
+from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, RateKind, Target
+from wakeword_tools.measure.recordings import Scored
+from wakeword_tools.measure.scores import ScoreSet
+
+
+@dataclass(frozen=True)
+class EvaluationSettings:
+    """What is evaluated, on what, and what is written.
+
+    Raises ``ConfigError`` for a target out of its range, ``typer.BadParameter`` for options that need each other.
+    """
+
+    keywords: Sequence[str]
+    models: Sequence[Path]
+    folders: Folders
+    fprs: Sequence[float]
+    """Empty: the usual ones."""
+    rates: Sequence[float]
+    """False accepts an hour. Empty: the usual ones."""
+    snrs: Sequence[float]
+    """dB at which noise is mixed into the clips."""
+    noise: Sequence[Path]
+    save_errors: Path | None
+    """A new folder for the worst mistakes."""
+    point: str | None
+    """Name of the operating point that says what a mistake is; ``None``: the model's own."""
+    seed: int
+    plot: Path | None
+    report: Path | None
+
+    def __post_init__(self) -> None:
+        for fpr in self.fpr_targets:
+            Target(RateKind.FPR, fpr)
+        for rate in self.rate_targets:
+            Target(RateKind.FA_PER_HOUR, rate)
+        if bool(self.snrs) != bool(self.noise):
+            raise typer.BadParameter("give --snr and --noise together")
+        if not self.keywords and not self.models:
+            raise typer.BadParameter("give --model FILE or --keyword K")
+
+    @property
+    def fpr_targets(self) -> Sequence[float]:
+        """False positive rates, as asked for or as usual."""
+        return self.fprs or DEFAULT_FPRS
+
+    @property
+    def rate_targets(self) -> Sequence[float]:
+        """False accepts an hour, as asked for or as usual."""
+        return self.rates or DEFAULT_FA_PER_HOUR
+
+
+def evaluate_models(settings: EvaluationSettings) -> None:
+    """Measure the models, print what was found, and write what is to be written.
+
+    Raises ``typer.BadParameter`` and ``ConfigError`` for models that cannot be evaluated together, before the work;
+    ``ModelError``, ``DataError`` and ``CalibrationError`` for what cannot be read or used.
+    """
+    models = _load(settings.keywords, settings.models)
+    if settings.save_errors is not None:
+        _check_mistakes_can_be_saved(settings.save_errors, models, settings.point)
+    files = settings.folders.find()
+    scored = score("scoring", list(models.values()), files)
+    noisy = score_with_noise(models, files, NoiseSettings(settings.snrs, settings.noise, settings.seed))
+    fprs, rates = settings.fpr_targets, settings.rate_targets
+    reports = reports_on(models, scored, noisy, fprs=fprs, rates=rates)
+    _warn_of_little_data(scored.sets[0], fprs, rates)
+    _warn_of_seen_recordings(models, scored)
+    sets = dict(zip(models, scored.sets, strict=True))
+    differences = differences_to_first(sets, fprs=fprs, rates=rates, seed=settings.seed)
+    _print(scored.description, reports, differences)
+    if settings.report is not None:
+        write_json(settings.report, report_json(reports, differences))
+    if settings.save_errors is not None:
+        _save_mistakes(settings.save_errors, next(iter(models.values())), scored, settings.point)
+    if settings.plot is not None:
+        _plot(settings.plot, models, scored)
+
+
+def _load(keywords: Sequence[str], paths: Sequence[Path]) -> dict[str, Model]:
+    """The models, each by a label of its own."""
+    models = {name: load_model(name) for name in keywords}
+    stems = [path.stem for path in paths]
+    for path in paths:
+        is_unique = stems.count(path.stem) == 1 and path.stem not in models
+        models[path.stem if is_unique else str(path)] = read_model(path)
+    words = {model.card.phrase.casefold() for model in models.values()}
+    if len(words) > 1:
+        raise ConfigError(f"expected models of one word, to be compared on the same recordings, got {sorted(words)}")
+    return models
+
+
+def _check_mistakes_can_be_saved(folder: Path, models: Mapping[str, Model], point: str | None) -> None:
+    """Before the work, not after it."""
+    if len(models) > 1:
+        raise typer.BadParameter("--save-errors is for one model; give one")
+    require_absent(folder)
+    next(iter(models.values())).card.point(point)
+
+
+def _warn_of_little_data(scores: ScoreSet, fprs: Sequence[float], rates: Sequence[float]) -> None:
+    clips = len(scores.words)
+    if clips and clips * min(fprs) < 3:
+        note(f"warning: {clips} negative clips show little of fpr={min(fprs):g}; give {3 / min(fprs):.0f} or more")
+    if scores.hours and scores.hours < hours_needed(min(rates)):
+        note(
+            f"warning: {scores.hours:.2f} h of background leave fa_per_hour={min(rates):g} uncertain; "
+            f"give {hours_needed(min(rates)):.0f} h or more"
+        )
+
+
+def _warn_of_seen_recordings(models: Mapping[str, Model], scored: Scored) -> None:
+    for label, model in models.items():
+        seen = [point.name for point in model.card.operating_points if point.fingerprint == scored.fingerprint]
+        if seen:
+            note(
+                f"warning: the thresholds of {', '.join(seen)} of {label} were chosen on exactly these recordings; "
+                "what they give here is too good, so evaluate them on others"
+            )
+
+
+def _print(description: str, reports: Mapping[str, Report], differences: Mapping[str, Sequence[Difference]]) -> None:
+    screen = console()
+    keyword = next(iter(reports.values())).keyword
+    screen.print(f"'{keyword}': {description}", report_table(reports, differences), sep="\n")
+    for label, report in reports.items():
+        screen.print(
+            *([operating_table(label, report)] if report.operating_points else []),
+            *([noise_table(label, report)] if report.snr else []),
+        )
+
+
+def _save_mistakes(folder: Path, model: Model, scored: Scored, point: str | None) -> None:
+    chosen = model.card.point(point)
+    mistakes = find_mistakes(model, scored, scored.sets[0], chosen.threshold)
+    saved = save_mistakes(folder, mistakes)
+    for sort in (FALSE_ACCEPTS, MISSED):
+        kept, found = (sum(one.sort == sort for one in some) for some in (saved, mistakes))
+        note(f"{folder / sort}: {kept} of {found} at {chosen.name}, the worst first")
+
+
+def _plot(path: Path, models: Mapping[str, Model], scored: Scored) -> None:
+    labels = list(models) if len(models) > 1 else [""]
+    card = next(iter(models.values())).card
+    points = {point.name: point.threshold for point in card.operating_points}
+    title = f"'{card.phrase}': {scored.description}"
+    draw(path, dict(zip(labels, scored.sets, strict=True)), thresholds=points, title=title)

@@ -1,0 +1,52 @@
+"""The voices that ``wakeword synth`` was asked for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import typer
+
+from wakeword.errors import SynthesisError
+from wakeword_tools.engines.command import command_voices
+from wakeword_tools.engines.espeak import ESPEAK
+from wakeword_tools.engines.registry import english_voices
+from wakeword_tools.engines.voices import Voice
+from wakeword_tools.kinds import Split
+
+
+@dataclass(frozen=True)
+class EngineSettings:
+    """What speaks."""
+
+    engines: Sequence[str]
+    """Empty: espeak-ng, if there is no ``command`` either."""
+    command: str | None
+    """Any engine, by its command line."""
+    command_voices: Sequence[str]
+
+    @property
+    def is_espeak(self) -> bool:
+        """Whether nothing speaks but the embedded engine."""
+        return not self.engines and not self.command
+
+
+def voices_of(settings: EngineSettings, splits: Sequence[Split]) -> dict[Split, list[Voice]]:
+    """The voices of each split. Raises ``SynthesisError`` if one has none."""
+    if settings.command and len(splits) > 1:
+        raise SynthesisError(
+            "expected one split, for --voices all needs to know who speaks in which split, which a bare command does not "
+            "say; name one split, or describe the command in a file: --engine command:FILE.toml"
+        )
+    return {split: _voices_of(settings, split) for split in splits}
+
+
+def _voices_of(settings: EngineSettings, split: Split) -> list[Voice]:
+    named = [ESPEAK] if settings.is_espeak else settings.engines
+    found = english_voices(split, engines=named)
+    if settings.command:
+        # Who speaks is the user's to know: the voices of a command line are of the split that is asked for.
+        found += command_voices(settings.command, settings.command_voices or ("default",), split=split)
+    elif settings.command_voices:
+        raise typer.BadParameter("--engine-voice needs --engine-command")
+    if not found:
+        raise SynthesisError(f"expected voices of the split {split}, but {', '.join(named)} has none of them")
+    return found

@@ -1,0 +1,98 @@
+"""The work of ``wakeword synth``: texts and voices -> a folder of clips, or a list of the texts."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from wakeword.cli.console import note, progress
+from wakeword.errors import SynthesisError
+from wakeword.files import require_absent
+from wakeword_tools.cli.speakers import EngineSettings, voices_of
+from wakeword_tools.cli.texts import TextSettings, near_negatives, numbers_of, print_texts
+from wakeword_tools.clips.synthesize import Part, Recipe, synthesize_parts
+from wakeword_tools.engines.voices import Voice
+from wakeword_tools.kinds import Split
+from wakeword_tools.texts.phonemes import pronunciations
+
+_MAX_PAUSE = 0.3
+"""Seconds between the words of a clip."""
+_CLIPS_WORTH_A_PROCESS = 500
+
+Distances = dict[Split, dict[str, float]]
+"""The texts of each split, with their distances from the keyword."""
+
+
+@dataclass(frozen=True)
+class SetSettings:
+    """The set that is made, or only listed."""
+
+    keyword: str
+    out: Path | None
+    """A new folder; ``None`` if the texts are only listed."""
+    shares: Mapping[Split, float]
+    """Of the clips, by the split whose voices speak them."""
+    count: int
+    """Clips."""
+    seed: int
+    carriers: Sequence[str] | None
+    """What is said around each text, ``so {} it is``."""
+    lists: bool
+    """Print the texts, and make no clips."""
+
+
+def synthesise_set(settings: SetSettings, texts: TextSettings | None, engines: EngineSettings) -> None:
+    """Speak near negatives, or the keyword if ``texts`` is ``None``, and print the new folder; or print the texts.
+
+    Raises ``typer.BadParameter`` and ``ConfigError`` for options that exclude each other and a folder that is there, and
+    ``SynthesisError`` for what cannot be spoken, before anything is written.
+    """
+    keyword = settings.keyword
+    if not keyword.strip():
+        raise SynthesisError("expected a keyword, got an empty one")
+    if not settings.lists:
+        if settings.out is None:
+            raise typer.BadParameter("give --out, the folder to make, or --list")
+        require_absent(settings.out)
+    voices = voices_of(engines, list(settings.shares))
+    if engines.is_espeak:
+        # The embedded engine makes some sound of any text; another may speak another language.
+        pronunciations(keyword)
+    distances: Distances = {split: {keyword: 0.0} for split in voices}
+    if texts is not None:
+        chosen = near_negatives(keyword, texts, settings.shares, voices)
+        distances = {split: {one.text: one.distance for one in own} for split, own in chosen.items()}
+        if settings.lists:
+            print_texts(chosen)
+    elif settings.lists:
+        print(keyword)
+    if settings.out is not None and not settings.lists:
+        print(_speak(settings, settings.out, distances, voices))
+
+
+def _speak(settings: SetSettings, out: Path, distances: Distances, voices: Mapping[Split, Sequence[Voice]]) -> Path:
+    """Make the set, with progress on stderr. Returns its folder."""
+    count = settings.count
+    shares = {split: settings.shares[split] for split in distances}
+    parts = [
+        Part(list(distances[split]), voices[split], number)
+        for split, number in numbers_of("--count", count, shares).items()
+    ]
+
+    def skipped(recipe: Recipe, error: SynthesisError) -> None:
+        note(f"left out {recipe.text!r} by {recipe.voice.name}: {error}")
+
+    with progress(f"speak {count} clips", count) as update:
+        return synthesize_parts(
+            parts,
+            out,
+            seed=settings.seed,
+            max_pause=_MAX_PAUSE,
+            carriers=settings.carriers,
+            jobs=min(os.cpu_count() or 1, 1 + count // _CLIPS_WORTH_A_PROCESS),
+            progress=update,
+            skipped=skipped,
+            distances={text: distance for own in distances.values() for text, distance in own.items()},
+        )

@@ -1,0 +1,102 @@
+"""The near negatives that ``wakeword synth`` was asked for: generated, or the user's own."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from wakeword.cli.console import note
+from wakeword.errors import SynthesisError
+from wakeword_tools.engines.voices import Voice
+from wakeword_tools.kinds import Split
+from wakeword_tools.texts.candidates import DEFAULT_MASS, Candidate, choose, histogram, speakable
+from wakeword_tools.texts.confusables import confusables, listed
+from wakeword_tools.texts.lists import read_texts
+
+_BAR = 40
+"""Characters of the longest bar of a histogram."""
+
+Texts = dict[Split, list[Candidate]]
+"""The texts of each split; a split without any is left out."""
+
+
+@dataclass(frozen=True)
+class TextSettings:
+    """Which near negatives are spoken."""
+
+    distinct: int
+    """How many are generated."""
+    mass: str | None
+    """Shares of the distances, ``1:0.4,2:0.4,3:0.2``; ``None``: the usual ones."""
+    path: Path | None
+    """A list of the user's own in their place."""
+    any_split: bool
+    """That list is for every split, whatever its texts are for."""
+
+    def distance_shares(self) -> Mapping[int, float]:
+        """``mass`` as numbers. Raises ``typer.BadParameter`` if it is something else."""
+        if self.mass is None:
+            return DEFAULT_MASS
+        try:
+            parts = (part.split(":") for part in self.mass.split(","))
+            return {int(distance): float(share) for distance, share in parts}
+        except ValueError as error:
+            raise typer.BadParameter(f"expected --mass as 1:0.4,2:0.4,3:0.2, got {self.mass!r}") from error
+
+
+def near_negatives(
+    keyword: str, settings: TextSettings, shares: Mapping[Split, float], voices: Mapping[Split, Sequence[Voice]]
+) -> Texts:
+    """The near negatives of each split that ``shares`` names."""
+    if settings.path is not None:
+        return _own(keyword, settings.path, list(shares), any_split=settings.any_split)
+    mass = settings.distance_shares()
+    note(f"looking for texts that sound like {keyword!r}")
+    pool = confusables(keyword)
+    return {
+        split: choose(speakable(pool, voices[split]), number, split=split, mass=mass)
+        for split, number in numbers_of("--distinct", settings.distinct, shares).items()
+    }
+
+
+def _own(keyword: str, path: Path, splits: Sequence[Split], *, any_split: bool) -> Texts:
+    """The user's texts for each split: never what training hears where the test is made, and the other way round."""
+    texts = listed(keyword, read_texts(path))
+    if any_split:
+        return {split: texts for split in splits if texts}
+    by_split = {split: [text for text in texts if text.split == split] for split in splits}
+    others = [text for text in texts if text.split not in by_split]
+    if others:
+        some = ", ".join(f"{text.text!r} ({text.split})" for text in others[:5])
+        raise SynthesisError(
+            f"{path}: {len(others)} of {len(texts)} texts are not for {', '.join(splits)}: {some}; take them out, or "
+            "speak them with --any-side if nothing else will hear them"
+        )
+    for split in (split for split, own in by_split.items() if not own):
+        note(f"{path}: none of its texts is for {split}")
+    return {split: own for split, own in by_split.items() if own}
+
+
+def numbers_of(option: str, count: int, shares: Mapping[Split, float]) -> dict[Split, int]:
+    """How many of ``count`` each split has; one that has none is left out, and reported as an effect of ``option``."""
+    whole = sum(shares.values())
+    ends = [round(count * sum(list(shares.values())[:index]) / whole) for index in range(len(shares) + 1)]
+    numbers = {}
+    for split, start, end in zip(shares, ends[:-1], ends[1:], strict=True):
+        if end > start:
+            numbers[split] = end - start
+        else:
+            note(f"{option} {count} leaves nothing for {split}; give more for a set of every side")
+    return numbers
+
+
+def print_texts(texts: Texts) -> None:
+    """A line for each text and, on the same stream behind ``#``, how many there are at each distance."""
+    chosen = list(dict.fromkeys(candidate for own in texts.values() for candidate in own))
+    for candidate in chosen:
+        print(f"{candidate.text:<28} # {candidate.distance:.2f}  {candidate.origin:<11} {' '.join(candidate.phones)}")
+    counts = histogram(chosen)
+    print(f"#\n# {len(chosen)} texts by distance (1 is one typical phoneme edit):")
+    for distance, number in counts.items():
+        print(f"# {distance:3.1f} {number:4} {'█' * round(_BAR * number / max(counts.values()))}".rstrip())

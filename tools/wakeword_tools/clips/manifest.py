@@ -1,0 +1,124 @@
+"""``manifest.jsonl``: a line for each clip of a folder, with its text, its source and its split."""
+
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wakeword.errors import DataError, SynthesisError
+from wakeword.files import replacing
+from wakeword_tools.clips.plan import Recipe
+from wakeword_tools.engines.registry import engine_named, voice_named
+from wakeword_tools.engines.synthesizer import Prosody
+from wakeword_tools.engines.voices import Voice
+from wakeword_tools.kinds import Split
+
+MANIFEST = "manifest.jsonl"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of a manifest."""
+
+    place: str
+    """The manifest and the line, for messages."""
+    file: str
+    """Of the clip, from the folder of the manifest; or an absolute path."""
+    text: str
+    source: str
+    """Who speaks: a human, or the source of a voice."""
+    split: Split
+    synthetic: bool
+    content: Mapping[str, Any]
+    """All that the line holds."""
+
+
+def recorded_row(file: Path, text: str, source: str, split: Split) -> dict[str, object]:
+    """The row of a recording that stays where it is."""
+    return {"file": str(file.resolve()), "text": text, "source": source, "split": split, "synthetic": False}
+
+
+def recipe_row(recipe: Recipe, file: str, *, seed: int) -> dict[str, object]:
+    """The row of a synthesised clip, from which ``recipe_of`` gives the recipe back."""
+    return {
+        "file": file,
+        "text": recipe.text,
+        "engine": recipe.voice.engine,
+        "voice": recipe.voice.name,
+        "accent": recipe.voice.accent,
+        "variant": recipe.voice.variant,
+        "locator": recipe.voice.locator,
+        "source": recipe.voice.source,
+        "split": recipe.voice.split,
+        "prosody": dataclasses.asdict(recipe.prosody),
+        "pause_before": recipe.pause_before,
+        "pause_after": recipe.pause_after,
+        "formants": recipe.formants,
+        "carrier": recipe.carrier,
+        "seed": seed,
+        "licence": recipe.voice.licence,
+    }
+
+
+def write_manifest(folder: Path, rows: Iterable[Mapping[str, object]]) -> None:
+    """Write a folder's manifest, atomically; the folder is made where there is none."""
+    with replacing(folder / MANIFEST) as temporary:
+        temporary.write_text("".join(f"{_line(row)}\n" for row in rows), encoding="utf-8")
+
+
+def read_manifest(path: Path | str) -> list[Row]:
+    """The rows of a manifest. ``DataError``, naming the line, if it cannot be read or is none."""
+    try:
+        lines = Path(path).read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: expected a {MANIFEST}, could not read it: {error}") from error
+    return [_row(line, f"{path}, line {number}") for number, line in enumerate(lines, 1) if line.strip()]
+
+
+def recipe_of(row: Row) -> Recipe:
+    """How a clip was synthesised. ``DataError`` if its row does not say it or names an unknown voice."""
+    content = row.content
+    try:
+        return Recipe(
+            text=row.text,
+            voice=_voice(row),
+            prosody=Prosody(**content["prosody"]),
+            pause_before=content["pause_before"],
+            pause_after=content["pause_after"],
+            formants=content.get("formants", 1.0),
+            carrier=content.get("carrier", "{}"),
+        )
+    except (ValueError, KeyError, TypeError, SynthesisError) as error:
+        raise DataError(f"{row.place}: expected how a clip was synthesised ({error})") from error
+
+
+def _line(row: Mapping[str, object]) -> str:
+    line = json.dumps(row, ensure_ascii=False)
+    try:
+        line.encode()
+    except UnicodeEncodeError:
+        # A file's name may hold bytes that are no text; escaped, they are kept.
+        return json.dumps(row)
+    return line
+
+
+def _row(line: str, place: str) -> Row:
+    try:
+        content = json.loads(line)
+        # "group" is what the split was called in older manifests.
+        split = Split(content["split"] if "split" in content else content["group"])
+        synthetic = bool(content.get("synthetic", True))
+        return Row(place, content["file"], content["text"], content["source"], split, synthetic, content)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError(f"{place}: expected file, text, source and split ({error})") from error
+
+
+def _voice(row: Row) -> Voice:
+    """A voice by its name where that says all, any other as the row describes it."""
+    content = row.content
+    if "locator" not in content or engine_named(content["engine"]).named_voices():
+        return voice_named(content["voice"])
+    fields = {name: content[name] for name in ("engine", "accent", "variant", "licence", "locator")}
+    return Voice(content["voice"], source=row.source, split=row.split, **fields)

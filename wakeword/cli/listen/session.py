@@ -1,0 +1,51 @@
+"""Listening from its beginning to its end."""
+
+from contextlib import ExitStack
+
+from wakeword.audio import Samples
+from wakeword.cli.console import note
+from wakeword.cli.formats import FormatName
+from wakeword.cli.listen.monitor import monitoring
+from wakeword.cli.listen.output import DetectionLines
+from wakeword.cli.listen.playing import Watched
+from wakeword.cli.listen.reactions import ReactionSettings, open_reactions
+from wakeword.cli.listen.source import SourceSettings, open_source
+from wakeword.cli.listen.stopping import StopSignals
+from wakeword.cli.options import DetectorSettings, open_detector
+from wakeword.engine import Detector
+from wakeword.microphone.microphone import Microphone
+from wakeword.sources import AudioSource
+
+
+def run_session(
+    detector_settings: DetectorSettings,
+    source_settings: SourceSettings,
+    reaction_settings: ReactionSettings,
+    form: FormatName,
+) -> None:
+    """Print the detections, and react to them, until the source ends, a signal comes, or stdout is read no more."""
+    recording = source_settings.recording
+    with ExitStack() as stack:
+        # First, so that a signal while the model is loaded is a clean end, too.
+        stop = stack.enter_context(StopSignals())
+        detector = open_detector(detector_settings)
+        react = stack.enter_context(open_reactions(reaction_settings, stop, live=recording is None))
+        source = stack.enter_context(open_source(source_settings))
+        if recording is None:
+            _greet(detector, source)
+        look = stack.enter_context(monitoring(detector, source))
+        lines = DetectionLines(form)
+
+        def watch(block: Samples) -> bool:
+            look(block)
+            return lines.wanted
+
+        for detection in detector.run(Watched(source, watch, stop=stop)):
+            lines.print(recording, detection)
+            react(detection)
+
+
+def _greet(detector: Detector, source: AudioSource) -> None:
+    words = ", ".join(f"{word!r} (threshold {threshold:.4g})" for word, threshold in detector.thresholds.items())
+    place = f" on '{source.name}', {source.sample_rate} Hz" if isinstance(source, Microphone) else ""
+    note(f"listening for {words}{place}; Ctrl-C ends")
