@@ -74,13 +74,16 @@ def test_a_voice_that_the_model_confused_is_told_from_the_others(
 ) -> None:
     unheard = sorted(takes(tmp_path / "more", 20, seed=2).iterdir())
     silent = [clip.path for clip in enrolment.negatives]
-    separated = []
+    separated, apart = [], []
     for path in (base, enrolment.path):
         model = read_model(path)
         of_word, of_others = scores(model, unheard), scores(model, silent)
         separated.append(np.mean(of_word[:, None] > of_others[None]))
-    assert separated[0] < 0.85
+        apart.append(of_word.mean() - of_others.mean())
+    # The base lacks 0.1 or more of what fine-tuning gains, which separates all, whatever seed each began with.
+    assert separated[0] <= separated[1]
     assert separated[1] > 0.93
+    assert apart[1] > apart[0] + 0.1
 
 
 def test_each_fold_has_not_heard_what_it_is_tried_on(enrolment: Enrolment) -> None:

@@ -31,7 +31,7 @@ def weights(path: Path) -> float:
 @pytest.mark.parametrize("method", ["bce", "drocc-oe", "drocc-lf", "deepsad"])
 def test_a_run_learns_and_the_runtime_believes_its_file(method: str, world: DataFolders, tmp_path: Path) -> None:
     config = small_config(method=method)
-    schedule = dataclasses.replace(config.schedule, epochs=10)
+    schedule = dataclasses.replace(config.schedule, epochs=6)
     result = train(dataclasses.replace(config, schedule=schedule), world, tmp_path / "m.onnx")
     model = read_model(result.path)
     assert model.card.training["method"] == method
@@ -41,19 +41,28 @@ def test_a_run_learns_and_the_runtime_believes_its_file(method: str, world: Data
         kind: [clip_score(model, read_audio(clip.path)) for clip in held_out if clip.kind is kind]
         for kind in (Kind.POSITIVE, Kind.NEGATIVE)
     }
+    # All pairs are, with any seed: tones of other pitches. Chance would be half of them.
     in_order = np.subtract.outer(scores[Kind.POSITIVE], scores[Kind.NEGATIVE]) > 0
     assert in_order.mean() > 0.9
 
 
 def test_the_adversary_is_active_and_its_health_is_in_the_card(world: DataFolders, tmp_path: Path) -> None:
+    # The network stays as it begins, and the steps are short: the ascent goes up whatever a training would have done.
+    config = small_config()
+    config = dataclasses.replace(
+        config,
+        schedule=dataclasses.replace(config.schedule, learning_rate=1e-12, weight_decay=0.0),
+        adversary=dataclasses.replace(config.adversary, step_size=0.02),
+    )
     reports: list[EpochReport] = []
-    result = train(small_config(), world, tmp_path / "m.onnx", progress=reports.append)
+    result = train(config, world, tmp_path / "m.onnx", progress=reports.append)
     assert [report.phase for report in reports] == ["warm-up", "warm-up", "drocc-lf", "drocc-lf"]
-    health = reports[-1].health
-    assert health is not None
-    assert health.loss_after > health.loss_before
-    assert health.fallbacks == 0
-    assert read_model(result.path).card.training["best_epoch"]["epoch"] >= 1
+    for health in (reports[-2].health, reports[-1].health):
+        assert health is not None
+        assert health.loss_after > health.loss_before
+        assert health.fallbacks == 0
+    best = read_model(result.path).card.training["best_epoch"]
+    assert best["health"] == dataclasses.asdict(reports[best["epoch"] - 1])["health"]
 
 
 @pytest.mark.parametrize("method", ["drocc-lf", "drocc"])

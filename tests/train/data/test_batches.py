@@ -11,9 +11,10 @@ from torch import Tensor
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders
 from wakeword_train.data.augment import AugmentationConfig
-from wakeword_train.data.batches import BatchSampler, clip_weights, load_stores
+from wakeword_train.data.batches import BatchSampler, load_stores
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.store import ClipStore
+from wakeword_train.data.weights import clip_weights
 from wakeword_train.training import gather_clips
 
 # Nothing that changes log mel energies: a window that serves twice is then the same window.

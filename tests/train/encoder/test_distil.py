@@ -13,7 +13,8 @@ from wakeword_train.config import NetworkConfig
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.batches import load_stores
 from wakeword_train.data.store import ClipStore
-from wakeword_train.encoder.distil import DistilConfig, Rooms, Student, distil, prepare_lessons
+from wakeword_train.encoder.distil import Rooms, Student, distil
+from wakeword_train.encoder.lessons import DistilConfig, prepare_lessons
 from wakeword_train.encoder.make import speech_clips
 from wakeword_train.encoder.teacher import DIMENSION, HOP, SPAN
 from wakeword_train.model.network import WakeWordNetwork

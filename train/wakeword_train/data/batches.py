@@ -1,7 +1,6 @@
 """Batches for training, from clips in memory to MFCC."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import torch
@@ -17,6 +16,7 @@ from wakeword_train.data.clips import Clip
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.mining import MiningConfig, hardest_places
 from wakeword_train.data.store import ClipStore
+from wakeword_train.data.weights import clip_weights
 
 _RECORDED_NOISE = 0.75
 """Share of noise that is recorded, where recordings are given."""
@@ -200,41 +200,3 @@ def coloured_noise(samples: int, generator: torch.Generator) -> Tensor:
     exponents = torch.tensor([0.0, -0.5, -1.0])[:, None]
     noise = torch.fft.irfft(spectrum * frequency**exponents, samples)
     return torch.div(noise, noise.std(dim=1, keepdim=True))
-
-
-def clip_weights(store: ClipStore, kind: Kind, recorded: float) -> Tensor:
-    """How often to draw each clip: rare words more often, long recordings by length, recorded clips by their share.
-
-    Synthetic ones are drawn by engine, see ``_weigh_engines``.
-    """
-    if kind in (Kind.BACKGROUND, Kind.NOISE):
-        weights = store.lengths.double()
-    else:
-        frequency = Counter(clip.word for clip in store.clips)
-        weights = torch.tensor([frequency[clip.word] ** -0.5 for clip in store.clips], dtype=torch.float64)
-    synthetic = torch.tensor([clip.synthetic for clip in store.clips])
-    _weigh_engines(weights, store.clips)
-    if synthetic.any() and not synthetic.all():
-        for group, share in ((synthetic, 1 - recorded), (~synthetic, recorded)):
-            weights[group] *= share / weights[group].sum()
-    return weights
-
-
-def _weigh_engines(weights: Tensor, clips: Sequence[Clip]) -> None:
-    """Give each speech engine a share as the square root of its number of voices, in place.
-
-    By clips alone, an engine that speaks fast would drown one that sounds human; by voices alone, one that mixes its
-    voices without end would drown all others.
-    """
-    voices: dict[str, set[str]] = {}
-    for clip in clips:
-        if clip.synthetic:
-            voices.setdefault(_engine(clip), set()).add(clip.speaker)
-    for engine, speakers in voices.items():
-        of_engine = torch.tensor([clip.synthetic and _engine(clip) == engine for clip in clips])
-        weights[of_engine] *= len(speakers) ** 0.5 / weights[of_engine].sum()
-
-
-def _engine(clip: Clip) -> str:
-    """The engine that spoke a synthetic clip: its voices are named ``engine:voice``."""
-    return clip.speaker.partition(":")[0]

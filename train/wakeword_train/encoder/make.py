@@ -24,7 +24,8 @@ from wakeword_tools.kinds import Kind, Split
 from wakeword_train.data.batches import load_stores
 from wakeword_train.data.clips import Clip, deal_speakers, read_folder, read_speech_commands
 from wakeword_train.data.store import ClipStore
-from wakeword_train.encoder.distil import DistilConfig, distil, prepare_lessons
+from wakeword_train.encoder.distil import distil
+from wakeword_train.encoder.lessons import DistilConfig, prepare_lessons
 from wakeword_train.encoder.shipped import save_encoder
 from wakeword_train.encoder.teacher import SpeechEmbedding
 

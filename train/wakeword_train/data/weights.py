@@ -1,0 +1,49 @@
+"""How often each clip of a kind is drawn into a batch."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from wakeword_tools.kinds import Kind
+from wakeword_train.data.clips import Clip
+from wakeword_train.data.store import ClipStore
+
+
+def clip_weights(store: ClipStore, kind: Kind, recorded: float) -> Tensor:
+    """How often to draw each clip: rare words more often, long recordings by length, recorded clips by their share.
+
+    Synthetic ones are drawn by engine, see ``_weigh_engines``.
+    """
+    if kind in (Kind.BACKGROUND, Kind.NOISE):
+        weights = store.lengths.double()
+    else:
+        frequency = Counter(clip.word for clip in store.clips)
+        weights = torch.tensor([frequency[clip.word] ** -0.5 for clip in store.clips], dtype=torch.float64)
+    synthetic = torch.tensor([clip.synthetic for clip in store.clips])
+    _weigh_engines(weights, store.clips)
+    if synthetic.any() and not synthetic.all():
+        for group, share in ((synthetic, 1 - recorded), (~synthetic, recorded)):
+            weights[group] *= share / weights[group].sum()
+    return weights
+
+
+def _weigh_engines(weights: Tensor, clips: Sequence[Clip]) -> None:
+    """Give each speech engine a share as the square root of its number of voices, in place.
+
+    By clips alone, an engine that speaks fast would drown one that sounds human; by voices alone, one that mixes its
+    voices without end would drown all others.
+    """
+    voices: dict[str, set[str]] = {}
+    for clip in clips:
+        if clip.synthetic:
+            voices.setdefault(_engine(clip), set()).add(clip.speaker)
+    for engine, speakers in voices.items():
+        of_engine = torch.tensor([clip.synthetic and _engine(clip) == engine for clip in clips])
+        weights[of_engine] *= len(speakers) ** 0.5 / weights[of_engine].sum()
+
+
+def _engine(clip: Clip) -> str:
+    """The engine that spoke a synthetic clip: its voices are named ``engine:voice``."""
+    return clip.speaker.partition(":")[0]
