@@ -1,6 +1,5 @@
 """What listening takes of a core of this machine, measured in seconds; ``wakeword bench`` measures with more care."""
 
-import dataclasses
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -12,9 +11,8 @@ from numpy.typing import NDArray
 
 from wakeword.audio import SAMPLE_RATE
 from wakeword.checkup.findings import Finding, finding, graded
-from wakeword.engine import Detector
+from wakeword.checkup.keywords import detector_for
 from wakeword.errors import WakewordError
-from wakeword.model import load_model
 
 Pcm = NDArray[np.int16]
 
@@ -59,17 +57,6 @@ def speech_like(seconds: float, rng: np.random.Generator) -> Pcm:
     t = np.arange(round(SAMPLE_RATE * seconds)) / SAMPLE_RATE
     swelling = 1_500 * (1.1 + np.sin(2 * np.pi * 3 * t)) * rng.standard_normal(len(t))
     return np.asarray(swelling.round(), np.int16)
-
-
-def detector_for(model: str, keywords: int) -> Detector:
-    """A detector with so many keywords, all of the same model, a file or a shipped keyword.
-
-    It never fires: what follows a detection is the application's cost. Raises ``ModelError`` if the model cannot be used.
-    """
-    models = [load_model(model) for _ in range(keywords)]
-    for number, loaded in enumerate(models):
-        loaded.card = dataclasses.replace(loaded.card, phrase=f"keyword {number}")
-    return Detector(models, threshold=1.0)
 
 
 def cost(push: Callable[[Any], object], blocks: Sequence[Any], seconds: float) -> Cost:

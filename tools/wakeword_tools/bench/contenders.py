@@ -37,7 +37,7 @@ class Contender:
 
 
 def _ours(model: str, keywords: int) -> Listener:
-    from wakeword.checkup.processor import detector_for
+    from wakeword.checkup.keywords import detector_for
 
     return detector_for(model, keywords).push
 
