@@ -1,4 +1,4 @@
-"""The code on the page about embedding runs as it stands there."""
+"""The code on the pages about embedding and scanning runs as it stands there."""
 
 import re
 from pathlib import Path
@@ -8,12 +8,14 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_code_of_the_page_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("page", "blocks", "printed"), [("embedding", 3, "for the recogniser"), ("scan", 1, " s: 0.")])
+def test_the_code_of_the_page_runs(
+    page: str, blocks: int, printed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(ROOT)
-    blocks = re.findall(
-        r"```python\n(.*?)```", (ROOT / "docs/embedding.md").read_text(encoding="utf-8"), flags=re.DOTALL
-    )
-    assert len(blocks) > 2
-    for block in blocks:
-        exec(compile(block, "embedding.md", "exec"), {})
-    assert "seconds for the recogniser" in capsys.readouterr().out
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    found = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    assert len(found) >= blocks
+    for block in found:
+        exec(compile(block, f"{page}.md", "exec"), {})
+    assert printed in capsys.readouterr().out

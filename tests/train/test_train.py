@@ -40,19 +40,15 @@ def config(tmp_path: Path) -> Path:
     return path
 
 
-def run(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "wakeword", "train", *map(str, arguments)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
-
-
 def test_a_model_is_trained_calibrated_and_written(tmp_path: Path, config: Path) -> None:
     world = write_world(tmp_path / "world", speakers=50)
     # Files that cannot be read, on every side of the split: each is named, none ends the run.
     for number in range(12):
         (world / "low" / f"broken{number}_nohash_0.wav").write_bytes(b"no audio")
-    done = run(tmp_path, "--config", config, "--data", world, "--seed", "3")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "updown.onnx\n"
+    # In a process of its own, whose log goes to stderr.
+    command = [sys.executable, "-m", "wakeword", "train", "--config", config, "--data", world, "--seed", "3"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (0, "updown.onnx\n"), done.stderr
     card = read_model(tmp_path / "updown.onnx").card
     assert card.phrase == "updown"
     assert card.licence == "CC0-1.0"
@@ -77,31 +73,35 @@ def test_a_model_is_trained_calibrated_and_written(tmp_path: Path, config: Path)
     ],
 )
 def test_what_is_wrong_is_one_line_and_nothing_is_written(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], told: str
+    cli: Cli, tmp_path: Path, arguments: list[str], told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    ended = cli("train", *arguments)
-    assert (ended.status, ended.out) == (1, "")
-    assert len(ended.err.splitlines()) == 1
-    assert told in ended.err
+    done = cli("train", *arguments)
+    assert (done.status, done.out) == (1, "")
+    assert len(done.err.splitlines()) == 1
+    assert told in done.err
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_libraries_of_training_add_no_line_to_it(tmp_path: Path) -> None:
     """In a process of its own, which imports them all."""
-    done = run(tmp_path, "--keyword", "?!")
+    command = [sys.executable, "-m", "wakeword", "train", "--keyword", "?!"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout) == (1, "")
     assert len(done.stderr.splitlines()) == 1
     assert "pronounce" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_encoder_that_does_not_fit_is_refused_before_anything_is_synthesised(tmp_path: Path, config: Path) -> None:
+def test_an_encoder_that_does_not_fit_is_refused_before_anything_is_synthesised(
+    cli: Cli, tmp_path: Path, config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     config.write_text('encoder = "speech"\n' + CONFIG)  # of 192 units, not 16
-    done = run(tmp_path, "--config", config)
-    assert done.returncode == 1
-    assert len(done.stderr.splitlines()) == 1
-    assert "must be those of the encoder" in done.stderr
+    done = cli("train", "--config", config)
+    assert done.status == 1
+    assert len(done.err.splitlines()) == 1
+    assert "must be those of the encoder" in done.err
     assert list(tmp_path.iterdir()) == [config]
 
 

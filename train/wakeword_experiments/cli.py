@@ -81,7 +81,7 @@ def one_class_audio(
 Words = Annotated[str, typer.Option("--words", help="Keywords, with commas between them.")]
 Data = Annotated[Path, typer.Option("--data", help="Folder of Speech Commands: a folder per word.")]
 NoiseFolder = Annotated[Path | None, typer.Option("--noise", help="Sounds to mix in.")]
-Sides = Annotated[str, typer.Option("--split", help="published, or dealt for an excerpt of Speech Commands.")]
+SplitName = Annotated[str, typer.Option("--split", help="published, or dealt for an excerpt of Speech Commands.")]
 Work = Annotated[Path, typer.Option("--work", help="For synthesised clips and finished runs: a later call goes on.")]
 Processes = Annotated[int, typer.Option("--processes", min=1, help="Networks that are trained at a time.")]
 HeldOut = Annotated[int, typer.Option("--held-out", help="Most clips of each group for validation and test each.")]
@@ -93,7 +93,7 @@ def wake_words(
     data: Data,
     words: Words = "marvin,seven,forward,follow",
     noise: NoiseFolder = None,
-    split: Sides = "published",
+    split: SplitName = "published",
     seeds: Seeds = 5,
     regimes: Annotated[str, typer.Option("--regimes", help="Of paper, unseen and seen.")] = "paper,seen",
     further_seeds: Annotated[
@@ -126,7 +126,7 @@ def ablations(
     data: Data,
     words: Words = "marvin,seven",
     noise: NoiseFolder = None,
-    split: Sides = "published",
+    split: SplitName = "published",
     seeds: Seeds = 3,
     held_out: HeldOut = 600,
     bank: Bank = 4_800,

@@ -15,7 +15,8 @@ from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.voices import Voice
 from wakeword_tools.kinds import Kind, Split
-from wakeword_tools.texts.confusables import choose, confusables, speakable, without_sound_of
+from wakeword_tools.texts.candidates import choose, speakable
+from wakeword_tools.texts.confusables import confusables, without_sound_of
 from wakeword_tools.texts.lists import read_texts, spoken_phrases
 from wakeword_tools.texts.phonemes import pronunciations
 from wakeword_tools.texts.splits import split_texts
@@ -43,7 +44,7 @@ def with_synthesised(config: TrainConfig, folders: DataFolders, root: Path, repo
     those of fast engines and, in folders of their own, those of ``config.synthesis.natural``.
 
     Without any recording of the keyword, and without a word on positives in the configuration, the keyword, texts that
-    sound like it and other words are all synthesised. Neither a voice nor, but for the keyword, a text is both for
+    sound like it and other words are all synthesised. Neither a voice nor, except the keyword, a text is both for
     training and for validation, and none of those kept for the test is used. Raises ``DataError`` if a folder is missing.
     """
     plan = config.synthesis
@@ -198,20 +199,20 @@ def _synthesise(root: Path, want: _Settings, of: _Pass, config: TrainConfig, rep
         seed=config.seed,
         max_pause=_MAX_PAUSE,
         jobs=min(2, 1 + want.count // _CLIPS_WORTH_A_PROCESS),
-        progress=_told_by_the_minute(f"{want.kind.plural.replace('_', ' ')} for {want.split}", want.count, report),
+        progress=_reported_by_the_minute(f"{want.kind.plural.replace('_', ' ')} for {want.split}", want.count, report),
         skipped=skipped,
         distances={text: distance for text, distance in want.texts.items() if distance is not None},
     )
 
 
-def _told_by_the_minute(what: str, count: int, report: Report) -> Callable[[int], None]:
+def _reported_by_the_minute(what: str, count: int, report: Report) -> Callable[[int], None]:
     """Progress for those who wait for a slow engine; a fast one is done before."""
-    told = time.monotonic()
+    reported = time.monotonic()
 
     def progress(done: int) -> None:
-        nonlocal told
-        if time.monotonic() - told >= _SECONDS_BETWEEN_REPORTS:
-            told = time.monotonic()
+        nonlocal reported
+        if time.monotonic() - reported >= _SECONDS_BETWEEN_REPORTS:
+            reported = time.monotonic()
             report(f"{done} of {count} {what}")
 
     return progress

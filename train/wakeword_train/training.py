@@ -45,9 +45,9 @@ class TrainingResult:
 
     path: Path
     clips: list[Clip]
-    """All clips with their sides."""
+    """All clips with their splits."""
     validation: list[Clip]
-    """Those on the validation side that could be read, for calibration."""
+    """Those of the validation split that could be read, for calibration."""
     reports: list[EpochReport]
 
 
@@ -64,7 +64,7 @@ def check_device(device: str) -> None:
 
 
 def gather_clips(config: TrainConfig, data: DataFolders) -> list[Clip]:
-    """All clips that the folders hold, each with its kind, speaker and side. ``DataError`` if a class is missing."""
+    """All clips that the folders hold, each with its kind, speaker and split. ``DataError`` if a class is missing."""
     clips: list[Clip] = []
     validation, testing = config.validation_share, config.test_share
     if data.speech_commands is not None:

@@ -1,7 +1,7 @@
 """What is good and what is bad about a recording, and what to change: limits to the figures of ``levels`` and ``spectrum``.
 
 The limits of level, noise, hum, clipping, offset and bandwidth lie where the scores that a shipped model gives its keyword
-begin to fall (warn), and where it misses a third or more of those it would have heard (bad).
+begin to fall (warn), and where it misses a third or more of those that it would have found (bad).
 """
 
 import math
@@ -54,13 +54,13 @@ class Recording:
 
 
 def diagnose(recording: Recording) -> list[Finding]:
-    """All findings about a recording. Levels are of the mean of its channels: what a detector hears without ``channel``."""
+    """All findings about a recording. Levels are of the mean of its channels, which a detector takes by default."""
     samples, sample_rate = recording.samples, recording.sample_rate
     mean = samples.mean(axis=1)
     found = [_channels(samples)] if samples.shape[1] > 1 else []
     if not samples.any():
         advice = "Unmute the microphone, plug it in, or choose another device: this one gives nothing but zeros."
-        return [*found, _finding("level", -math.inf, "dBFS", "digital silence", "bad", advice)]
+        return [*found, finding("level", -math.inf, "dBFS", "digital silence", "bad", advice)]
     measured = levels(mean, sample_rate)
     found += [
         _level(measured),
@@ -73,14 +73,14 @@ def diagnose(recording: Recording) -> list[Finding]:
     return found + (_rate(recording) if recording.stamps else [])
 
 
-def _finding(name: str, value: float, unit: str, text: str, verdict: Verdict, advice: str) -> Finding:
-    """The advice counts only if there is something to change."""
+def finding(name: str, value: float, unit: str, text: str, verdict: Verdict, advice: str) -> Finding:
+    """A finding; its advice counts only if there is something to change, its value only if it is finite."""
     return Finding(
         name, value if math.isfinite(value) else None, unit, text, verdict, advice if verdict != "ok" else ""
     )
 
 
-def _graded(value: float, warn: float, bad: float) -> Verdict:
+def graded(value: float, warn: float, bad: float) -> Verdict:
     """How high ``value`` is; give all three with a minus to grade how low."""
     return "bad" if value > bad else "warn" if value > warn else "ok"
 
@@ -99,7 +99,7 @@ def _channels(samples: Samples) -> Finding:
     if checked.mixing_loss < -10:
         text += "; they cancel each other"
         verdict, advice = "bad", f"Listen to one channel, --channel {live}: another is wired the wrong way round."
-    return _finding("channels", number, "", text, verdict, advice)
+    return finding("channels", number, "", text, verdict, advice)
 
 
 _NO_SPEECH_DB = 6.0
@@ -113,9 +113,9 @@ def _level(measured: Levels) -> Finding:
     elif measured.speech > -12:
         verdict, advice = "warn", "Turn the input gain down, by 10 dB or so."
     else:
-        verdict = _graded(-measured.speech, 50, 60)
+        verdict = graded(-measured.speech, 50, 60)
         advice = "Turn the input gain up, by 20 dB or more, or come nearer to the microphone."
-    return _finding("level", measured.speech, "dBFS", text, verdict, advice)
+    return finding("level", measured.speech, "dBFS", text, verdict, advice)
 
 
 def _noise(measured: Levels) -> Finding:
@@ -123,14 +123,14 @@ def _noise(measured: Levels) -> Finding:
     over = _over_noise(measured)
     if over >= _NO_SPEECH_DB:
         text += f", {over:.0f} dB under the voice"
-        verdict = _graded(-over, -20, -10)
+        verdict = graded(-over, -20, -10)
         advice = (
             "Bring the microphone nearer to the speaker, or away from what makes the noise: it is close to the voice."
         )
     else:
-        verdict = _graded(measured.noise, -45, -25)
+        verdict = graded(measured.noise, -45, -25)
         advice = "Find what makes the noise, or turn the gain down, and measure again."
-    return _finding("noise floor", measured.noise, "dBFS", text, verdict, advice)
+    return finding("noise floor", measured.noise, "dBFS", text, verdict, advice)
 
 
 def _over_noise(measured: Levels) -> float:
@@ -146,13 +146,13 @@ def _clipping(samples: Samples) -> Finding:
     advice = "Turn the input gain down, by 6 dB or more, or speak from farther away."
     if worst.ceiling < -0.5:
         advice = "Turn down the gain of the microphone or its amplifier: it clips before the volume control."
-    return _finding("clipping", worst.share, "", text, _graded(worst.share, 1e-4, 2e-3), advice)
+    return finding("clipping", worst.share, "", text, graded(worst.share, 1e-4, 2e-3), advice)
 
 
 def _offset(samples: Samples) -> Finding:
     worst = max((dc_offset(channel) for channel in samples.T), key=abs)
     advice = "Use another input or adapter, or switch on the driver's DC filter: the converter has an offset."
-    return _finding("DC offset", worst, "", f"{worst:+.2%} of full scale", _graded(abs(worst), 0.03, 0.2), advice)
+    return finding("DC offset", worst, "", f"{worst:+.2%} of full scale", graded(abs(worst), 0.03, 0.2), advice)
 
 
 _USUAL_VOICE = -30.0
@@ -165,7 +165,7 @@ def _hum(mean: Samples, sample_rate: int, beside: Levels) -> list[Finding]:
     text = "none" if measured.level == -math.inf else f"{measured.frequency} Hz and multiples: {_db(measured.level)}"
     voice = beside.speech if _over_noise(beside) >= _NO_SPEECH_DB else _USUAL_VOICE
     advice = "Try another power supply or USB port, or a shielded cable: mains hum gets in."
-    return [_finding("hum", measured.level, "dBFS", text, _graded(measured.level - voice, -20, -8), advice)]
+    return [finding("hum", measured.level, "dBFS", text, graded(measured.level - voice, -20, -8), advice)]
 
 
 def _bandwidth(mean: Samples, sample_rate: int) -> Finding:
@@ -175,7 +175,7 @@ def _bandwidth(mean: Samples, sample_rate: int) -> Finding:
         "Switch the headset to its wideband profile, choose a higher rate, or use another microphone: treble lacks."
     )
     # Filters of recorders at 16 kHz begin at 7 kHz; a telephone's band ends under 4 kHz.
-    return _finding("bandwidth", edge, "Hz", text, _graded(-edge, -7_000, -5_000), advice)
+    return finding("bandwidth", edge, "Hz", text, graded(-edge, -7_000, -5_000), advice)
 
 
 def _dropouts(recording: Recording) -> Finding:
@@ -185,11 +185,11 @@ def _dropouts(recording: Recording) -> Finding:
     if recording.stamps:
         text += f"; {1_000 * left_out:.0f} ms left out; {recording.overflows} overflow(s)"
     lost = left_out + holes.seconds
-    verdict = _graded(lost / (len(recording.samples) / recording.sample_rate), 0.0, 0.01)
+    verdict = graded(lost / (len(recording.samples) / recording.sample_rate), 0.0, 0.01)
     if recording.overflows and verdict == "ok":
         verdict = "warn"
     advice = "Close what keeps the processor or the USB bus busy, or use another port: audio gets lost."
-    return _finding("dropouts", lost, "s", text, verdict, advice)
+    return finding("dropouts", lost, "s", text, verdict, advice)
 
 
 def _rate(recording: Recording) -> list[Finding]:
@@ -200,9 +200,9 @@ def _rate(recording: Recording) -> list[Finding]:
     text = (
         f"{measured.measured_rate:.0f} ± {measured.uncertainty:.0f} Hz, named {recording.sample_rate} Hz ({off:+.2%})"
     )
-    verdict = _graded(abs(off) - measured.uncertainty / recording.sample_rate, 0.005, 0.03)
+    verdict = graded(abs(off) - measured.uncertainty / recording.sample_rate, 0.005, 0.03)
     advice = "Set the device to the rate that it really has, in the sound server or driver: its name for it is wrong."
-    return [_finding("sample rate", measured.measured_rate, "Hz", text, verdict, advice)]
+    return [finding("sample rate", measured.measured_rate, "Hz", text, verdict, advice)]
 
 
 def _db(level: float) -> str:

@@ -1,8 +1,8 @@
-"""What a recording says of the microphone that made it: measurements, each a function of samples or time stamps.
+"""What a recording shows of the microphone that made it: measurements, each a function of samples or time stamps.
 
 Samples are float32 or float64 with full scale 1. Levels are in dB of full scale (dBFS): a power of 1, that of a full-scale
 square wave, is 0 dB, so that a full-scale sine has an RMS level of -3.01 dB and a peak of 0 dB. Silence is -inf dB.
-``spectrum`` has those that need a Fourier transform; ``findings`` says what is good, bad, and to be done about it.
+``spectrum`` has those that need a Fourier transform; ``findings`` judges them.
 """
 
 import math
@@ -72,7 +72,7 @@ class Clipping(NamedTuple):
 _FLAT_RUN = 4
 # Full scale is one unit lower upwards than downwards.
 _AT_THE_PEAK = 1.5 * _STEP
-_LEAST_CEILING = 0.1
+_MIN_CEILING = 0.1
 
 
 def clipping(samples: Samples) -> Clipping:
@@ -83,7 +83,7 @@ def clipping(samples: Samples) -> Clipping:
     """
     x = np.asarray(samples)
     peak = float(np.abs(x).max(initial=0.0))
-    if peak < _LEAST_CEILING:
+    if peak < _MIN_CEILING:
         return Clipping(0.0, 0, -math.inf)
     lengths = np.concatenate([_runs(side >= peak - _AT_THE_PEAK)[1] for side in (x, -x)])
     if peak < 1 - _AT_THE_PEAK:
@@ -106,7 +106,7 @@ class Dropouts(NamedTuple):
     """In all."""
 
 
-_LEAST_DROPOUT_SECONDS, _MOST_DROPOUT_SECONDS = 0.002, 0.5
+_MIN_DROPOUT_SECONDS, _MAX_DROPOUT_SECONDS = 0.002, 0.5
 _LOUD_EDGE = 8 * _STEP
 
 
@@ -118,8 +118,8 @@ def dropouts(samples: Samples, sample_rate: int) -> Dropouts:
     leaves out, or fills otherwise, is not seen here.
     """
     x = np.asarray(samples)
-    least = math.ceil(_LEAST_DROPOUT_SECONDS * sample_rate)
-    most = _MOST_DROPOUT_SECONDS * sample_rate
+    least = math.ceil(_MIN_DROPOUT_SECONDS * sample_rate)
+    most = _MAX_DROPOUT_SECONDS * sample_rate
     found = [
         length
         for start, length in zip(*_runs(x == 0), strict=True)
@@ -167,7 +167,7 @@ def check_channels(samples: Samples) -> ChannelCheck:
 
 
 class Timing(NamedTuple):
-    """What the time stamps of a stream tell."""
+    """What the time stamps of a stream show."""
 
     measured_rate: float | None
     """Frames per second of this machine's clock; ``None`` for less than 2 s."""
@@ -177,7 +177,7 @@ class Timing(NamedTuple):
     """Left out: jumps of the frame numbers, and of more than 0.1 s of the times."""
 
 
-_LEAST_TIMING_SECONDS = 2.0
+_MIN_TIMING_SECONDS = 2.0
 _SPANS = 16
 
 
@@ -195,7 +195,7 @@ def timing(stamps: Sequence[Stamp], sample_rate: int) -> Timing:
         missing += skipped + paused
         paused_in_all += paused
         points[number] = stamp.captured, stamp.captured - paused_in_all - stamp.frame / sample_rate
-    if len(stamps) < 2 or stamps[-1].captured - stamps[0].captured < _LEAST_TIMING_SECONDS:
+    if len(stamps) < 2 or stamps[-1].captured - stamps[0].captured < _MIN_TIMING_SECONDS:
         return Timing(None, None, missing)
     times, delays = np.array([span[span[:, 1].argmin()] for span in np.array_split(points, _SPANS) if len(span)]).T
     earlier, later = np.triu_indices(len(times), 1)

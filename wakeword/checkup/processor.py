@@ -1,6 +1,7 @@
 """What listening takes of a core of this machine, measured in seconds; ``wakeword bench`` measures with more care."""
 
 import dataclasses
+import math
 import time
 from collections.abc import Callable, Sequence
 from statistics import median
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wakeword.audio import SAMPLE_RATE
-from wakeword.checkup.findings import Finding, Verdict
+from wakeword.checkup.findings import Finding, finding, graded
 from wakeword.engine import Detector
 from wakeword.errors import WakewordError
 from wakeword.model import load_model
@@ -21,10 +22,10 @@ _BLOCK = SAMPLE_RATE // 50
 _SECONDS = 2.0
 _TURNS = 5
 _MANY_KEYWORDS = 3
-_LEAST_DIFFERENCE = 1e-2
+_MIN_DIFFERENCE = 1e-2
 """Milliseconds: on a machine whose speed jumps between turns a difference may be as good as none."""
 
-_WARN_FROM, _BAD_FROM = 0.2, 0.7
+_WARN_ABOVE, _BAD_ABOVE = 0.2, 0.7
 """Share of a core that listening may take."""
 
 
@@ -91,7 +92,7 @@ def headroom(model: str) -> Headroom:
     turns = [(cost(one, blocks, _SECONDS), cost(many, blocks, _SECONDS)) for _ in range(_TURNS)]
     first = median(alone.cpu_ms_per_second for alone, _ in turns)
     differences = [more.cpu_ms_per_second - alone.cpu_ms_per_second for alone, more in turns]
-    further = max(median(differences) / (_MANY_KEYWORDS - 1), _LEAST_DIFFERENCE)
+    further = max(median(differences) / (_MANY_KEYWORDS - 1), _MIN_DIFFERENCE)
     real_time_factor = median(alone.real_time_factor for alone, _ in turns)
     return Headroom(first, further, real_time_factor, max(0, int(1 + (1_000 - first) / further)))
 
@@ -102,12 +103,12 @@ def examine_processor(model: str) -> Finding:
         measured = headroom(model)
     except WakewordError as error:
         advice = "Install the package again: its own model does not run."
-        return Finding("processor", None, "ms/s", str(error), "bad", advice)
+        return finding("processor", math.nan, "ms/s", str(error), "bad", advice)
     text = (
         f"{measured.cpu_ms_per_second:.1f} ms of CPU per second of audio, "
         f"RTF {measured.real_time_factor:.3f}, {measured.keywords_per_core} keywords per core"
     )
     busiest = max(measured.real_time_factor, measured.cpu_ms_per_second / 1_000)
-    verdict: Verdict = "bad" if busiest > _BAD_FROM else "warn" if busiest > _WARN_FROM else "ok"
     advice = "Close what else keeps the processor busy, or use a faster machine: listening takes too much of a core."
-    return Finding("processor", measured.cpu_ms_per_second, "ms/s", text, verdict, "" if verdict == "ok" else advice)
+    verdict = graded(busiest, _WARN_ABOVE, _BAD_ABOVE)
+    return finding("processor", measured.cpu_ms_per_second, "ms/s", text, verdict, advice)

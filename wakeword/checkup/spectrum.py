@@ -1,4 +1,4 @@
-"""What the spectrum of a recording says of the microphone that made it: mains hum, and where the treble ends.
+"""What the spectrum of a recording shows of the microphone that made it: mains hum, and where the treble ends.
 
 Units as in ``levels``.
 """
@@ -35,7 +35,7 @@ class Hum(NamedTuple):
 
 
 _HARMONICS = 8
-_LEAST_HUM_SECONDS = 2.0
+_MIN_HUM_SECONDS = 2.0
 
 
 def hum(samples: Samples, sample_rate: int) -> Hum | None:
@@ -44,7 +44,7 @@ def hum(samples: Samples, sample_rate: int) -> Hum | None:
     Bins of 1 Hz, of which each is the median over the recording, so that speech does not count; what lies around each
     harmonic is subtracted as background.
     """
-    if len(samples) < _LEAST_HUM_SECONDS * sample_rate:
+    if len(samples) < _MIN_HUM_SECONDS * sample_rate:
         return None
     spectrum = np.median(power_spectra(samples, sample_rate), axis=0)
     found = []
@@ -62,7 +62,7 @@ def hum(samples: Samples, sample_rate: int) -> Hum | None:
 
 _BAND = 200
 _EDGE_BANDS = 2
-_LEAST_EDGE, _LEAST_EDGE_HZ = 20.0, 2_000
+_MIN_EDGE, _MIN_EDGE_HZ = 20.0, 2_000
 
 
 def bandwidth(samples: Samples, sample_rate: int) -> float:
@@ -78,8 +78,8 @@ def bandwidth(samples: Samples, sample_rate: int) -> float:
     spectrum = power_spectra(samples, size).mean(axis=0)
     per_band = round(_BAND * size / sample_rate)
     bands = spectrum[: len(spectrum) // per_band * per_band].reshape(-1, per_band).sum(axis=1) + 1e-20
-    best, edge = _LEAST_EDGE, sample_rate / 2
-    for band in range(_LEAST_EDGE_HZ // _BAND, len(bands) - _EDGE_BANDS):
+    best, edge = _MIN_EDGE, sample_rate / 2
+    for band in range(_MIN_EDGE_HZ // _BAND, len(bands) - _EDGE_BANDS):
         step = decibels(float(bands[band - 3 : band].mean() / bands[band + _EDGE_BANDS :].max()))
         if step > best:
             best, edge = step, float(band * _BAND)

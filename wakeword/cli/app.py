@@ -74,6 +74,10 @@ class _Commands(TyperGroup):
         # Enough to list them, and to suggest one of them in the place of a misspelt name.
         self.commands = {name: TyperCommand(name, help=command.help) for name, command in COMMANDS.items()}
 
+    def list_commands(self, ctx: Any) -> list[str]:
+        # In the order of the table; some releases of typer sort them.
+        return list(self.commands)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, listed, rest = super().resolve_command(ctx, args)
         return name, listed if name is None else _command(name), rest

@@ -10,8 +10,8 @@ _SECONDS_BETWEEN_LINES = 30.0
 
 
 def note(message: str) -> None:
-    """Say something in one line on stderr. Where nobody reads that, nothing is said."""
-    # In one piece, as several threads may speak.
+    """Print a message in one line on stderr. A stderr that cannot be written to is ignored."""
+    # In one piece, as several threads may print.
     with suppress(OSError):
         print(" ".join(message.splitlines()) + "\n", end="", file=sys.stderr, flush=True)
 
@@ -26,13 +26,14 @@ def complain(problem: Exception | str) -> None:
 
 @contextmanager
 def progress(what: str, total: float) -> Iterator[Callable[[float], None]]:
-    """Show how far some work is: a bar with the time left on a terminal, now and then a line elsewhere.
+    """Show how far some work is: a bar with the time left on a terminal, elsewhere a line every 30 seconds.
 
     Yields a function to call with the part of ``total`` that is done so far.
     """
     if not sys.stderr.isatty():
         yield _lines(what, total)
         return
+    # Rich takes 30 ms to import, for which a command without a terminal need not wait.
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -62,7 +63,7 @@ def _lines(what: str, total: float) -> Callable[[float], None]:
 def without_native_messages() -> Iterator[None]:
     """Keep what C libraries write to file descriptor 2 off the screen, while Python's stderr goes on to work.
 
-    ALSA and PortAudio tell every failure there in many lines of their own.
+    ALSA and PortAudio report every failure there in many lines of their own.
     """
     if sys.stderr is not sys.__stderr__ or sys.stderr is None:
         yield

@@ -13,11 +13,11 @@ _SECONDS_TO_RETURN = 0.05
 
 @contextmanager
 def ending_at_signals() -> Iterator[None]:
-    """Inside ``with``, Ctrl-C and SIGTERM raise ``SystemExit`` with status 130 and 143, so that what runs clears up.
+    """Inside ``with``, Ctrl-C and SIGTERM raise ``SystemExit`` with status 130 and 143, so that what runs cleans up.
 
-    A callback that C code calls, as soundfile and espeak-ng do, cannot hand an exception on: there it would be printed
-    and lost. So the signal is given again when the callback has returned, and whatever error the C code makes of its
-    callback's end is not told.
+    A callback that C code calls, as soundfile and espeak-ng do, cannot pass an exception on: there it would be printed
+    and lost. So the signal is raised again when the callback has returned, and the error that the C code reports because
+    of its callback is left out.
     """
     received = 0
     timers: list[threading.Timer] = []
@@ -27,7 +27,7 @@ def ending_at_signals() -> Iterator[None]:
         received = number
         raise SystemExit(128 + number)
 
-    def tell(unraisable: "sys.UnraisableHookArgs") -> None:
+    def report(unraisable: "sys.UnraisableHookArgs") -> None:
         if not received or not issubclass(unraisable.exc_type, SystemExit):
             previous_hook(unraisable)
             return
@@ -36,8 +36,8 @@ def ending_at_signals() -> Iterator[None]:
         timer.start()
         timers.append(timer)
 
-    previous_hook, sys.unraisablehook = sys.unraisablehook, tell
-    # A Ctrl-C that is not for this process, as of one that a script has started in the background, stays ignored.
+    previous_hook, sys.unraisablehook = sys.unraisablehook, report
+    # Ctrl-C stays ignored where it was, as in a process that a script has started in the background.
     previous = {
         number: signal.signal(number, end)
         for number in (signal.SIGINT, signal.SIGTERM)
@@ -53,7 +53,7 @@ def ending_at_signals() -> Iterator[None]:
         for timer in timers:
             timer.cancel()
         for number, handler in previous.items():
-            # Python's own end must not be interrupted once more. A command may have seen to that already.
+            # The end of the interpreter must not be interrupted again. A command may have arranged that already.
             if signal.getsignal(number) == end:
                 signal.signal(number, signal.SIG_IGN if received else handler)
         sys.unraisablehook = previous_hook

@@ -1,4 +1,4 @@
-"""``wakeword models`` and ``wakeword info``: what the models say of themselves."""
+"""``wakeword models`` and ``wakeword info``: what the cards of the models say."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -91,7 +91,7 @@ def _print_card(model: Model) -> None:
 
 def _point(point: OperatingPoint) -> tuple[str, str, str]:
     recall = f"{point.recall:.3f} ({point.recall_low:.3f}-{point.recall_high:.3f})"
-    # Thresholds for rare false accepts lie near to 1; so many digits tell them apart.
+    # Thresholds for rare false accepts lie near 1: only so many digits show how they differ.
     return point.name, f"{point.threshold:.6g}", recall
 
 

@@ -151,7 +151,7 @@ class _Session:
         try:
             play_back(take)
         except AudioDeviceError as error:
-            # Said once: recording goes on without.
+            # Reported once: recording goes on without.
             self._plays = False
             complain(error)
 

@@ -13,13 +13,13 @@ from wakeword.features import Array
 from wakeword.takes.word_region import Region, locate_word
 
 COUNT_SECONDS = 0.7
-"""Between two counts: slow enough to be read, and for the click of a key to fade."""
+"""Between two counts: slow enough to be read, and for the click of a key to fade out."""
 
-_LEAST_LEVEL = -50.0
-"""dB of full scale. Training varies the level of what it hears from -42 dB on upwards."""
-_LEAST_CONTRAST = 10.0
+_MIN_LEVEL = -50.0
+"""dB of full scale. Training varies the level of its clips from -42 dB upwards."""
+_MIN_CONTRAST = 10.0
 """dB between a word and the noise around it."""
-_LEAST_WORD = 0.12
+_MIN_WORD = 0.12
 """Seconds of sound, without the 30 ms that ``locate_word`` adds at each end: less is a click."""
 _WIDENED = 0.03
 _EDGE = 0.05
@@ -27,7 +27,7 @@ _EDGE = 0.05
 _FULL_SCALE = 0.999
 _CLIPPED_IN_A_ROW = 3
 _MARGIN = 0.5
-"""Seconds that are kept before and after the word: what a window of 1 s around it may hear."""
+"""Seconds that are kept before and after the word: what a window of 1 s around it may hold."""
 _PAUSE = 0.35
 """Seconds of quiet between two words of a recording: longer than the gap of a stop consonant, or between two syllables."""
 _STEP = SAMPLE_RATE // 100
@@ -81,9 +81,9 @@ def _fault(length: int, word: Region, level: float, noise: float, clipped: bool)
     edge = _EDGE * SAMPLE_RATE
     if level == -math.inf:
         return Fault.SILENT
-    if level - noise < _LEAST_CONTRAST or word.end - word.start < (_LEAST_WORD + 2 * _WIDENED) * SAMPLE_RATE:
+    if level - noise < _MIN_CONTRAST or word.end - word.start < (_MIN_WORD + 2 * _WIDENED) * SAMPLE_RATE:
         return Fault.NO_WORD
-    if level < _LEAST_LEVEL:
+    if level < _MIN_LEVEL:
         return Fault.QUIET
     if clipped:
         return Fault.CLIPPED
@@ -154,7 +154,7 @@ class TakeStream:
 
 
 def split_at_pauses(samples: Array) -> list[Take]:
-    """The words of a recording in which one was said again and again, with pauses of 0.35 s or more; each examined.
+    """The words of a recording in which one is repeated, with pauses of 0.35 s or more; each examined.
 
     ``samples`` ``(n,)`` float32 at 16 kHz. Sounds too short or too faint for a word are left out.
     """

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -143,12 +144,18 @@ def test_random_search_never_moves_a_point_less_than_the_exact_projection() -> N
 
 def test_half_a_row_of_a_killed_run_is_run_again(source: Source, tmp_path: Path) -> None:
     config = dataclasses.replace(BASE, warmup_epochs=1, epochs=2)
-    jobs = [Job("stop", "paper", "a", dataclasses.replace(config, seed=seed), Shape(hidden_size=8)) for seed in (0, 1)]
-    killed = dataclasses.replace(source, work=tmp_path)
-    rows = run_grid(jobs, killed, processes=1, report=lambda line: None)
-    file = tmp_path / "rows.jsonl"
+    # Of one seed, so that one process runs both: it takes longer to start than to train.
+    configs = [dataclasses.replace(config, learning_rate=rate) for rate in (1e-3, 3e-3)]
+    jobs = [Job("stop", "paper", "a", config, Shape(hidden_size=8)) for config in configs]
+    # With the clips that the module's other tests have synthesised.
+    gather("stop", source.speech_commands, source.work, TINY, split="dealt")
+    killed = dataclasses.replace(source, work=tmp_path / "work")
+    shutil.copytree(source.work, killed.work, ignore=shutil.ignore_patterns("rows.jsonl", "other"))
+    rows = run_grid(jobs, killed, processes=2, report=lambda line: None)
+    file = killed.work / "rows.jsonl"
     first, second = file.read_text().splitlines()
     file.write_text(f"{first}\n{second[:50]}\n")
+    # In this process now, where the figures are the same as in one of its own.
     assert run_grid(jobs, killed, processes=1, report=lambda line: None) == rows
     assert json.loads(file.read_text().splitlines()[-1]) == json.loads(second)
 

@@ -61,6 +61,12 @@ def test_the_list_of_commands_says_what_the_help_of_each_begins_with(name: str) 
     assert documented.splitlines()[0] == COMMANDS[name].help
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_command_is_its_options_and_one_call(name: str) -> None:
+    """The work is done elsewhere, by functions that a test or a program may call."""
+    assert len(inspect.getsource(COMMANDS[name].load()).splitlines()) <= 60
+
+
 def test_the_list_of_commands_imports_none_of_them() -> None:
     places = {command.place.split(":")[0] for command in COMMANDS.values()}
     done = Apart().run(f"""if True:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from wakeword_tools.makers.near_negatives import section
-from wakeword_tools.texts.confusables import DEFAULT_MASS
+from wakeword_tools.texts.candidates import DEFAULT_MASS
 
 DOCS = Path(__file__).parents[3] / "docs"
 

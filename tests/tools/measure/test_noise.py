@@ -10,7 +10,7 @@ from support.builders import bursts
 from wakeword.errors import DataError
 from wakeword.takes.word_region import locate_word
 from wakeword_tools.measure.noise import NoiseMixer
-from wakeword_tools.measure.recordings import Recording
+from wakeword_tools.measure.reading import Recording
 
 CLIP = bursts(2.0, {0.8: "low"})
 RECORDING = Recording(Path("clip.wav"), 2.0, "0123456789abcdef")

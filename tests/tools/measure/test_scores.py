@@ -13,7 +13,7 @@ from support.simulated import with_ties
 
 from wakeword import Detector, FileSource, Model, load_model
 from wakeword.trigger import Trigger
-from wakeword_tools.measure.recordings import pcm_blocks
+from wakeword_tools.measure.reading import pcm_blocks
 from wakeword_tools.measure.scores import (
     RecordingScorer,
     clip_score,

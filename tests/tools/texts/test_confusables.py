@@ -13,17 +13,8 @@ from wakeword_tools.engines.espeak import shared_espeak
 from wakeword_tools.engines.registry import voice_named
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts import confusables as module
-from wakeword_tools.texts.confusables import (
-    DEFAULT_MASS,
-    Candidate,
-    Origin,
-    choose,
-    confusables,
-    histogram,
-    listed,
-    speakable,
-    without_sound_of,
-)
+from wakeword_tools.texts.candidates import DEFAULT_MASS, Candidate, Origin, choose, histogram, speakable
+from wakeword_tools.texts.confusables import confusables, listed, without_sound_of
 from wakeword_tools.texts.lexicon import spoken_words
 from wakeword_tools.texts.lists import read_texts
 from wakeword_tools.texts.phonemes import pronounce, pronunciations

@@ -26,7 +26,7 @@ from wakeword_tools.bench.streams import STREAM_COUNTS, stream_costs
 _STARTS = 5
 
 Advance = Callable[[float], None]
-"""Told how much of the work is done, 0..1."""
+"""Called with the share of the work that is done, 0..1."""
 
 
 def benchmark(
@@ -46,7 +46,7 @@ def benchmark(
     Raises ``ModelError`` if the model cannot be used.
     """
     with one_core() as core:
-        OURS.start(model, 1)  # An unusable model is told at once.
+        OURS.start(model, 1)  # An unusable model is reported at once.
         working, absent = present(PEERS if peers is None else peers)
         contenders = [OURS, *working]
         costs = _costs(contenders, model, seconds, repeats, lambda done: advance(0.6 * done))

@@ -6,12 +6,12 @@ _STATUS = Path("/proc/self/status")
 
 
 def resident_memory() -> float | None:
-    """What it holds now; ``None`` where the system does not tell it (anywhere but on Linux)."""
+    """What it holds now; ``None`` where the system does not say (anywhere except on Linux)."""
     return _linux("VmRSS") if _STATUS.exists() else None
 
 
 def peak_memory() -> float | None:
-    """The most that it has held; ``None`` where the system does not tell it (Windows)."""
+    """The most that it has held; ``None`` where the system does not say (Windows)."""
     if _STATUS.exists():
         # Not ru_maxrss, which on Linux begins with the peak of the process that started this one.
         return _linux("VmHWM")

@@ -1,7 +1,7 @@
 """What it takes to start an engine, measured in a process of its own: ``python -m wakeword_tools.bench.start NAME MODEL``.
 
 Prints a JSON object: milliseconds to import the package, CPU time of that, milliseconds to load a model, and the peak of
-the resident memory in MB after 8 s of audio, or null where the system does not tell it.
+the resident memory in MB after 8 s of audio, or null where the system does not say.
 """
 
 import importlib

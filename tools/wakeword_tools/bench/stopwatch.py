@@ -114,9 +114,9 @@ def at_a_microphones_pace(
 
 
 def start_up(contender: Contender, model: str) -> Mapping[str, Any]:
-    """What ``start`` tells of one start."""
+    """What ``start`` has measured of one start."""
     command = [sys.executable, "-m", "wakeword_tools.bench.start", contender.name, model]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     # Packages may print as they are imported; the figures come last.
-    figures: Mapping[str, Any] = json.loads(said.splitlines()[-1])
+    figures: Mapping[str, Any] = json.loads(printed.splitlines()[-1])
     return figures

@@ -75,7 +75,7 @@ def keyword_table(report: Report) -> Table:
 def _per_core(one: float, further: Sequence[float]) -> str:
     """How many keywords keep one core busy, if their cost goes on to grow as it did from one to three.
 
-    Not told where that growth cannot be told from nothing.
+    Left out where that growth cannot be distinguished from none.
     """
     if np.percentile(further, 25) <= 0:
         return "-"

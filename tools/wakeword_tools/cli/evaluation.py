@@ -98,12 +98,12 @@ def evaluate_models(settings: EvaluationSettings) -> None:
 
 
 def _load(keywords: Sequence[str], paths: Sequence[Path]) -> dict[str, Model]:
-    """The models by a label that tells them apart."""
+    """The models, each by a label of its own."""
     models = {name: load_model(name) for name in keywords}
     stems = [path.stem for path in paths]
     for path in paths:
-        is_told_apart = stems.count(path.stem) == 1 and path.stem not in models
-        models[path.stem if is_told_apart else str(path)] = read_model(path)
+        is_unique = stems.count(path.stem) == 1 and path.stem not in models
+        models[path.stem if is_unique else str(path)] = read_model(path)
     words = {model.card.phrase.casefold() for model in models.values()}
     if len(words) > 1:
         raise ConfigError(f"expected models of one word, to be compared on the same recordings, got {sorted(words)}")

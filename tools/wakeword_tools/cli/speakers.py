@@ -33,8 +33,8 @@ def voices_of(settings: EngineSettings, splits: Sequence[Split]) -> dict[Split, 
     """The voices of each split. Raises ``SynthesisError`` if one has none."""
     if settings.command and len(splits) > 1:
         raise SynthesisError(
-            "expected one side, for --voices all needs to know who speaks on which side, which a bare command does not "
-            "tell; name one side, or describe the command in a file: --engine command:FILE.toml"
+            "expected one split, for --voices all needs to know who speaks in which split, which a bare command does not "
+            "say; name one split, or describe the command in a file: --engine command:FILE.toml"
         )
     return {split: _voices_of(settings, split) for split in splits}
 

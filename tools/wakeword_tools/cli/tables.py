@@ -27,7 +27,7 @@ def interval(value: float, low: float, high: float, *, form: str = ".1%") -> str
 
 
 def threshold(value: float) -> str:
-    """With so many digits that thresholds near 1 can be told apart."""
+    """With so many digits that thresholds near 1 differ."""
     return f"{value:.6g}"
 
 

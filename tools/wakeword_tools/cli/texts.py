@@ -10,7 +10,8 @@ from wakeword.cli.console import note
 from wakeword.errors import SynthesisError
 from wakeword_tools.engines.voices import Voice
 from wakeword_tools.kinds import Split
-from wakeword_tools.texts.confusables import DEFAULT_MASS, Candidate, choose, confusables, histogram, listed, speakable
+from wakeword_tools.texts.candidates import DEFAULT_MASS, Candidate, choose, histogram, speakable
+from wakeword_tools.texts.confusables import confusables, listed
 from wakeword_tools.texts.lists import read_texts
 
 _BAR = 40

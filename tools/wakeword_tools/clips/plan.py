@@ -127,7 +127,7 @@ def level(samples: Array) -> Array:
 
 
 def trim(samples: Array) -> Array:
-    """``(samples,)`` without the silence at its ends: 10 ms blocks 45 dB under the loudest, but for one at each end."""
+    """``(samples,)`` without the silence at its ends: 10 ms blocks 45 dB under the loudest, except one at each end."""
     steps = samples[: len(samples) - len(samples) % _STEP].reshape(-1, _STEP)
     energy = np.square(steps).mean(axis=1)
     loud = np.flatnonzero(energy > energy.max(initial=0.0) * 10**-4.5)

@@ -1,4 +1,4 @@
-"""Any other engine: a command that writes a WAV file, told in one line or in a TOML file.
+"""Any other engine: a command that writes a WAV file, given in one line or in a TOML file.
 
     command = "mytts --voice {voice} --rate {rate} --out {wav} {text}"
     licence = "what applies to the audio"

@@ -107,7 +107,7 @@ class EspeakSynthesizer:
 
     Text in ``[[...]]`` is taken as espeak-ng's phonemes: ``[[m'A@vIn]]``.
 
-    The library is loaded anew for each text, so that what was said before makes no difference.
+    The library is loaded again for each text, so that what was said before makes no difference.
     """
 
     engine = ESPEAK

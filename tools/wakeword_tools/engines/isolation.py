@@ -109,7 +109,7 @@ class _Worker(Generic[Item, Result]):
         return True
 
     def collect(self) -> dict[int, Result | SynthesisError]:
-        """What it has answered by now; ``failure`` tells whether it died or hangs on the first item pending."""
+        """What it has answered by now; ``failure`` says whether it died or hangs on the first item pending."""
         answers: dict[int, Result | SynthesisError] = {}
         try:
             while self.pending and self.connection.poll():
@@ -145,7 +145,7 @@ def _serve(connection: Connection, function: Callable[[Item], Result]) -> None:
             for item in connection.recv():
                 try:
                     answer: Result | Exception = function(item)
-                except Exception as error:  # told to the parent, which decides
+                except Exception as error:  # the parent decides
                     answer = error
                 connection.send(answer)
     except (EOFError, ConnectionError, KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""Kokoro's network and what lies beside it in its folder: symbols, styles of voices, and how texts become tokens."""
+"""Kokoro's network and the rest of its folder: symbols, styles of voices, and how texts become tokens."""
 
 import json
 import os

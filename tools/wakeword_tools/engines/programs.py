@@ -1,4 +1,4 @@
-"""Engines that are programs: run one without a shell, and never wait for it for ever."""
+"""Engines that are programs: run one without a shell, and never wait for it without a limit."""
 
 import os
 import signal

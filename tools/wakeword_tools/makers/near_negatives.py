@@ -20,7 +20,8 @@ from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.espeak import shared_espeak
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
-from wakeword_tools.texts.confusables import Candidate, choose, confusables, histogram
+from wakeword_tools.texts.candidates import Candidate, choose, histogram
+from wakeword_tools.texts.confusables import confusables
 from wakeword_tools.texts.phonemes import pronunciations
 from wakeword_tools.texts.sounds import sound_keys
 

@@ -52,7 +52,7 @@ def compare(
     """Differences in ROC area and in recall at each rate, of the same recordings in the same order.
 
     Each resample draws clips of each group, and minutes of background, with replacement, the same for both models, and
-    chooses the thresholds anew. Source: Efron and Tibshirani, "An Introduction to the Bootstrap" (1993).
+    chooses the thresholds again. Source: Efron and Tibshirani, "An Introduction to the Bootstrap" (1993).
     """
     random = np.random.default_rng(seed)
     metrics = _metrics(first, fprs, rates)

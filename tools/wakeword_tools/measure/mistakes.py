@@ -11,7 +11,8 @@ from wakeword.files import new_folder, write_json
 from wakeword.model import Model
 from wakeword.scorer import DEFAULT_HOP
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.recordings import Recording, Scored
+from wakeword_tools.measure.reading import Recording
+from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.scores import Scores, ScoreSet, event_windows, stream_scores
 
 FALSE_ACCEPTS = "false-accepts"

@@ -9,7 +9,8 @@ from wakeword.audio import read_audio
 from wakeword.errors import AudioError, DataError
 from wakeword.features import Array
 from wakeword.takes.word_region import locate_word
-from wakeword_tools.measure.recordings import Change, Recording
+from wakeword_tools.measure.reading import Recording
+from wakeword_tools.measure.recordings import Change
 
 _TRIES = 20
 
@@ -18,7 +19,7 @@ class NoiseMixer:
     """Mixes noise into clips, the same for the same clip, seed and noises, whatever else is evaluated.
 
     At another ratio a clip gets the same piece of noise, only louder. Clips are made at least ``least`` samples long, so
-    that no window holds digital silence. ``warn`` is told of files that cannot be read;
+    that no window holds digital silence. ``warn`` is called for files that cannot be read;
     ``DataError`` if none can.
     """
 

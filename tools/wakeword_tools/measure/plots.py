@@ -105,7 +105,7 @@ def _recall_by_rate(axes: "Axes", label: str, scores: ScoreSet) -> None:
         if rates[-1] > _HIGHEST_RATE:
             break
     axes.step(rates, recalls, where="post", label=label or "all positives")
-    # Below one event in all of the background there is nothing to tell.
+    # Below one event in all of the background there is nothing to show.
     axes.set_xscale("symlog", linthresh=1 / scores.hours)
     axes.set(ylim=(0, 1.02), xlim=(0, _HIGHEST_RATE))
 

@@ -70,7 +70,7 @@ class Choice:
     allowed: int
     """So many clips or events might have reached it."""
     assurance: float
-    """Probability that it keeps the target on fresh recordings of the same kind: exact but for ties and for the room
+    """Probability that it keeps the target on fresh recordings of the same kind: exact except for ties and for the room
     above the highest score shut out, which only make it higher."""
 
 

@@ -2,22 +2,19 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from wakeword.audio import SAMPLE_RATE, AudioFile, PcmStream
-from wakeword.errors import AudioError, AudioFileError, AudioFormatError, CalibrationError, DataError
+from wakeword.errors import AudioError, CalibrationError, DataError
 from wakeword.features import Array
 from wakeword.model import Model
 from wakeword.sources import audio_files
 from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.reading import HashedBlocks, Recording, SeenRecordings, Warn, in_words, pcm_blocks
 from wakeword_tools.measure.scores import RecordingScorer, Scores, ScoreSet
-
-Warn = Callable[[str], None]
-
 
 SCORED_KINDS = (Kind.POSITIVE, Kind.NEAR_NEGATIVE, Kind.NEGATIVE, Kind.BACKGROUND)
 """In this order: of two copies among the negatives, the one that is known as a near negative counts."""
@@ -25,16 +22,6 @@ Files = Mapping[Kind, Sequence[Path]]
 """The files of each of ``SCORED_KINDS`` that there is."""
 Change = Callable[[Array, "Recording"], Array]
 """What is done to a clip, ``(samples,)``, before it is scored."""
-
-
-@dataclass(frozen=True)
-class Recording:
-    """A recording that was read."""
-
-    path: Path
-    seconds: float
-    digest: str
-    """SHA-256 of its samples at 16 kHz."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +68,7 @@ def find_files(folders: Files) -> dict[Kind, list[Path]]:
         if both:
             raise CalibrationError(
                 f"{both[0]}: expected a recording to be the wake word or not, found it among the "
-                f"positives and the {_words(kind)} ({len(both)} such); take it out of one"
+                f"positives and the {in_words(kind)} ({len(both)} such); take it out of one"
             )
     return found
 
@@ -102,7 +89,7 @@ def score_files(
     recording that is both the wake word and not.
     """
     scorer = RecordingScorer(models)
-    seen = _Seen(warn)
+    seen = SeenRecordings(warn)
     kept: dict[Kind, list[Recording]] = {kind: [] for kind in SCORED_KINDS}
     scores: dict[Kind, list[list[Scores]]] = {kind: [] for kind in SCORED_KINDS}
     for kind in SCORED_KINDS:
@@ -118,30 +105,18 @@ def score_files(
             if advance is not None:
                 advance(path)
         if files.get(kind) and not kept[kind]:
-            raise DataError(f"none of the {len(files[kind])} {_words(kind)} could be used; see the warnings above")
+            raise DataError(f"none of the {len(files[kind])} {in_words(kind)} could be used; see the warnings above")
     if not kept[Kind.POSITIVE]:
         raise CalibrationError("expected recordings of the wake word, got none")
-    seen.tell_copies()
+    seen.report_copies()
     return Scored(kept, [_score_set(kept, scores, index) for index in range(len(models))], seen.skipped)
-
-
-def pcm_blocks(path: Path) -> Iterator[Array]:
-    """A file as mono float32 blocks at 16 kHz, each ``(samples,)``. ``AudioError``, naming the file, if it cannot be."""
-    with AudioFile(path) as file:
-        try:
-            stream = PcmStream(file.sample_rate)
-            for block in file.blocks():
-                yield stream.push(block)
-            yield stream.flush()
-        except AudioFormatError as error:
-            raise AudioFormatError(f"{path}: {error}") from error
 
 
 def _score_file(
     scorer: RecordingScorer, path: Path, kind: Kind, change: Change | None
 ) -> tuple[Recording, list[Scores]]:
     """A recording and the scores of each model: of a clip the best one, ``(1,)``, of background all, ``(windows,)``."""
-    hashed = _Hashed(pcm_blocks(path))
+    hashed = HashedBlocks(pcm_blocks(path))
     if kind is Kind.BACKGROUND:
         # A long recording is never held in memory.
         streams = scorer.score(hashed)
@@ -151,63 +126,6 @@ def _score_file(
     if change is not None:
         samples = change(samples, recording)
     return recording, [scores.max(keepdims=True) for scores in scorer.score([samples])]
-
-
-class _Hashed:
-    """Blocks of samples that are hashed and counted on their way."""
-
-    def __init__(self, blocks: Iterator[Array]) -> None:
-        self._blocks = blocks
-        self._hash = hashlib.sha256()
-        self._samples = 0
-
-    def __iter__(self) -> Iterator[Array]:
-        for block in self._blocks:
-            self._hash.update(block.tobytes())
-            self._samples += len(block)
-            yield block
-
-    def recording(self, path: Path) -> Recording:
-        """What went by. ``AudioFileError`` if that was nothing."""
-        if self._samples == 0:
-            raise AudioFileError(f"{path}: expected audio, found a file of no length")
-        return Recording(path, self._samples / SAMPLE_RATE, self._hash.hexdigest())
-
-
-class _Seen:
-    """The recordings so far, and what is wrong with others."""
-
-    def __init__(self, warn: Warn) -> None:
-        self.skipped = 0
-        self._warn = warn
-        self._first: dict[str, tuple[Kind, Path]] = {}
-        self._copies: list[tuple[Path, Path]] = []
-
-    def unreadable(self, error: AudioError) -> None:
-        self.skipped += 1
-        self._warn(f"skipped: {error}")
-
-    def is_new(self, recording: Recording, kind: Kind) -> bool:
-        first_kind, first = self._first.setdefault(recording.digest, (kind, recording.path))
-        if first == recording.path and first_kind is kind:
-            return True
-        if Kind.POSITIVE in (kind, first_kind) and kind is not first_kind:
-            raise CalibrationError(
-                f"expected a recording to be the wake word or not, but {first} among the {_words(first_kind)} "
-                f"and {recording.path} among the {_words(kind)} are the same sound; take it out of one"
-            )
-        self.skipped += 1
-        self._copies.append((recording.path, first))
-        return False
-
-    def tell_copies(self) -> None:
-        if self._copies:
-            path, first = self._copies[0]
-            self._warn(f"skipped: {len(self._copies)} copies of other recordings, the first {path} (as {first})")
-
-
-def _words(kind: Kind) -> str:
-    return kind.plural.replace("_", " ")
 
 
 def _score_set(

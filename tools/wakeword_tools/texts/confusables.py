@@ -2,21 +2,17 @@
 
 Distances are those of ``sounds.distances``: 1 is one typical phoneme edit. What sounds the same as the keyword in some
 English accent is left out, however it is written, and so is what holds the keyword's sound: "marvins" is "marvin" to
-whoever listens for it. Only of keywords as short as "off" may the end of a word sound so ("cough").
+a listener. Only of keywords as short as "off" may the end of a word sound so ("cough").
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from wakeword.errors import SynthesisError
 from wakeword_tools.engines.espeak import shared_espeak
-from wakeword_tools.engines.registry import takes_phonemes
-from wakeword_tools.engines.voices import Voice
-from wakeword_tools.kinds import Split
+from wakeword_tools.texts.candidates import Candidate, Origin
 from wakeword_tools.texts.lexicon import SpokenWord, words_near, zipf_frequency
 from wakeword_tools.texts.lists import read_texts, texts_without
 from wakeword_tools.texts.phonemes import Phones, from_espeak, is_vowel, pronounce, pronunciations, words_of
@@ -24,61 +20,11 @@ from wakeword_tools.texts.sounds import Heard, distances, main_key, sound_keys
 from wakeword_tools.texts.splits import shipped_list, splits_of
 from wakeword_tools.texts.wordlike import fragments, pseudo_words, written
 
-DEFAULT_MASS = {1: 0.4, 2: 0.4, 3: 0.2}
-"""Share of the texts at each distance, rounded to whole edits; the last stands for all that is farther too."""
-
 _FARTHEST, _SHARE_EDITED = 3.5, 0.75
 _HALVES, _FARTHEST_HALF, _COMMON = 25, 1.6, 3.5
 _SHORT = 3
 _MAIN_ACCENTS, _CLOSE = ("en-US", "en-GB-x-rp"), 2.0
 _NO_STRESS = str.maketrans("", "", "ˈˌ")
-
-
-class Origin(StrEnum):
-    """Where a text comes from."""
-
-    LISTED = "listed"
-    """A list: the user's own, or one that ships with the package."""
-    WORD = "word"
-    PHRASE = "phrase"
-    """Two common words, the keyword's sound across the boundary between them: "mar win"."""
-    FRAGMENT = "fragment"
-    """The keyword cut short."""
-    PSEUDO_WORD = "pseudo-word"
-
-
-# Of each round of choices at a distance.
-_TURNS = (
-    Origin.WORD,
-    Origin.PHRASE,
-    Origin.PSEUDO_WORD,
-    Origin.WORD,
-    Origin.FRAGMENT,
-    Origin.PSEUDO_WORD,
-    Origin.WORD,
-    Origin.PHRASE,
-)
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A text that sounds like the keyword."""
-
-    text: str
-    """As an engine takes it; phonemes that no spelling gives are in ``[[...]]``."""
-    phones: Phones
-    distance: float
-    """From the keyword, in typical phoneme edits."""
-    origin: Origin
-    split: Split
-    """Where it may be used."""
-    zipf: float = 0.0
-    """How often its rarest word is used."""
-
-    @property
-    def band(self) -> int:
-        """The distance in whole edits, as in the keys of a mass; at least 1."""
-        return max(1, round(self.distance))
 
 
 _Found = tuple[str, Phones, Origin, float]
@@ -107,36 +53,6 @@ def confusables(keyword: str, own: Sequence[str] = ()) -> list[Candidate]:
     return _read_differently(keyword, near_enough)
 
 
-def choose(
-    pool: Sequence[Candidate], size: int, *, split: Split | None = None, mass: Mapping[int, float] = DEFAULT_MASS
-) -> list[Candidate]:
-    """``size`` candidates, or all of that split if they are fewer, spread over the distances as ``mass`` says.
-
-    Listed texts come first, then words (the commonest), phrases, pseudo-words and fragments in turn. What a distance
-    lacks, the others give. The same for the same pool. Raises ``SynthesisError`` if the mass is not one or nothing is
-    there.
-    """
-    if not mass or min(mass) < 1 or min(mass.values()) < 0 or sum(mass.values()) <= 0:
-        raise SynthesisError(f"expected shares of distances from 1 up, none negative, got {dict(mass)}")
-    bands: dict[int, list[Candidate]] = {band: [] for band in sorted(mass)}
-    for candidate in pool:
-        if split in (None, candidate.split) and (band := min(candidate.band, max(mass))) in bands:
-            bands[band].append(candidate)
-    if size < 1 or not any(bands.values()):
-        raise SynthesisError("expected a size of 1 or more and texts to choose from, got none; change the keyword")
-    queues = {band: list(_in_turns(members)) for band, members in bands.items()}
-    total = sum(mass.values())
-    chosen: list[Candidate] = []
-    due = dict.fromkeys(queues, 0.0)
-    while len(chosen) < size and any(queues.values()):
-        for band in due:
-            due[band] += mass[band] / total if queues[band] else 0.0
-        band = max((band for band in queues if queues[band]), key=lambda band: (due[band], -band))
-        due[band] -= 1
-        chosen.append(queues[band].pop(0))
-    return sorted(chosen, key=lambda one: (one.distance, one.text))
-
-
 def without_sound_of(keyword: str, texts: Sequence[str]) -> list[str]:
     """The texts that neither sound the same as the keyword in any accent nor hold its sound or its letters."""
     same = frozenset().union(*map(sound_keys, pronunciations(keyword)))
@@ -144,18 +60,6 @@ def without_sound_of(keyword: str, texts: Sequence[str]) -> list[str]:
     return [
         text for text, ways in zip(other, pronounce(other), strict=True) if not any(_holds(way, same) for way in ways)
     ]
-
-
-def speakable(pool: Sequence[Candidate], voices: Sequence[Voice]) -> list[Candidate]:
-    """Those that the voices can speak: phonemes in ``[[...]]`` need an engine that takes them."""
-    all_of_them = any(takes_phonemes(voice) for voice in voices)
-    return [candidate for candidate in pool if all_of_them or "[[" not in candidate.text]
-
-
-def histogram(candidates: Sequence[Candidate]) -> dict[float, int]:
-    """How many there are at each distance, in half edits: the middle of the bin -> the number."""
-    middles = [round(candidate.distance * 2) / 2 for candidate in candidates]
-    return {middle: middles.count(middle) for middle in np.arange(min(middles), max(middles) + 0.25, 0.5).tolist()}
 
 
 def listed(keyword: str, texts: Sequence[str]) -> list[Candidate]:
@@ -259,19 +163,3 @@ def _read_differently(keyword: str, candidates: Sequence[Candidate]) -> list[Can
         wanted, *read = ("".join(ipa).translate(_NO_STRESS) for ipa in espeak.phonemes([keyword, *texts], accent))
         same |= {text for text, sound in zip(texts, read, strict=True) if sound == wanted}
     return [one for one in candidates if one.text not in same]
-
-
-def _in_turns(members: Sequence[Candidate]) -> Iterator[Candidate]:
-    """All of them: the listed ones, then origin after origin in turn, the commonest words first."""
-    queues: dict[Origin, list[Candidate]] = {origin: [] for origin in Origin}
-    for one in members:
-        queues[one.origin].append(one)
-    for origin in (Origin.WORD, Origin.PHRASE):
-        queues[origin].sort(key=lambda one: (-one.zipf, one.text))
-    for origin in (Origin.PSEUDO_WORD, Origin.FRAGMENT):
-        queues[origin].sort(key=lambda one: hashlib.sha256(one.text.encode()).digest())
-    yield from queues.pop(Origin.LISTED)
-    while any(queues.values()):
-        for origin in _TURNS:
-            if queues[origin]:
-                yield queues[origin].pop(0)

@@ -1,6 +1,6 @@
 """A word of which a handful of people have said it: recall of its recipe by folds over those people.
 
-A test split of three or four recordings tells nothing. Here the recipe is trained once for each fold, with the fold's
+A test split of three or four recordings shows nothing. Here the recipe is trained once for each fold, with the fold's
 recordings kept for the test, so that every recording is tested by a model that never heard its speaker. The model that
 ships is none of these; what is measured is its recipe.
 """
@@ -213,7 +213,7 @@ def folds_page(record: Mapping[str, Any], *, figures: str) -> str:
         f"The recipe of the shipped model (seed {record['seed']}) trained {record['folds']} times by each method, "
         f"each time with a share of the {test['positives']['clips']} recordings "
         f"({test['positives']['speakers']} people) kept for the test: each is found, or not, by a model that never heard "
-        f"its speaker. {encoder} Thresholds come from the validation side. "
+        f"its speaker. {encoder} Thresholds come from the validation split. "
         f"{test['generic']['clips']} other words, {test['close']['clips']} close words; hours are counted once for each "
         "model. In brackets exact 95 % intervals, which take the recordings as independent.",
         markdown_table(

@@ -17,7 +17,8 @@ from wakeword_tools.engines.espeak import ESPEAK
 from wakeword_tools.engines.flite import FLITE
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Kind, Split
-from wakeword_tools.texts.confusables import choose, confusables, speakable
+from wakeword_tools.texts.candidates import choose, speakable
+from wakeword_tools.texts.confusables import confusables
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip
 from wakeword_train.training import DataFolders, gather_clips
@@ -59,7 +60,7 @@ def dealing(cards: Mapping[str, ModelCard]) -> TrainConfig:
 
     Raises ``ConfigError`` if a card does not say it or if two say different things: no test is then fair to both.
     """
-    told: dict[str, dict[str, Any]] = {}
+    stated: dict[str, dict[str, Any]] = {}
     for name, card in cards.items():
         config = card.training.get("config", {})
         absent = [setting for setting in DEALING if setting not in config]
@@ -68,17 +69,17 @@ def dealing(cards: Mapping[str, ModelCard]) -> TrainConfig:
                 f"{name}: expected a card that says how the recordings were dealt, but it lacks {', '.join(absent)}; "
                 "train the model again"
             )
-        told[name] = {setting: config[setting] for setting in DEALING}
-    first, *others = told
+        stated[name] = {setting: config[setting] for setting in DEALING}
+    first, *others = stated
     for other in others:
-        unlike = [setting for setting in DEALING if told[other][setting] != told[first][setting]]
+        unlike = [setting for setting in DEALING if stated[other][setting] != stated[first][setting]]
         if unlike:
             setting = unlike[0]
             raise ConfigError(
                 f"expected models of {cards[first].phrase!r} whose recordings were dealt alike, but {first} has "
-                f"{setting} = {told[first][setting]} and {other} {told[other][setting]}; measure them apart"
+                f"{setting} = {stated[first][setting]} and {other} {stated[other][setting]}; measure them apart"
             )
-    return TrainConfig(keyword=cards[first].phrase, **told[first])
+    return TrainConfig(keyword=cards[first].phrase, **stated[first])
 
 
 def data_folders(audio: Path, keyword: str) -> DataFolders:

@@ -14,7 +14,7 @@ from wakeword.model import Model, read_model
 from wakeword_experiments.accuracy.contenders import ELSEWHERE, Contender, ours, peers
 from wakeword_experiments.accuracy.held_out import DEALING, HeldOut, Report, deal, dealing
 from wakeword_experiments.accuracy.measures import ERRORS_AT, errors, figures, paired
-from wakeword_experiments.accuracy.page import page_name, word_page
+from wakeword_experiments.accuracy.page import INDEX, index_page, page_name, word_page
 from wakeword_experiments.accuracy.scores import SplitHeard, score_clips
 from wakeword_experiments.accuracy.summary import summary_page
 from wakeword_experiments.report import versions
@@ -84,9 +84,10 @@ def write_accuracy(record: Mapping[str, Any], figures_file: Path, report_file: P
             notes=_link(notes, report_file) if notes.is_file() else "",
         )
     }
+    pages[words / INDEX] = index_page(record, summary=_link(report_file, words / INDEX))
     for result in record["keywords"]:
         file = words / page_name(result["keyword"])
-        pages[file] = word_page(result, record, figures=_link(figures_file, file), summary=_link(report_file, file))
+        pages[file] = word_page(result, record, figures=_link(figures_file, file))
     for file, text in pages.items():
         with replacing(file) as temporary:
             temporary.write_text(text, encoding="utf-8")

@@ -17,7 +17,7 @@ from wakeword_experiments.accuracy.contenders import Contender
 from wakeword_experiments.accuracy.held_out import FIGURE_NAMES, Clips, Report
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.noise import NoiseMixer
-from wakeword_tools.measure.recordings import Recording
+from wakeword_tools.measure.reading import Recording
 from wakeword_tools.measure.scores import Scores, ScoreSet
 from wakeword_train.data.clips import Clip
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wakeword_experiments.accuracy.measures import TARGETS
-from wakeword_experiments.accuracy.page import made, page_name, snr_of
+from wakeword_experiments.accuracy.page import INDEX, made, page_name, snr_of
 from wakeword_experiments.report import markdown_table
 from wakeword_tools.measure.rates import RateKind, Target
 
@@ -17,7 +17,7 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What a model does at one threshold on the test side: rates from 0 to 1, and events in hours."""
+    """What a model does at one threshold on the test split: rates from 0 to 1, and events in hours."""
 
     clean: float
     noisy: float
@@ -50,7 +50,6 @@ def summary_page(record: Record, *, figures: str, words: str, folds: Mapping[str
         _CHOICE,
         _LIMITS.format(hours=f"{min(_background(one, 'validation') for one in keywords):.2f}"),
         *_peers(keywords),
-        _PROTOCOL.format(clips=record["settings"]["near_clips"], snr=snr),
         _links(keywords, figures, words, notes),
         made(record),
     ]
@@ -154,7 +153,10 @@ def _outcomes(contender: Record) -> list[_Outcome]:
 def _links(keywords: Sequence[Record], figures: str, words: str, notes: str) -> str:
     listed = ", ".join(f"[{one['keyword']}]({words}/{page_name(one['keyword'])})" for one in keywords)
     tried = f" [Notes]({notes}): what was tried, what helped and what did not." if notes else ""
-    return f"Every table, by word: {listed}. Every figure: [{figures.rpartition('/')[2]}]({figures}).{tried}"
+    return (
+        f"[How it was measured]({words}/{INDEX}). Every table, by word: {listed}. Every figure: "
+        f"[{figures.rpartition('/')[2]}]({figures}).{tried}"
+    )
 
 
 def _background(result: Record, side: str) -> float:
@@ -191,21 +193,6 @@ _CHOICE = """## Which threshold to take
 _LIMITS = """## Limits
 
 - Few people: the pages of the words give a 95 % interval with every figure, and of 15 recordings it spans 40 points.
-- Few hours: the {hours} h of speech on the validation side are too few to set a threshold for half a false accept an hour.
+- Few hours: the {hours} h of speech on the validation split are too few to set a threshold for half a false accept an hour.
 - Read speech, and noise mixed in afterwards: television, distance, echo and accents were not measured.
 - One training run of each model."""
-
-_PROTOCOL = """## How it was measured
-
-- **Sides.** Recordings are dealt by speaker into train, validation and test exactly as the model's training dealt them; its
-  card has the shares. A recording without a speaker's name counts as a speaker of its own; copies of one count once.
-- **Thresholds** are chosen on the validation side alone, and rates are reported on the test side alone. False accepts are
-  counted as the detector counts them, in read speech without the word.
-- **Close words** are spoken by espeak-ng, and by flite where it is installed: {clips} clips on each side, in texts and
-  voices of that side only.
-- **Recall** is of recorded positives only, never of synthetic ones. A clip is heard from a fresh state with a second of its
-  own noise floor before it and after it, and its score is the best of all that come within.
-- **Other engines** hear the same samples. Engines that score more often than every 80 ms give the best score of each 80 ms,
-  so that events are counted on one grid.
-- **Brackets** on the pages of the words are exact 95 % intervals (Clopper and Pearson's for clips, Garwood's for events an
-  hour) at a given threshold."""

@@ -84,7 +84,7 @@ def paired_table(pair: Mapping[str, Any], snr: str) -> list[str]:
     return [
         f"## {pair['first']} against {pair['second']}",
         "The same seed and the same positives, another method. Recordings that only one of the two finds, each at its own "
-        "threshold, and the exact McNemar test: how likely so uneven a split would be, were the two equally good.",
+        "threshold, and the exact McNemar test: the probability of so large a difference if both were equally good.",
         markdown_table(["target", "", "clips", f"only {pair['first']}", f"only {pair['second']}", "p"], lines),
     ]
 
@@ -164,6 +164,6 @@ def learning_curve(rows: Sequence[Row]) -> list[str]:
     if any(row.get("encoder") for row in rows):
         told += (
             " The encoder that training began with is not counted: unless it left this word out, its own teaching heard "
-            "recordings of it on the train side."
+            "recordings of it on the train split."
         )
     return ["## Learning curve", told, *tables]

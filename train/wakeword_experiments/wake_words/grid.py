@@ -6,7 +6,7 @@ import hashlib
 import json
 import multiprocessing
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from functools import cache
@@ -67,7 +67,8 @@ def run_grid(
     """A row for each job, in order: word, regime, label, seed, then the figures of ``wake_words.run``.
 
     Rows go to ``rows.jsonl`` in the work folder as they come, and jobs that have one there are not run again. One thread
-    for each process: that is the cheapest way to use the cores, and the only one that repeats.
+    for each process: that is the cheapest way to use the cores, and the only one that repeats. A single process is this
+    one.
     """
     source.work.mkdir(parents=True, exist_ok=True)
     done = _finished(source)
@@ -78,10 +79,8 @@ def run_grid(
     groups = [
         list(group) for _, group in groupby(_sorted(missing), lambda job: (job.word, job.regime, job.config.seed))
     ]
-    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
-        pending = [pool.submit(_run_group, group, source) for group in groups]
-        for number, future in enumerate(as_completed(pending), 1):
-            report(f"{number} of {len(pending)}: {future.result()}")
+    for number, finished in enumerate(_run_groups(groups, source, processes), 1):
+        report(f"{number} of {len(groups)}: {finished}")
     done = _finished(source)
     return [_row(job, done[job.key(source)]) for job in jobs]
 
@@ -114,6 +113,16 @@ def _append(file: Path, line: str) -> None:
         os.write(handle, f"{line}\n".encode())
     finally:
         os.close(handle)
+
+
+def _run_groups(groups: Sequence[list[Job]], source: Source, processes: int) -> Iterator[str]:
+    """A line on each group as it is finished."""
+    if processes == 1:
+        yield from (_run_group(group, source) for group in groups)
+        return
+    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+        for future in as_completed([pool.submit(_run_group, group, source) for group in groups]):
+            yield future.result()
 
 
 def _run_group(jobs: list[Job], source: Source) -> str:

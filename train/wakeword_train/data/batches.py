@@ -27,7 +27,7 @@ _JITTER = 1_280
 
 
 def load_stores(clips: Iterable[Clip], split: Split) -> dict[Kind, ClipStore]:
-    """The clips of one side of the split, by kind, read into memory."""
+    """The clips of one split, by kind, read into memory."""
     chosen = [clip for clip in clips if clip.split is split]
     return {kind: ClipStore(of_kind) for kind in Kind if (of_kind := [clip for clip in chosen if clip.kind is kind])}
 

@@ -17,7 +17,7 @@ from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.kinds import Kind, Split
 
 TRANSCRIPTS = "transcripts.jsonl"
-"""File in a folder of long recordings that tells what is said in them: a line with ``file`` and ``text`` for each part."""
+"""File in a folder of long recordings that says what is said in them: a line with ``file`` and ``text`` for each part."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def _official_lists(root: Path) -> dict[str, Split] | None:
 
 
 def hash_split(file_name: str, *, validation: float = 10, testing: float = 10) -> Split:
-    """The rule in the README of Speech Commands: by a hash of the speaker, in per cent, for ever the same."""
+    """The rule in the README of Speech Commands: by a hash of the speaker, in per cent, always the same."""
     speaker = re.sub(r"_nohash_.*$", "", file_name)
     largest = 2**27 - 1
     position = int(hashlib.sha1(speaker.encode()).hexdigest(), 16) % (largest + 1) * (100.0 / largest)
@@ -117,7 +117,7 @@ def read_folder(
     """A folder of clips of one kind, read recursively.
 
     A folder with a manifest says itself which clip is in which split. Otherwise speakers are taken from the file names
-    (``speaker_nohash_n`` and ``speaker-chapter``; any other file counts as a speaker of its own) and dealt out, but for
+    (``speaker_nohash_n`` and ``speaker-chapter``; any other file counts as a speaker of its own) and dealt out, except
     those whom other recordings have ``placed``. Raises ``DataError`` if no audio is there.
     """
     if (root / MANIFEST).is_file():
@@ -158,7 +158,7 @@ def _audio_files(root: Path) -> list[Path]:
 
 
 def speaker_of(path: Path) -> str:
-    """The speaker that a file name tells, or the name itself."""
+    """The speaker that a file name gives, or the name itself."""
     name = path.stem
     if "_nohash_" in name:
         return name.split("_nohash_")[0]

@@ -39,7 +39,7 @@ def speech_clips(
     validation: float = 0.15,
     testing: float = 0.15,
 ) -> list[Clip]:
-    """The train side of the recordings, dealt as ``wakeword train`` deals them with the same shares.
+    """The train split of the recordings, dealt as ``wakeword train`` deals them with the same shares.
 
     Every speaker of Speech Commands who says a word of ``held_out`` is left out with all that they say, so that no
     recording of it has taught the encoder anything.

@@ -1,4 +1,4 @@
-"""What ``listen --exec`` does: a program at each detection, which nobody waits for."""
+"""What ``listen --exec`` does: it runs a program at each detection and does not wait for it."""
 
 import os
 import shlex
@@ -46,7 +46,7 @@ class Runner:
         if shutil.which(self._arguments[0]) is None:
             raise ConfigError(f"--exec: there is no program {self._arguments[0]!r} that can be run; check its path")
         self._timeout = timeout or None
-        # Told to each program, as the saving changes that of this process for an instant at each file.
+        # Every program gets the umask of now: another thread may set that of the process for an instant.
         self._umask = os.umask(0)
         os.umask(self._umask)
         self._places = threading.Semaphore(MAX_RUNNING)
@@ -96,7 +96,7 @@ class Runner:
     def _start(self, detection: Detection, saved: Future[Path | None] | None) -> subprocess.Popen[bytes]:
         audio = None
         if saved is not None:
-            # On a disk that hangs, the light shall go on all the same.
+            # If the disk hangs, the program runs without the audio.
             with suppress(StillSaving):
                 audio = saved.result(_SECONDS_FOR_SAVING)
         environment = {
@@ -125,7 +125,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     if sys.platform == "win32":
         process.kill()
     else:
-        # Not waited for in between: until then nobody else gets its number.
+        # Not waited for in between: until then no other process gets its number.
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGTERM)
             time.sleep(_SECONDS_TO_END)

@@ -21,7 +21,7 @@ _SILENCE_DB = -80.0
 
 
 class Meter:
-    """A bar for each keyword's score, the level, and how the microphone fares, on stderr. A context manager."""
+    """A bar for each keyword's score, the level, and what the microphone has counted, on stderr. A context manager."""
 
     def __init__(self, detector: Detector) -> None:
         self._detector = detector
@@ -40,7 +40,7 @@ class Meter:
         self._live.stop()
 
     def update(self, block: Samples, microphone: Microphone | None) -> None:
-        """Take the newest block, and the microphone if it is from one; draw, if it is time to."""
+        """Take the newest block, and the microphone if it comes from one; draw if it is time to."""
         for keyword, score in self._detector.scores.items():
             self._held[keyword] = max(self._held[keyword], score)
         now = time.monotonic()
@@ -56,11 +56,13 @@ class Meter:
             threshold = self._detector.thresholds[keyword]
             style = "bold green" if score >= threshold else "cyan"
             table.add_row(keyword, _bar(score, style), f"{score:.3f}", f"threshold {threshold:.3f}")
-        table.add_row("level", _bar(1 - level / _SILENCE_DB, "yellow"), f"{level:.0f} dB", told(stats) if stats else "")
+        table.add_row(
+            "level", _bar(1 - level / _SILENCE_DB, "yellow"), f"{level:.0f} dB", describe(stats) if stats else ""
+        )
         return table
 
 
-def told(stats: MicrophoneStats) -> str:
+def describe(stats: MicrophoneStats) -> str:
     """What a microphone has counted, in a few words."""
     lost = stats.dropped_blocks + stats.overflows
     gaps = f"{stats.gaps} gap(s), {stats.gap_seconds:.1f} s" if stats.gaps else "no gap"

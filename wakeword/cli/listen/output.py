@@ -1,4 +1,4 @@
-"""Lines on stdout for a reader who may leave."""
+"""Lines on stdout, whose reader may stop reading."""
 
 import os
 import select
@@ -9,9 +9,9 @@ from wakeword.detection import Detection
 
 
 class DetectionLines:
-    """Prints detections on stdout, each at once, as long as somebody reads them.
+    """Prints detections on stdout, each at once, as long as they are read.
 
-    A reader who has read enough, such as ``head -1``, is no failure. Raises ``OSError`` if a line cannot be written for
+    A reader that has read enough, such as ``head -1``, is no failure. Raises ``OSError`` if a line cannot be written for
     another reason, such as a full disk.
     """
 
@@ -30,7 +30,7 @@ class DetectionLines:
 
     @property
     def wanted(self) -> bool:
-        """Whether somebody may still read; known without a line being printed, where the system can tell."""
+        """Whether the lines may still be read; known before one is printed, where the system can say."""
         if self._poll is not None and not self._reader_left and self._poll.poll(0):
             self._leave()
         return not self._reader_left

@@ -12,7 +12,7 @@ from wakeword.detection import Detection
 
 _SECONDS_WAITING_TO_BE_SAVED = 400
 """Of audio, in all detections that wait for the disk."""
-_LEAST_WAITING = 8
+_MIN_WAITING = 8
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,6 @@ def open_reactions(settings: ReactionSettings, stop: StopSignals, *, live: bool)
     # All errors first, then the thread of the saver.
     run = None if settings.command is None else Runner(settings.command, timeout=settings.exec_timeout)
     pairs = None if settings.save is None else SavedPairs(settings.save, round(1e6 * settings.save_limit))
-    most_waiting = max(_LEAST_WAITING, round(_SECONDS_WAITING_TO_BE_SAVED / (1 + settings.pre_roll)))
+    most_waiting = max(_MIN_WAITING, round(_SECONDS_WAITING_TO_BE_SAVED / (1 + settings.pre_roll)))
     save = None if pairs is None else Saver(pairs, most_waiting=most_waiting, wait_for_room=not live)
     return Reactions(run, save, seconds_left=lambda: stop.seconds_left)

@@ -26,10 +26,10 @@ _FREED = 0.05
 
 
 class SavedPairs:
-    """Saves detections: the audio as 16-bit WAV, and beside it a JSON file that tells what was found when.
+    """Saves detections: the audio as 16-bit WAV, and a JSON file of the same name that says what was found when.
 
-    A pair is there as a whole or not at all, and its JSON file appears last and goes first: whoever sees it finds the
-    audio. Before the pairs would take more than ``limit`` bytes, the oldest are deleted. Only files that are named as
+    A pair is there as a whole or not at all, and its JSON file appears last and goes first: where it is, the audio is,
+    too. Before the pairs would take more than ``limit`` bytes, the oldest are deleted. Only files that are named as
     those of this class count and are deleted; all others are left alone.
 
     Raises ``ConfigError`` if ``folder`` is a file and ``OSError`` if it cannot be made or read.
@@ -108,6 +108,6 @@ class SavedPairs:
 
 
 def _age(stem: str) -> tuple[str, int]:
-    """Orders stems by time; the number tells those of one moment apart."""
+    """Orders stems by time; those of one moment by their number."""
     parts = stem.rsplit("-", 2)
     return parts[1], int(parts[2])

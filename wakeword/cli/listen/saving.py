@@ -1,4 +1,4 @@
-"""What ``listen --save`` does beside the listening."""
+"""What ``listen --save`` does while ``listen`` goes on listening."""
 
 import queue
 import threading
@@ -17,14 +17,14 @@ class Saver:
     """Saves detections on a thread of its own, so that a slow disk does not hold up the listening.
 
     A live source does not wait, so what comes while ``most_waiting`` detections wait for the disk is not saved; with
-    ``wait_for_room`` it is waited for. That something cannot be saved is told once, and again when saving goes on.
+    ``wait_for_room``, ``save`` waits. A failure is reported once, and once more when saving goes on.
     """
 
     def __init__(self, pairs: SavedPairs, *, most_waiting: int, wait_for_room: bool) -> None:
         self._pairs = pairs
         self._wait_for_room = wait_for_room
         self._waiting: queue.Queue[tuple[Detection, datetime, Future[Path | None]]] = queue.Queue(most_waiting)
-        self._telling = threading.Lock()
+        self._reporting = threading.Lock()
         self._trouble = ""
         self._lost = 0
         # A disk that hangs must not keep the process from ending.
@@ -46,7 +46,7 @@ class Saver:
             path = None
             try:
                 path = self._pairs.save(detection, moment)
-            except Exception as error:  # whatever it is, the next detection may be saved
+            except Exception as error:  # of any kind: the next detection may be saved
                 self._fail((isinstance(error, OSError) and error.strerror) or str(error))
             else:
                 self._succeed()
@@ -55,15 +55,15 @@ class Saver:
                 self._waiting.task_done()
 
     def _fail(self, trouble: str) -> None:
-        with self._telling:
+        with self._reporting:
             self._lost += 1
             if not self._trouble:
                 self._trouble = trouble
                 complain(f"--save: {self._pairs.folder}: {trouble}; listening goes on, and so will saving when it can")
 
     def _succeed(self) -> None:
-        with self._telling:
-            # A disk that is always a little too slow is no news at each detection.
+        with self._reporting:
+            # A disk that is always a little too slow need not be reported at each detection.
             if self._trouble and self._waiting.qsize() <= self._waiting.maxsize // 2:
                 note(f"--save: saving again; {self._lost} detection(s) were not saved")
                 self._trouble, self._lost = "", 0

@@ -23,7 +23,7 @@ def run_session(
     reaction_settings: ReactionSettings,
     form: FormatName,
 ) -> None:
-    """Print the detections, and react to them, until the source ends, a signal comes or nobody reads any more."""
+    """Print the detections, and react to them, until the source ends, a signal comes, or stdout is read no more."""
     recording = source_settings.recording
     with ExitStack() as stack:
         # First, so that a signal while the model is loaded is a clean end, too.

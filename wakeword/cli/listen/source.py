@@ -35,7 +35,7 @@ class SourceSettings:
         if self.file is not None and self.device is not None:
             raise typer.BadParameter("give --device or --input, not both")
         if self.file != "-" and (self.rate is not None or self.channels is not None):
-            raise typer.BadParameter("--rate and --channels need --input -; files and devices tell their own")
+            raise typer.BadParameter("--rate and --channels need --input -; files and devices have their own")
 
     @property
     def recording(self) -> str | None:

@@ -1,4 +1,4 @@
-"""The clean end of a command that runs until it is told to stop."""
+"""The clean end of a command that runs until it is stopped."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ class StopSignals:
 
     The source ends between two blocks only, so that what a detection sets off is finished: its line, its files. Once
     stopped, the signals stay ignored: a second Ctrl-C must not turn the clean end into a failure. What then still
-    hangs, for instance a pipe that nobody reads, is left behind after 0.8 s, with exit status 0.
+    hangs, for instance a pipe that is not read, is abandoned after 0.8 s, with exit status 0.
     """
 
     def __init__(self) -> None:

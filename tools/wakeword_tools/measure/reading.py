@@ -1,0 +1,96 @@
+"""Recordings as they are read: in blocks, hashed as they are read, none counted twice."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from wakeword.audio import SAMPLE_RATE, AudioFile, PcmStream
+from wakeword.errors import AudioError, AudioFileError, AudioFormatError, CalibrationError
+from wakeword.features import Array
+from wakeword_tools.kinds import Kind
+
+Warn = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A recording that was read."""
+
+    path: Path
+    seconds: float
+    digest: str
+    """SHA-256 of its samples at 16 kHz."""
+
+
+def pcm_blocks(path: Path) -> Iterator[Array]:
+    """A file as mono float32 blocks at 16 kHz, each ``(samples,)``. ``AudioError``, naming the file, if it cannot be."""
+    with AudioFile(path) as file:
+        try:
+            stream = PcmStream(file.sample_rate)
+            for block in file.blocks():
+                yield stream.push(block)
+            yield stream.flush()
+        except AudioFormatError as error:
+            raise AudioFormatError(f"{path}: {error}") from error
+
+
+class HashedBlocks:
+    """Blocks of samples ``(samples,)`` that are hashed and counted as they are iterated over."""
+
+    def __init__(self, blocks: Iterator[Array]) -> None:
+        self._blocks = blocks
+        self._hash = hashlib.sha256()
+        self._samples = 0
+
+    def __iter__(self) -> Iterator[Array]:
+        for block in self._blocks:
+            self._hash.update(block.tobytes())
+            self._samples += len(block)
+            yield block
+
+    def recording(self, path: Path) -> Recording:
+        """What went by. ``AudioFileError`` if that was nothing."""
+        if self._samples == 0:
+            raise AudioFileError(f"{path}: expected audio, found a file of no length")
+        return Recording(path, self._samples / SAMPLE_RATE, self._hash.hexdigest())
+
+
+class SeenRecordings:
+    """The recordings that were read so far, and how many files were left out."""
+
+    def __init__(self, warn: Warn) -> None:
+        self.skipped = 0
+        self._warn = warn
+        self._first: dict[str, tuple[Kind, Path]] = {}
+        self._copies: list[tuple[Path, Path]] = []
+
+    def unreadable(self, error: AudioError) -> None:
+        """Count and report a file that cannot be read."""
+        self.skipped += 1
+        self._warn(f"skipped: {error}")
+
+    def is_new(self, recording: Recording, kind: Kind) -> bool:
+        """Whether it is no copy of one before. ``CalibrationError`` for a copy that is the wake word in one place alone."""
+        first_kind, first = self._first.setdefault(recording.digest, (kind, recording.path))
+        if first == recording.path and first_kind is kind:
+            return True
+        if Kind.POSITIVE in (kind, first_kind) and kind is not first_kind:
+            raise CalibrationError(
+                f"expected a recording to be the wake word or not, but {first} among the {in_words(first_kind)} "
+                f"and {recording.path} among the {in_words(kind)} are the same sound; take it out of one"
+            )
+        self.skipped += 1
+        self._copies.append((recording.path, first))
+        return False
+
+    def report_copies(self) -> None:
+        """Say once how many copies were left out."""
+        if self._copies:
+            path, first = self._copies[0]
+            self._warn(f"skipped: {len(self._copies)} copies of other recordings, the first {path} (as {first})")
+
+
+def in_words(kind: Kind) -> str:
+    """What recordings of a kind are called in messages."""
+    return kind.plural.replace("_", " ")
