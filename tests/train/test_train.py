@@ -65,7 +65,6 @@ def test_a_model_is_trained_calibrated_and_written(tmp_path: Path, config: Path)
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--keyword", "?!"], "pronounce"),
         (["--keyword", "updown", "--data", "absent"], "absent"),
         (["--keyword", "updown", "--method", "magic"], "magic"),
         (["--config", "absent.toml"], "absent.toml"),
@@ -82,6 +81,16 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(
     assert (done.status, done.out) == (1, "")
     assert len(done.err.splitlines()) == 1
     assert told in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_libraries_of_training_add_no_line_to_it(tmp_path: Path) -> None:
+    """In a process of its own, which imports them all."""
+    command = [sys.executable, "-m", "wakeword", "train", "--keyword", "?!"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert "pronounce" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
