@@ -7,6 +7,7 @@ with Microphone() as microphone:
         print(detection.keyword, detection.score, detection.end)
 """
 
+from wakeword.audio import SAMPLE_RATE
 from wakeword.card import ModelCard, OperatingPoint
 from wakeword.detection import Detection
 from wakeword.engine import Detector
@@ -64,6 +65,7 @@ __all__ = [
     "ModelError",
     "OperatingPoint",
     "PoolStream",
+    "SAMPLE_RATE",
     "StdinSource",
     "StreamScorer",
     "SynthesisError",

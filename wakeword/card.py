@@ -10,8 +10,10 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import ConfigError, ModelError
-from wakeword.features import Array, FeatureConfig
+from wakeword.features import FeatureConfig
+from wakeword.types import Array
 
 SCHEMA = 2
 """Version of the layout of card and graph. A runtime refuses a file of another schema."""
@@ -167,7 +169,7 @@ def _read(kind: Any, value: Any) -> Any:
     return value
 
 
-def self_test_signal(samples: int, sample_rate: int = 16_000) -> Array:
+def self_test_signal(samples: int, sample_rate: int = SAMPLE_RATE) -> Array:
     """A rising harmonic sweep with a 5 Hz syllable rhythm and a little noise, ``(samples,)`` float32.
 
     In closed form, noise included, so that no random generator's version can change it.

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import AudioFormatError, ConfigError
-
-Array = NDArray[np.float32]
+from wakeword.types import Array
 
 PRODUCT_FRAMES = 8
 """Rows of every matrix product: the frames of one hop of the engine."""
@@ -28,7 +27,7 @@ _BATCH_FRAMES = 4 * PRODUCT_FRAMES
 class FeatureConfig:
     """Parameters of the MFCC front end. A "frame" is one vector of ``n_mfcc`` coefficients."""
 
-    sample_rate: int = 16_000
+    sample_rate: int = SAMPLE_RATE
     """Samples per second of the audio that the features are computed from."""
     n_fft: int = 400
     """Samples under one (periodic Hann) window, and length of its Fourier transform; even."""

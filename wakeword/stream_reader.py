@@ -6,12 +6,13 @@ import numpy as np
 
 from wakeword.audio import SAMPLE_RATE
 from wakeword.detection import Detection
-from wakeword.features import Array, FeatureConfig, MfccTransform
+from wakeword.features import FeatureConfig, MfccTransform
 from wakeword.keyword import KeywordWindows
 from wakeword.model import Model
 from wakeword.reading import StreamAudio
 from wakeword.scorer import StreamScorer
 from wakeword.trigger import Trigger
+from wakeword.types import Array
 
 PIECE = SAMPLE_RATE
 """Samples that ``StreamReader.push`` may bring at once, so that memory does not grow with a caller's block."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.builders import bursts, random_model
 
 from wakeword import AudioFormatError, Detection, Detector, Model, WakewordError
-from wakeword.audio import Samples
+from wakeword.types import Samples
 from wakeword_tools.soak.fuzz import BrokenLawError, Fuzzer
 from wakeword_tools.soak.fuzz_blocks import right_block, wrong_block
 

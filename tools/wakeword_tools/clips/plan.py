@@ -9,7 +9,7 @@ import soxr
 
 from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import SynthesisError
-from wakeword.features import Array
+from wakeword.types import Array
 from wakeword_tools.engines.espeak import ESPEAK
 from wakeword_tools.engines.registry import engine_of, takes_phonemes
 from wakeword_tools.engines.synthesizer import Prosody

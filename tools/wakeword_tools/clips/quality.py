@@ -16,7 +16,7 @@ import onnxruntime
 
 from wakeword.audio import SAMPLE_RATE, read_audio
 from wakeword.errors import DataError
-from wakeword.features import Array
+from wakeword.types import Array
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest, recipe_of
 
 _BLOCK, _CONTEXT = 512, 64

@@ -10,7 +10,7 @@ import soxr
 
 from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import SynthesisError
-from wakeword.features import Array
+from wakeword.types import Array
 from wakeword_tools.engines.espeak_library import TIED, clauses, collect, copy_english, fresh_library, read_symbols
 from wakeword_tools.engines.synthesizer import Engine, Prosody, Word
 from wakeword_tools.engines.voices import Voice

@@ -17,7 +17,7 @@ import soxr
 
 from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import ConfigError, SynthesisError
-from wakeword.features import Array
+from wakeword.types import Array
 from wakeword_tools.engines.kokoro_network import (
     HOW_TO_GET,
     LENGTHS,

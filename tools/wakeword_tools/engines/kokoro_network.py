@@ -10,7 +10,7 @@ import numpy as np
 import onnxruntime
 
 from wakeword.errors import ConfigError, SynthesisError
-from wakeword.features import Array
+from wakeword.types import Array
 from wakeword_tools.engines.espeak import shared_espeak
 
 ENVIRONMENT = "WAKEWORD_KOKORO"

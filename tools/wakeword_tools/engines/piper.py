@@ -10,7 +10,7 @@ import soxr
 
 from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import SynthesisError
-from wakeword.features import Array
+from wakeword.types import Array
 from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words
 from wakeword_tools.engines.voices import Voice, split_of_source
 from wakeword_tools.kinds import Split

@@ -12,7 +12,7 @@ from subprocess import PIPE
 
 from wakeword.audio import read_audio
 from wakeword.errors import AudioError, SynthesisError
-from wakeword.features import Array
+from wakeword.types import Array
 
 SECONDS_TO_SPEAK = 30.0
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from wakeword.errors import SynthesisError
-from wakeword.features import Array
+from wakeword.types import Array
 from wakeword_tools.engines.voices import Voice
 from wakeword_tools.kinds import Split
 

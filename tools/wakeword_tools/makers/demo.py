@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from wakeword.audio import SAMPLE_RATE, write_audio
-from wakeword.features import Array
 from wakeword.files import replacing, write_json
 from wakeword.model import assets_folder
+from wakeword.types import Array
 from wakeword_tools.clips.plan import level, trim
 from wakeword_tools.engines.espeak import EspeakSynthesizer
 from wakeword_tools.engines.registry import voice_named

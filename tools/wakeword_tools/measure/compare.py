@@ -9,8 +9,9 @@ from scipy.signal import find_peaks
 
 from wakeword.scorer import DEFAULT_HOP
 from wakeword.trigger import DEFAULT_REFRACTORY
+from wakeword.types import Scores
 from wakeword_tools.measure.rates import choose_fa_per_hour, roc_auc
-from wakeword_tools.measure.scores import Scores, ScoreSet
+from wakeword_tools.measure.scores import ScoreSet
 from wakeword_tools.measure.thresholds import allowed_at_rate, threshold_allowing, threshold_at_fpr
 
 RESAMPLES = 2000

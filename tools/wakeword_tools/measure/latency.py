@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from wakeword.audio import SAMPLE_RATE
-from wakeword.features import Array
 from wakeword.model import Model
 from wakeword.scorer import DEFAULT_HOP
 from wakeword.takes.word_region import locate_word
-from wakeword_tools.measure.scores import Scores, event_windows, stream_scores
+from wakeword.types import Array, Scores
+from wakeword_tools.measure.scores import event_windows, stream_scores
 
 _AFTER = SAMPLE_RATE
 """Samples of room noise after a clip: a detector that needs longer has missed the word."""

@@ -10,10 +10,11 @@ from wakeword.audio import SAMPLE_RATE, read_audio, write_audio
 from wakeword.files import new_folder, write_json
 from wakeword.model import Model
 from wakeword.scorer import DEFAULT_HOP
+from wakeword.types import Scores
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.reading import Recording
 from wakeword_tools.measure.recordings import Scored
-from wakeword_tools.measure.scores import Scores, ScoreSet, event_windows, stream_scores
+from wakeword_tools.measure.scores import ScoreSet, event_windows, stream_scores
 
 FALSE_ACCEPTS = "false-accepts"
 MISSED = "missed"

@@ -7,8 +7,8 @@ import numpy as np
 
 from wakeword.audio import read_audio
 from wakeword.errors import AudioError, DataError
-from wakeword.features import Array
 from wakeword.takes.word_region import locate_word
+from wakeword.types import Array
 from wakeword_tools.measure.reading import Recording
 from wakeword_tools.measure.recordings import Change
 

@@ -8,7 +8,8 @@ import numpy as np
 from scipy import stats
 
 from wakeword.files import replacing
-from wakeword_tools.measure.scores import Scores, ScoreSet, events_at
+from wakeword.types import Scores
+from wakeword_tools.measure.scores import ScoreSet, events_at
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

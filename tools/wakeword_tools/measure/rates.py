@@ -8,6 +8,7 @@ from scipy import stats
 
 from wakeword.card import Rate
 from wakeword.errors import CalibrationError, ConfigError
+from wakeword.types import Scores
 from wakeword_tools.measure.intervals import (
     assurance_of_fpr,
     assurance_of_rate,
@@ -18,7 +19,7 @@ from wakeword_tools.measure.intervals import (
     most_events,
     poisson_rate,
 )
-from wakeword_tools.measure.scores import Scores, ScoreSet, events_at, threshold_allowing_events
+from wakeword_tools.measure.scores import ScoreSet, events_at, threshold_allowing_events
 from wakeword_tools.measure.thresholds import allowed_at_rate, just_above, threshold_allowing, with_room
 
 DEFAULT_FPRS = (0.03, 0.05)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from wakeword.audio import SAMPLE_RATE, AudioFile, PcmStream
 from wakeword.errors import AudioError, AudioFileError, AudioFormatError, CalibrationError
-from wakeword.features import Array
+from wakeword.types import Array
 from wakeword_tools.kinds import Kind
 
 Warn = Callable[[str], None]

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from wakeword.errors import AudioError, CalibrationError, DataError
-from wakeword.features import Array
 from wakeword.model import Model
 from wakeword.sources import audio_files
+from wakeword.types import Array, Scores
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.reading import HashedBlocks, Recording, SeenRecordings, Warn, in_words, pcm_blocks
-from wakeword_tools.measure.scores import RecordingScorer, Scores, ScoreSet
+from wakeword_tools.measure.scores import RecordingScorer, ScoreSet
 
 SCORED_KINDS = (Kind.POSITIVE, Kind.NEAR_NEGATIVE, Kind.NEGATIVE, Kind.BACKGROUND)
 """In this order: of two copies among the negatives, the one that is known as a near negative counts."""

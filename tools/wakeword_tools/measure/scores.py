@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wakeword.audio import SAMPLE_RATE
-from wakeword.features import Array, FeatureConfig, MfccStream
+from wakeword.features import FeatureConfig, MfccStream
 from wakeword.model import Model
 from wakeword.scorer import DEFAULT_HOP, StreamScorer, covering_samples
 from wakeword.trigger import DEFAULT_REFRACTORY, Trigger
-
-Scores = NDArray[np.float64]
+from wakeword.types import Array, Scores
 
 # So that memory does not grow with the recording.
 _PIECE = SAMPLE_RATE

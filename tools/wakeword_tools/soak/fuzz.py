@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from wakeword import Detection, Detector, Model, WakewordError
-from wakeword.audio import SAMPLE_RATE, PcmStream, Samples, to_mono
-from wakeword.features import Array
+from wakeword.audio import SAMPLE_RATE, PcmStream, to_mono
+from wakeword.types import Array, Samples
 from wakeword_tools.soak.fuzz_blocks import described, right_block, sound, wrong_block
 
 RATES = (8_000, 16_000, 44_100, 48_000)

@@ -7,8 +7,8 @@ import time
 from collections.abc import Iterator
 from types import FrameType
 
-from wakeword.audio import Samples
 from wakeword.sources import AudioSource
+from wakeword.types import Samples
 
 # The parts of the second within which a signal ends the process.
 _TIDY_SECONDS = 0.4
