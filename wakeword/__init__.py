@@ -39,6 +39,7 @@ from wakeword.trigger import Trigger
 from wakeword.version import __version__
 
 __all__ = [
+    "SAMPLE_RATE",
     "AudioDeviceError",
     "AudioError",
     "AudioFileError",
@@ -65,7 +66,6 @@ __all__ = [
     "ModelError",
     "OperatingPoint",
     "PoolStream",
-    "SAMPLE_RATE",
     "StdinSource",
     "StreamScorer",
     "SynthesisError",
