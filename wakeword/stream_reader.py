@@ -62,8 +62,8 @@ class StreamReader:
         """Append silence until a window of every keyword covers the last sample; the detections that it completes."""
         return self._work_through(silence=self.audio.finish())
 
-    def _work_through(self, *, silence: int = 0) -> list[Detection]:
-        """Score what was not yet read of the stream, and ``silence`` samples of silence after it."""
+    def _work_through(self, *, silence: int | None = None) -> list[Detection]:
+        """Score the windows that are complete; of a stream that is over, all of it and ``silence`` samples after it."""
         audio = self.audio
         quiet = audio.is_quiet(audio.end)
         if audio.is_asleep:
@@ -72,9 +72,11 @@ class StreamReader:
                 self._plan()
                 return []
             self._begin(audio.wake())
-        signal = audio.view(self._framed, audio.end)
-        if silence:
-            signal = np.pad(signal, (0, silence))
+        if silence is None:
+            # No further than the last window that is complete: so a hop's frames are one matrix product, not parts of two.
+            signal = audio.view(self._framed, self._last_window_end())
+        else:
+            signal = np.pad(audio.view(self._framed, audio.end), (0, silence))
         frames = self._features(signal, first=self._framed // self._config.hop_length)
         self._framed += len(frames) * self._config.hop_length
         found = [
@@ -92,6 +94,12 @@ class StreamReader:
         self._framed = start
         for scorer in self._scorers:
             scorer.reset()
+
+    def _last_window_end(self) -> int:
+        """The sample at which the last of all windows ends that the audio completes."""
+        end, keywords = self.audio.end, self.audio.keywords
+        complete = [keyword for keyword in keywords if keyword.window_end <= end]
+        return max([end - (end - keyword.window_end) % keyword.step for keyword in complete])
 
     def _plan(self) -> None:
         """Set the sample at which the next window of any keyword ends."""
