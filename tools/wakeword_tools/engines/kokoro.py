@@ -70,7 +70,7 @@ def kokoro_voices(place: Path | str = "", split: Split | None = None) -> list[Vo
     """The voices of a folder, by default the one in the environment variable ``WAKEWORD_KOKORO``, and mixtures of the
     training voices.
 
-    Without a ``split``, a hash of its name gives each voice one. Raises ``ConfigError`` if the folder is not as above.
+    Without a ``split``, a hash of its name decides each voice's. Raises ``ConfigError`` if the folder is not as above.
     """
     folder = folder_at(place)
     found = sorted(path.stem for path in (folder / "voices").glob("*.bin"))

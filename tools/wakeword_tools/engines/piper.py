@@ -72,7 +72,7 @@ def _loaded(path: str) -> "PiperVoice":
 def piper_voices(path: Path | str, split: Split | None = None) -> list[Voice]:
     """The voices of a file, or of all files inside a folder; a file with several speakers gives several voices.
 
-    Without a ``split``, a hash of its source gives each speaker one. Raises ``SynthesisError`` if there is no voice or
+    Without a ``split``, a hash of its source decides each speaker's. Raises ``SynthesisError`` if there is no voice or
     one has no readable JSON next to it.
     """
     root = Path(path)

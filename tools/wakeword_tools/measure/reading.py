@@ -50,7 +50,7 @@ class HashedBlocks:
             yield block
 
     def recording(self, path: Path) -> Recording:
-        """The recording that the blocks were. ``AudioFileError`` if they hold no samples."""
+        """Duration and hash of the blocks so far. ``AudioFileError`` if they hold no samples."""
         if self._samples == 0:
             raise AudioFileError(f"{path}: expected audio, found an empty file")
         return Recording(path, self._samples / SAMPLE_RATE, self._hash.hexdigest())

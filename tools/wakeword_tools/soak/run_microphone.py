@@ -62,7 +62,9 @@ def listen(
             if elapsed - last_reported >= _LINE_SECONDS:
                 last_reported = elapsed
                 settled_memory = settled_memory or resident_memory()
-                report(f"{elapsed / 60:.0f} min: {received / microphone.sample_rate:.2f} s received, {microphone.stats}")
+                report(
+                    f"{elapsed / 60:.0f} min: {received / microphone.sample_rate:.2f} s received, {microphone.stats}"
+                )
             if elapsed >= seconds:
                 break
         used, stats = time.process_time() - cpu, microphone.stats

@@ -1,7 +1,7 @@
 """The split of a text, fixed by its sound.
 
 Whatever the list, the count or the seed, a text and its homophones are in one split. The lists of a keyword that ship
-with the package take precedence: ``KEYWORD.txt`` is for the test and ``KEYWORD-train.txt`` is not.
+with the package take precedence: ``KEYWORD.txt`` is for the test and ``KEYWORD-train.txt`` for training and validation.
 """
 
 import hashlib
