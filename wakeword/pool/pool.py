@@ -223,7 +223,7 @@ class _Slots:
         self._free.append(slot)
 
     def shift_in(self, slots: list[int], frames: Array) -> Array:
-        """Append ``(slots, n, n_mfcc)`` to the frames of each slot; return the last hop of each, ``(slots, hop, n_mfcc)``."""
+        """Append ``(slots, n, n_mfcc)`` to the slots' frames; return the last hop of each, ``(slots, hop, n_mfcc)``."""
         if frames.shape[1] == self._recent.shape[1]:
             recent = frames
         else:
