@@ -1,17 +1,17 @@
 # make demo         set up the runtime and find "marvin" in a recording
 # make test         set up everything and run the tests, on all cores
-# make test-fast    laws, runtime and tools in a minute: without trainings, synthesis, sound devices and whole commands
+# make test-fast    most tests, in a minute: without training runs, synthesis, sound devices and whole commands
 # make check        lint and types
 # make system-deps  PortAudio and a sound server for the microphone's tests (Debian, Ubuntu)
-# make docs         the documentation as a site, in site/: no broken link, no request to other hosts
-# make bench        cost of the engine on this machine
+# make docs         build the documentation site in site/; fails on broken links and on requests to other hosts
+# make bench        measure the cost of the engine on this machine
 
 PYTHON ?= $(firstword $(foreach v,python3.11 python3.12 python3.13 python3,$(shell command -v $(v) 2>/dev/null)))
-# torch is installed first and alone: asked for by another package it may come as another, larger build.
+# torch is installed first and alone: as a dependency of another package, pip may choose another, larger build.
 TORCH ?= torch==2.13.0
 VENV ?= .venv
 BIN := $(VENV)/bin
-# The cores are shared out among workers, so that each works with one thread.
+# There is one worker per core, so each uses one thread.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
@@ -39,7 +39,7 @@ check: $(VENV)/.development
 docs: $(VENV)/.docs
 	$(BIN)/zensical build --strict
 	@! grep -rlE '<(script|img|iframe)[^>]+src="https?://|<link[^>]+(stylesheet|preconnect|icon)[^>]+https?://' site --include='*.html' \
-		|| { echo 'expected a site that asks no other host, got the links above' >&2; exit 1; }
+		|| { echo 'expected a site that loads nothing from other hosts, got the files above' >&2; exit 1; }
 
 bench: $(VENV)/.development
 	$(BIN)/wakeword bench

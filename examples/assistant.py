@@ -1,11 +1,11 @@
 """Skeleton of a voice assistant: wake word, then a command, then an answer.
 
     python examples/assistant.py                                  # the default microphone
-    python examples/assistant.py --input assets/audio/demo.flac   # a recording in its place
+    python examples/assistant.py --input assets/audio/demo.flac   # a recording instead
 
-The recogniser gets one unbroken recording: half a second before the wake word, the word, and all that follows until the
-speaker is silent. While a turn lasts, the assistant's own voice included, nothing is detected. Put your speech
-recognition into ``recognise`` and your player into ``say``; neither may block, or audio piles up meanwhile.
+The recogniser gets one continuous recording: half a second before the wake word, the word, and everything after it until
+the speaker is silent. During a turn, which includes the assistant's own voice, nothing is detected. Put your speech
+recognition into ``recognise`` and your player into ``say``; neither may block, or unprocessed audio accumulates.
 """
 
 import argparse
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from wakeword import Detection, Detector, FileSource, Microphone, WakewordError
 
-RATE = 16_000  # of all audio that the detector gives
+RATE = 16_000  # sample rate of all audio from the detector
 BLOCK_SECONDS = 0.02
 LONGEST, PAUSE = 8.0, 0.8  # seconds of a command, and of the silence that ends it
-QUIET = 0.1  # of the wake word's own level
+QUIET = 0.1  # level of silence, relative to the wake word's
 
 
 def recognise(audio: NDArray[np.float32]) -> str:
@@ -29,7 +29,7 @@ def recognise(audio: NDArray[np.float32]) -> str:
 
 
 def say(text: str) -> float:
-    """Stand-in for a player: begins to speak and returns at once, with the seconds that it will take."""
+    """Stand-in for a player: starts to speak and immediately returns the duration in seconds."""
     print(f"assistant: I heard {text}", flush=True)
     return 1.5
 
@@ -56,23 +56,23 @@ def turn(detector: Detector, detection: Detection) -> Iterator[None]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="A voice assistant without recogniser and voice.")
-    parser.add_argument("--input", metavar="FILE", help="a recording in place of the microphone")
+    parser = argparse.ArgumentParser(description="A voice assistant without a recogniser and a voice.")
+    parser.add_argument("--input", metavar="FILE", help="a recording instead of the microphone")
     file = parser.parse_args().input
     source = Microphone(reconnect=True) if file is None else FileSource(file)
     with source, suppress(KeyboardInterrupt):
         detector = Detector("marvin", sample_rate=source.sample_rate)
         size = round(BLOCK_SECONDS * source.sample_rate)
-        under_way: Iterator[None] = iter(())
+        current_turn: Iterator[None] = iter(())
         for block in source.blocks():
-            for start in range(0, len(block), size):  # a file's blocks last seconds
+            for start in range(0, len(block), size):  # a file's blocks last 0.1 s
                 for detection in detector.push(block[start : start + size]):
-                    under_way = turn(detector, detection)
-                next(under_way, None)
+                    current_turn = turn(detector, detection)
+                next(current_turn, None)
 
 
 if __name__ == "__main__":
     try:
         main()
-    except WakewordError as error:  # no microphone, no such file or model: one line that says what to do
+    except WakewordError as error:  # for instance no microphone or file: one line that says what to do
         raise SystemExit(str(error)) from error

@@ -1,10 +1,10 @@
-"""Wake words in an asyncio program, beside its other tasks.
+"""Wake words in an asyncio program with other tasks.
 
     python examples/asyncio_listener.py                                  # the default microphone, until Ctrl-C
-    python examples/asyncio_listener.py --input assets/audio/demo.flac   # a recording in its place
+    python examples/asyncio_listener.py --input assets/audio/demo.flac   # a recording instead
 
-``Detector.stream`` works in a thread of its own; the event loop only gets the detections. A second task shows that the
-loop is free: it sleeps for 10 ms again and again and reports the longest time by which it woke too late.
+``Detector.stream`` works in a separate thread; the event loop only gets the detections. A second task shows that the loop
+is free: it repeatedly sleeps for 10 ms and reports the longest delay of its wake-ups.
 """
 
 import argparse
@@ -38,8 +38,8 @@ async def listen(detector: Detector, source: AudioSource) -> None:
         print(f"{detection.end:.2f} s: {detection.keyword}, score {detection.score:.3f}", flush=True)
 
 
-async def listen_beside(source: AudioSource) -> None:
-    """Listen, with a heartbeat in the meantime."""
+async def listen_with_heartbeat(source: AudioSource) -> None:
+    """Listen, with a heartbeat at the same time."""
     heartbeat = Heartbeat()
     beating = asyncio.create_task(heartbeat.run())
     try:
@@ -51,15 +51,15 @@ async def listen_beside(source: AudioSource) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Listens in an asyncio program.")
-    parser.add_argument("--input", metavar="FILE", help="a recording in place of the microphone")
+    parser.add_argument("--input", metavar="FILE", help="a recording instead of the microphone")
     file = parser.parse_args().input
     source = Microphone(reconnect=True) if file is None else FileSource(file)
     with source, suppress(KeyboardInterrupt):
-        asyncio.run(listen_beside(source))
+        asyncio.run(listen_with_heartbeat(source))
 
 
 if __name__ == "__main__":
     try:
         main()
-    except WakewordError as error:  # no microphone, no such file or model: one line that says what to do
+    except WakewordError as error:  # for instance no microphone or file: one line that says what to do
         raise SystemExit(str(error)) from error

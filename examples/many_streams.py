@@ -1,9 +1,9 @@
-"""A server that listens to many callers at once: one pool, one network, work in ticks beside the event loop.
+"""A server that listens to many callers: one pool, one network, work at regular intervals outside the event loop.
 
     python examples/many_streams.py --input assets/audio/demo.flac --callers 20
 
-Each caller is a task that reads the recording and pushes it block by block, as a connection would. A single task lets the
-pool work through what came in, in a thread, 25 times a second, and reports who said the wake word.
+Each caller is a task that reads the recording and pushes it block by block, as a connection would. A single task has the
+pool process the new audio, in a thread, 25 times a second, and reports which caller said the wake word.
 """
 
 import argparse
@@ -15,7 +15,7 @@ TICK = 0.04
 
 
 async def call(pool: DetectorPool, name: str, file: str) -> float:
-    """One caller, from beginning to end; seconds of audio that came."""
+    """One caller, from beginning to end; returns the seconds of audio."""
     source = FileSource(file)
     stream = pool.open(sample_rate=source.sample_rate, name=name)
     for block in source.blocks():
@@ -23,14 +23,14 @@ async def call(pool: DetectorPool, name: str, file: str) -> float:
         await asyncio.sleep(0)  # a socket would be awaited here
     seconds = stream.seconds
     stream.flush()
-    while stream.waiting:  # what was said last is heard too
+    while stream.waiting:  # so that the last words are processed too
         await asyncio.sleep(TICK)
     stream.close()
     return seconds
 
 
 async def work(pool: DetectorPool, ended: asyncio.Event) -> None:
-    """Hand out detections to the last."""
+    """Print detections until all callers have ended."""
     last = False
     while not last:
         last = ended.is_set()
@@ -40,7 +40,7 @@ async def work(pool: DetectorPool, ended: asyncio.Event) -> None:
 
 
 async def serve(file: str, callers: int) -> None:
-    """All callers at once."""
+    """Serve all callers at the same time."""
     with DetectorPool("marvin") as pool:
         ended = asyncio.Event()
         working = asyncio.create_task(work(pool, ended))
@@ -52,8 +52,8 @@ async def serve(file: str, callers: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Listens to many streams in one program.")
-    parser.add_argument("--input", metavar="FILE", required=True, help="what every caller says")
-    parser.add_argument("--callers", type=int, default=4, help="how many there are")
+    parser.add_argument("--input", metavar="FILE", required=True, help="the recording of every caller")
+    parser.add_argument("--callers", type=int, default=4, help="number of callers")
     arguments = parser.parse_args()
     asyncio.run(serve(arguments.input, arguments.callers))
 
@@ -61,5 +61,5 @@ def main() -> None:
 if __name__ == "__main__":
     try:
         main()
-    except WakewordError as error:  # no microphone, no such file or model: one line that says what to do
+    except WakewordError as error:  # for instance no such file or model: one line that says what to do
         raise SystemExit(str(error)) from error

@@ -1,10 +1,10 @@
-"""A control loop at a fixed rate that asks, once a turn, whether the wake word was spoken.
+"""A control loop at a fixed rate that checks in each turn whether the wake word was spoken.
 
     python examples/robot_loop.py                                  # the default microphone, until Ctrl-C
-    python examples/robot_loop.py --input assets/audio/demo.flac   # a recording in its place
+    python examples/robot_loop.py --input assets/audio/demo.flac   # a recording instead
 
-The detector listens in a thread and leaves its detections in a queue; the loop never waits for audio. A microphone that
-fails ends the loop with its error, so that a robot does not go on deaf.
+The detector listens in a thread and puts its detections into a queue; the loop never waits for audio. If the microphone
+fails, the loop ends with its error, so that the robot does not continue without hearing.
 """
 
 import argparse
@@ -33,7 +33,7 @@ class Ears:
         try:
             for detection in self._detector.run(source):
                 self._found.put(detection)
-        except Exception as error:  # told by poll
+        except Exception as error:  # raised by poll
             end = error
         self._found.put(end)
 
@@ -65,12 +65,12 @@ def drive(ears: Ears) -> None:
             due += PERIOD
             late = max(late, time.monotonic() - due)
             time.sleep(max(0.0, due - time.monotonic()))
-    print(f"{turns} turns, the worst {1_000 * max(0.0, late):.1f} ms over its time", flush=True)
+    print(f"{turns} turns, the latest {1_000 * max(0.0, late):.1f} ms late", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="A control loop with ears.")
-    parser.add_argument("--input", metavar="FILE", help="a recording in place of the microphone")
+    parser.add_argument("--input", metavar="FILE", help="a recording instead of the microphone")
     file = parser.parse_args().input
     source = Microphone() if file is None else FileSource(file)
     with source, closing(Ears(Detector("marvin"), source)) as ears:
@@ -80,5 +80,5 @@ def main() -> None:
 if __name__ == "__main__":
     try:
         main()
-    except WakewordError as error:  # no microphone, no such file or model: one line that says what to do
+    except WakewordError as error:  # for instance no microphone or file: one line that says what to do
         raise SystemExit(str(error)) from error

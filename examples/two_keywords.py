@@ -1,10 +1,10 @@
-"""Several wake words on one stream, each at an operating point of its own.
+"""Several wake words on one stream, each with its own operating point.
 
     python examples/two_keywords.py marvin computer.onnx@fpr=0.03
     python examples/two_keywords.py marvin computer.onnx@fpr=0.03 --input assets/audio/demo.flac
 
-A model is a shipped keyword or a file, made by `wakeword train`. After @ stands the operating point, one of those that
-`wakeword info MODEL` lists; without it, the model's own choice. All models share the audio and its features.
+A model is a shipped keyword or a file from `wakeword train`. The operating point after @ is one of those that
+`wakeword info MODEL` lists; without it, the model's default is used. All models share the audio and its features.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from wakeword import Detector, FileSource, Microphone, WakewordError, load_model
 def main() -> None:
     parser = argparse.ArgumentParser(description="Listens for several wake words.")
     parser.add_argument("models", metavar="MODEL[@POINT]", nargs="+", help="a shipped keyword or a model file")
-    parser.add_argument("--input", metavar="FILE", help="a recording in place of the microphone")
+    parser.add_argument("--input", metavar="FILE", help="a recording instead of the microphone")
     arguments = parser.parse_args()
     models, points = [], {}
     for given in arguments.models:
@@ -36,5 +36,5 @@ def main() -> None:
 if __name__ == "__main__":
     try:
         main()
-    except WakewordError as error:  # no microphone, no such file or model: one line that says what to do
+    except WakewordError as error:  # for instance no microphone or file: one line that says what to do
         raise SystemExit(str(error)) from error

@@ -1,4 +1,4 @@
-"""Fixtures shared by all tests, and how they share the processors."""
+"""Fixtures shared by all tests, and their distribution over workers."""
 
 import signal
 
@@ -11,10 +11,10 @@ from wakeword.model import parse_model
 
 pytest_plugins = ["support.commands"]
 
-# A shell that runs the tests in the background has them ignore Ctrl-C, and with them every program that they start.
+# If a shell runs the tests in the background, they and every program that they start would ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# The same examples in every run, and no deadline: a busy machine is no failure.
+# The same examples in every run, and no deadline: a busy machine must not fail a test.
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("repeatable")
 
@@ -38,18 +38,17 @@ SLOW = (
     *(f"tests/runtime/microphone/test_{name}.py" for name in ("faults", "microphone", "examples_device")),
     *(f"tests/runtime/microphone/test_{name}_device.py" for name in ("doctor", "listen", "record")),
 )
-"""Files whose tests are marked ``slow``: trainings, synthesis, whole commands over recordings, sound devices."""
+"""Files whose tests are marked ``slow``: training runs, synthesis, whole commands over recordings, sound devices."""
 
 FIRST = ("microphone", "tests/train/", "tests/experiments/", "tests/tools/")
-"""What takes long begins first, so that no worker ends with it alone."""
+"""Long tests start first, so that no worker is left alone with one at the end."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Which tests are slow, which go to one worker (``--dist loadgroup``), and which begin.
+    """Mark slow tests and those that go to one worker (``--dist loadgroup``), and set the order.
 
-    The tests of a file share what its fixtures made. Those of a microphone hear in real time and would disturb each
-    other.
+    The tests of a file share its fixtures. Those of a microphone listen in real time and would disturb each other.
     """
     places: dict[pytest.Item, int] = {}
     for item in items:

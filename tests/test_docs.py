@@ -1,4 +1,4 @@
-"""The pages: every link leads somewhere, every page is found and short, and the API page has every public name."""
+"""The pages: every link is valid, every page is in the menu and short, and the API page has every public name."""
 
 import re
 from pathlib import Path
@@ -14,33 +14,33 @@ MOST_LINES = {"README.md": 110, "CONTRIBUTING.md": 60, "SECURITY.md": 40}
 
 
 def prose(path: Path) -> str:
-    """A page without its blocks and spans of code."""
+    """A page without its code blocks and spans."""
     text = re.sub(r"^ *```.*?^ *```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     return re.sub(r"`[^`\n]*`", "`code`", text)
 
 
 def anchors(path: Path) -> set[str]:
-    """What may follow ``#`` in a link to a page: its headings as the site, and GitHub, write them."""
+    """Possible anchors in a link to a page: its headings as the site and GitHub write them."""
     headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     plain = (re.sub(r"[^\w\s-]", "", heading.lower()) for heading in headings)
     return {re.sub(r"[\s-]+", "-", heading.strip()) for heading in plain}
 
 
 def links(path: Path) -> list[str]:
-    """The targets of a page's links and pictures that do not lead to another host."""
+    """The targets of a page's links and images on the same site."""
     found = re.findall(r"\]\(<?([^)\s>]+)>?\)", prose(path))
     return [link for link in found if not re.match(r"[a-z]+:", link)]
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_every_link_leads_somewhere(path: Path) -> None:
+def test_every_link_is_valid(path: Path) -> None:
     for link in links(path):
         name, _, anchor = link.partition("#")
         target = (path.parent / name).resolve() if name else path
         assert target.exists(), f"{link}: no such file"
         assert not anchor or anchor in anchors(target), f"{link}: no such heading"
         if path.is_relative_to(DOCS):
-            assert target.is_relative_to(DOCS), f"{link}: leaves docs/, so the site lacks it"
+            assert target.is_relative_to(DOCS), f"{link}: outside docs/, so not on the site"
 
 
 SHORT = [path for path in [*DOCS.glob("*.md"), *ROOT.glob("*.md")] if path.name != "CHANGELOG.md"]
@@ -56,18 +56,18 @@ def test_every_page_of_the_site_is_in_its_menu() -> None:
     assert sorted(named) == sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 
 
-def test_the_site_asks_no_other_host_for_fonts() -> None:
+def test_the_site_loads_no_fonts_from_other_hosts() -> None:
     assert re.search(r"^  font: false", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
-def test_every_public_name_is_on_the_page_of_the_api() -> None:
+def test_every_public_name_is_on_the_api_page() -> None:
     listed = re.findall(r"^::: wakeword\.(\w+)$", (DOCS / "api.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     constants = {"__version__", "SAMPLE_RATE"}
     assert set(wakeword.__all__) - constants <= set(listed)
     assert len(listed) == len(set(listed))
 
 
-def test_pages_that_the_code_names_exist() -> None:
+def test_pages_mentioned_in_the_code_exist() -> None:
     folders = ("wakeword", "tools", "train", "assets", "examples", "tests")
     files = [
         path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".toml", ".md")
@@ -82,7 +82,7 @@ def test_pages_that_the_code_names_exist() -> None:
     assert {(file, page) for file, page in named if not (ROOT / page).is_file()} == set()
 
 
-def test_the_readme_has_the_table_of_accuracy() -> None:
+def test_the_readme_has_the_accuracy_table() -> None:
     page = (DOCS / "accuracy.md").read_text(encoding="utf-8")
     table = re.search(r"(?:^\|.*\n)+", page, flags=re.MULTILINE)
     assert table is not None

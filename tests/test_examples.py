@@ -1,4 +1,4 @@
-"""The examples run, and do what they say: on the demo recording in the place of a microphone."""
+"""The examples run and do what they say, on the demo recording instead of a microphone."""
 
 import importlib.util
 import re
@@ -29,7 +29,7 @@ def run(name: str, *arguments: str | Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def detections() -> list[Detection]:
-    """What there is to be found."""
+    """The detections in the demo recording."""
     found = list(Detector("marvin").run(FileSource(DEMO)))
     assert len(found) >= 2
     return found
@@ -42,7 +42,7 @@ def test_every_example_is_tested_and_says_how_to_run_it() -> None:
         assert f"python examples/{path.name}" in path.read_text()
 
 
-def test_the_assistant_answers_each_wake_word_that_comes_between_turns(detections: list[Detection]) -> None:
+def test_the_assistant_answers_each_wake_word_between_turns(detections: list[Detection]) -> None:
     lines = run("assistant.py")
     heard = [float(line.removesuffix(" s: marvin")) for line in lines[::2]]
     possible = [round(one.end, 2) for one in detections]
@@ -50,13 +50,13 @@ def test_the_assistant_answers_each_wake_word_that_comes_between_turns(detection
     assert heard[0] == possible[0]
     assert len(heard) >= 2
     for line in lines[1::2]:
-        told = re.fullmatch(r"assistant: I heard (\d+\.\d\d) s of audio", line)
-        assert told is not None
-        # Half a second, the window, and a pause at least.
-        assert float(told[1]) > 2
+        answer = re.fullmatch(r"assistant: I heard (\d+\.\d\d) s of audio", line)
+        assert answer is not None
+        # At least half a second, the window, and a pause.
+        assert float(answer[1]) > 2
 
 
-def test_the_recogniser_gets_one_unbroken_recording(
+def test_the_recogniser_gets_one_continuous_recording(
     detections: list[Detection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assistant = load("assistant.py")
@@ -77,7 +77,7 @@ def test_the_recogniser_gets_one_unbroken_recording(
 def test_nothing_is_detected_while_the_assistant_speaks(
     detections: list[Detection], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An answer that lasts until after the second wake word."""
+    """The answer lasts until after the second wake word."""
     assistant = load("assistant.py")
     monkeypatch.setattr(assistant, "say", lambda text: detections[1].end - detections[0].end)
     monkeypatch.setattr(sys, "argv", ["assistant.py", "--input", str(DEMO)])
@@ -87,7 +87,7 @@ def test_nothing_is_detected_while_the_assistant_speaks(
     assert f"{detections[1].end:.2f} s: marvin" not in heard
 
 
-def test_the_event_loop_goes_on_while_asyncio_listens(detections: list[Detection]) -> None:
+def test_the_event_loop_continues_while_asyncio_listens(detections: list[Detection]) -> None:
     *found, last = run("asyncio_listener.py")
     assert found == [f"{one.end:.2f} s: marvin, score {one.score:.3f}" for one in detections]
     beats = re.fullmatch(r"(\d+) heartbeats meanwhile, the latest \d+\.\d ms late", last)
@@ -109,7 +109,7 @@ def test_each_of_two_keywords_has_its_own_point(tmp_path: Path) -> None:
     assert lines[2:] == [f"{one.end:.2f} s: {one.keyword}, score {one.score:.3f}" for one in found]
 
 
-def test_the_control_loop_hears_everything_and_keeps_turning(detections: list[Detection]) -> None:
+def test_the_control_loop_gets_every_detection_and_keeps_running(detections: list[Detection]) -> None:
     *found, last = run("robot_loop.py")
     heard = [re.fullmatch(r"turn (\d+): marvin ended at (\d+\.\d\d) s; stopping the motors", line) for line in found]
     assert [one and one[2] for one in heard] == [f"{one.end:.2f}" for one in detections]
@@ -118,7 +118,7 @@ def test_the_control_loop_hears_everything_and_keeps_turning(detections: list[De
     assert int(last.split()[0]) > turns[-1]
 
 
-def test_each_of_many_callers_is_heard_as_if_alone(detections: list[Detection]) -> None:
+def test_each_of_many_callers_gets_the_detections_of_a_single_one(detections: list[Detection]) -> None:
     *found, last = run("many_streams.py", "--callers", "3")
     heard = [f"{one.end:.2f} s: marvin, score {one.score:.3f}" for one in detections]
     assert sorted(found) == sorted(f"caller {number}, {line}" for number in (1, 2, 3) for line in heard)
@@ -141,7 +141,7 @@ def test_the_control_loop_ends_with_the_error_of_its_microphone() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
-def test_a_missing_file_is_told_in_one_line(path: Path, tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_in_one_line(path: Path, tmp_path: Path) -> None:
     models = ["marvin"] if path.name == "two_keywords.py" else []
     command = [sys.executable, path, *models, "--input", tmp_path / "absent.wav"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
@@ -149,7 +149,7 @@ def test_a_missing_file_is_told_in_one_line(path: Path, tmp_path: Path) -> None:
     assert [("absent.wav" in line) for line in done.stderr.splitlines()] == [True]
 
 
-def test_a_missing_model_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_missing_model_is_reported_in_one_line(tmp_path: Path) -> None:
     command = [sys.executable, EXAMPLES / "two_keywords.py", tmp_path / "absent.onnx", "--input", DEMO]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
@@ -157,7 +157,7 @@ def test_a_missing_model_is_told_in_one_line(tmp_path: Path) -> None:
 
 
 def load(name: str) -> ModuleType:
-    """An example as a module, to put something into its places."""
+    """An example as a module, to replace some of its functions."""
     spec = importlib.util.spec_from_file_location(f"example_{Path(name).stem}", EXAMPLES / name)
     assert spec is not None
     assert spec.loader is not None

@@ -1,4 +1,4 @@
-"""What the packages import, how large their modules are, and where they find their files."""
+"""The imports of the packages, the size of their modules, and where they find their files."""
 
 import importlib
 import subprocess
@@ -13,16 +13,18 @@ from wakeword.model import assets_folder
 
 ORDER = list(PACKAGES)
 TRAINING = {"torch", "torchaudio", "librosa", "scipy", "matplotlib", "onnx"}
-"""Libraries that only training installs."""
+"""Libraries that are installed only for training."""
 
 
 def above(package: str) -> set[str]:
-    """The packages that a package must not know."""
+    """The packages that a package must not use."""
     return set(ORDER[ORDER.index(package) + 1 :])
 
 
-def assert_imports_none_of(module: Module, forbidden: set[str], *, at_once: bool = False) -> None:
-    found = [f"line {one.line}: {one.module}" for one in module.imports(at_once=at_once) if one.package in forbidden]
+def assert_imports_none_of(module: Module, forbidden: set[str], *, at_import: bool = False) -> None:
+    found = [
+        f"line {one.line}: {one.module}" for one in module.imports(at_import=at_import) if one.package in forbidden
+    ]
     assert not found, f"{module} imports {', '.join(found)}"
 
 
@@ -41,14 +43,14 @@ def test_only_training_imports_torch(package: str) -> None:
         assert_imports_none_of(module, {"torch", "torchaudio"})
 
 
-def test_the_runtime_begins_without_the_libraries_of_training() -> None:
+def test_the_runtime_starts_without_the_libraries_of_training() -> None:
     for module in modules("wakeword"):
-        assert_imports_none_of(module, TRAINING, at_once=True)
+        assert_imports_none_of(module, TRAINING, at_import=True)
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_only_the_table_of_commands_names_packages_above(package: str) -> None:
-    # A name in a string is an import that the laws above do not see.
+    # A name in a string can be an import that the tests above do not find.
     for module in modules(package):
         if module.name == "wakeword.cli.app":
             continue
@@ -65,19 +67,19 @@ def test_the_runtime_loads_nothing_that_only_training_needs(module: str) -> None
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_imports_inside_a_package_form_no_circle(package: str) -> None:
+def test_imports_inside_a_package_form_no_cycle(package: str) -> None:
     here = {module.name: module for module in modules(package)}
     edges = {}
     for name, module in here.items():
         needs = set()
-        for one in module.imports(at_once=True):
+        for one in module.imports(at_import=True):
             # ``from a import b`` is the module a.b if there is one.
             inside = f"{one.module}.{one.name}"
             needs.add(inside if inside in here else one.module)
         edges[name] = needs & set(here)
     while edges:
         leaves = {name for name, needs in edges.items() if not needs & set(edges)}
-        assert leaves, f"these import each other in a circle: {sorted(edges)}"
+        assert leaves, f"expected no import cycle, got one among {sorted(edges)}"
         edges = {name: needs for name, needs in edges.items() if name not in leaves}
 
 
@@ -93,7 +95,7 @@ def test_private_names_stay_in_their_module(package: str) -> None:
     ("folder", "package"), [("runtime", "wakeword"), ("tools", "wakeword_tools"), ("train", "wakeword_train")]
 )
 def test_tests_import_only_what_their_package_may(folder: str, package: str) -> None:
-    """Directly or by way of ``support``; the runtime's tests must run where nothing else is installed."""
+    """Directly or through ``support``; the runtime's tests must run with nothing else installed."""
     forbidden = above(package) | (TRAINING if package == "wakeword" else set())
     support = {module.name: module for module in modules_below(ROOT / "tests" / "support", "support")}
     waiting = [Module("conftest", ROOT / "tests" / "conftest.py"), *modules_below(ROOT / "tests" / folder)]

@@ -29,7 +29,7 @@ def data() -> Path:
     return Path(os.environ["WAKEWORD_DATA"])
 
 
-def test_every_shipped_model_says_what_it_is() -> None:
+def test_every_shipped_model_has_a_complete_card() -> None:
     for keyword, path in shipped_models().items():
         card = load_model(keyword).card
         assert card.phrase == keyword
@@ -43,7 +43,7 @@ def test_every_shipped_model_says_what_it_is() -> None:
 def test_the_demo_finds_the_keyword_and_little_else(marvin: Model) -> None:
     words = json.loads((AUDIO / "demo.json").read_text())["words"]
     spoken = [word for word in words if word["keyword"]]
-    # As `make demo` does: the default point, for half a false accept an hour, is stricter.
+    # As in `make demo`: the default point, for 0.5 false accepts per hour, is stricter.
     detections = list(Detector(marvin, point="fpr=0.05").run(FileSource(AUDIO / "demo.flac")))
     hits = [[d for d in detections if d.start < word["end"] and d.end > word["start"]] for word in spoken]
     assert all(len(of_word) <= 1 for of_word in hits), "a word fired twice"
@@ -52,7 +52,7 @@ def test_the_demo_finds_the_keyword_and_little_else(marvin: Model) -> None:
     assert sum(map(len, hits)) >= 6
 
 
-def test_the_keyword_scores_above_most_words_that_sound_like_it(marvin: Model) -> None:
+def test_the_keyword_scores_higher_than_most_words_that_sound_like_it(marvin: Model) -> None:
     keyword, others = (
         [clip_score(marvin, read_audio(path)) for path in sorted(AUDIO.glob(pattern))]
         for pattern in ("marvin-*.flac", "other-*.flac")
@@ -69,7 +69,7 @@ def test_silence_and_noise_never_fire(marvin: Model) -> None:
 
 
 @real_audio
-def test_people_saying_the_keyword_score_above_people_saying_other_words(marvin: Model, data: Path) -> None:
+def test_people_saying_the_keyword_score_higher_than_people_saying_other_words(marvin: Model, data: Path) -> None:
     spoken = [clip_score(marvin, read_audio(path)) for path in sorted((data / "speech_commands/marvin").iterdir())]
     others = [
         clip_score(marvin, read_audio(path))
@@ -81,8 +81,8 @@ def test_people_saying_the_keyword_score_above_people_saying_other_words(marvin:
 
 
 @real_audio
-def test_long_speech_fires_as_seldom_as_the_card_promises(marvin: Model, data: Path) -> None:
-    # Speakers of the test side. The card bounds its promise by 10.8 false accepts an hour: 3.1 in these 17 minutes.
+def test_long_speech_fires_no_more_often_than_the_card_says(marvin: Model, data: Path) -> None:
+    # Speakers of the test split. The card's upper bound is 10.8 false accepts per hour: 3.1 in these 17 minutes.
     paths = [data / "long_speech" / name for name in ("3664-178355.opus", "4680-16042.opus")]
     threshold = marvin.card.point().threshold
     assert sum(count_events(stream_scores(marvin, read_audio(path)), threshold) for path in paths) < 4

@@ -1,4 +1,4 @@
-"""Wake words: detection in a stream of audio, with models that say what they are.
+"""Wake word detection in a stream of audio, with models that describe themselves.
 
 from wakeword import Detector, Microphone
 

@@ -12,11 +12,11 @@ from wakeword.types import Samples
 T = TypeVar("T")
 
 # A source that stays silent must not delay the code that leaves the loop.
-_LET_GO_SECONDS = 1.0
+_RELEASE_SECONDS = 1.0
 
 
 async def in_thread(run: Callable[[AudioSource], Iterator[T]], source: AudioSource) -> AsyncIterator[T]:
-    """The items of ``run(source)``, which works in a thread of its own and never on the event loop.
+    """The items of ``run(source)``, which works in its own thread and never on the event loop.
 
     An iterator that is left early releases the source at its next block. Closing it waits for that, up to a second.
     """
@@ -32,7 +32,7 @@ async def in_thread(run: Callable[[AudioSource], Iterator[T]], source: AudioSour
         except BaseException as error:
             result = error
         finally:
-            # The loop may be closed already, when the program ends; then nothing waits for this result.
+            # When the program ends, the loop may already be closed; then nothing waits for this result.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(queue.put_nowait, result)
                 loop.call_soon_threadsafe(finished.set)
@@ -46,11 +46,11 @@ async def in_thread(run: Callable[[AudioSource], Iterator[T]], source: AudioSour
     finally:
         stopped.set()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(finished.wait(), _LET_GO_SECONDS)
+            await asyncio.wait_for(finished.wait(), _RELEASE_SECONDS)
 
 
 class _Until:
-    """A source that breaks off once ``stopped`` is set."""
+    """A source that stops once ``stopped`` is set."""
 
     def __init__(self, source: AudioSource, stopped: threading.Event) -> None:
         self.sample_rate = source.sample_rate
@@ -60,6 +60,6 @@ class _Until:
     def blocks(self) -> Iterator[Samples]:
         for block in self._source.blocks():
             if self._stopped.is_set():
-                # Not a plain return: nothing would receive what flush might find.
+                # Not a plain return: nothing would receive the detections of a flush.
                 raise asyncio.CancelledError
             yield block

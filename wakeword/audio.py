@@ -13,7 +13,7 @@ from wakeword.errors import AudioFileError, AudioFormatError
 from wakeword.types import Array, Samples
 
 SAMPLE_RATE = 16_000
-"""Samples per second that the whole engine works at."""
+"""Sample rate of the whole engine, Hz."""
 MIN_SAMPLE_RATE, MAX_SAMPLE_RATE = 8_000, 192_000
 
 # Full scale of a float signal is 1.0. Decoders overshoot a little; int16 values cast to float overshoot 32,768
@@ -22,16 +22,16 @@ _MAX_FLOAT_LEVEL = 16.0
 
 _FLOAT = np.dtype(np.float32)
 _INT16 = np.dtype(np.int16)
-# What brings the samples of each dtype to -1..1.
+# The factor that scales samples of each dtype to -1..1.
 _SCALE = {_INT16: np.float32(2**-15), np.dtype(np.int32): np.float32(2**-31), _FLOAT: np.float32(1)}
 
 
 def to_mono(block: Samples, *, channel: int | None = None) -> Array:
-    """One block of PCM -> mono float32 in -1..1, at the rate it came with.
+    """One block of PCM -> mono float32 in -1..1, at its own rate.
 
     Shape: ``(samples,)`` or ``(samples, channels)`` of int16, int32 or float32 -> ``(samples,)`` float32.
     Several channels are averaged, so that none can clip, or one is chosen by its number from 0.
-    Raises ``AudioFormatError`` on any other dtype or shape, on NaN or infinity, on a channel that is not there,
+    Raises ``AudioFormatError`` on any other dtype or shape, on NaN or infinity, on a channel that does not exist,
     and on floats far above full scale.
     """
     if not isinstance(block, np.ndarray):
@@ -42,7 +42,7 @@ def to_mono(block: Samples, *, channel: int | None = None) -> Array:
     if scale is None:
         raise AudioFormatError(
             f"expected samples of dtype int16, int32 or float32, got {block.dtype}; convert them first, "
-            "for instance with .astype(numpy.float32) if they lie in -1..1"
+            "for instance with .astype(numpy.float32) if they are in -1..1"
         )
     if block.ndim == 2:
         if channel is not None and not 0 <= channel < block.shape[1]:
@@ -78,17 +78,17 @@ def _check_level(block: Samples) -> None:
 class PcmStream:
     """Blocks of PCM -> mono float32 at 16 kHz, resampled as one continuous signal.
 
-    The cut into blocks does not matter: the output of a stream, ``flush`` included, is the conversion of the
-    whole signal. Sample ``i`` of the output is the sound at ``i / 16000`` seconds.
+    How the signal is cut into blocks does not matter: the output of a stream, ``flush`` included, is the conversion of
+    the whole signal. Sample ``i`` of the output is the sound at ``i / 16000`` seconds.
     """
 
     def __init__(self, sample_rate: int = SAMPLE_RATE, *, channel: int | None = None) -> None:
         if not MIN_SAMPLE_RATE <= sample_rate <= MAX_SAMPLE_RATE or int(sample_rate) != sample_rate:
             raise AudioFormatError(
-                f"expected a whole sample rate from {MIN_SAMPLE_RATE} to {MAX_SAMPLE_RATE} Hz, got {sample_rate}"
+                f"expected an integer sample rate from {MIN_SAMPLE_RATE} to {MAX_SAMPLE_RATE} Hz, got {sample_rate}"
             )
         if channel is not None and channel < 0:
-            raise AudioFormatError(f"expected a channel from 0 on, got {channel}")
+            raise AudioFormatError(f"expected a channel number of 0 or more, got {channel}")
         self.sample_rate = int(sample_rate)
         self.channel = channel
         self._is_plain = self.sample_rate == SAMPLE_RATE and channel is None
@@ -106,7 +106,7 @@ class PcmStream:
     def push(self, block: Samples) -> Array:
         """One block, ``(samples,)`` or ``(samples, channels)`` -> the 16 kHz samples now complete, ``(n,)``.
 
-        A block that is refused (``AudioFormatError``) leaves the stream as it was.
+        A block that is refused (``AudioFormatError``) leaves the stream unchanged.
         """
         plain = self._is_plain and self._channels == 1 and type(block) is np.ndarray
         if plain and block.dtype == _INT16 and block.ndim == 1:
@@ -136,7 +136,7 @@ class PcmStream:
 class AudioFile:
     """An audio file opened for reading in blocks. A context manager.
 
-    Raises ``AudioFileError`` if the file is missing or is no audio that libsndfile reads.
+    Raises ``AudioFileError`` if the file is missing or libsndfile cannot read it.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -145,7 +145,7 @@ class AudioFile:
             what = "a folder" if self.path.is_dir() else "nothing"
             raise AudioFileError(f"{self.path}: expected an audio file, found {what}; check the path")
         try:
-            # POSIX file names need not be valid Unicode; as bytes, soundfile takes any.
+            # POSIX file names need not be valid Unicode; soundfile accepts any name as bytes.
             self._file = soundfile.SoundFile(os.fsencode(self.path) if os.name == "posix" else str(self.path))
         except (soundfile.LibsndfileError, RuntimeError, TypeError) as error:
             reason = getattr(error, "error_string", error)
@@ -162,7 +162,7 @@ class AudioFile:
             try:
                 block = self._file.read(samples, dtype="float32", always_2d=True)
             except (soundfile.LibsndfileError, RuntimeError) as error:
-                raise AudioFileError(f"{self.path}: reading broke off, the file is damaged: {error}") from error
+                raise AudioFileError(f"{self.path}: could not read all of it, the file is damaged: {error}") from error
             if len(block) == 0:
                 return
             yield block
@@ -181,7 +181,7 @@ class AudioFile:
 def read_audio(path: Path | str) -> Array:
     """A whole file as mono float32 at 16 kHz, ``(samples,)``.
 
-    Raises ``AudioFileError`` if it cannot be read and ``AudioFormatError`` if its samples cannot be taken;
+    Raises ``AudioFileError`` if it cannot be read and ``AudioFormatError`` if its samples cannot be used;
     both name the file.
     """
     with AudioFile(path) as file:
@@ -194,11 +194,11 @@ def read_audio(path: Path | str) -> Array:
 
 
 def write_audio(path: Path, samples: Samples) -> None:
-    """Write ``(samples,)`` mono at 16 kHz, int16 or float32, as 16-bit PCM: WAV or FLAC, as the suffix says.
+    """Write ``(samples,)`` mono at 16 kHz, int16 or float32, as 16-bit PCM: WAV or FLAC, according to the suffix.
 
     Raises ``OSError`` as the file system does, for instance on a full disk.
     """
-    # In memory first: libsndfile reports a full disk with an error of its own, without the reason.
+    # In memory first: libsndfile reports a full disk with its own error, without the reason.
     encoded = io.BytesIO()
     soundfile.write(encoded, samples, SAMPLE_RATE, subtype="PCM_16", format=path.suffix[1:].upper())
     path.write_bytes(encoded.getbuffer())

@@ -19,28 +19,28 @@ SCHEMA = 2
 METADATA_KEY = "wakeword.card"
 """Key of the card (JSON) in the metadata of the ONNX file."""
 MAX_WINDOW = 1_000
-"""Frames: ten seconds. Memory grows with the window, and a file must not decide how much of it is taken."""
+"""Frames: ten seconds. Memory grows with the window, and a file must not decide how much memory is used."""
 
 
 @dataclass(frozen=True)
 class Rate:
-    """A rate that was measured, with the ends of its exact 95 % interval."""
+    """A measured rate, with the ends of its exact 95 % interval."""
 
     value: float
     low: float
     high: float
     count: int
-    """How often it happened."""
+    """Number of events."""
     trials: float
-    """The number of clips, or hours, in which the events were counted."""
+    """Number of clips, or hours, in which the events were counted."""
 
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """A threshold with the promise that was measured for it."""
+    """A threshold, its target and what was measured at it."""
 
     name: str
-    """How users ask for it, for instance ``fpr=0.03``."""
+    """The name by which users choose it, for instance ``fpr=0.03``."""
     kind: str
     """What ``target`` counts: ``fpr`` (false positives per negative clip) or ``fa_per_hour``."""
     target: float
@@ -52,18 +52,18 @@ class OperatingPoint:
     """Lower end of the 95 % Clopper-Pearson interval of ``recall``."""
     recall_high: float
     data: str
-    """What it was measured on: clips, hours, where from."""
+    """What it was measured on: clips, hours, their origin."""
     positives: int = 0
-    """Clips that ``recall`` was measured on; 0 in cards that do not say."""
+    """Clips that ``recall`` was measured on; 0 in cards without this number."""
     fpr_negatives: Rate | None = None
-    """False positives per clip of other words, where that was measured."""
+    """False positives per clip of other words, if measured."""
     fpr_near_negatives: Rate | None = None
     """The same for words that sound like the wake word."""
     false_accepts_per_hour: Rate | None = None
     assurance: float | None = None
     """Probability that the threshold keeps ``target`` on fresh recordings of the same kind."""
     fingerprint: str = ""
-    """Sixteen hex digits of the recordings: the same for the same data, wherever it lies."""
+    """Sixteen hex digits of the recordings: the same for the same data, in any folder."""
 
     def __post_init__(self) -> None:
         if not 0 < self.threshold <= 1:
@@ -79,21 +79,21 @@ class SelfTest:
 
 @dataclass(frozen=True)
 class ModelCard:
-    """Everything that a model file says of itself. Serialised as JSON in the metadata of the ONNX file."""
+    """Everything that a model file says about itself. Serialised as JSON in the metadata of the ONNX file."""
 
     phrase: str
     """The wake word, as it is spoken."""
     version: str
     """Version of this model, not of the software."""
     window: int
-    """Frames under one window."""
+    """Frames in one window."""
     self_test: SelfTest
     stack: int = 1
-    """Frames that the network takes at a time: windows and hops must be multiples of it."""
+    """Frames that the network takes at a time: windows and hops must be multiples of this number."""
     features: FeatureConfig = field(default_factory=FeatureConfig)
     operating_points: tuple[OperatingPoint, ...] = ()
     default_point: str | None = None
-    """Name of the operating point to use when none is asked for."""
+    """Name of the operating point to use when none is chosen."""
     training: Mapping[str, Any] = field(default_factory=dict)
     """Provenance: method, seed, data fingerprints, package versions, date."""
     licence: str = "unknown"
@@ -104,7 +104,7 @@ class ModelCard:
             raise ConfigError(f"expected a phrase of one or more words, got {self.phrase!r}")
         names = [point.name for point in self.operating_points]
         if len(set(names)) != len(names):
-            raise ConfigError(f"expected operating points of different names, got {names}")
+            raise ConfigError(f"expected operating points with different names, got {names}")
         if self.default_point is not None and self.default_point not in names:
             raise ConfigError(f"expected a default point among {names}, got {self.default_point!r}")
         if self.stack < 1 or not 1 <= self.window <= MAX_WINDOW or self.window % self.stack:
@@ -140,7 +140,7 @@ class ModelCard:
                 )
             fingerprint = raw.pop("features_fingerprint")
             card: ModelCard = _read(cls, raw)
-            # Refuses NaN and infinity, wherever they stand.
+            # Refuses NaN and infinity in any field.
             card.to_json()
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             raise ModelError(f"the model card is malformed ({type(error).__name__}: {error})") from error
@@ -150,7 +150,7 @@ class ModelCard:
 
 
 def _read(kind: Any, value: Any) -> Any:
-    """A value from JSON as the type that a field declares, dataclasses and tuples included. Else ``TypeError``."""
+    """A value from JSON as the type of a field, dataclasses and tuples included. ``TypeError`` if it has another type."""
     if dataclasses.is_dataclass(kind) and isinstance(value, dict):
         types = get_type_hints(kind)
         return kind(**{name: _read(types[name], part) for name, part in value.items()})  # type: ignore[operator]
@@ -162,7 +162,7 @@ def _read(kind: Any, value: Any) -> Any:
         return None if value is None else _read(get_args(kind)[0], value)
     if kind is float and type(value) is int:
         return float(value)
-    # No field is a truth value, and in Python those are integers.
+    # No field is a bool, and in Python a bool is an int.
     if kind not in (int, float, str) or isinstance(value, bool) or not isinstance(value, kind):
         raise TypeError(f"expected {kind}, got {str(value)[:80]}")
     return value
@@ -171,7 +171,7 @@ def _read(kind: Any, value: Any) -> Any:
 def self_test_signal(samples: int, sample_rate: int = SAMPLE_RATE) -> Array:
     """A rising harmonic sweep with a 5 Hz syllable rhythm and a little noise, ``(samples,)`` float32.
 
-    In closed form, noise included, so that no random generator's version can change it.
+    In closed form, noise included, so that it does not depend on the version of a random generator.
     """
     t = np.arange(samples) / sample_rate
     phase = 2 * np.pi * (120 * t + 90 * t**2)

@@ -1,6 +1,6 @@
 """The detector: blocks of audio in, detections out.
 
-The way of a block: ``audio.PcmStream`` -> ``stream_reader.StreamReader``, which takes it through
+The path of a block: ``audio.PcmStream`` -> ``stream_reader.StreamReader``, which passes it through
 ``features.MfccTransform`` and, for each keyword, ``scorer.StreamScorer`` and ``keyword.KeywordWindows`` with its
 ``trigger.Trigger`` -> ``Detection``. This module adds what programs need: threads, sources and callbacks.
 """
@@ -28,16 +28,15 @@ from wakeword.types import Array, Samples
 
 
 class Detector:
-    """Listens to one stream of audio for one or more wake words.
+    """Detects one or more wake words in one stream of audio.
 
     ``models`` are shipped keywords (``"marvin"``), model files, or loaded ``Model`` objects. The threshold of each is
     that of its operating point ``point`` (default: the model's own choice), unless ``threshold`` is given; either may be
     a mapping from keywords. ``sample_rate`` and ``channel`` describe the blocks that ``push`` will get; ``channel``
-    picks one of several. ``gate`` spares the work on quiet that stays as it is, which no detection depends on.
+    selects one of several. ``gate`` saves the work on steady quiet, without an effect on detections.
 
-    Blocks are to come from one thread at a time; everything else may be called from any thread at any time, ``close``
-    included. Models may be shared. Raises ``ModelError`` for an unusable model and ``ConfigError`` for settings out of
-    range.
+    Push blocks from one thread at a time; everything else may be called from any thread at any time, ``close`` included.
+    Models may be shared. Raises ``ModelError`` for an unusable model and ``ConfigError`` for settings out of range.
     """
 
     def __init__(
@@ -81,7 +80,7 @@ class Detector:
 
     @property
     def keywords(self) -> list[str]:
-        """The words listened for."""
+        """The words that are detected."""
         return [keyword.name for keyword in self._audio.keywords]
 
     @property
@@ -96,12 +95,12 @@ class Detector:
 
     @property
     def seconds(self) -> float:
-        """Seconds of audio taken since the last ``reset``: the stream's own clock."""
+        """Seconds of audio processed since the last ``reset``: the stream's own clock."""
         return self._audio.end / SAMPLE_RATE
 
     @property
     def is_asleep(self) -> bool:
-        """Whether the newest audio was quiet that stays as it is, for which nothing was computed."""
+        """Whether the newest audio was steady quiet, for which nothing was computed."""
         return self._audio.is_asleep
 
     def reset(self) -> None:
@@ -112,9 +111,9 @@ class Detector:
             self._followers.close()
 
     def push(self, block: Samples) -> list[Detection]:
-        """Take a block of any length, ``(samples,)`` or ``(samples, channels)``; the detections that it completes.
+        """Process a block of any length, ``(samples,)`` or ``(samples, channels)``; return the detections it completes.
 
-        int16, int32 or float32. Raises ``AudioFormatError`` for anything else; the stream then stays as it was. Raises
+        int16, int32 or float32. Raises ``AudioFormatError`` for anything else, which leaves the stream unchanged, and
         ``ClosedError`` after ``close``.
         """
         with self._lock:
@@ -123,9 +122,9 @@ class Detector:
         return self._take(samples)
 
     def process_streaming(self, audio: bytes) -> bool:
-        """Whether a keyword was detected in the next bytes of 16-bit PCM, little-endian, of the detector's sample rate.
+        """Whether a keyword was detected in the next bytes of 16-bit PCM, little-endian, at the detector's sample rate.
 
-        For programs that feed engines of this shape. Raises ``AudioFormatError`` for a number of bytes that is odd.
+        For programs that expect an engine with this method. Raises ``AudioFormatError`` for an odd number of bytes.
         """
         if not isinstance(audio, (bytes, bytearray, memoryview)) or len(audio) % 2:
             got = f"{len(audio)} bytes" if isinstance(audio, (bytes, bytearray, memoryview)) else type(audio).__name__
@@ -133,7 +132,7 @@ class Detector:
         return bool(self.push(np.frombuffer(audio, "<i2").astype(np.int16, copy=False)))
 
     def flush(self) -> list[Detection]:
-        """End the stream: silence is appended until a window covers the last sample. Then begin a new one."""
+        """End the stream: append silence until a window covers the last sample. Then begin a new stream."""
         with self._lock:
             self._check_free(threading.get_ident())
             samples = self._pcm.flush()
@@ -141,15 +140,15 @@ class Detector:
         with self._lock:
             last = self._reader.finish()
             self.reset()
-        self._tell(last)
+        self._report(last)
         return detections + last
 
     def run(self, source: AudioSource) -> Iterator[Detection]:
-        """Listen to a source until it ends; detections as they come. Begins and ends a stream of its own.
+        """Listen to a source until it ends; yield detections as they occur. Begins and ends its own stream.
 
-        Raises ``AudioError`` if the source breaks, ``ClosedError`` for a closed detector, and ``BusyError`` while another
-        loop of this detector is not left. Leaving the loop early closes nothing: the source stays the caller's. After
-        ``close`` the loop ends with the source's next block.
+        Raises ``AudioError`` if the source fails, ``ClosedError`` for a closed detector, and ``BusyError`` while another
+        loop of this detector is running. Leaving the loop early does not close the source. After ``close`` the loop ends
+        with the source's next block.
         """
         if not hasattr(source, "blocks") or not hasattr(source, "sample_rate"):
             raise ConfigError(f"expected a source of audio, for instance FileSource('talk.wav'), got {source!r:.80}")
@@ -170,7 +169,7 @@ class Detector:
             self.reset()
 
     def stream(self, source: AudioSource) -> AsyncIterator[Detection]:
-        """``run`` for asyncio: source and network work in a thread of their own, never on the event loop.
+        """``run`` for asyncio: source and network run in a separate thread, never on the event loop.
 
         A stream that is left early releases the source at its next block, and until then the detector is busy:
         ``async with contextlib.aclosing(detector.stream(source)) as found:`` waits for that.
@@ -178,9 +177,9 @@ class Detector:
         return in_thread(self.run, source)
 
     def follow(self, detection: Detection) -> Follower:
-        """The audio after a detection, from its very next sample on, to process what is said next.
+        """The audio from the first sample after a detection on, to process what is said next.
 
-        Raises ``ConfigError`` if that is no longer kept: ask when the detection comes.
+        Raises ``ConfigError`` if that audio is no longer kept: call it when the detection is reported.
         """
         with self._lock:
             self._check_free(self._loop.thread if self._loop else None)
@@ -189,8 +188,8 @@ class Detector:
     def record(self, detection: Detection, seconds: float, *, until: Callable[[Array], bool] | None = None) -> Array:
         """Inside a loop over ``run``: the ``seconds`` after a detection, read from the source, ``(samples,)`` at 16 kHz.
 
-        Ends earlier if ``until`` is true of the newest samples, or with the source. Nothing is detected during it. Of two
-        keywords detected at once, each gets what followed its own.
+        Ends earlier if ``until`` returns true for the newest samples, or when the source ends. Nothing is detected
+        meanwhile. If two keywords are detected at the same time, each gets the audio after its own detection.
         Raises ``ConfigError`` outside of ``run``.
         """
         loop = self._loop
@@ -211,9 +210,10 @@ class Detector:
 
     @contextmanager
     def suppressed(self, threshold: float | None = None) -> Iterator[None]:
-        """Inside ``with``, detect nothing, or only from a higher threshold: while the assistant itself speaks.
+        """Inside ``with``, detect nothing, or only from a higher threshold on: while the assistant itself speaks.
 
-        Applies to every window that contains any of that time. May be nested and used from any thread; the highest counts.
+        Applies to every window that overlaps that time. May be nested and used from any thread; the highest threshold
+        counts.
         """
         with self._lock:
             level = self._audio.suppression.begin(threshold)
@@ -224,7 +224,7 @@ class Detector:
                 self._audio.suppression.end(level, self._audio.end)
 
     def close(self) -> None:
-        """Take no more audio and free what was kept; a ``push`` running in another thread ends soon."""
+        """Accept no more audio and free what was kept; a ``push`` running in another thread ends soon."""
         self._closed = True
         # Never wait long: a thread that holds the lock for longer sees the flag and frees everything itself.
         if self._lock.acquire(timeout=0.1):
@@ -240,17 +240,15 @@ class Detector:
         self.close()
 
     def _check_free(self, thread: int | None = None) -> None:
-        """Raise unless the detector is open, and no loop over ``run`` is under way except in this thread."""
+        """Raise unless the detector is open, and no loop over ``run`` is running except in this thread."""
         if self._closed:
             raise ClosedError("expected an open detector, got one that was closed; make a new one")
         if self._loop is not None and self._loop.thread != thread:
-            raise BusyError(
-                "expected a detector at rest, got one that still listens to a source; leave that loop first"
-            )
+            raise BusyError("expected an idle detector, got one that still listens to a source; leave that loop first")
 
     @property
     def _pcm(self) -> PcmStream:
-        """What converts blocks: that of the loop over ``run`` while there is one."""
+        """The conversion of blocks: that of the loop over ``run`` while there is one."""
         return self._pushed if self._loop is None else self._loop.pcm
 
     def _take(self, samples: Array) -> list[Detection]:
@@ -266,16 +264,16 @@ class Detector:
                     break
             detections += found
             try:
-                # Without the lock: a callback may wait for a thread that wants it.
-                self._tell(found)
+                # Without the lock: a callback may wait for a thread that needs it.
+                self._report(found)
             except Exception as error:
-                # The rest of the block is heard first: who catches this goes on with the next.
+                # Process the rest of the block first: a caller that catches this continues with the next block.
                 failure = failure or error
         if failure is not None:
             raise failure
         return detections
 
-    def _tell(self, found: list[Detection]) -> None:
+    def _report(self, found: list[Detection]) -> None:
         if self.on_detection is not None:
             for detection in found:
                 self.on_detection(detection)
@@ -283,7 +281,7 @@ class Detector:
 
 @dataclass
 class _Loop:
-    """A loop over ``run`` that is under way."""
+    """A loop over ``run`` that is running."""
 
     thread: int
     pcm: PcmStream

@@ -2,23 +2,23 @@
 
     WakewordError
     ├── AudioError
-    │   ├── AudioFormatError    samples of a dtype, shape, rate or value that cannot be taken
+    │   ├── AudioFormatError    samples of an unsupported dtype, shape, rate or value
     │   ├── AudioFileError      a file that is missing or that holds no readable audio
-    │   └── AudioDeviceError    no such device, or one that fell silent or went away
+    │   └── AudioDeviceError    no such device, or one that stopped delivering audio or was disconnected
     ├── ModelError              a model file that is not what it claims to be
     ├── ConfigError             a setting outside its range, or settings that contradict each other
     ├── ClosedError             something was used after it was closed
     ├── BusyError               something was used while it is at work elsewhere
     ├── DataError               training or evaluation data that is missing, empty or unusable
     ├── SynthesisError          a text-to-speech engine that is missing or failed
-    └── CalibrationError        scores from which no honest threshold follows
+    └── CalibrationError        scores that do not support any threshold
 
-Every message says what was expected, what came, and what to do about it.
+Every message says what was expected, what was found, and what to do about it.
 """
 
 
 class WakewordError(Exception):
-    """Base of every error that this project raises on purpose."""
+    """Base class of the errors that this project raises."""
 
 
 class AudioError(WakewordError):
@@ -26,7 +26,7 @@ class AudioError(WakewordError):
 
 
 class AudioFormatError(AudioError, ValueError):
-    """Samples of a dtype, shape, rate or value that cannot be taken."""
+    """Samples of an unsupported dtype, shape, rate or value."""
 
 
 class AudioFileError(AudioError):
@@ -34,7 +34,7 @@ class AudioFileError(AudioError):
 
 
 class AudioDeviceError(AudioError):
-    """No such device, or one that fell silent or went away."""
+    """No such device, or one that stopped delivering audio or was disconnected."""
 
 
 class ModelError(WakewordError):
@@ -62,4 +62,4 @@ class SynthesisError(WakewordError):
 
 
 class CalibrationError(WakewordError):
-    """Scores from which no honest threshold follows."""
+    """Scores that do not support any threshold."""

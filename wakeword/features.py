@@ -19,7 +19,7 @@ from wakeword.types import Array
 PRODUCT_FRAMES = 8
 """Rows of every matrix product: the frames of one hop of the engine."""
 
-# Frames whose spectra are computed at once: whole products. A larger batch leaves the caches.
+# Frames whose spectra are computed together: whole products. A larger batch does not fit into the caches.
 _BATCH_FRAMES = 4 * PRODUCT_FRAMES
 
 
@@ -114,10 +114,10 @@ def mfcc(samples: Array, config: FeatureConfig | None = None) -> Array:
 
 
 class MfccTransform:
-    """MFCC of whole signals, as fast as numpy allows: it keeps its working arrays. Not for several threads at once.
+    """MFCC of whole signals, as fast as numpy allows: it keeps its working arrays. Not safe for use by several threads.
 
-    A frame is the same, bit for bit, whatever signal it is part of, as long as its number in the stream is known. A
-    matrix product rounds differently by its number of rows, and by the place of a row in it, so all products have
+    A frame is the same, bit for bit, whatever signal it is part of, as long as its number in the stream is known. The
+    rounding of a matrix product depends on its number of rows and on the place of a row in it, so all products have
     ``PRODUCT_FRAMES`` rows, and frame ``i`` of a stream is row ``i % PRODUCT_FRAMES`` of its product.
     """
 
@@ -127,7 +127,7 @@ class MfccTransform:
         self._filters = np.repeat(mel_filters(config), 2, axis=0)
         self._dct = dct_matrix(config)
         self._offset = np.float32(config.log_offset)
-        # Fresh arrays for each would cost as much as the arithmetic.
+        # New arrays for each call would cost as much as the arithmetic.
         self._windowed = np.zeros((_BATCH_FRAMES, config.n_fft), np.float32)
         self._spectra = np.empty((_BATCH_FRAMES, config.n_fft // 2 + 1), np.complex64)
         self._energies = np.empty((_BATCH_FRAMES, config.n_mels), np.float32)
@@ -144,7 +144,7 @@ class MfccTransform:
     def __call__(self, signal: Array, *, first: int = 0) -> Array:
         """``(samples,)`` float32, C-contiguous -> the whole frames in it, ``(frames, n_mfcc)`` float32.
 
-        ``first`` is the number of the first of them in its stream.
+        ``first`` is the number of the first frame in its stream.
         """
         config = self.config
         if config.frames_in(len(signal)) == PRODUCT_FRAMES and first % PRODUCT_FRAMES == 0:
@@ -168,7 +168,7 @@ class MfccTransform:
         cepstra = np.empty((number, count, config.n_mfcc), np.float32)
         if not count or not number:
             return cepstra
-        # Overlapping views without a copy; sliding_window_view does the same at 30 times the price of the call.
+        # Overlapping views without a copy; sliding_window_view does the same at 30 times the cost per call.
         strides = (signals.strides[0], 4 * config.hop_length, 4)
         frames: Array = np.ndarray((number, count, config.n_fft), np.float32, signals, strides=strides)
         before = first % PRODUCT_FRAMES
@@ -197,24 +197,24 @@ class MfccTransform:
     def _transform(self, frames: Array, cepstra: Array, before: int) -> None:
         """``(signals, n, n_fft)`` samples -> ``cepstra``, ``(signals, n, n_mfcc)``.
 
-        Each signal has whole products to itself, at most ``_BATCH_FRAMES`` rows in all, in which ``before`` rows come
-        before its first frame. Rows without a frame hold some earlier frame, which has no effect on the others.
+        Each signal has its own whole products, at most ``_BATCH_FRAMES`` rows in total, in which ``before`` rows come
+        before its first frame. Rows without a frame hold an earlier frame, which has no effect on the others.
         """
         number, count = frames.shape[:2]
         rows = _whole_products(before + count)
         end = number * rows
         windowed, spectra, energies = self._windowed[:end], self._spectra[:end], self._energies[:end]
         np.multiply(frames, self._window, out=windowed.reshape(number, rows, -1)[:, before : before + count])
-        # Inside in float64: in float32 a quiet band next to a loud one would be 4e-4 off.
+        # Computed in float64: in float32 a quiet band next to a loud one would be wrong by 4e-4.
         np.fft.rfft(windowed, out=spectra)  # type: ignore[arg-type]  # any complex array will do
-        # Real and imaginary parts side by side: the filters, each row twice, add up their squares.
+        # Real and imaginary parts alternate: the filters, with each row repeated, add up their squares.
         parts = spectra.view(np.float32)
         np.multiply(parts, parts, out=parts)
         by_product = energies.reshape(-1, PRODUCT_FRAMES, energies.shape[1])
         np.matmul(parts.reshape(-1, PRODUCT_FRAMES, parts.shape[1]), self._filters, out=by_product)
         np.add(energies, self._offset, out=energies)
         np.log(energies, out=energies)
-        # A hop of the engine is one whole product, whose rows need no copy.
+        # A hop of the engine is one whole product: its rows need no copy.
         rounded_up = self._cepstra[:end] if rows > count else cepstra
         np.matmul(by_product, self._dct, out=rounded_up.reshape(-1, PRODUCT_FRAMES, self.config.n_mfcc))
         if rows > count:
@@ -246,7 +246,7 @@ class MfccStream:
     def push(self, samples: Array) -> Array:
         """Take ``(samples,)`` float32, return the frames now complete, ``(frames, n_mfcc)`` float32.
 
-        Raises ``AudioFormatError`` for anything else; the stream then stays as it was.
+        Raises ``AudioFormatError`` for anything else, which leaves the stream unchanged.
         """
         if not isinstance(samples, np.ndarray) or samples.ndim != 1 or samples.dtype != np.float32:
             got = f"{samples.shape} {samples.dtype}" if isinstance(samples, np.ndarray) else type(samples).__name__

@@ -1,4 +1,4 @@
-"""Writing files and folders so that a reader sees the old one or the whole new one, never a half."""
+"""Writing files and folders so that a reader sees the old one or the complete new one, never a part."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from wakeword.errors import ConfigError
 
-# It can only be read by setting it, for all threads: once, before there are any.
+# The umask can only be read by setting it, for all threads: so once, at import, before other threads start.
 _UMASK = os.umask(0)
 os.umask(_UMASK)
 
@@ -19,7 +19,7 @@ os.umask(_UMASK)
 def replacing(path: Path | str) -> Iterator[Path]:
     """A temporary path next to ``path``, renamed to it when the block succeeds and removed when it fails.
 
-    A symbolic link stays, and the file behind it is replaced; a device such as ``/dev/null`` is written to as it is.
+    A symbolic link stays, and the file behind it is replaced; a device such as ``/dev/null`` is written to directly.
     Raises ``OSError`` as the file system does, for instance on a full disk; ``path`` is then untouched.
     """
     target = Path(path).resolve()
@@ -32,7 +32,7 @@ def replacing(path: Path | str) -> Iterator[Path]:
     temporary = Path(name)
     try:
         yield temporary
-        # mkstemp makes files that only their owner may read; give the new one the usual rights.
+        # mkstemp makes files that only their owner may read; give the new one the usual permissions.
         temporary.chmod(0o666 & ~_UMASK)
         temporary.replace(target)
     finally:
@@ -40,23 +40,23 @@ def replacing(path: Path | str) -> Iterator[Path]:
 
 
 def require_absent(folder: Path) -> None:
-    """``ConfigError`` if there is something where a new folder is to be made."""
+    """``ConfigError`` if ``folder``, which will be created later, exists already."""
     if folder.exists():
-        raise ConfigError(f"expected a folder that is not there yet, found {folder}; remove it or choose another")
+        raise ConfigError(f"expected a folder that does not exist yet, found {folder}; remove it or choose another")
 
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """A temporary folder beside ``path`` that takes its name when the block ends well, and goes when it does not.
+    """A temporary folder next to ``path``, renamed to it when the block succeeds and removed when it fails.
 
-    Raises ``ConfigError`` if there is something of that name already, and ``OSError`` as the file system does.
+    Raises ``ConfigError`` if ``path`` exists already, and ``OSError`` as the file system does.
     """
     require_absent(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
     try:
         yield temporary
-        # mkdtemp makes folders for their owner alone; give the new one the usual rights.
+        # mkdtemp makes folders that only their owner may open; give the new one the usual permissions.
         temporary.chmod(0o777 & ~_UMASK)
         temporary.replace(path)
     finally:
@@ -64,6 +64,6 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 
 def write_json(path: Path, content: object) -> None:
-    """Write ``content`` as JSON, indented, by ``replacing``. ``ValueError`` for numbers that JSON lacks, such as NaN."""
+    """Write ``content`` as indented JSON with ``replacing``. ``ValueError`` for numbers that JSON lacks, such as NaN."""
     with replacing(path) as temporary:
         temporary.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")

@@ -15,11 +15,11 @@ from wakeword.reading import StreamAudio
 from wakeword.types import Array
 
 MAX_FOLLOWED_SECONDS = 60.0
-"""Audio that a follower keeps for a reader; older audio that was not read is dropped and counted."""
+"""Audio that a follower keeps until it is read; older audio is dropped and counted."""
 
 
 class Follower:
-    """The 16 kHz audio of a stream from a certain sample on, continuous. ``Detector.follow`` makes one.
+    """The continuous 16 kHz audio of a stream from a certain sample on. ``Detector.follow`` makes one.
 
     A context manager. Any thread may read.
     """
@@ -34,13 +34,13 @@ class Follower:
         self._lock = threading.Lock()
 
     def read(self) -> Array:
-        """The audio that came since the last ``read``, ``(samples,)`` float32, mono; empty if there is none."""
+        """The audio since the last ``read``, ``(samples,)`` float32, mono; empty if there is none."""
         with self._lock:
             pieces, self._pieces, self._held = self._pieces, deque(), 0
         return np.concatenate([np.zeros(0, np.float32), *pieces])
 
     def push(self, samples: Array) -> None:
-        """Take the next samples of the stream, which the caller will not change."""
+        """Append the next samples of the stream, which the caller must not change afterwards."""
         if self.ended:
             return
         with self._lock:
@@ -52,7 +52,7 @@ class Follower:
                 self.dropped += len(oldest)
 
     def close(self) -> None:
-        """Take no more audio."""
+        """Accept no more audio."""
         self.ended = True
 
     def __enter__(self) -> "Follower":
@@ -63,7 +63,7 @@ class Follower:
 
 
 class Followers:
-    """The followers of one stream, which ``lock`` guards."""
+    """The followers of one stream, guarded by ``lock``."""
 
     def __init__(self, audio: StreamAudio, lock: threading.RLock) -> None:
         self._audio = audio
@@ -75,18 +75,18 @@ class Followers:
         return len(self._open)
 
     def push(self, samples: Array) -> None:
-        """Give each of them the next samples of the stream. The caller holds the lock."""
+        """Give each follower the next samples of the stream. The caller holds the lock."""
         for follower in self._open:
             follower.push(samples)
 
     def close(self) -> None:
-        """The stream has ended. The caller holds the lock."""
+        """End all followers with the stream. The caller holds the lock."""
         for follower in self._open:
             follower.close()
         self._open = WeakSet()
 
     def follow(self, detection: Detection) -> Follower:
-        """A follower from the very next sample after a detection. ``ConfigError`` if that is no longer kept."""
+        """A follower from the first sample after a detection on. ``ConfigError`` if that is no longer kept."""
         with self._lock:
             if (offered := self._offers.pop(id(detection), None)) is not None:
                 return offered
@@ -101,7 +101,7 @@ class Followers:
             return follower
 
     def offered(self, found: list[Detection]) -> Iterator[Detection]:
-        """The detections of a block, each with its follower ready: what one of them records, the others may want too."""
+        """The detections of a block, each with its follower ready: recording after one must not take audio from another."""
         for detection in found:
             try:
                 self._offers[id(detection)] = self.follow(detection)
@@ -121,11 +121,11 @@ def record(
 ) -> Array:
     """The next ``seconds`` of a follower, ``(samples,)`` at 16 kHz.
 
-    ``feed`` brings the stream forward by a block and says whether there was one. Ends earlier if ``until`` is true of the
-    newest samples, or with the stream. Raises ``ConfigError`` unless ``seconds`` is a positive number.
+    ``feed`` pushes the next block of the stream and returns whether there was one. Ends earlier if ``until`` returns true
+    for the newest samples, or when the stream ends. Raises ``ConfigError`` unless ``seconds`` is a positive number.
     """
     if not 0 < seconds < math.inf:
-        raise ConfigError(f"expected a number of seconds to record, got {seconds}")
+        raise ConfigError(f"expected a positive number of seconds to record, got {seconds}")
     pieces = [follower.read()]
     while sum(map(len, pieces)) < seconds * SAMPLE_RATE and feed():
         pieces.append(follower.read())

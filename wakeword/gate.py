@@ -1,4 +1,4 @@
-"""Quiet that stays as it is: audio in which no word can be, found by its level alone."""
+"""Steady quiet: audio that cannot contain a word, recognised by its level alone."""
 
 import numpy as np
 
@@ -6,23 +6,24 @@ from wakeword.audio import SAMPLE_RATE
 from wakeword.types import Array
 
 _BLOCK = SAMPLE_RATE // 200
-"""Samples whose energy is taken: 5 ms. Windows and hops of the engine are whole numbers of it."""
+"""Samples per energy value: 5 ms. Windows and hops of the engine are multiples of it."""
 _LOUDEST = _BLOCK * 10 ** (-60 / 10)
 """Energy of a block at -60 dB of full scale."""
 _FAINTEST = 2 * _BLOCK * 10 ** (-95 / 10)
-"""Added to energies of 10 ms before they are compared: steps of a 16-bit converter that come singly are no change."""
+"""Added to energies of 10 ms before they are compared: single steps of a 16-bit converter do not count as a change."""
 _STEADY = 2.0
-"""Most that 10 ms may have of the mean energy, and the mean of theirs."""
+"""Largest ratio of the energy of 10 ms to the mean energy, and of the mean energy to theirs."""
 _NOTHING: Array = np.zeros(0, np.float32)
 
 
 class QuietGate:
-    """Says whether the newest stretch of audio is quiet and stationary throughout.
+    """Decides whether the newest stretch of audio is quiet and stationary throughout.
 
-    The measure is the energy of each 10 ms, of the signal and of its first difference, in which hum does not hide what
-    speech has above it. A stretch passes if none of it is louder than -60 dB of full scale and neither energy ever leaves
-    its mean by more than 3 dB, up or down: digital silence, the noise of a converter or of a quiet room. So a word is
-    passed over only if it changes neither by 3 dB in any 10 ms, far below what models hear.
+    The measure is the energy of each 10 ms, of the signal and of its first difference; in the difference, hum does not
+    mask the higher frequencies of speech. A stretch counts as quiet if no part of it is louder than -60 dB of full scale
+    and neither energy ever differs from its mean by more than 3 dB, up or down: digital silence, the noise of a converter
+    or of a quiet room. So a word is missed only if it changes neither energy by 3 dB in any 10 ms, far below what models
+    detect.
     """
 
     def __init__(self, samples: int) -> None:
@@ -31,14 +32,14 @@ class QuietGate:
         self.reset()
 
     def reset(self) -> None:
-        """Begin a new stream, which counts as loud until a whole stretch of it was heard."""
+        """Begin a new stream, which counts as loud until a whole stretch of it was pushed."""
         self._quiet_blocks = 0
-        # Blocks of zeros in a row: once they fill the stretch, there is nothing to compare.
+        # Consecutive blocks of zeros: once they fill the stretch, there is nothing to compare.
         self._zeros = 0
         self._rest = _NOTHING
 
     def push(self, samples: Array) -> bool:
-        """Take ``(samples,)`` float32, full scale 1; whether the stretch that ends with them is quiet."""
+        """Append ``(samples,)`` float32, full scale 1; return whether the stretch that ends with them is quiet."""
         if len(self._rest):
             samples = np.concatenate((self._rest, samples))
         count = len(samples) // _BLOCK
@@ -49,12 +50,12 @@ class QuietGate:
         if energy == 0 and self._zeros >= width:
             return True
         self._zeros = self._zeros + count if energy == 0 else 0
-        # One product recognises most loud audio: some block then has more than its share of the energy.
+        # One product recognises most loud audio: at least one block must then be louder than the limit.
         if count > width or energy > (count + 1) * _LOUDEST:
             self._quiet_blocks = 0
             return False
         blocks = samples[: count * _BLOCK].reshape(count, _BLOCK)
-        # Within blocks alone, so that the cut into pushes does not matter.
+        # Only within blocks, so that the length of each push does not matter.
         steps = blocks[:, 1:] - blocks[:, :-1]
         energies[:, : width - count] = energies[:, count:]
         energies[0, width - count :] = np.vecdot(blocks, blocks)

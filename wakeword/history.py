@@ -1,4 +1,4 @@
-"""The last seconds of audio, addressed by their place in the stream."""
+"""The last seconds of audio, addressed by their position in the stream."""
 
 import numpy as np
 
@@ -14,14 +14,14 @@ class AudioHistory:
 
     def reset(self) -> None:
         """Forget all audio; the next sample is number 0."""
-        # Twice the capacity, so that old samples are dropped once in ``capacity`` samples, not at each push.
+        # Twice the capacity, so that old samples are dropped once per ``capacity`` samples, not at each push.
         self._buffer = np.zeros(2 * self.capacity, np.float32)
         self._first = 0
         self._filled = 0
 
     @property
     def end(self) -> int:
-        """Number of the sample that comes next."""
+        """Number of the next sample."""
         return self._first + self._filled
 
     def push(self, samples: Array) -> None:
@@ -36,10 +36,10 @@ class AudioHistory:
         self._filled += len(samples)
 
     def slice(self, start: int, end: int) -> Array:
-        """A copy of the samples ``start`` to ``end``, less those before the stream or no longer kept, ``(n,)``."""
+        """A copy of the samples ``start`` to ``end``, without those before the stream or no longer kept, ``(n,)``."""
         start, end = max(start, self._first), min(end, self.end)
         return self.view(start, max(start, end)).copy()
 
     def view(self, start: int, end: int) -> Array:
-        """The samples ``start`` to ``end``, all of them kept, ``(n,)``: good until the next ``push``."""
+        """The samples ``start`` to ``end``, which must all be kept, ``(n,)``: valid until the next ``push``."""
         return self._buffer[start - self._first : end - self._first]

@@ -8,11 +8,11 @@ from wakeword.suppression import Suppression
 from wakeword.trigger import Trigger
 
 _FAR_BELOW = 0.1
-"""Share of the threshold under which a score leaves no doubt."""
+"""Share of the threshold below which a score is far from a detection."""
 
 
 class KeywordWindows:
-    """The windows of one keyword over a stream: takes their scores in order and says which are detections.
+    """The windows of one keyword over a stream: takes their scores in order and finds the detections.
 
     Sample numbers count from the start of the stream; window ``i`` begins at sample ``i * step``.
     """
@@ -21,7 +21,7 @@ class KeywordWindows:
         self.name = model.card.phrase
         self.trigger = trigger
         self.window = model.card.features.samples_in(model.card.window)
-        """Samples under one window."""
+        """Samples in one window."""
         self.step = hop * model.card.features.hop_length
         """Samples between the starts of two windows."""
         self._far_below = _FAR_BELOW * trigger.threshold
@@ -45,10 +45,10 @@ class KeywordWindows:
     def take(
         self, scores: Iterable[float], *, suppression: Suppression, end: int | None = None
     ) -> list[tuple[int, float]]:
-        """Take the scores of the next windows; the end and the score of each that is a detection.
+        """Take the scores of the next windows; return the end and the score of each detection.
 
-        ``end`` is the number of samples in a stream that is over: no window is scored after the one that covers the last
-        of them.
+        ``end`` is the number of samples in a stream that has ended: no window is scored after the one that covers the
+        last of them.
         """
         found = []
         for score in scores:
@@ -66,13 +66,13 @@ class KeywordWindows:
         return found
 
     def hold(self, end: int) -> None:
-        """Take the last score, which is far below the threshold, for every window that ends up to sample ``end``."""
+        """Repeat the last score, which is far below the threshold, for every window that ends up to sample ``end``."""
         while self.window_end <= end:
             self.trigger.push(self.score)
             self.window_end += self.step
 
     def resume(self, start: int) -> None:
-        """The next score taken is that of the window at sample ``start``, a multiple of the step."""
+        """Expect the score of the window at sample ``start``, a multiple of the step, as the next one."""
         self._passed = (self.window_start - start) // self.step
 
     def is_far_below(self) -> bool:

@@ -1,4 +1,4 @@
-"""What a caller chooses for all keywords, or for each."""
+"""The models and thresholds that a caller chooses, for all keywords or for each."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,21 +11,21 @@ T = TypeVar("T", str, float)
 
 
 def loaded_models(models: Model | Path | str | Sequence[Model | Path | str], *, provider: str) -> list[Model]:
-    """The models that are named, loaded. Raises ``ConfigError`` unless they are of different keywords."""
+    """The given models, loaded. Raises ``ConfigError`` unless their keywords differ."""
     given = [models] if isinstance(models, (Model, Path, str)) else models
     if not isinstance(given, Sequence) or not all(isinstance(model, (Model, Path, str)) for model in given):
         raise ConfigError(f"expected keywords, model files or models, got {models!r:.80}")
     loaded = [model if isinstance(model, Model) else load_model(model, provider=provider) for model in given]
     names = [model.card.phrase for model in loaded]
     if not names or len(set(names)) != len(names):
-        raise ConfigError(f"expected one or more models of different keywords, got {names}")
+        raise ConfigError(f"expected one or more models with different keywords, got {names}")
     return loaded
 
 
 def chosen_thresholds(
     models: Sequence[Model], point: str | Mapping[str, str] | None, threshold: float | Mapping[str, float] | None
 ) -> list[float]:
-    """The threshold of each model. Raises ``ConfigError`` for a point that a model lacks, or a keyword of none of them."""
+    """The threshold of each model. Raises ``ConfigError`` for a point that a model lacks, or an unknown keyword."""
     names = [model.card.phrase for model in models]
     for choice in (point, threshold):
         if isinstance(choice, Mapping) and not set(choice) <= set(names):
@@ -40,5 +40,5 @@ def chosen_thresholds(
 
 
 def _of(choice: T | Mapping[str, T] | None, keyword: str) -> T | None:
-    """What was chosen for a keyword: one thing for all, one for each, or nothing."""
+    """The choice for a keyword: one for all, one for each, or none."""
     return choice.get(keyword) if isinstance(choice, Mapping) else choice

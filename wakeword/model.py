@@ -1,4 +1,4 @@
-"""A trained model: an ONNX graph, the card inside it, and the proof that both still work."""
+"""A trained model: an ONNX graph, the card inside it, and a self-test of both."""
 
 import math
 from collections.abc import Callable
@@ -15,23 +15,23 @@ from wakeword.features import FeatureConfig, mfcc
 from wakeword.types import Array
 
 MAX_FILE_BYTES = 64 * 2**20
-"""Larger files are refused unread; a model of this project takes under 1 MB."""
+"""Larger files are refused without reading them; a model of this project takes under 1 MB."""
 
 SELF_TEST_TOLERANCE = 1e-3
-"""How far the logit of the self-test may lie from the card's: what processors and builds of ONNX Runtime differ by."""
+"""Largest difference of the self-test's logit from the card's: processors and builds of ONNX Runtime differ by less."""
 
 _PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 
 State = tuple[Array, ...]
-"""What windows under way carry from call to call: arrays ``(1, rows, width)``, one row to a window."""
+"""The state of windows in progress between calls: arrays ``(1, rows, width)``, one row per window."""
 
 
 class Model:
     """An ONNX graph that scores frames, with its card. Safe to share between detectors and threads.
 
-    The graph advances many windows that are under way, one to a row, by the same frames. It takes ``frames``
+    The graph advances many windows in progress, one per row, by the same frames. Its inputs are ``frames``
     (time, n_mfcc), ``picks`` (steps, rows, columns), where a step is ``card.stack`` frames, and the parts of the state,
-    ``h`` and ``c`` first, each (1, rows, width); it gives ``logit`` (rows,) and the parts of the next state under
+    ``h`` and ``c`` first, each (1, rows, width); its outputs are ``logit`` (rows,) and the parts of the next state under
     their names with ``_next``. ``picks[t, r]`` is the t-th unit vector, or zero for a step before the window of row r
     begins. The logit of the call that ends a window is the window's logit.
     """
@@ -57,14 +57,14 @@ class Model:
         self._inputs = ["frames", "picks", *parts]
         self._outputs = ["logit", *(f"{name}_next" for name in parts)]
         self.widths: tuple[int, ...] = tuple(inputs[name][2] for name in parts)
-        """Numbers that each part of the state holds for one window."""
+        """Width of each part of the state: the numbers that it holds for one window."""
         self._pooled_by_importance = "importance" in parts
 
     def start(self, rows: int, *, late: int = 0) -> State:
         """The state of ``rows`` windows before their first frame.
 
-        ``late`` is how many steps of the next call they will not take (``picks`` are zero there). Over such steps
-        everything stays zero but the sum of the attention's importances: it grows by exp(0) = 1, so it begins below 0.
+        ``late`` is the number of steps of the next call that they skip (``picks`` are zero there). During such steps
+        everything stays zero except the sum of the attention's importances: it grows by exp(0) = 1, so it begins below 0.
         """
         state = tuple(np.zeros((1, rows, width), np.float32) for width in self.widths)
         if self._pooled_by_importance:
@@ -72,12 +72,12 @@ class Model:
         return state
 
     def picks(self, frames: int, rows: int) -> Array:
-        """The picks by which every row takes all of ``frames`` frames, ``(steps, rows, steps)``."""
+        """The picks with which every row takes all of ``frames`` frames, ``(steps, rows, steps)``."""
         steps = frames // self.card.stack
         return np.repeat(np.eye(steps, dtype=np.float32)[:, None], rows, axis=1)
 
     def advance(self, frames: Array, state: State, picks: Array | None = None) -> tuple[Array, State]:
-        """Advance windows by some frames.
+        """Advance windows by the given frames.
 
         Shape: ``(time, n_mfcc)``, parts of ``(1, rows, width)`` and ``(steps, rows, steps)`` float32 -> the logits of
         the windows if they ended here, ``(rows,)``, and their next states. Without ``picks`` every row takes all frames.
@@ -90,7 +90,7 @@ class Model:
         return logits, tuple(next_state)
 
     def bind(self, frames: Array, picks: Array, state: State, *, logit: Array, next_state: State) -> Callable[[], None]:
-        """``advance`` as a call that reads and writes these very arrays, each C-contiguous float32 of its shape.
+        """``advance`` as a call that reads and writes these arrays in place, each C-contiguous float32 of its shape.
 
         Nothing is allocated, copied or converted in a call.
         """
@@ -112,7 +112,7 @@ class Model:
 
 
 def score_of_logit(logit: float) -> float:
-    """The logistic function, in float64: thresholds for rare false accepts lie so near to 1 that float32 has ties."""
+    """The logistic function, in float64: thresholds for rare false accepts are so close to 1 that float32 has ties."""
     # 1 / (1 + exp(-x)), in a form that cannot overflow.
     return 0.5 + 0.5 * math.tanh(0.5 * logit)
 
@@ -120,8 +120,9 @@ def score_of_logit(logit: float) -> float:
 def read_model(path: Path | str, *, provider: str = "cpu") -> Model:
     """Load a model file and check it.
 
-    ``provider`` is ``cpu`` or ``cuda``. Raises ``ModelError`` if the file is missing, too large, no ONNX file, has no
-    card or one of another schema, was trained on features that this runtime does not compute, or fails its self-test.
+    ``provider`` is ``cpu`` or ``cuda``. Raises ``ModelError`` if the file is missing, too large, or not an ONNX file, if
+    it has no card or one of another schema, was trained on features that this runtime does not compute, or fails its
+    self-test.
     """
     path = Path(path)
     try:
@@ -142,7 +143,7 @@ def parse_model(data: bytes, *, provider: str = "cpu") -> Model:
     session = _open_session(data, provider)
     text = session.get_modelmeta().custom_metadata_map.get(METADATA_KEY)
     if text is None:
-        raise ModelError("an ONNX file, but without a wakeword card; expected one that `wakeword train` wrote")
+        raise ModelError("expected a model file from `wakeword train`, got an ONNX file without a wakeword card")
     card = ModelCard.from_json(text)
     if card.features.fingerprint != FeatureConfig().fingerprint:
         raise ModelError(
@@ -160,7 +161,7 @@ def _open_session(data: bytes, provider: str) -> onnxruntime.InferenceSession:
     if _PROVIDERS[provider] not in onnxruntime.get_available_providers():
         raise ConfigError(
             f"expected ONNX Runtime with the provider {provider!r}, got one with "
-            f"{', '.join(onnxruntime.get_available_providers())}; install onnxruntime-gpu in its place, or use cpu"
+            f"{', '.join(onnxruntime.get_available_providers())}; install onnxruntime-gpu instead, or use cpu"
         )
     options = onnxruntime.SessionOptions()
     # By default the pool's threads spin between calls: at 25 small calls a second that burns most of a core.
@@ -173,21 +174,21 @@ def _open_session(data: bytes, provider: str) -> onnxruntime.InferenceSession:
     except Exception as error:  # ONNX Runtime's exceptions share no public base class
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         if provider != "cpu":
-            _open_session(data, "cpu")  # if the model is at fault, this says so
+            _open_session(data, "cpu")  # if the model is the cause, this reports it
             raise _did_not_start(provider, reason) from error
         raise ModelError(
-            f"not an ONNX model that can be run: cut off, damaged or of another kind ({reason})"
+            f"not an ONNX model that can be run: truncated, damaged or of another kind ({reason})"
         ) from error
-    # Where a provider's libraries are missing, ONNX Runtime silently takes the CPU.
+    # If a provider's libraries are missing, ONNX Runtime silently uses the CPU.
     if session.get_providers()[0] != _PROVIDERS[provider]:
-        raise _did_not_start(provider, f"ONNX Runtime took {session.get_providers()[0]} in its place")
+        raise _did_not_start(provider, f"ONNX Runtime used {session.get_providers()[0]} instead")
     return session
 
 
 def _did_not_start(provider: str, reason: str) -> ConfigError:
     return ConfigError(
-        f"expected the provider {provider!r} to start, it did not ({reason}); "
-        "check the driver and the CUDA and cuDNN libraries that this onnxruntime-gpu asks for, or use cpu"
+        f"expected the provider {provider!r} to start, but it did not ({reason}); "
+        "check the driver and the CUDA and cuDNN libraries that this onnxruntime-gpu needs, or use cpu"
     )
 
 
@@ -197,7 +198,7 @@ def _self_test(model: Model) -> None:
     window = mfcc(signal, card.features)
     try:
         state = model.start(1)
-        # In two calls: proves that the state carries on, and that the graph takes as many frames as the card says.
+        # In two calls, to check that the state is carried over and that the graph takes the card's number of frames.
         for frames in (window[: card.stack], window[card.stack :]):
             if len(frames):
                 logits, state = model.advance(frames, state)
@@ -211,7 +212,7 @@ def _self_test(model: Model) -> None:
 
 
 def assets_folder() -> Path:
-    """Where models, phrases and the demo recording are: inside the package, or next to it in a checkout."""
+    """The folder of models, phrases and the demo recording: inside the package, or next to it in a checkout."""
     installed = Path(str(files("wakeword"))) / "assets"
     return installed if installed.is_dir() else installed.parent.parent / "assets"
 
@@ -222,7 +223,7 @@ def shipped_models() -> dict[str, Path]:
 
 
 def load_model(name: Path | str, *, provider: str = "cpu") -> Model:
-    """A shipped model by its keyword (``"marvin"``), or any model by its file.
+    """Load a shipped model by its keyword (``"marvin"``), or any model by its file.
 
     Raises ``ModelError`` if there is no such keyword or the file is not a valid model.
     """
@@ -232,5 +233,5 @@ def load_model(name: Path | str, *, provider: str = "cpu") -> Model:
     path = Path(name)
     if path.suffix != ".onnx" and not path.exists():
         known = ", ".join(shipped) or "none"
-        raise ModelError(f"no shipped model for keyword {str(name)!r} (there are: {known}); train one or give a file")
+        raise ModelError(f"no shipped model for keyword {str(name)!r} (shipped: {known}); train one or give a file")
     return read_model(path, provider=provider)

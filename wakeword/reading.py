@@ -1,4 +1,4 @@
-"""What every reader of a stream does: keep its audio, sleep through quiet, and make detections of scores.
+"""What every reader of a stream does: keep its audio, sleep through quiet, and turn scores into detections.
 
 ``stream_reader.StreamReader`` reads one stream for a ``Detector``, ``pool.hop_reader.HopReader`` one of many for a
 ``DetectorPool``; they differ in how the windows are scored.
@@ -17,10 +17,10 @@ from wakeword.types import Array
 
 
 class StreamAudio:
-    """The audio of one stream and its keywords' place in it. Sample numbers count from the start of the stream.
+    """The audio of one stream and its keywords' position in it. Sample numbers count from the start of the stream.
 
-    ``pre_roll`` is the number of samples before a window that a detection brings along, ``piece`` the most that one
-    ``push`` may bring. Not for several threads.
+    ``pre_roll`` is the number of samples before a window that a detection includes, ``piece`` the largest number in one
+    ``push``. Not safe for use by several threads.
     """
 
     def __init__(self, keywords: Sequence[KeywordWindows], *, pre_roll: int, piece: int, gate: bool) -> None:
@@ -42,25 +42,25 @@ class StreamAudio:
             keyword.reset()
         self.is_asleep = False
         """Whether the newest audio was steady quiet, for which nothing was computed."""
-        self._heard = 0
+        self._checked = 0
         self._length: int | None = None
 
     @property
     def end(self) -> int:
-        """Number of the sample that comes next."""
+        """Number of the next sample."""
         return self._history.end
 
     @property
     def length(self) -> int | None:
-        """Samples in a stream that is over, ``None`` before ``finish``."""
+        """Samples in the stream once it has ended, ``None`` before ``finish``."""
         return self._length
 
     def push(self, samples: Array) -> None:
-        """Append ``(n,)`` float32, at most ``piece``."""
+        """Append ``(n,)`` float32, at most ``piece`` samples."""
         self._history.push(samples)
 
     def finish(self) -> int:
-        """The stream is over. The samples of silence after which a window of every keyword has covered its last sample."""
+        """End the stream; return how many samples of silence it takes until a window of every keyword covers its end."""
         self._length = length = self._history.end
         covering = [covering_samples(length, keyword.window, keyword.step) for keyword in self.keywords]
         return max(covering) - length if length else 0
@@ -70,33 +70,33 @@ class StreamAudio:
         return self._history.slice(start, end)
 
     def view(self, start: int, end: int) -> Array:
-        """The samples ``start`` to ``end``, all of them kept, ``(n,)``: valid until the next ``push``."""
+        """The samples ``start`` to ``end``, which must all be kept, ``(n,)``: valid until the next ``push``."""
         return self._history.view(start, end)
 
     def is_quiet(self, end: int) -> bool:
-        """Whether the audio up to sample ``end`` is steady quiet. Never once the stream is over.
+        """Whether the audio up to sample ``end`` is steady quiet. Always false once the stream has ended.
 
-        Asked with rising ``end``.
+        ``end`` must increase from call to call.
         """
-        if self._gate is None or self._length is not None or end <= self._heard:
+        if self._gate is None or self._length is not None or end <= self._checked:
             return False
-        start, self._heard = self._heard, end
+        start, self._checked = self._checked, end
         return self._gate.push(self._history.view(start, end))
 
     def sleep_if(self, quiet: bool) -> None:
-        """Fall asleep if the newest audio was ``quiet`` and no keyword's score leaves a doubt."""
+        """Fall asleep if the newest audio was ``quiet`` and the scores of all keywords are far below their thresholds."""
         self.is_asleep = quiet and all(keyword.is_far_below() for keyword in self.keywords)
 
     def hold(self, end: int) -> None:
-        """Sleep on up to sample ``end``: the windows that end until then keep the last score of their keyword."""
+        """Continue to sleep up to sample ``end``: the windows that end until then keep the last score of their keyword."""
         for keyword in self.keywords:
             keyword.hold(end)
 
     def wake(self) -> int:
-        """Score again, from the sample that is returned: the start of the first window that was not scored.
+        """Score again from the returned sample on: the start of the first window that was not scored.
 
-        A window's score depends on its own samples alone, so all windows from there on get the score that they would
-        have had without the sleep.
+        A window's score depends only on its own samples, so all windows from there on get the same score as without the
+        sleep.
         """
         self.is_asleep = False
         start = min(keyword.window_start for keyword in self.keywords)
@@ -105,13 +105,13 @@ class StreamAudio:
         return start
 
     def take(self, keyword: KeywordWindows, scores: Sequence[float]) -> list[Detection]:
-        """Take the scores of the next windows of a keyword; the detections among them."""
+        """Take the scores of the next windows of a keyword; return the detections among them."""
         found = keyword.take(scores, suppression=self.suppression, end=self._length)
         return [self._detection(keyword, window_end, score) for window_end, score in found]
 
     def _detection(self, keyword: KeywordWindows, window_end: int, score: float) -> Detection:
         start = window_end - keyword.window
-        # The last window of a stream may reach into the silence after it.
+        # The last window of a stream can extend into the silence after it.
         end = window_end if self._length is None else min(window_end, self._length)
         audio = self._history.slice(start - self._pre_roll, end)
         return Detection(keyword.name, score, start / SAMPLE_RATE, end / SAMPLE_RATE, audio)

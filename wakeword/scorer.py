@@ -22,14 +22,14 @@ def covering_samples(samples: int, window: int, step: int) -> int:
 
 
 def staggered_rows(model: Model, hop: int) -> tuple[int, int]:
-    """Windows in progress at once, and frames of its first hop that a window skips: see ``StreamScorer``.
+    """Number of windows in progress, and frames of its first hop that a window skips: see ``StreamScorer``.
 
     Raises ``ConfigError`` if the model's windows cannot begin every ``hop`` frames.
     """
     window, stack = model.card.window, model.card.stack
     if not 1 <= hop <= window or hop % stack:
         raise ConfigError(
-            f"expected a hop of 1..{window} frames (the window) in steps of {stack}, which the network of "
+            f"expected a hop of 1..{window} frames (the window), a multiple of the {stack} that the network of "
             f"'{model.card.phrase}' takes at a time, got {hop}"
         )
     rows = -(-window // hop)
@@ -37,10 +37,10 @@ def staggered_rows(model: Model, hop: int) -> tuple[int, int]:
 
 
 class Scorer(Protocol):
-    """What the detector needs of a scorer."""
+    """What the detector needs from a scorer."""
 
     def push(self, frames: Array) -> NDArray[np.float64]:
-        """Take ``(frames, n_mfcc)``, return the scores of the windows now complete, ``(windows,)``."""
+        """Append ``(frames, n_mfcc)``, return the scores of the windows now complete, ``(windows,)``."""
         ...
 
     def reset(self) -> None:
@@ -51,12 +51,12 @@ class Scorer(Protocol):
 class StreamScorer:
     """Scores of all windows ``[i * hop, i * hop + window)`` of a stream of frames, in order.
 
-    An LSTM whose state is carried on without end computes another function than the one trained on windows, and
-    running every window from its start costs ``window / hop`` times the work of one pass. *Staggered windows* do
-    neither: each window that is under way keeps its own state, as one row of a matrix, and one call of the graph
-    advances all rows by one hop. Rows begin one hop apart, so in each hop one row ends, is scored, and makes way for
-    a new one. All rows are cut at the same frames, where a window ends; where a window is not a whole number of hops,
-    the row that begins passes over the first frames of its first hop.
+    An LSTM that is never reset computes another function than the one trained on windows, and running every window from
+    its start costs ``window / hop`` times the work of one pass. *Staggered windows* avoid both: each window in progress
+    keeps its own state, as one row of a matrix, and one call of the graph advances all rows by one hop. Rows begin one
+    hop apart, so in each hop one row ends, is scored, and is replaced by a new one. All rows are advanced up to the same
+    frames, at which a window ends; if a window is not a whole number of hops, a new row skips the first frames of its
+    first hop.
     """
 
     def __init__(self, model: Model, *, hop: int = DEFAULT_HOP) -> None:
@@ -65,12 +65,12 @@ class StreamScorer:
         self.hop = hop
         stack = model.card.stack
         picks = model.picks(hop, rows)
-        # The last row is the one that begins.
+        # The last row is the new one.
         picks[: self._late // stack, -1] = 0
         self._frames: Array = np.zeros((hop, model.card.features.n_mfcc), np.float32)
         self._logit: Array = np.zeros(rows, np.float32)
-        # Oldest row first, and behind the last a row that stays as a window begins: what one buffer's call writes from
-        # its first row on, the other's reads from the second on, so that the rows move up without a copy.
+        # Oldest row first, and after the last one a row that always holds the initial state. The call of one buffer
+        # writes from row 0 of the other on, whose call reads from row 1 on, so that the rows move up without a copy.
         begun = model.start(1, late=self._late // stack)
         self._buffers = [tuple(np.repeat(part, rows + 1, axis=1) for part in begun) for _ in range(2)]
         self._calls = [
@@ -88,19 +88,19 @@ class StreamScorer:
 
     def reset(self) -> None:
         """Forget all frames; the next one begins the first window."""
-        # Until the first window is complete, the older rows hold windows that are not wanted.
-        self._unasked = self._rows - 1
+        # Until the first window is complete, the older rows hold windows that began before the stream: not returned.
+        self._skipped = self._rows - 1
         self._turn = 0
         for part in self._buffers[0]:
             part[:, :-1] = part[:, -1:]
-        # The first window begins late in its hop, like all others.
+        # The first window skips the first frames of its hop, like all others.
         self._frames[:] = 0
         self._filled = self._late
 
     def push(self, frames: Array) -> NDArray[np.float64]:
-        """Take ``(frames, n_mfcc)`` float32 of any count, return the scores now complete, ``(windows,)``.
+        """Append any number of frames, ``(frames, n_mfcc)`` float32; return the scores now complete, ``(windows,)``.
 
-        Raises ``AudioFormatError`` for anything else; the stream then stays as it was.
+        Raises ``AudioFormatError`` for anything else, which leaves the stream unchanged.
         """
         return np.array(self.scores(frames))
 
@@ -120,12 +120,12 @@ class StreamScorer:
             start += len(piece)
             if self._filled == self.hop:
                 logits.append(self._advance())
-        asked = logits[self._unasked :]
-        self._unasked -= len(logits) - len(asked)
-        return [score_of_logit(logit) for logit in asked]
+        wanted = logits[self._skipped :]
+        self._skipped -= len(logits) - len(wanted)
+        return [score_of_logit(logit) for logit in wanted]
 
     def _advance(self) -> float:
-        """Advance every row by one hop; the logit of the oldest row, which ends here."""
+        """Advance every row by one hop; return the logit of the oldest row, which ends here."""
         self._calls[self._turn]()
         self._turn = 1 - self._turn
         self._filled = 0

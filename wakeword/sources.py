@@ -1,4 +1,4 @@
-"""Where audio comes from: files and standard input here, microphones in ``microphone``."""
+"""Sources of audio: files and standard input here, microphones in ``microphone``."""
 
 import logging
 import sys
@@ -20,7 +20,7 @@ AUDIO_SUFFIXES = frozenset({
     ".rf64", ".voc", ".sph", ".nist",
 })
 # fmt: on
-"""Names of files that libsndfile reads; only these are taken from a folder."""
+"""Suffixes of files that libsndfile reads; in a folder, only files with these are read."""
 
 _CONTAINERS = {b"RIFF": "WAV", b"RF64": "WAV", b"fLaC": "FLAC", b"OggS": "Ogg", b"ID3\x03": "MP3", b"ID3\x04": "MP3"}
 
@@ -39,10 +39,10 @@ class AudioSource(Protocol):
 
 
 class FileSource:
-    """An audio file, as fast as it can be read. Raises ``AudioFileError`` if it cannot be, or breaks off.
+    """An audio file, as fast as it can be read. Raises ``AudioFileError`` if it cannot be read, or not completely.
 
-    Takes the place of a ``Microphone`` in a ``with`` statement, which it does not need: the file is open only while
-    its blocks are read.
+    Can replace a ``Microphone`` in a ``with`` statement but does not need one: the file is open only while its blocks
+    are read.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -52,7 +52,7 @@ class FileSource:
         self.path = Path(path)
 
     def blocks(self) -> Iterator[Samples]:
-        """Blocks of ``(samples, channels)`` float32, a tenth of a second each, so that a file acts as a microphone does."""
+        """Blocks of ``(samples, channels)`` float32, a tenth of a second each, so that a file behaves as a microphone."""
         with AudioFile(self.path) as file:
             yield from file.blocks(self.sample_rate // 10)
 
@@ -76,7 +76,7 @@ def audio_files(path: Path | str) -> list[Path]:
             return [path]
         found = sorted(file for file in path.rglob("*") if file.suffix.lower() in AUDIO_SUFFIXES and file.is_file())
     except OSError as error:
-        raise AudioFileError(f"{path}: could not be looked into: {error.strerror}") from error
+        raise AudioFileError(f"{path}: could not search it for audio: {error.strerror}") from error
     if not found:
         raise AudioFileError(f"{path}: expected audio files in this folder, found none")
     return found
@@ -85,7 +85,8 @@ def audio_files(path: Path | str) -> list[Path]:
 class StdinSource:
     """Raw PCM from standard input or any binary stream: interleaved little-endian int16.
 
-    Raises ``AudioFileError`` if standard input is closed or a terminal, and ``AudioFormatError`` for no channels.
+    Raises ``AudioFileError`` if standard input is closed or a terminal, and ``AudioFormatError`` if ``channels`` is
+    below 1.
     """
 
     def __init__(self, *, sample_rate: int = SAMPLE_RATE, channels: int = 1, stream: BinaryIO | None = None) -> None:
@@ -98,13 +99,13 @@ class StdinSource:
         self._stream = stream or sys.stdin.buffer
 
     def blocks(self) -> Iterator[Samples]:
-        """Blocks of ``(samples, channels)`` int16, each as soon as the writer has written some of it.
+        """Blocks of ``(samples, channels)`` int16, each as soon as any audio is available.
 
-        Raises ``AudioFormatError`` if the bytes are those of an audio file with a header. Bytes at the end that
-        are no whole sample are dropped.
+        Raises ``AudioFormatError`` if the bytes are those of an audio file with a header. An incomplete sample at the
+        end is dropped.
         """
         width = 2 * self.channels
-        # read1 returns what is there; plain read would hold live audio back until a block is full.
+        # read1 returns what is available; plain read would delay live audio until a block is full.
         read = getattr(self._stream, "read1", self._stream.read)
         rest = b""
         started = False

@@ -1,4 +1,4 @@
-"""One stream of 16 kHz audio, read for its keywords as it comes."""
+"""Reading one live stream of 16 kHz audio for its keywords."""
 
 from collections.abc import Sequence
 
@@ -15,11 +15,11 @@ from wakeword.trigger import Trigger
 from wakeword.types import Array
 
 PIECE = SAMPLE_RATE
-"""Samples that ``StreamReader.push`` may bring at once, so that memory does not grow with a caller's block."""
+"""Most samples in one ``StreamReader.push``, so that memory does not grow with a caller's block."""
 
 
 class StreamReader:
-    """Computes the features of one stream and scores its windows. Not for several threads.
+    """Computes the features of one stream and scores its windows. Not safe for use by several threads.
 
     ``audio`` is the stream: its samples, keywords and suppression. ``pre_roll`` is in samples.
     """
@@ -41,7 +41,7 @@ class StreamReader:
             for model, threshold in zip(models, thresholds, strict=True)
         ]
         self.audio = StreamAudio(keywords, pre_roll=pre_roll, piece=PIECE, gate=gate)
-        # That of every model: others are refused when they are loaded.
+        # The same for all models: others are refused when they are loaded.
         self._config = FeatureConfig()
         self._features = MfccTransform(self._config)
         self.reset()
@@ -53,13 +53,13 @@ class StreamReader:
         self._plan()
 
     def push(self, samples: Array) -> list[Detection]:
-        """Take ``(n,)`` float32, at most ``PIECE``; the detections that they complete."""
+        """Process ``(n,)`` float32, at most ``PIECE`` samples; return the detections that they complete."""
         self.audio.push(samples)
         # Nothing is computed before a window ends: a small block costs a copy, not a pass.
         return self._work_through() if self.audio.end >= self._work_at else []
 
     def finish(self) -> list[Detection]:
-        """Append silence until a window of every keyword covers the last sample; the detections that it completes."""
+        """Append silence until a window of every keyword covers the last sample; return the detections."""
         return self._work_through(silence=self.audio.finish())
 
     def _work_through(self, *, silence: int | None = None) -> list[Detection]:

@@ -6,18 +6,18 @@ from wakeword.errors import ConfigError
 
 
 class Suppression:
-    """A second threshold for the windows that contain any of certain times. Times are numbers of samples."""
+    """A second threshold for the windows that overlap certain times. Times are sample numbers."""
 
     def __init__(self) -> None:
         self._begun: list[float] = []
         self.reset()
 
     def reset(self) -> None:
-        """Begin a new stream; a suppression that was begun and not ended stays in force."""
+        """Begin a new stream; a suppression that has begun and not ended stays in force."""
         self._ended: list[tuple[float, int]] = []
 
     def begin(self, threshold: float | None) -> float:
-        """From now on, fire only from ``threshold`` on, or never (``None``); returns the level that ``end`` takes.
+        """From now on, fire only from ``threshold`` on, or never (``None``); return the level for ``end``.
 
         Raises ``ConfigError`` for a threshold below 0.
         """
@@ -28,14 +28,14 @@ class Suppression:
         return level
 
     def end(self, level: float, now: int) -> None:
-        """End what ``begin`` began with this level, at sample ``now``."""
+        """End a suppression that ``begin`` began with this level, at sample ``now``."""
         self._begun.remove(level)
-        # One that ended later counts for all that one of the same or a lower level does.
+        # One that ended later covers all windows of an earlier one of the same or a lower level.
         self._ended = [(other, end) for other, end in self._ended if other > level]
         self._ended.append((level, now))
 
     def threshold(self, window_start: int) -> float:
-        """The threshold that a window beginning at this sample must reach besides that of its keyword."""
+        """The threshold that a window beginning at this sample must reach in addition to that of its keyword."""
         if not self._begun and not self._ended:
             return 0.0
         return max([*self._begun, *(level for level, end in self._ended if window_start < end)], default=0.0)

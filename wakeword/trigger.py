@@ -9,7 +9,7 @@ DEFAULT_REFRACTORY = 100
 
 
 class Trigger:
-    """Says which score is a detection. Pure: time is counted in frames of the stream, never by a clock.
+    """Decides which score is a detection. Pure: time is counted in frames of the stream, never by a clock.
 
     Fires when the mean of the last ``smoothing`` scores reaches ``threshold``. It then stays silent for ``refractory``
     frames and until the mean has been below the threshold: one event, however long it lasts, fires once.
@@ -38,7 +38,7 @@ class Trigger:
         self._silent_frames = 0
 
     def push(self, score: float, *, at_least: float = 0.0) -> float | None:
-        """Take the score of the next hop; the smoothed score if this is a detection, else ``None``.
+        """Take the score of the next hop; return the smoothed score if this is a detection, else ``None``.
 
         ``at_least`` is a second threshold, for this score alone: below it, the score counts but does not fire.
         """

@@ -1,3 +1,3 @@
-"""The one place that holds the version of the distribution."""
+"""The version of the distribution, defined only here."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""What tests share: models built on the spot, recordings, and stand-ins for devices."""
+"""Shared code of the tests: small models, recordings, and stand-ins for devices."""
 
 from pathlib import Path
 

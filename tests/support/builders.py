@@ -1,4 +1,4 @@
-"""Models from small files (see ``make_fixtures``) and signals whose answer is known: what needs no torch and no onnx."""
+"""Models from small files (see ``make_fixtures``) and signals with known results: all without torch and onnx."""
 
 import dataclasses
 import struct
@@ -22,7 +22,7 @@ CHUNKS = (1, 17, 160, 509, 1280, 16_001)
 
 
 def card(phrase: str = "marvin", *, window: int = WINDOW, threshold: float = 0.5) -> ModelCard:
-    """A card with one operating point, which is the default one."""
+    """A card with one operating point, the default."""
     point = OperatingPoint("fpr=0.03", "fpr", 0.03, threshold, 0.9, 0.8, 0.95, "nothing")
     return ModelCard(
         phrase=phrase,
@@ -41,7 +41,7 @@ def with_card(model: bytes, card: ModelCard) -> bytes:
 
 
 def _with_window(model: bytes, window: int) -> bytes:
-    """A model file of this folder for windows of that length: another card, and another mean."""
+    """A fixture file changed to windows of that length: another card, and another mean."""
     before = parse_model(model).card
     if window == before.window:
         return model
@@ -71,10 +71,10 @@ def random_model(pooling: str = "last", stack: int = 1, window: int = WINDOW) ->
 
 @lru_cache
 def band_model_bytes(phrase: str, band: int, window: int = WINDOW, pooling: str = "last") -> bytes:
-    """A model that knows the answer: it fires on low bursts (``band`` 1) or on high ones (-1), and on nothing else.
+    """A model with known results: it fires on low bursts (``band`` 1) or on high ones (-1), and on nothing else.
 
     Its score is near 1 in a burst of the band, and near 0 in silence and in the other band. With the pooling ``max`` it
-    stays near 1 as long as the window holds the burst.
+    stays near 1 as long as the window contains the burst.
     """
     model = _with_window((FIXTURES / f"{'low' if band > 0 else 'high'}-{pooling}.onnx").read_bytes(), window)
     return with_card(model, dataclasses.replace(parse_model(model).card, phrase=phrase))

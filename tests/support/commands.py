@@ -1,4 +1,4 @@
-"""The command line, run in this process or in one of its own, and recordings whose detections are known."""
+"""The command line, run in this process or in a separate one, and recordings with known detections."""
 
 import os
 import resource
@@ -19,7 +19,7 @@ from wakeword.cli import main
 
 
 class Result(NamedTuple):
-    """How a command ended."""
+    """Exit status and output of a command."""
 
     status: int
     out: str
@@ -58,7 +58,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def recordings(tmp_path: Path) -> Path:
-    """A folder of recordings in which low and high bursts lie, at several rates and in several formats."""
+    """A folder of recordings with low and high bursts, at several rates and in several formats."""
     folder = tmp_path / "recordings"
     (folder / "deeper").mkdir(parents=True)
     soundfile.write(folder / "first.wav", bursts(8, {2: "low", 4: "high", 6: "low"}), 16_000)
@@ -79,7 +79,7 @@ def shipped(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 @pytest.fixture
 def play(cli: Cli, models: Path, recordings: Path) -> Cli:
-    """Listens for "low" to the first recording, in which it is spoken twice."""
+    """Listens for "low" in the first recording, which contains it twice."""
     return lambda *arguments: cli(
         "listen", "--model", models / "low.onnx", "--input", recordings / "first.wav", *arguments
     )
@@ -87,18 +87,18 @@ def play(cli: Cli, models: Path, recordings: Path) -> Cli:
 
 @pytest.fixture
 def play_apart(models: Path, recordings: Path, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """The same in a process of its own, as programs need a real stderr; ``TOLD`` names a folder for them.
+    """The same in a separate process, as programs need a real stderr; the variable ``REPORTS`` names a folder for them.
 
-    No file that the process writes can grow over ``limit`` bytes, as on a full disk.
+    No file that the process writes can exceed ``limit`` bytes, as on a full disk.
     """
     command = [sys.executable, "-m", "wakeword", "listen", "--model", models / "low.onnx"]
 
     def run(*arguments: str | Path, limit: int = resource.RLIM_INFINITY) -> subprocess.CompletedProcess[str]:
         with (tmp_path / "stderr").open("w+") as stderr:
-            # A file and no pipe: a program that still runs would hold a pipe open.
+            # A file, not a pipe: a program that still runs would keep a pipe open.
             done = subprocess.run(
                 [*command, "--input", recordings / "first.wav", *arguments],
-                env={**os.environ, "TOLD": str(tmp_path)},
+                env={**os.environ, "REPORTS": str(tmp_path)},
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 text=True,

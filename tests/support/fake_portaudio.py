@@ -1,4 +1,4 @@
-"""A PortAudio that is played by the test."""
+"""A PortAudio that the test controls."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -34,10 +34,10 @@ class FakeStream:
         self.portaudio.starting(self)
 
     def deliver(self, block: np.ndarray, *, overflow: bool = False) -> None:
-        # Times of 0 are those of a driver that gives none.
+        # A driver that gives no times reports 0.
         times = SimpleNamespace(inputBufferAdcTime=0.0, currentTime=0.0)
         self.callback(block, len(block), times, SimpleNamespace(input_overflow=overflow))
-        block[:] = 0  # the driver uses its buffer again
+        block[:] = 0  # the driver reuses its buffer
 
     def close(self) -> None:
         self.portaudio.closing()
@@ -45,7 +45,7 @@ class FakeStream:
 
 
 class FakePortAudio:
-    """What the package uses of sounddevice: at first one device with 8 channels at 48 kHz."""
+    """The part of sounddevice that the package uses: at first one device with 8 channels at 48 kHz."""
 
     class PortAudioError(Exception):
         pass
@@ -62,7 +62,7 @@ class FakePortAudio:
         self.scans = 0
         self._initialized = 1
         self.plugged = self.devices = [device()]
-        """What is there, and what was there at the last scan."""
+        """The devices now, and those at the last scan."""
 
     def query_devices(self, device: int | str | None = None, kind: str | None = None):
         if kind is None:

@@ -1,4 +1,4 @@
-"""``wakeword listen`` under way in a process of its own, hearing what the test speaks."""
+"""``wakeword listen`` running in a separate process, with audio from the test."""
 
 import subprocess
 import sys
@@ -12,14 +12,14 @@ import numpy as np
 from support.builders import bursts
 
 WORD = np.round(bursts(2.5, {1: "low"}) * 32_767).astype("<i2").tobytes()
-"""The word "low" and what makes it a detection."""
+"""The word "low" and enough audio after it for its detection."""
 
 START = "from wakeword.cli import main; main()"
 
 
 @contextmanager
 def live(models: Path, *options: str | Path, before: str = "") -> Iterator["subprocess.Popen[bytes]"]:
-    """A process that hears its stdin, when it has begun to. ``before`` is Python that it runs first."""
+    """A process that listens to its stdin, once it has started. ``before`` is Python code that it runs first."""
     command = [sys.executable, "-c", f"{before}\n{START}", "listen", "--model", models / "low.onnx", "--input", "-"]
     with subprocess.Popen(
         [*command, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -33,7 +33,7 @@ def live(models: Path, *options: str | Path, before: str = "") -> Iterator["subp
 
 
 def feed(process: "subprocess.Popen[bytes]", pcm: bytes) -> None:
-    """Have it hear this, as far as it listens."""
+    """Write audio to its stdin, unless it has ended."""
     assert process.stdin is not None
     with suppress(BrokenPipeError):
         process.stdin.write(pcm)
@@ -41,14 +41,14 @@ def feed(process: "subprocess.Popen[bytes]", pcm: bytes) -> None:
 
 
 def speak(process: "subprocess.Popen[bytes]") -> bytes:
-    """Say the word; the line that it is reported with."""
+    """Say the word; return the line that reports it."""
     assert process.stdout is not None
     feed(process, WORD)
     return process.stdout.readline()
 
 
 def ended(process: "subprocess.Popen[bytes]", number: int) -> tuple[int, float, str]:
-    """Send a signal: the exit status, the seconds until then, and what was said on stderr."""
+    """Send a signal; return the exit status, the seconds until the end, and stderr."""
     assert process.stderr is not None
     started = time.monotonic()
     process.send_signal(number)
@@ -59,5 +59,5 @@ def ended(process: "subprocess.Popen[bytes]", number: int) -> tuple[int, float, 
 def wait_for(condition: Callable[[], object], seconds: float = 10) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
+        assert time.monotonic() < deadline, f"did not happen within {seconds} s"
         time.sleep(0.02)

@@ -1,6 +1,6 @@
-"""Writes the model files of ``tests/fixtures``, which the tests of the runtime use: ``python -m support.make_fixtures``.
+"""Writes the model files of ``tests/fixtures``, which the runtime's tests use: ``python -m support.make_fixtures``.
 
-Run it in ``tests`` after a change of the graph's or the card's layout. It needs torch and onnx; the files do not.
+Run it in ``tests`` after a change of the graph's or the card's layout. It needs torch and onnx; using the files does not.
 """
 
 from typing import get_args
@@ -12,14 +12,14 @@ from wakeword_train.model.network import Pooling
 
 
 def random_model_file(pooling: Pooling, stack: int, window: int = WINDOW) -> bytes:
-    """A model with random weights; those of its large matrices are rounded, which halves the file."""
+    """A model with random weights; the large matrices are rounded, which halves the file."""
     net = network(pooling=pooling, stack=stack)
     net.round_to_half()
     return model_bytes(net, card(window=window))
 
 
 def model_files() -> dict[str, bytes]:
-    """Every file of the folder by its name."""
+    """All files of the folder by name."""
     bands: list[tuple[str, int, Pooling]] = [("low", 1, "last"), ("low", 1, "max"), ("high", -1, "last")]
     files = {
         f"{phrase}-{pooling}.onnx": model_bytes(band_network(band, pooling), card(phrase))

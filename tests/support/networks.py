@@ -12,10 +12,10 @@ from wakeword_train.model.network import Pooling, WakeWordNetwork
 def network(
     *, pooling: Pooling = "last", stack: int = 1, hidden: int = 8, stem: int = 0, seed: int = 0, scale: float = 3.0
 ) -> WakeWordNetwork:
-    """A network with random weights, ``scale`` times those of a new one, so that its scores differ.
+    """A network with random weights, ``scale`` times as large as in a new one, so that its scores differ.
 
-    The weights have the same bits on every machine: they are drawn by numpy, as torch's generator promises nothing
-    from one build to the next.
+    The weights are the same bit for bit on every machine: they are drawn by numpy, as torch's generator can change from
+    one build to the next.
     """
     rng = np.random.default_rng(seed)
     net = WakeWordNetwork(n_features=N_MFCC, hidden_size=hidden, pooling=pooling, stack=stack, stem=stem)
@@ -31,11 +31,11 @@ def network(
 
 
 def band_network(band: int, pooling: Pooling = "last") -> WakeWordNetwork:
-    """A network that knows the answer: it fires on low bursts (``band`` 1) or on high ones (-1), and on nothing else.
+    """A network with known results: it fires on low bursts (``band`` 1) or on high ones (-1), and on nothing else.
 
-    The second coefficient weighs low against high frequencies. One LSTM unit with open gates adds up its sign over
-    some 100 ms: the score is near 1 in a burst of the band, and near 0 in silence and in the other band. With the
-    pooling ``max`` it stays near 1 as long as the window holds the burst.
+    The second coefficient compares low with high frequencies. One LSTM unit with open gates adds up its sign over
+    about 100 ms: the score is near 1 in a burst of the band, and near 0 in silence and in the other band. With the
+    pooling ``max`` it stays near 1 as long as the window contains the burst.
     """
     net = WakeWordNetwork(n_features=N_MFCC, hidden_size=1, pooling=pooling)
     net.set_normalisation(torch.zeros(N_MFCC), torch.ones(N_MFCC))

@@ -1,7 +1,7 @@
 """Changes to ONNX files without the ``onnx`` package, which the runtime does not need.
 
-An ONNX file is a protobuf message: a row of fields, each a key (its number and its kind), and then a number or so many
-bytes.
+An ONNX file is a protobuf message: a sequence of fields, each a key (its number and its kind), followed by a number or by
+a length and that number of bytes.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,11 +10,11 @@ METADATA_PROPS = 14
 """Number of the field of ``ModelProto`` that holds the metadata, once for each entry."""
 
 _BYTES = 2
-"""Kind of the fields that say their length; the other kind in these files, 0, is a number."""
+"""Kind of the fields that begin with their length; the other kind in these files, 0, is a number."""
 
 
 def _encoded(value: int) -> bytes:
-    """Seven bits a byte, the lowest first; the eighth says that more follow."""
+    """Seven bits per byte, the lowest first; the eighth bit is set if more follow."""
     low, high = value & 0x7F, value >> 7
     return bytes([low | 0x80]) + _encoded(high) if high else bytes([low])
 
@@ -48,7 +48,7 @@ def _field(number: int, content: bytes) -> bytes:
 
 
 def with_metadata(model: bytes, entries: Mapping[str, str]) -> bytes:
-    """A model file with these metadata, in place of all that it had."""
+    """A model file with these metadata instead of its own."""
     kept = [field for number, field in _fields(model) if number != METADATA_PROPS]
     added = [
         _field(METADATA_PROPS, _field(1, key.encode()) + _field(2, text.encode())) for key, text in entries.items()
@@ -57,7 +57,7 @@ def with_metadata(model: bytes, entries: Mapping[str, str]) -> bytes:
 
 
 def with_scalar(model: bytes, name: str, old: bytes, new: bytes) -> bytes:
-    """A model file in which the constant of that name, a scalar of four bytes, is another."""
+    """A model file in which the constant of that name, a scalar of four bytes, is replaced."""
     before, after = (_field(8, name.encode()) + _field(9, value) for value in (old, new))
     assert model.count(before) == 1
     assert len(old) == len(new) == 4

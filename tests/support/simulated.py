@@ -1,4 +1,4 @@
-"""Scores of a made-up model whose true rates are known."""
+"""Scores of a simulated model with known true rates."""
 
 import numpy as np
 
@@ -7,11 +7,11 @@ from wakeword_tools.measure.scores import ScoreSet
 
 WINDOWS_AN_HOUR = 3_000
 APART = 20
-"""Windows between two places where a peak may stand: more than the refractory time."""
+"""Windows between two possible places of a peak: more than the refractory time."""
 
 
 def peaks(hours: float, per_hour: float, random: np.random.Generator) -> Scores:
-    """A stream of silence with single peaks, so many an hour on average, of heights drawn evenly from 0..1."""
+    """A stream of silence with single peaks, ``per_hour`` on average, with heights drawn uniformly from 0..1."""
     stream = np.zeros(round(hours * WINDOWS_AN_HOUR))
     count = random.poisson(per_hour * hours)
     places = random.choice(np.arange(0, len(stream), APART), min(count, len(stream) // APART), replace=False)
@@ -22,7 +22,7 @@ def peaks(hours: float, per_hour: float, random: np.random.Generator) -> Scores:
 def evenly(
     random: np.random.Generator, *, negatives: int = 0, near: int = 0, hours: float = 0.0, per_hour: float = 0.0
 ) -> ScoreSet:
-    """Positives score evenly over 0.5..1, other clips and peaks of background evenly over 0..1.
+    """The scores of positives are uniform over 0.5..1, those of other clips and peaks of background over 0..1.
 
     So at a threshold t the true false positive rate is 1 - t, and the true rate of false accepts ``per_hour * (1 - t)``.
     """

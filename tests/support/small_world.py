@@ -1,4 +1,4 @@
-"""A tiny data set that is learnt in seconds: the keyword is a low tone and then a high one, the others are single tones."""
+"""A tiny data set for training in seconds: the keyword is a low and then a high tone, other words are mostly one tone."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ RATE = 16_000
 
 
 def tones(pitches: tuple[float, ...], rng: np.random.Generator) -> np.ndarray:
-    """Tones of 0.2 s one after the other, in a little noise, 1.2 s in all."""
+    """Tones of 0.2 s one after the other, in a little noise, 1.2 s in total."""
     samples = 1e-3 * rng.standard_normal(round(1.2 * RATE))
     at = round(rng.uniform(0.1, 0.4) * RATE)
     for pitch in pitches:
@@ -34,7 +34,7 @@ def write_world(root: Path, *, speakers: int = 16) -> Path:
 
 
 def small_config(**changes: object) -> TrainConfig:
-    """A run of seconds."""
+    """The configuration of a run that takes seconds."""
     defaults: dict[str, object] = {
         "keyword": "updown",
         "split": "dealt",

@@ -1,4 +1,4 @@
-"""The source of the packages, read and not imported."""
+"""The source of the packages, parsed without importing it."""
 
 import ast
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ class Import:
 
     module: str
     name: str | None
-    """What is imported from the module; ``None`` if it is the module itself."""
+    """The name that is imported from the module; ``None`` if the module itself is imported."""
     line: int
 
     @property
@@ -38,7 +38,7 @@ class Module:
     """A source file."""
 
     name: str
-    """Dotted; a package has the name of its folder."""
+    """Dotted name; a package has the name of its folder."""
     path: Path
 
     @cached_property
@@ -48,9 +48,9 @@ class Module:
     def __str__(self) -> str:
         return str(self.path.relative_to(ROOT))
 
-    def imports(self, *, at_once: bool = False) -> list[Import]:
-        """What it imports, relative imports resolved: at any time, or ``at_once``, when it is imported itself."""
-        return [found for node in _nodes(self.tree, functions=not at_once) for found in self._imported(node)]
+    def imports(self, *, at_import: bool = False) -> list[Import]:
+        """Its imports, relative ones resolved: all of them, or with ``at_import`` those that run when it is imported."""
+        return [found for node in _nodes(self.tree, functions=not at_import) for found in self._imported(node)]
 
     def _imported(self, node: ast.AST) -> Iterator[Import]:
         if isinstance(node, ast.Import):
@@ -66,11 +66,11 @@ class Module:
                 yield Import(module, alias.name, node.lineno)
 
     def functions(self) -> Iterator[Function]:
-        """Functions and methods, those inside others too."""
+        """Functions and methods, including nested ones."""
         return (node for node in ast.walk(self.tree) if isinstance(node, Function))
 
     def strings(self) -> Iterator[ast.Constant]:
-        """String constants; docstrings and other bare strings are none."""
+        """String constants, without docstrings and other bare strings."""
         bare = {id(node.value) for node in ast.walk(self.tree) if isinstance(node, ast.Expr)}
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in bare:
@@ -78,7 +78,7 @@ class Module:
 
 
 def _nodes(tree: ast.AST, *, functions: bool) -> Iterator[ast.AST]:
-    """All nodes below, without or with those inside functions."""
+    """All nodes below ``tree``; with ``functions`` also those inside functions."""
     for node in ast.iter_child_nodes(tree):
         yield node
         if functions or not isinstance(node, Function | ast.Lambda):
@@ -91,7 +91,7 @@ def modules(package: str) -> list[Module]:
 
 
 def modules_below(folder: Path, name: str = "") -> list[Module]:
-    """The modules in a folder, whose names begin with ``name``."""
+    """The modules in a folder; ``name`` is the package of the folder."""
     found = []
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder).with_suffix("").parts
@@ -100,7 +100,7 @@ def modules_below(folder: Path, name: str = "") -> list[Module]:
 
 
 def lines_of(function: Function) -> int:
-    """Lines from ``def`` to the end, without the docstring's."""
+    """Lines from ``def`` to the end, without the docstring."""
     assert function.end_lineno is not None
     lines = function.end_lineno - function.lineno + 1
     first = function.body[0]

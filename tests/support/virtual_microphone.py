@@ -1,4 +1,4 @@
-"""A microphone without a sound card: a private PulseAudio whose default source is what is played into a null sink."""
+"""A microphone without a sound card: a private PulseAudio server whose default source is the monitor of a null sink."""
 
 import ctypes.util
 import os
@@ -19,13 +19,13 @@ SINK = "wakeword_test"
 
 
 class VirtualMicrophone:
-    """A running sound server. What ``play`` plays, the default input device hears."""
+    """A running sound server. The default input device records what ``play`` plays."""
 
     def __init__(self, folder: Path, *, rate: int, channels: int) -> None:
         self._folder = folder
         self.rate = rate
         socket = folder / "native"
-        # PortAudio speaks ALSA, whose default device is made to be PulseAudio.
+        # PortAudio uses ALSA, whose default device is set to PulseAudio.
         alsa = folder / "asound.conf"
         alsa.write_text("pcm.!default { type pulse }\nctl.!default { type pulse }\n")
         inherited = {
@@ -68,8 +68,8 @@ class VirtualMicrophone:
             time.sleep(0.05)
         self._control("set-default-sink", SINK)
         self._control("set-default-source", f"{SINK}.monitor")
-        # A recorder of low latency keeps the null sink from rendering in lumps of 2 s. The first lump was begun before
-        # the recorder came; when a second recorder has heard something, it is over.
+        # A recorder with low latency keeps the null sink from rendering in chunks of 2 s. The first chunk began before
+        # the recorder started; when a second recorder has received something, that chunk is over.
         record = ["parec", "--latency-msec=20", "--raw"]
         if self._recorder is not None:
             self._recorder.kill()
@@ -84,11 +84,11 @@ class VirtualMicrophone:
         return subprocess.run(["pactl", *arguments], env=self.environment, capture_output=True, timeout=10)
 
     def play(self, file: Path) -> None:
-        """Speak a recording into the microphone; returns when it has been played."""
+        """Play a recording into the microphone; returns when it has been played."""
         subprocess.run(["paplay", file], env=self.environment, check=True, timeout=60)
 
     def vanish(self, how: str) -> None:
-        """Take the device away: as a server that crashed, a device unplugged or asleep, or a server that hangs."""
+        """Remove the device: by a crash of the server, an unplugged or suspended device, or a server that hangs."""
         match how:
             case "server killed":
                 self._server.kill()
@@ -100,7 +100,7 @@ class VirtualMicrophone:
                 self._server.send_signal(signal.SIGSTOP)
 
     def come_back(self, how: str) -> None:
-        """Undo ``vanish``; returns when audio flows again."""
+        """Undo ``vanish``; for a new server or device, return when audio flows again."""
         match how:
             case "server killed":
                 self._server.wait()
@@ -134,11 +134,11 @@ def _missing() -> str | None:
 
 @contextmanager
 def running(rate: int = 44_100, channels: int = 1) -> Iterator[VirtualMicrophone]:
-    """A microphone that hears, at ``rate`` Hz in ``channels``. Skips the test, and says why, where it cannot be made."""
+    """A working microphone with ``rate`` Hz and ``channels``. Skips the test, with the reason, if it cannot be made."""
     reason = _missing()
     if reason is not None:
         pytest.skip(reason)
-    # The path of a socket may have 107 bytes; pytest's own folders are longer.
+    # The path of a socket is limited to 107 bytes; pytest's own folders are longer.
     with tempfile.TemporaryDirectory(prefix="mic") as folder:
         microphone = VirtualMicrophone(Path(folder), rate=rate, channels=channels)
         try:

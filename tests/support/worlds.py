@@ -1,4 +1,4 @@
-"""Recordings for the commands that measure, sorted by a model with random weights: it finds what it happens to like."""
+"""Recordings for the commands that measure, sorted by the scores of a model with random weights."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +22,7 @@ class World(NamedTuple):
 
 
 def colours(seconds: float, random: np.random.Generator, *, spread: float = 4.0) -> Array:
-    """Noise whose colour changes every 0.2 s, by more with more ``spread``; ``(samples,)`` float32 at 16 kHz."""
+    """Noise whose colour changes every 0.2 s, more with a larger ``spread``; ``(samples,)`` float32 at 16 kHz."""
     pieces = []
     for _ in range(round(seconds / 0.2)):
         spectrum = np.fft.rfft(random.standard_normal(3_200))
@@ -33,15 +33,15 @@ def colours(seconds: float, random: np.random.Generator, *, spread: float = 4.0)
 
 
 def write_world(root: Path, model: Model, *, clips: int = 132, seed: int = 0) -> World:
-    """Positives are the quarter of some clips that scores highest, but for a few that change places with negatives.
+    """Positives are the quarter of the clips that scores highest, except for a few that are swapped with negatives.
 
-    Background is 0.06 h in two files of different rate, format and channels, less colourful than the clips.
+    Background is 0.06 h in two files of different rate, format and channels, with less spread than the clips.
     """
     random = np.random.default_rng(seed)
     drawn = [colours(1.2, random) for _ in range(clips)]
     drawn.sort(key=lambda clip: clip_score(model, clip), reverse=True)
     quarter = clips // 4
-    # Every tenth place is swapped.
+    # Every tenth clip is swapped.
     for place in range(0, quarter, 10):
         drawn[place], drawn[quarter + 3 * place] = drawn[quarter + 3 * place], drawn[place]
     world = World(*(root / name for name in World._fields))

@@ -1,1 +1,1 @@
-"""Whether a microphone and a machine are fit to listen: measurements, and findings with advice."""
+"""Whether a microphone and a machine are suitable for listening: measurements, and findings with advice."""

@@ -1,7 +1,7 @@
-"""What is good and what is bad about a recording, and what to change: limits to the figures of ``levels`` and ``spectrum``.
+"""The quality of a recording, and what to change: limits for the figures of ``levels`` and ``spectrum``.
 
-The limits of level, noise, hum, clipping, offset and bandwidth lie where the scores that a shipped model gives its keyword
-begin to fall (warn), and where it misses a third or more of those that it would have found (bad).
+The limits of level, noise, hum, clipping, offset and bandwidth are where a shipped model's scores for its keyword begin to
+fall (warn), and where it misses a third or more of the keywords that it would have found (bad).
 """
 
 import math
@@ -31,7 +31,7 @@ class Finding:
 
     name: str
     value: float | None
-    """In ``unit``; ``None`` where there is no finite one."""
+    """In ``unit``; ``None`` if it is not finite."""
     unit: str
     text: str
     """The value and its details, for people."""
@@ -42,24 +42,24 @@ class Finding:
 
 @dataclass(frozen=True)
 class Recording:
-    """What a device or a file gave."""
+    """Audio from a device or a file."""
 
     samples: Samples
     """``(samples, channels)`` float32, full scale 1."""
     sample_rate: int
     stamps: Sequence[Stamp] = field(default=(), repr=False)
-    """Those of the device's blocks, none for a file."""
+    """Time stamps of the device's blocks; none for a file."""
     overflows: int = 0
-    """Blocks before which the driver lost samples, as it says."""
+    """Blocks before which the driver reported lost samples."""
 
 
 def diagnose(recording: Recording) -> list[Finding]:
-    """All findings about a recording. Levels are of the mean of its channels, which a detector takes by default."""
+    """All findings about a recording. Levels are those of the mean of its channels, which a detector uses by default."""
     samples, sample_rate = recording.samples, recording.sample_rate
     mean = samples.mean(axis=1)
     found = [_channels(samples)] if samples.shape[1] > 1 else []
     if not samples.any():
-        advice = "Unmute the microphone, plug it in, or choose another device: this one gives nothing but zeros."
+        advice = "Unmute the microphone, plug it in, or choose another device: this one delivers only zeros."
         return [*found, finding("level", -math.inf, "dBFS", "digital silence", "bad", advice)]
     measured = levels(mean, sample_rate)
     found += [
@@ -74,14 +74,14 @@ def diagnose(recording: Recording) -> list[Finding]:
 
 
 def finding(name: str, value: float, unit: str, text: str, verdict: Verdict, advice: str) -> Finding:
-    """A finding; its advice counts only if there is something to change, its value only if it is finite."""
+    """A finding; its advice is dropped if there is nothing to change, its value if it is not finite."""
     return Finding(
         name, value if math.isfinite(value) else None, unit, text, verdict, advice if verdict != "ok" else ""
     )
 
 
 def graded(value: float, warn: float, bad: float) -> Verdict:
-    """How high ``value`` is; give all three with a minus to grade how low."""
+    """The verdict on a ``value`` that must not be high; negate all three for one that must not be low."""
     return "bad" if value > bad else "warn" if value > warn else "ok"
 
 
@@ -98,7 +98,7 @@ def _channels(samples: Samples) -> Finding:
     advice = f"Listen to one channel that works: --channel {live}."
     if checked.mixing_loss < -10:
         text += "; they cancel each other"
-        verdict, advice = "bad", f"Listen to one channel, --channel {live}: another is wired the wrong way round."
+        verdict, advice = "bad", f"Listen to one channel, --channel {live}: another has reversed polarity."
     return finding("channels", number, "", text, verdict, advice)
 
 
@@ -109,12 +109,12 @@ def _level(measured: Levels) -> Finding:
     text = f"loudest part {_db(measured.speech)}, whole {_db(measured.rms)}, peak {_db(measured.peak)}"
     if _over_noise(measured) < _NO_SPEECH_DB:
         verdict: Verdict = "warn"
-        advice = "Speak when told to; if you did, turn the gain up or choose another device: no voice stood out."
+        advice = "Speak when asked to; if you did, turn the gain up or choose another device: no voice was found."
     elif measured.speech > -12:
-        verdict, advice = "warn", "Turn the input gain down, by 10 dB or so."
+        verdict, advice = "warn", "Turn the input gain down by about 10 dB."
     else:
         verdict = graded(-measured.speech, 50, 60)
-        advice = "Turn the input gain up, by 20 dB or more, or come nearer to the microphone."
+        advice = "Turn the input gain up by 20 dB or more, or move closer to the microphone."
     return finding("level", measured.speech, "dBFS", text, verdict, advice)
 
 
@@ -122,19 +122,19 @@ def _noise(measured: Levels) -> Finding:
     text = f"{_db(measured.noise)} in the quietest tenth"
     over = _over_noise(measured)
     if over >= _NO_SPEECH_DB:
-        text += f", {over:.0f} dB under the voice"
+        text += f", {over:.0f} dB below the voice"
         verdict = graded(-over, -20, -10)
         advice = (
-            "Bring the microphone nearer to the speaker, or away from what makes the noise: it is close to the voice."
+            "Move the microphone closer to the speaker or away from the noise, which is almost as loud as the voice."
         )
     else:
         verdict = graded(measured.noise, -45, -25)
-        advice = "Find what makes the noise, or turn the gain down, and measure again."
+        advice = "Find the source of the noise, or turn the gain down, and measure again."
     return finding("noise floor", measured.noise, "dBFS", text, verdict, advice)
 
 
 def _over_noise(measured: Levels) -> float:
-    # Where all is silence, nothing stands out.
+    # In silence no voice can be above the noise.
     return measured.speech - measured.noise if measured.speech > -math.inf else 0.0
 
 
@@ -143,7 +143,7 @@ def _clipping(samples: Samples) -> Finding:
     text = f"{worst.share:.2%} of the samples"
     if worst.share:
         text += f", up to {worst.longest_run} in a row, at {worst.ceiling:.1f} dBFS"
-    advice = "Turn the input gain down, by 6 dB or more, or speak from farther away."
+    advice = "Turn the input gain down by 6 dB or more, or speak from farther away."
     if worst.ceiling < -0.5:
         advice = "Turn down the gain of the microphone or its amplifier: it clips before the volume control."
     return finding("clipping", worst.share, "", text, graded(worst.share, 1e-4, 2e-3), advice)
@@ -158,37 +158,35 @@ def _offset(samples: Samples) -> Finding:
 _USUAL_VOICE = -30.0
 
 
-def _hum(mean: Samples, sample_rate: int, beside: Levels) -> list[Finding]:
+def _hum(mean: Samples, sample_rate: int, others: Levels) -> list[Finding]:
     measured = hum(mean, sample_rate)
     if measured is None:
         return []
     text = "none" if measured.level == -math.inf else f"{measured.frequency} Hz and multiples: {_db(measured.level)}"
-    voice = beside.speech if _over_noise(beside) >= _NO_SPEECH_DB else _USUAL_VOICE
-    advice = "Try another power supply or USB port, or a shielded cable: mains hum gets in."
+    voice = others.speech if _over_noise(others) >= _NO_SPEECH_DB else _USUAL_VOICE
+    advice = "Try another power supply or USB port, or a shielded cable: there is mains hum."
     return [finding("hum", measured.level, "dBFS", text, graded(measured.level - voice, -20, -8), advice)]
 
 
 def _bandwidth(mean: Samples, sample_rate: int) -> Finding:
     edge = bandwidth(mean, sample_rate)
     text = f"sound up to {edge / 1000:.1f} kHz, recorded at {sample_rate / 1000:g} kHz"
-    advice = (
-        "Switch the headset to its wideband profile, choose a higher rate, or use another microphone: treble lacks."
-    )
+    advice = "Switch the headset to its wideband profile, choose a higher rate, or use another microphone: treble is missing."
     # Filters of recorders at 16 kHz begin at 7 kHz; a telephone's band ends under 4 kHz.
     return finding("bandwidth", edge, "Hz", text, graded(-edge, -7_000, -5_000), advice)
 
 
 def _dropouts(recording: Recording) -> Finding:
     holes = dropouts(recording.samples.mean(axis=1), recording.sample_rate)
-    left_out = timing(recording.stamps, recording.sample_rate).missing_seconds
+    skipped = timing(recording.stamps, recording.sample_rate).missing_seconds
     text = f"{holes.number} hole(s) of zeros, {1_000 * holes.seconds:.0f} ms"
     if recording.stamps:
-        text += f"; {1_000 * left_out:.0f} ms left out; {recording.overflows} overflow(s)"
-    lost = left_out + holes.seconds
+        text += f"; {1_000 * skipped:.0f} ms skipped; {recording.overflows} overflow(s)"
+    lost = skipped + holes.seconds
     verdict = graded(lost / (len(recording.samples) / recording.sample_rate), 0.0, 0.01)
     if recording.overflows and verdict == "ok":
         verdict = "warn"
-    advice = "Close what keeps the processor or the USB bus busy, or use another port: audio gets lost."
+    advice = "Close programs that keep the processor or the USB bus busy, or use another port: audio is lost."
     return finding("dropouts", lost, "s", text, verdict, advice)
 
 
@@ -198,10 +196,10 @@ def _rate(recording: Recording) -> list[Finding]:
         return []
     off = measured.measured_rate / recording.sample_rate - 1
     text = (
-        f"{measured.measured_rate:.0f} ± {measured.uncertainty:.0f} Hz, named {recording.sample_rate} Hz ({off:+.2%})"
+        f"{measured.measured_rate:.0f} ± {measured.uncertainty:.0f} Hz, nominal {recording.sample_rate} Hz ({off:+.2%})"
     )
     verdict = graded(abs(off) - measured.uncertainty / recording.sample_rate, 0.005, 0.03)
-    advice = "Set the device to the rate that it really has, in the sound server or driver: its name for it is wrong."
+    advice = "Set the device to its real rate in the sound server or driver: its nominal rate is wrong."
     return [finding("sample rate", measured.measured_rate, "Hz", text, verdict, advice)]
 
 

@@ -1,6 +1,6 @@
 """A detector with several keywords, for measurements of its cost.
 
-Imports nothing that listening does not import itself: ``bench`` measures how long an engine takes to start.
+Imports nothing that listening does not import anyway: ``bench`` measures how long an engine takes to start.
 """
 
 import dataclasses
@@ -10,9 +10,10 @@ from wakeword.model import load_model
 
 
 def detector_for(model: str, keywords: int) -> Detector:
-    """A detector with so many keywords, all of the same model, a file or a shipped keyword.
+    """A detector with ``keywords`` keywords, all of the same model, a file or a shipped keyword.
 
-    It never fires: what follows a detection is the application's cost. Raises ``ModelError`` if the model cannot be used.
+    It never fires: the cost of handling a detection is the application's. Raises ``ModelError`` if the model cannot be
+    used.
     """
     models = [load_model(model) for _ in range(keywords)]
     for number, loaded in enumerate(models):

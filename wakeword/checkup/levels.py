@@ -1,8 +1,8 @@
-"""What a recording shows of the microphone that made it: measurements, each a function of samples or time stamps.
+"""Measurements of a recording that show the quality of its microphone, each a function of samples or time stamps.
 
 Samples are float32 or float64 with full scale 1. Levels are in dB of full scale (dBFS): a power of 1, that of a full-scale
 square wave, is 0 dB, so that a full-scale sine has an RMS level of -3.01 dB and a peak of 0 dB. Silence is -inf dB.
-``spectrum`` has those that need a Fourier transform; ``findings`` judges them.
+``spectrum`` has the measurements that need a Fourier transform; ``findings`` grades them.
 """
 
 import math
@@ -32,10 +32,10 @@ class Levels(NamedTuple):
     rms: float
     peak: float
     noise: float
-    """The quietest part: the 10th percentile of the power of 100 ms frames, those of zeros only left out. For steady
-    noise that lies some tenths of a dB below its RMS level."""
+    """The quietest part: the 10th percentile of the power of 100 ms frames, without those of zeros only. For steady
+    noise that is a few tenths of a dB below its RMS level."""
     speech: float
-    """The loudest part: the 95th percentile of the same."""
+    """The loudest part: the 95th percentile of the same frames."""
 
 
 def levels(samples: Samples, sample_rate: int) -> Levels:
@@ -43,7 +43,7 @@ def levels(samples: Samples, sample_rate: int) -> Levels:
     x = np.asarray(samples, np.float64)
     size = round(_FRAME_SECONDS * sample_rate)
     frames = x[: len(x) // size * size].reshape(-1, size)
-    # Each about its own mean: that of a voice would count as noise in the pauses.
+    # Each about its own mean: the mean of the recording depends on the voice and would count as noise in the pauses.
     powers = frames[frames.any(axis=1)].var(axis=1)
     quiet, loud = np.percentile(powers, (_QUIET_PERCENTILE, _LOUD_PERCENTILE)) if len(powers) else (0.0, 0.0)
     x = x - dc_offset(x)
@@ -58,19 +58,19 @@ def dc_offset(samples: Samples) -> float:
 
 
 class Clipping(NamedTuple):
-    """Samples that stand at the limit of what could be recorded."""
+    """Samples at the limit of what could be recorded."""
 
     share: float
-    """Of all samples."""
+    """Share of all samples."""
     longest_run: int
     """Samples in a row at the same limit."""
     ceiling: float
     """That limit, dBFS; -inf if nothing is clipped."""
 
 
-# So many samples of unclipped audio stay within a unit of the peak only at hardly audible frequencies.
+# Four samples in a row of unclipped audio stay within a unit of the peak only at hardly audible frequencies.
 _FLAT_RUN = 4
-# Full scale is one unit lower upwards than downwards.
+# The largest positive value is one unit below full scale, the largest negative one is not.
 _AT_THE_PEAK = 1.5 * _STEP
 _MIN_CEILING = 0.1
 
@@ -78,7 +78,7 @@ _MIN_CEILING = 0.1
 def clipping(samples: Samples) -> Clipping:
     """Clipping of ``(samples,)``.
 
-    Clipped is a sample at full scale, and one in a run of at least four at the recording's own peak, if that is above
+    A sample is clipped if it is at full scale, or in a run of at least four at the recording's own peak, if that is above
     -20 dBFS: audio that was clipped before a volume control made it quieter.
     """
     x = np.asarray(samples)
@@ -103,7 +103,7 @@ class Dropouts(NamedTuple):
 
     number: int
     seconds: float
-    """In all."""
+    """Their total length."""
 
 
 _MIN_DROPOUT_SECONDS, _MAX_DROPOUT_SECONDS = 0.002, 0.5
@@ -111,11 +111,11 @@ _LOUD_EDGE = 8 * _STEP
 
 
 def dropouts(samples: Samples, sample_rate: int) -> Dropouts:
-    """Runs of 2 to 500 ms of exact zeros in ``(samples,)`` that break off audio, as when a driver loses a buffer.
+    """Runs of 2 to 500 ms of exact zeros in ``(samples,)`` that interrupt audio, as when a driver loses a buffer.
 
-    Both neighbours of the run, 2 ms each, must rise above 8 units in the last place of 16 bits: what fades into zeros is
-    quiet and nothing else, and so is what a noise gate or a switch mutes for longer. A lost stretch that the driver
-    leaves out, or fills otherwise, is not seen here.
+    Both neighbours of the run, 2 ms each, must rise above 8 units in the last place of 16 bits: audio that fades into
+    zeros is only quiet, and longer runs come from a noise gate or a mute switch. A lost stretch that the driver skips, or
+    fills with something else, is not found here.
     """
     x = np.asarray(samples)
     least = math.ceil(_MIN_DROPOUT_SECONDS * sample_rate)
@@ -141,8 +141,8 @@ class ChannelCheck(NamedTuple):
     alike: tuple[tuple[int, int], ...]
     """Pairs that carry the same signal."""
     mixing_loss: float
-    """Level of the mean of the channels against that of their mean power, dB: 0 for one signal on all, -3 for two
-    independent ones or one of two dead, far below for two that cancel each other."""
+    """Level of the mean of the channels relative to their mean power, dB: 0 for one signal on all, -3 for two independent
+    ones or if one of two is dead, far below for two that cancel each other."""
 
 
 _DEAD_DB = 40.0
@@ -167,14 +167,14 @@ def check_channels(samples: Samples) -> ChannelCheck:
 
 
 class Timing(NamedTuple):
-    """What the time stamps of a stream show."""
+    """Results from the time stamps of a stream."""
 
     measured_rate: float | None
     """Frames per second of this machine's clock; ``None`` for less than 2 s."""
     uncertainty: float | None
-    """Of that, Hz: the jitter of the stamps over the time measured."""
+    """Uncertainty of the rate, Hz: the jitter of the stamps divided by the time measured."""
     missing_seconds: float
-    """Left out: jumps of the frame numbers, and of more than 0.1 s of the times."""
+    """Missing audio: jumps of the frame numbers, and jumps of the times by more than 0.1 s."""
 
 
 _MIN_TIMING_SECONDS = 2.0
@@ -182,19 +182,19 @@ _SPANS = 16
 
 
 def timing(stamps: Sequence[Stamp], sample_rate: int) -> Timing:
-    """The real rate of a stream of nominal ``sample_rate``, and what it lacks.
+    """The real rate of a stream of nominal ``sample_rate``, and its missing audio.
 
-    The stamp of least delay of each of 16 spans of time counts, as a late callback can only add to it; the rate follows
+    Of each of 16 spans of time the stamp of least delay counts, as a late callback can only add to it; the rate follows
     from the median of the slopes between any two of them (Theil 1950, Sen 1968).
     """
     clock = StreamClock(sample_rate)
-    missing = paused_in_all = 0.0
+    missing = total_paused = 0.0
     points = np.zeros((len(stamps), 2))
     for number, stamp in enumerate(stamps):
         skipped, paused = clock.missing(stamp)
         missing += skipped + paused
-        paused_in_all += paused
-        points[number] = stamp.captured, stamp.captured - paused_in_all - stamp.frame / sample_rate
+        total_paused += paused
+        points[number] = stamp.captured, stamp.captured - total_paused - stamp.frame / sample_rate
     if len(stamps) < 2 or stamps[-1].captured - stamps[0].captured < _MIN_TIMING_SECONDS:
         return Timing(None, None, missing)
     times, delays = np.array([span[span[:, 1].argmin()] for span in np.array_split(points, _SPANS) if len(span)]).T

@@ -1,4 +1,4 @@
-"""What listening takes of a core of this machine, measured in seconds; ``wakeword bench`` measures with more care."""
+"""The share of a core that listening takes on this machine, from a few seconds; ``wakeword bench`` is more precise."""
 
 import math
 import time
@@ -21,32 +21,32 @@ _SECONDS = 2.0
 _TURNS = 5
 _MANY_KEYWORDS = 3
 _MIN_DIFFERENCE = 1e-2
-"""Milliseconds: on a machine whose speed jumps between turns a difference may be as good as none."""
+"""Milliseconds: on a machine whose speed changes between turns the difference can be close to zero."""
 
 _WARN_ABOVE, _BAD_ABOVE = 0.2, 0.7
 """Share of a core that listening may take."""
 
 
 class Headroom(NamedTuple):
-    """Cost of listening to speech-like audio, which no gate skips. Medians over some turns."""
+    """Cost of listening to speech-like audio, which no gate skips. Medians over several turns."""
 
     cpu_ms_per_second: float
     """CPU milliseconds per second of audio for one keyword, in blocks of 20 ms."""
     further_ms_per_second: float
-    """What each further keyword adds."""
+    """The same for each further keyword."""
     real_time_factor: float
-    """Seconds by the clock per second of audio for one keyword, with everything else that runs here."""
+    """Elapsed seconds per second of audio for one keyword, with everything else that runs here."""
     keywords_per_core: int
-    """So many keywords keep one core busy."""
+    """Number of keywords that keep one core busy."""
 
 
 class Cost(NamedTuple):
-    """What taking some audio cost."""
+    """The measured cost of processing some audio."""
 
     cpu_ms_per_second: float
     """CPU milliseconds of all threads per second of audio."""
     real_time_factor: float
-    """Seconds by the clock per second of audio."""
+    """Elapsed seconds per second of audio."""
 
 
 def speech_like(seconds: float, rng: np.random.Generator) -> Pcm:
@@ -60,7 +60,7 @@ def speech_like(seconds: float, rng: np.random.Generator) -> Pcm:
 
 
 def cost(push: Callable[[Any], object], blocks: Sequence[Any], seconds: float) -> Cost:
-    """What it costs to push these blocks, ``seconds`` of audio in all."""
+    """The cost of pushing these blocks, ``seconds`` of audio in total."""
     cpu, clock = time.process_time(), time.perf_counter()
     for block in blocks:
         push(block)
@@ -74,7 +74,7 @@ def headroom(model: str) -> Headroom:
     blocks = [audio[start : start + _BLOCK] for start in range(0, len(audio), _BLOCK)]
     one, many = (detector_for(model, keywords).push for keywords in (1, _MANY_KEYWORDS))
     for push in (one, many):
-        # The first window, buffers and gates are not what is measured.
+        # Filling the first window, buffers and gates must not be measured.
         cost(push, blocks, _SECONDS)
     turns = [(cost(one, blocks, _SECONDS), cost(many, blocks, _SECONDS)) for _ in range(_TURNS)]
     first = median(alone.cpu_ms_per_second for alone, _ in turns)
@@ -85,17 +85,17 @@ def headroom(model: str) -> Headroom:
 
 
 def examine_processor(model: str) -> Finding:
-    """Whether one core carries the listening, measured with ``model``, a file or a shipped keyword."""
+    """Whether one core is enough for listening, measured with ``model``, a file or a shipped keyword."""
     try:
         measured = headroom(model)
     except WakewordError as error:
-        advice = "Install the package again: its own model does not run."
+        advice = "Install the package again: its shipped model does not run."
         return finding("processor", math.nan, "ms/s", str(error), "bad", advice)
     text = (
         f"{measured.cpu_ms_per_second:.1f} ms of CPU per second of audio, "
         f"RTF {measured.real_time_factor:.3f}, {measured.keywords_per_core} keywords per core"
     )
     busiest = max(measured.real_time_factor, measured.cpu_ms_per_second / 1_000)
-    advice = "Close what else keeps the processor busy, or use a faster machine: listening takes too much of a core."
+    advice = "Close other programs that keep the processor busy, or use a faster machine: listening needs too much."
     verdict = graded(busiest, _WARN_ABOVE, _BAD_ABOVE)
     return finding("processor", measured.cpu_ms_per_second, "ms/s", text, verdict, advice)

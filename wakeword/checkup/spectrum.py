@@ -1,4 +1,4 @@
-"""What the spectrum of a recording shows of the microphone that made it: mains hum, and where the treble ends.
+"""Measurements of a recording's spectrum that show the quality of its microphone: mains hum, and the bandwidth.
 
 Units as in ``levels``.
 """
@@ -31,7 +31,7 @@ class Hum(NamedTuple):
 
     frequency: int
     level: float
-    """dBFS; -inf if nothing stands out."""
+    """dBFS; -inf if there is no hum above the noise."""
 
 
 _HARMONICS = 8
@@ -41,8 +41,8 @@ _MIN_HUM_SECONDS = 2.0
 def hum(samples: Samples, sample_rate: int) -> Hum | None:
     """The stronger of 50 and 60 Hz in ``(samples,)`` with up to eight harmonics, ``None`` for less than 2 s.
 
-    Bins of 1 Hz, of which each is the median over the recording, so that speech does not count; what lies around each
-    harmonic is subtracted as background.
+    Each bin of 1 Hz is the median over the recording, so that speech does not count; the level around each harmonic is
+    subtracted as background.
     """
     if len(samples) < _MIN_HUM_SECONDS * sample_rate:
         return None
@@ -54,7 +54,7 @@ def hum(samples: Samples, sample_rate: int) -> Hum | None:
             around = np.concatenate((spectrum[centre - 12 : centre - 3], spectrum[centre + 4 : centre + 13]))
             line = spectrum[centre - 2 : centre + 3].sum()
             background = 5 * float(np.median(around))
-            # A line of noise alone reaches twice its background now and then.
+            # Noise alone sometimes reaches twice the background.
             power += line - background if line > 4 * background else 0.0
         found.append(Hum(frequency, decibels(power)))
     return max(found, key=lambda one: one.level)
@@ -66,11 +66,11 @@ _MIN_EDGE, _MIN_EDGE_HZ = 20.0, 2_000
 
 
 def bandwidth(samples: Samples, sample_rate: int) -> float:
-    """Hz up to which ``(samples,)`` hold sound: where the mean spectrum falls by 20 dB at once, for good.
+    """Highest frequency in ``(samples,)``, Hz: where the mean spectrum falls sharply by 20 dB and stays there.
 
-    Audio that was resampled from a lower rate ends in such an edge; what a voice or a room lacks in treble fades out.
-    The mean of the 600 Hz under the edge is compared to the highest 200 Hz of all that lies 400 Hz or more above it.
-    Half the sample rate if there is no edge above 2 kHz.
+    Audio that was resampled from a lower rate has such an edge; a voice or a room with little treble fades out. The mean
+    of the 600 Hz below the edge is compared with the highest 200 Hz band that is 400 Hz or more above it. Half the sample
+    rate if there is no edge above 2 kHz.
     """
     size = sample_rate // 50
     if len(samples) < size:

@@ -1,4 +1,4 @@
-"""The application: the table of commands, and how errors become one line and an exit status."""
+"""The application: the table of commands, and the handling of errors: one line on stderr and an exit status."""
 
 import sys
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from wakeword.version import __version__
 
 
 class Command(NamedTuple):
-    """Where a command is, and what the list of commands says about it."""
+    """Where a command is, and its description in the list of commands."""
 
     place: str
     """``module:function``."""
@@ -25,7 +25,7 @@ class Command(NamedTuple):
     """The first line of the function's docstring."""
 
     def load(self) -> Callable[..., None]:
-        """Import its module: only now, as listening must not wait for what training needs."""
+        """Import its module: only now, as listening must not wait for imports that only training needs."""
         module, function = self.place.split(":")
         loaded: Callable[..., None] = getattr(import_module(module), function)
         return loaded
@@ -35,12 +35,12 @@ COMMANDS = {
     "listen": Command("wakeword.cli.listen.command:listen", "Report the wake words as they are spoken, until Ctrl-C."),
     "scan": Command("wakeword.cli.scan:scan", "Find the wake words in recordings."),
     "devices": Command("wakeword.cli.devices:devices", "List the input devices; the default one is marked."),
-    "doctor": Command("wakeword.cli.doctor:doctor", "Measure the microphone and this machine, and say what to change."),
+    "doctor": Command("wakeword.cli.doctor:doctor", "Check the microphone and this machine, and say what to change."),
     "models": Command("wakeword.cli.models:models", "List the shipped models."),
-    "info": Command("wakeword.cli.models:info", "Show everything that a model says of itself."),
+    "info": Command("wakeword.cli.models:info", "Show everything that a model's card contains."),
     "record": Command(
         "wakeword.cli.record:record",
-        "Record a wake word a number of times, with a countdown and a check of each take.",
+        "Record a wake word several times, with a countdown and a check of each take.",
     ),
     "train": Command(
         "wakeword_train.cli:train", "Train a model for a keyword, calibrate it, and write it to one file."
@@ -61,21 +61,21 @@ COMMANDS = {
         "Measure what listening costs on this machine: processor time, memory, start-up and delay.",
     ),
 }
-"""Every command, in the order in which they are listed."""
+"""All commands, in the order in which they are listed."""
 
 _MARKUP: Final = "markdown"
 
 
 class _Commands(TyperGroup):
-    """The commands of the table. Only the one that is called is imported."""
+    """The commands of the table. Only the command that is called is imported."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        # Enough to list them, and to suggest one of them in the place of a misspelt name.
+        # Enough to list them, and to suggest one of them for a misspelt name.
         self.commands = {name: TyperCommand(name, help=command.help) for name, command in COMMANDS.items()}
 
     def list_commands(self, ctx: Any) -> list[str]:
-        # In the order of the table; some releases of typer sort them.
+        # In the order of the table; some releases of typer sort the commands.
         return list(self.commands)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
@@ -123,7 +123,7 @@ def main() -> None:
 
     Exit status 0, 1 for an error (one line on stderr), 2 for wrong usage, 130 and 143 at Ctrl-C and SIGTERM.
     """
-    # A file name need not be valid Unicode; printing it must not fail.
+    # Printing a file name that is not valid Unicode must not fail.
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:

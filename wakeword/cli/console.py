@@ -1,4 +1,4 @@
-"""What goes to stderr: complaints, notes and the progress of long work."""
+"""Output on stderr: errors, warnings, notes and the progress of long work."""
 
 import os
 import sys
@@ -10,8 +10,8 @@ _SECONDS_BETWEEN_LINES = 30.0
 
 
 def note(message: str) -> None:
-    """Print a message in one line on stderr. A stderr that cannot be written to is ignored."""
-    # In one piece, as several threads may print.
+    """Print a message in one line on stderr. Errors in writing to stderr are ignored."""
+    # With a single write, as several threads may print.
     with suppress(OSError):
         print(" ".join(message.splitlines()) + "\n", end="", file=sys.stderr, flush=True)
 
@@ -26,19 +26,19 @@ def complain(problem: Exception | str) -> None:
 
 @contextmanager
 def progress(what: str, total: float) -> Iterator[Callable[[float], None]]:
-    """Show how far some work is: a bar with the time left on a terminal, elsewhere a line every 30 seconds.
+    """Show the progress of some work: a bar with the time left on a terminal, elsewhere a line every 30 seconds.
 
     Yields a function to call with the part of ``total`` that is done so far.
     """
     if not sys.stderr.isatty():
         yield _lines(what, total)
         return
-    # Rich takes 30 ms to import, for which a command without a terminal need not wait.
+    # Rich takes 30 ms to import, and a command without a terminal does not need it.
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
-    # Rich would send redirected output to stderr, which is right only where both are the same screen.
+    # Rich would send redirected output to stderr, which is right only if both are the same screen.
     with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty()) as bars:
         task = bars.add_task(what, total=total)
         yield lambda done: bars.update(task, completed=done)
@@ -61,18 +61,18 @@ def _lines(what: str, total: float) -> Callable[[float], None]:
 
 @contextmanager
 def without_native_messages() -> Iterator[None]:
-    """Keep what C libraries write to file descriptor 2 off the screen, while Python's stderr goes on to work.
+    """Hide what C libraries write to file descriptor 2, while Python's stderr continues to work.
 
-    ALSA and PortAudio report every failure there in many lines of their own.
+    ALSA and PortAudio write many lines there for every failure.
     """
     if sys.stderr is not sys.__stderr__ or sys.stderr is None:
         yield
         return
     python_stderr = sys.stderr
     python_stderr.flush()
-    screen, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    os.close(nowhere)
+    screen, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 2)
+    os.close(null)
     sys.stderr = os.fdopen(screen, "w", buffering=1, encoding=python_stderr.encoding, errors="backslashreplace")
     try:
         yield

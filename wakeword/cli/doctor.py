@@ -1,4 +1,4 @@
-"""``wakeword doctor``: whether this machine and its microphone are fit to listen, and what to change."""
+"""``wakeword doctor``: whether this machine and its microphone are suitable for listening, and what to change."""
 
 import json
 import platform
@@ -32,15 +32,15 @@ _SILENT_SHARE = 0.6
 
 @dataclass
 class Examination:
-    """What is known so far."""
+    """The results so far."""
 
     versions: dict[str, str]
     devices: list[Device] = field(default_factory=list)
     source: str | None = None
-    """The device or the file that was listened to."""
+    """The device or the file that was examined."""
     findings: list[Finding] = field(default_factory=list)
     error: str | None = None
-    """Why nothing could be listened to."""
+    """Why no audio could be examined."""
 
     @property
     def usable(self) -> bool:
@@ -54,11 +54,11 @@ def doctor(
         float, typer.Option("--seconds", metavar="S", min=1.0, max=_LONGEST_SECONDS, help="How long to record.")
     ] = 5.0,
     file: Annotated[
-        Path | None, typer.Option("--input", metavar="FILE", help="Examine a recording instead, its first minute.")
+        Path | None, typer.Option("--input", metavar="FILE", help="Examine the first minute of a recording instead.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all as one JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as one JSON object.")] = False,
 ) -> None:
-    """Measure the microphone and this machine, and say what to change.
+    """Check the microphone and this machine, and say what to change.
 
     Stay silent at first, then speak as you would say the wake word. Exit status 1 if something is bad.
     """
@@ -104,7 +104,7 @@ def _versions() -> dict[str, str]:
 
 
 def _listen(examination: Examination, device: str | None, seconds: float) -> None:
-    """Record the device, with instructions to the person in front of it, and add what was found."""
+    """Record the device, with instructions to the person in front of it, and add the findings."""
     examination.devices = list_devices()
     if not examination.devices:
         raise AudioDeviceError("expected an input device, found none; connect a microphone or start the sound server")
@@ -127,7 +127,7 @@ def _listen(examination: Examination, device: str | None, seconds: float) -> Non
 
 
 def _first_minute(file: Path) -> Recording:
-    """Raises ``AudioFileError`` if there is no audio, ``AudioFormatError`` if no detector takes it."""
+    """Raises ``AudioFileError`` if there is no audio, ``AudioFormatError`` if a detector would refuse it."""
     with AudioFile(file) as opened, naming(file):
         checked = PcmStream(opened.sample_rate)
         limit = round(_LONGEST_SECONDS * opened.sample_rate)

@@ -1,4 +1,4 @@
-"""What an operating point was measured on, in short, and what that cannot show."""
+"""A short description of the data that an operating point was measured on, and warnings about its limits."""
 
 import re
 from collections.abc import Iterator
@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from wakeword.card import OperatingPoint
 
 _EVENTS = 3.0
-"""As many false accepts must be expected for none at all to prove the rate at 95 %: ``-log(0.05)``."""
+"""Expected number of false accepts at which observing none proves the rate at 95 %: ``-log(0.05)``."""
 
 
 def positives(point: OperatingPoint) -> str:
-    """The clips that recall was measured on, for instance ``600 synthetic``; all of ``data`` if it does not say."""
+    """The clips that recall was measured on, for instance ``600 synthetic``; all of ``data`` if it has no number."""
     found = _positives(point)
     if found is None:
         return point.data
@@ -21,10 +21,10 @@ def positives(point: OperatingPoint) -> str:
 
 
 def warnings(keyword: str, point: OperatingPoint) -> Iterator[str]:
-    """One line for each thing that the measurement cannot show."""
+    """One line for each limit of the measurement."""
     found = _positives(point)
     if found is not None and 0 < found[0] == found[1]:
-        yield f"warning: {keyword}: recall was measured on synthetic voices alone; people may be found less often"
+        yield f"warning: {keyword}: recall was measured on synthetic voices only; for people it can be lower"
     hours = _hours(point)
     if point.kind == "fa_per_hour" and hours is not None and hours * point.target < _EVENTS:
         yield (
@@ -34,7 +34,7 @@ def warnings(keyword: str, point: OperatingPoint) -> Iterator[str]:
 
 
 def _positives(point: OperatingPoint) -> tuple[int, int] | None:
-    """All clips and the synthetic ones among them."""
+    """The number of clips, and of the synthetic ones among them."""
     count = re.search(r"(\d+) positives\b(?! are)", point.data)
     if count is None:
         return None

@@ -33,10 +33,10 @@ class Format:
     """Running number from 1, name of the recording (``None`` for live audio) and detection -> text with its newline."""
     header: str = ""
     suffix: str | None = None
-    """Of a format that has no room for the name of the recording: such a file holds the detections of one."""
+    """Suffix of the file, for formats that cannot name the recording: such a file has the detections of only one."""
 
     def writer(self, stream: TextIO) -> Write:
-        """Write the header to ``stream``; a function that writes the detections in a recording after it, at once."""
+        """Write the header to ``stream``; return a function that writes each detection in a recording immediately."""
         stream.write(self.header)
         numbers = itertools.count(1)
 
@@ -49,12 +49,12 @@ class Format:
 
 def _text(number: int, file: str | None, detection: Detection) -> str:
     name = "" if file is None else f"{file}: "
-    # Windows begin and end at multiples of 5 ms, so only the end of a recording is ever rounded.
+    # Windows begin and end at multiples of 5 ms, so only the end of a recording can be rounded.
     return f"{name}{detection.start:.3f}-{detection.end:.3f} s  {detection.keyword}  {detection.score:.4f}\n"
 
 
 def _json(number: int, file: str | None, detection: Detection) -> str:
-    # For programs, which may compare a score with a threshold: every digit.
+    # With all digits: programs may compare a score with a threshold.
     name = {} if file is None else {"file": file}
     values = {
         "keyword": detection.keyword,

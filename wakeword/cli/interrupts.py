@@ -1,4 +1,4 @@
-"""The end of a command by Ctrl-C or SIGTERM: without a traceback, with temporary files removed."""
+"""Ending a command at Ctrl-C or SIGTERM: without a traceback, with temporary files removed."""
 
 import signal
 import sys
@@ -13,11 +13,11 @@ _SECONDS_TO_RETURN = 0.05
 
 @contextmanager
 def ending_at_signals() -> Iterator[None]:
-    """Inside ``with``, Ctrl-C and SIGTERM raise ``SystemExit`` with status 130 and 143, so that what runs cleans up.
+    """Inside ``with``, Ctrl-C and SIGTERM raise ``SystemExit`` with status 130 and 143, so that cleanup code runs.
 
-    A callback that C code calls, as soundfile and espeak-ng do, cannot pass an exception on: there it would be printed
-    and lost. So the signal is raised again when the callback has returned, and the error that the C code reports because
-    of its callback is left out.
+    A callback that C code calls, as in soundfile and espeak-ng, cannot pass an exception on: it would be printed and
+    lost. So the signal is raised again when the callback has returned, and the error that the C code reports because of
+    its callback is suppressed.
     """
     received = 0
     timers: list[threading.Timer] = []
@@ -37,7 +37,7 @@ def ending_at_signals() -> Iterator[None]:
         timers.append(timer)
 
     previous_hook, sys.unraisablehook = sys.unraisablehook, report
-    # Ctrl-C stays ignored where it was, as in a process that a script has started in the background.
+    # Ctrl-C stays ignored if it was before, as in a process that a script has started in the background.
     previous = {
         number: signal.signal(number, end)
         for number in (signal.SIGINT, signal.SIGTERM)
@@ -53,7 +53,7 @@ def ending_at_signals() -> Iterator[None]:
         for timer in timers:
             timer.cancel()
         for number, handler in previous.items():
-            # The end of the interpreter must not be interrupted again. A command may have arranged that already.
+            # The end of the interpreter must not be interrupted again. A command can have ensured that already.
             if signal.getsignal(number) == end:
                 signal.signal(number, signal.SIG_IGN if received else handler)
         sys.unraisablehook = previous_hook
@@ -62,5 +62,5 @@ def ending_at_signals() -> Iterator[None]:
 def _signal_main_thread(number: int) -> None:
     if sys.platform == "win32":
         interrupt_main(number)
-    else:  # ends a wait, too
+    else:  # also ends a wait
         signal.pthread_kill(threading.main_thread().ident or 0, number)

@@ -1,4 +1,4 @@
-"""``wakeword models`` and ``wakeword info``: what the cards of the models say."""
+"""``wakeword models`` and ``wakeword info``: the contents of the models' cards."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,8 +27,8 @@ def models() -> None:
     _print_table(rows)
     for card in cards.values():
         if card.default_point is not None:
-            for doubt in warnings(card.phrase, card.point()):
-                note(doubt)
+            for warning in warnings(card.phrase, card.point()):
+                note(warning)
     if len(cards) < len(shipped):
         raise typer.Exit(1)
 
@@ -56,7 +56,7 @@ def info(
     model: Annotated[str, typer.Argument(help="A shipped keyword or a model file.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the card as JSON.")] = False,
 ) -> None:
-    """Show everything that a model says of itself."""
+    """Show everything that a model's card contains."""
     loaded = load_model(model)
     if as_json:
         print(json.dumps(json.loads(loaded.card.to_json()), indent=2))
@@ -85,13 +85,13 @@ def _print_card(model: Model) -> None:
     if card.training:
         print("\ntraining")
         _print_tree(card.training)
-    for doubt in dict.fromkeys(doubt for point in card.operating_points for doubt in warnings(card.phrase, point)):
-        note(doubt)
+    for warning in dict.fromkeys(line for point in card.operating_points for line in warnings(card.phrase, point)):
+        note(warning)
 
 
 def _point(point: OperatingPoint) -> tuple[str, str, str]:
     recall = f"{point.recall:.3f} ({point.recall_low:.3f}-{point.recall_high:.3f})"
-    # Thresholds for rare false accepts lie near 1: only so many digits show how they differ.
+    # Thresholds for rare false accepts are close to 1: with fewer digits they would look the same.
     return point.name, f"{point.threshold:.6g}", recall
 
 

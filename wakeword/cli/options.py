@@ -23,7 +23,7 @@ ModelOption = Annotated[
     list[Path] | None, typer.Option("--model", metavar="FILE", help="A model file (.onnx); repeatable.")
 ]
 ThresholdOption = Annotated[
-    float | None, typer.Option("--threshold", metavar="X", help="Report scores from X (0..1) on.")
+    float | None, typer.Option("--threshold", metavar="X", help="Report scores of at least X (0..1).")
 ]
 PointOption = Annotated[
     str | None,
@@ -35,40 +35,40 @@ DeviceOption = Annotated[
 
 
 def number_or_name(device: str | None) -> int | str | None:
-    """What ``--device`` was given, as ``Microphone`` takes it."""
+    """The value of ``--device`` as ``Microphone`` expects it."""
     return int(device) if device is not None and device.isdecimal() else device
 
 
 def finite(value: float) -> float:
-    """The value of an option. Raises ``typer.BadParameter`` for infinity and for what is not a number."""
+    """The value of an option. Raises ``typer.BadParameter`` for infinity and NaN."""
     if not math.isfinite(value):
-        raise typer.BadParameter(f"expected a number, got {value}")
+        raise typer.BadParameter(f"expected a finite number, got {value}")
     return value
 
 
 @dataclass(frozen=True)
 class DetectorSettings:
-    """What is to be detected, and how."""
+    """What to detect, and how."""
 
     keywords: list[str] | None
-    """Of shipped models; without these and ``models`` the default keyword."""
+    """Keywords of shipped models; without these and ``models`` the default keyword."""
     models: list[Path] | None
     threshold: float | None
     point: str | None
-    """Name of an operating point. Without it and ``threshold`` the one that the model chooses."""
+    """Name of an operating point. Without it and ``threshold`` the model's default one."""
     channel: int | None = None
-    """The one that is heard; ``None``: the mean of all."""
+    """The channel to use; ``None``: the mean of all."""
     min_gap: float | None = None
     """Seconds between two detections of a keyword."""
     pre_roll: float = 0.5
-    """Seconds of audio that a detection holds from before the word."""
+    """Seconds of audio from before the word in a detection."""
     provider: str = "cpu"
 
 
 def open_detector(settings: DetectorSettings) -> Detector:
     """The detector that the settings describe.
 
-    Raises ``typer.BadParameter`` if they exclude each other, ``ModelError`` and ``ConfigError`` as ``Detector`` does.
+    Raises ``typer.BadParameter`` if they contradict each other, ``ModelError`` and ``ConfigError`` as ``Detector`` does.
     """
     if settings.threshold is not None and settings.point is not None:
         raise typer.BadParameter("give --threshold or --point, not both")
@@ -77,7 +77,7 @@ def open_detector(settings: DetectorSettings) -> Detector:
         keywords = [DEFAULT_KEYWORD]
     loaded = [load_model(keyword, provider=settings.provider) for keyword in keywords]
     loaded += [read_model(path, provider=settings.provider) for path in models]
-    # Rounded first, so that 0.07 s are 7 frames and not the 8 that floating point makes of them.
+    # Rounded first, so that 0.07 s are 7 frames and not 8 because of floating-point error.
     frames_in = SAMPLE_RATE / FeatureConfig().hop_length
     return Detector(
         loaded,

@@ -19,7 +19,7 @@ from wakeword.takes.playback import play_back
 from wakeword.takes.take import Fault, Take, TakeStream, split_at_pauses
 
 _FAULTS_IN_A_ROW = 5
-"""Rejected takes after which a recording without anybody to ask is given up."""
+"""Rejected takes after which recording without questions is given up."""
 
 
 class _Format(Enum):
@@ -29,7 +29,7 @@ class _Format(Enum):
 
 def record(
     keyword: Annotated[str, typer.Argument(help="The wake word, as it is spoken.")],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the takes; numbers go on in it.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the takes; numbering continues.")],
     count: Annotated[int, typer.Option("--count", metavar="N", min=1, help="Good takes to record.")] = 10,
     seconds: Annotated[float, typer.Option("--seconds", metavar="X", min=0.5, max=10, help="Length of a take.")] = 2.0,
     countdown: Annotated[int, typer.Option("--countdown", metavar="N", min=0, max=10, help="Count from N.")] = 3,
@@ -37,13 +37,13 @@ def record(
     file: Annotated[
         Path | None, typer.Option("--input", metavar="FILE", help="Cut takes from a recording with pauses instead.")
     ] = None,
-    audio_format: Annotated[_Format, typer.Option("--format", help="Of the files.")] = _Format.WAV,
-    yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: one take after the other.")] = False,
+    audio_format: Annotated[_Format, typer.Option("--format", help="Format of the files.")] = _Format.WAV,
+    yes: Annotated[bool, typer.Option("--yes", help="Ask no questions: one take after the other.")] = False,
 ) -> None:
-    """Record a wake word a number of times, with a countdown and a check of each take.
+    """Record a wake word several times, with a countdown and a check of each take.
 
-    A take that is too quiet, clipped, cut off or empty is played back, unless it is digital silence, and asked for
-    again. Prints the file of each good take. The microphone is open during the countdown and the take only.
+    A take that is too quiet, clipped, cut off or empty is played back, unless it is digital silence, and repeated.
+    Prints the file of each good take. The microphone is open only during the countdown and the take.
     """
     folder = TakeFolder(out, keyword, suffix=f".{audio_format.value}")
     if file is not None:
@@ -63,28 +63,28 @@ def cut_takes(file: Path, folder: TakeFolder, count: int) -> None:
     takes = split_at_pauses(read_audio(file))
     for take in takes:
         if take.fault is not None:
-            note(f"left out a word of {len(take.samples) / SAMPLE_RATE:.1f} s: {take.fault.value}")
+            note(f"skipped a word of {len(take.samples) / SAMPLE_RATE:.1f} s: {take.fault.value}")
     good = [take for take in takes if take.fault is None]
     if not good:
         raise DataError(f"{file}: expected words with pauses between them, found none that can be used")
     for take in good[:count]:
         print(folder.write(take, source=str(file), sample_rate=sample_rate), flush=True)
     if len(good) != count:
-        note(f"{len(good)} words in {file}, {count} asked for: {min(count, len(good))} written")
+        note(f"{len(good)} words in {file}, {count} requested: {min(count, len(good))} written")
 
 
 @dataclass(frozen=True)
 class RecordSettings:
-    """What is to be recorded."""
+    """What to record."""
 
     keyword: str
     count: int
-    """Good takes."""
+    """Number of good takes."""
     seconds: float
-    """Length of each."""
+    """Length of each take."""
     countdown: int
     asks: bool
-    """Whether the person is asked before each take, and what to keep."""
+    """Whether to ask before the first take, and after each take whether to keep it."""
 
 
 def record_takes(device: str | None, folder: TakeFolder, settings: RecordSettings) -> None:
@@ -107,9 +107,9 @@ class _Session:
         self._plays = True
 
     def takes(self) -> Iterator[Take]:
-        """The takes that are to be kept: fewer than were wanted if the person ends it.
+        """The takes to keep: fewer than requested if the person quits.
 
-        Raises ``DataError`` after five rejected takes in a row if nobody is asked.
+        Raises ``DataError`` after five rejected takes in a row if no questions are asked.
         """
         wanted = self._settings.count
         faults = kept = 0
@@ -124,11 +124,11 @@ class _Session:
             else:
                 note(f"{name}: {take.fault.value} ({take.level:.0f} dB)")
                 self._play(take)
-                answer = self._ask("Enter to repeat it, k to keep it all the same, q to quit ")
+                answer = self._ask("Enter to repeat it, k to keep it anyway, q to quit ")
                 keep = answer == "k"
             faults = 0 if keep else faults + 1
             if faults == _FAULTS_IN_A_ROW and not self._settings.asks and take.fault is not None:
-                raise DataError(f"{faults} takes in a row were of no use; the last: {take.fault.value}")
+                raise DataError(f"{faults} takes in a row could not be used; the last: {take.fault.value}")
             if keep:
                 kept += 1
                 yield take
@@ -151,12 +151,12 @@ class _Session:
         try:
             play_back(take)
         except AudioDeviceError as error:
-            # Reported once: recording goes on without.
+            # Reported once: recording continues without playback.
             self._plays = False
             complain(error)
 
     def _ask(self, question: str) -> str:
-        """The first letter of the answer in lower case: empty if nobody is asked, q at the end of the input."""
+        """The first letter of the answer in lower case: empty without questions, q at the end of the input."""
         if not self._settings.asks:
             return ""
         print(question, end="", file=sys.stderr, flush=True)

@@ -29,7 +29,7 @@ from wakeword.sources import FileSource, audio_files
 class _Recording(NamedTuple):
     path: Path
     inside: Path
-    """Its path inside the folder that was given, or its name if it was given itself."""
+    """Its path inside the given folder, or its name if the file itself was given."""
     size: int
     """Bytes."""
 
@@ -46,14 +46,14 @@ def scan(
         typer.Option(
             "--out",
             metavar="FILE",
-            help="Write to this file. With srt or audacity and several recordings: the folder for one file each.",
+            help="Write to this file. With srt or audacity and several recordings: a folder for one file each.",
         ),
     ] = None,
 ) -> None:
     """Find the wake words in recordings.
 
-    Folders are searched for audio files to any depth. Every recording is a stream of its own; times are seconds of
-    the recording. One that cannot be read is reported, the others are scanned, and the exit status is then 1.
+    Folders are searched for audio files to any depth. Every recording is a separate stream; times are seconds of the
+    recording. A recording that cannot be read is reported, the others are scanned, and the exit status is then 1.
     """
     scan_recordings(open_detector(DetectorSettings(keyword, model, threshold, point)), files, form, out)
 
@@ -61,13 +61,13 @@ def scan(
 def scan_recordings(detector: Detector, paths: list[Path], form: FormatName, out: Path | None) -> None:
     """Write the detections in these recordings, and in those of these folders, to ``out`` or stdout.
 
-    Raises ``ConfigError`` if that would overwrite a recording, ``typer.BadParameter`` if it cannot hold the results, and
-    at the end ``typer.Exit`` if a recording could not be read.
+    Raises ``ConfigError`` if that would overwrite a recording, ``typer.BadParameter`` if ``out`` cannot hold the results,
+    and at the end ``typer.Exit`` if a recording could not be read.
     """
     tally = _Tally()
     recordings = _find(paths, tally)
     if out is not None and out.is_file() and any(out.samefile(recording.path) for recording in recordings):
-        raise ConfigError(f"{out}: expected another file for the results, got a recording that is to be scanned")
+        raise ConfigError(f"{out}: expected another file for the results, got one of the recordings to scan")
     targets = _targets(recordings, form, out)
     rules = FORMATS[form]
     with progress("scanning", sum(recording.size for recording in recordings)) as update:
@@ -86,7 +86,7 @@ def scan_recordings(detector: Detector, paths: list[Path], form: FormatName, out
 
 
 class _Tally:
-    """What has been done, for the summary."""
+    """Counts for the summary."""
 
     def __init__(self) -> None:
         self.files = 0
@@ -98,7 +98,7 @@ class _Tally:
 
     @contextmanager
     def failures(self) -> Iterator[None]:
-        """Report a recording that cannot be read, and go on."""
+        """Report a recording that cannot be read, and continue."""
         try:
             yield
         except AudioError as error:
@@ -126,12 +126,12 @@ def _find(paths: list[Path], tally: _Tally) -> list[_Recording]:
 
 
 def _targets(recordings: list[_Recording], form: FormatName, out: Path | None) -> dict[_Recording, Path] | None:
-    """The file of each recording's detections, or ``None`` if those of all go to one place."""
+    """The file for each recording's detections, or ``None`` if all detections go to one place."""
     suffix = FORMATS[form].suffix
     if suffix is None or (len(recordings) <= 1 and (out is None or not out.is_dir())):
         return None
     if out is None:
-        raise typer.BadParameter(f"--format {form.value} is one file per recording; give a folder with --out")
+        raise typer.BadParameter(f"--format {form.value} writes one file per recording; give a folder with --out")
     targets = {recording: out / recording.inside.with_suffix(suffix) for recording in recordings}
     owners: dict[Path, Path] = {}
     for recording, target in targets.items():
@@ -143,7 +143,7 @@ def _targets(recordings: list[_Recording], form: FormatName, out: Path | None) -
 
 @contextmanager
 def _writing(target: Path | None, rules: Format) -> Iterator[Write]:
-    """A function that writes a detection in a recording to ``target`` or stdout; ``target`` appears when it is whole."""
+    """A function that writes a detection to ``target`` or stdout; ``target`` appears when it is complete."""
     if target is not None:
         with replacing(target) as temporary, temporary.open("w", encoding="utf-8", errors="backslashreplace") as stream:
             yield rules.writer(stream)

@@ -10,7 +10,7 @@ _WIDTH_OF_A_FILE = 160
 
 
 def console() -> Console:
-    """Stdout: as wide as the terminal, and wide enough for every table where it is a file or a pipe."""
+    """Stdout: as wide as the terminal, and wide enough for every table if it is a file or a pipe."""
     return Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE, highlight=False)
 
 

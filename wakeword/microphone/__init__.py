@@ -1,1 +1,1 @@
-"""Input devices through PortAudio: which there are, their blocks and clocks, and what becomes of one that goes away."""
+"""Input devices through PortAudio: their list, their blocks and clocks, and how to continue after one is lost."""

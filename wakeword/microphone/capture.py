@@ -1,4 +1,4 @@
-"""Some seconds of a device, as raw as PortAudio gives them."""
+"""A few seconds of a device, unprocessed."""
 
 import queue
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from wakeword.microphone.portaudio import PORTAUDIO, leave_open_at_exit
 # Devices begin with zeros, clicks, or an offset that fades.
 _SETTLING_SECONDS = 0.3
 _FIRST_BLOCK_SECONDS, _NEXT_BLOCK_SECONDS = 5.0, 2.0
-# ALSA's devices without hardware of their own claim 32 and more, all copies.
+# ALSA's virtual devices claim 32 and more, all copies.
 _MOST_CHANNELS = 8
 _CLOSE_SECONDS = 0.3
 
@@ -26,12 +26,12 @@ def record(
     opened: Callable[[Device], None],
     advance: Callable[[float], None],
 ) -> tuple[Device, Recording]:
-    """Record the device of that number or with that in its name, at its native rate, with all its channels.
+    """Record the device with that number or with that text in its name, at its native rate, with all its channels.
 
-    Nothing is put in the place of what is missing, unlike in ``Microphone``. ``opened`` is called when audio comes,
+    Unlike in ``Microphone``, missing audio is not replaced by silence. ``opened`` is called when the first audio arrives,
     ``advance`` with the seconds recorded so far.
 
-    Raises ``AudioDeviceError`` if PortAudio or the device is not there, cannot be opened, or delivers nothing.
+    Raises ``AudioDeviceError`` if PortAudio or the device is missing, cannot be opened, or delivers nothing.
     """
     device = PORTAUDIO.call(lambda: find_device(wanted))
     losses = Losses()
@@ -63,5 +63,5 @@ def _get(stream: InputStream, seconds: float) -> Block:
     except queue.Empty:
         raise AudioDeviceError(
             f"'{stream.device.name}' has delivered no audio for {seconds:g} s; "
-            "connect it again, or see whether the sound server suspends or mutes it"
+            "connect it again, or check whether the sound server suspends or mutes it"
         ) from None

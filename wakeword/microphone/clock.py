@@ -1,4 +1,4 @@
-"""The sample clock of a device against the clock of this machine: what is missing, and how fast it really runs."""
+"""The sample clock of a device compared with the clock of this machine: missing audio, and the real sample rate."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 
 _SECONDS_BEFORE_A_RATE = 10.0
 _MOST_POINTS = 64
-# What stamps jitter by on a busy machine stays below; a driver's lost buffer is mostly above.
+# The jitter of stamps on a busy machine is less; a buffer that a driver loses is mostly longer.
 _LEAST_PAUSE = 0.1
 
 
@@ -17,8 +17,8 @@ class Stamp(NamedTuple):
     """Number of its first frame in the stream."""
     frames: int
     captured: float
-    """Instant of its first frame, in seconds of a monotonic clock. May lie too late, by whatever held the callback up,
-    but not too early."""
+    """Time of its first frame, in seconds of a monotonic clock. Can be too late, if the callback was delayed, but not too
+    early."""
     driver: float
     """The same in seconds of the driver's clock, which is set from time to time; NaN if it gives none."""
 
@@ -34,12 +34,12 @@ class StreamClock:
         self._points: list[tuple[float, float]] = []
 
     def missing(self, stamp: Stamp) -> tuple[float, float]:
-        """Take the next block's stamp: seconds missing before it by its frame number, and by its times.
+        """Take the next block's stamp; return the seconds missing before it by its frame number, and by its times.
 
-        Losses that only the times show are those of the driver, which does not count what it loses. A block that
-        merely comes late, the driver having kept it, has an earlier time of capture and lacks nothing. Only a pause
-        that both clocks show counts: this machine's stamps are late when the callback had to wait, and the driver's
-        clock may be set, by hours on a machine that boots without one.
+        Losses that only the times show are those of the driver, which does not count what it loses. A block that is only
+        late because the driver kept it has an earlier time of capture, and nothing is missing. A pause counts only if
+        both clocks show it: this machine's stamps are late when the callback had to wait, and the driver's clock can be
+        set, by hours on a machine that boots without a clock.
         """
         before, self._before = self._before, stamp
         skipped, paused = stamp.frame, 0.0
@@ -54,7 +54,7 @@ class StreamClock:
         return skipped / self.sample_rate, paused
 
     def _note(self, captured: float, delay: float) -> None:
-        # The point of least delay of each span: what held a callback up can only add to it.
+        # The point of least delay of each span: a delayed callback can only add to it.
         points = self._points
         if not points or captured // self._span > points[-1][0] // self._span:
             points.append((captured, delay))
@@ -67,12 +67,12 @@ class StreamClock:
 
     @property
     def measured_rate(self) -> float | None:
-        """Frames per second of this machine's clock, ``None`` before 10 s are in.
+        """Frames per second of this machine's clock, ``None`` in the first 10 s.
 
         The median of the slopes between any two of at most 64 points, each that of the least delay in its span of time
         (Theil 1950, Sen 1968). With stamps that are 1 ms late on average, and a tenth of them 10 ms, simulation gives an
-        error of 2 ppm after 12 s (rms), 0.2 after a minute and 0.05 after five. What this machine's own clock is wrong
-        by comes on top.
+        error of 2 ppm after 12 s (rms), 0.2 after a minute and 0.05 after five. The error of this machine's own clock is
+        added to that.
         """
         points = np.array(tuple(self._points))
         if len(points) < 2 or points[-1, 0] - points[0, 0] < _SECONDS_BEFORE_A_RATE:

@@ -1,4 +1,4 @@
-"""Input devices: which there are, and an open stream of one."""
+"""Input devices: their list, and an open stream of one."""
 
 import contextlib
 import math
@@ -22,15 +22,15 @@ class Device:
     index: int
     name: str
     channels: int
-    """The most that it gives."""
+    """The most channels that it can record."""
     sample_rate: int
     """Its native rate, Hz."""
     default: bool
-    """Whether it is the one that the system uses when none is chosen."""
+    """Whether the system uses it when none is chosen."""
 
 
 class Block(NamedTuple):
-    """What one callback brought."""
+    """The audio of one callback."""
 
     samples: Samples
     """``(frames, channels)`` int16."""
@@ -39,7 +39,7 @@ class Block(NamedTuple):
 
 @dataclass
 class Losses:
-    """What callbacks count; may be read by any thread."""
+    """Losses counted by callbacks; may be read by any thread."""
 
     dropped_blocks: int = 0
     dropped_seconds: float = 0.0
@@ -70,16 +70,16 @@ def _device(info: dict[str, Any]) -> Device:
 
 
 def find_device(wanted: int | str | None, before: Device | None = None) -> Device:
-    """The input device of that number or with that in its name, ``None``: the default. For the PortAudio thread.
+    """The input device with that number or with that text in its name; ``None``: the default. For the PortAudio thread.
 
-    ``before`` is what it was earlier: numbers are assigned again at each scan, so one that was chosen by its number is
-    then found by its name. Raises ``AudioDeviceError`` if there is no such device, or several.
+    ``before`` is the device that was found earlier: numbers are assigned again at each scan, so a device that was chosen
+    by its number is then found by its name. Raises ``AudioDeviceError`` if there is no such device, or several.
     """
     sounddevice = sounddevice_module()
     try:
         if isinstance(wanted, int) and before is not None:
-            same = [device for device in _inputs() if _lasting(device.name) == _lasting(before.name)]
-            # Of several that are called the same, the one at the old number.
+            same = [device for device in _inputs() if _stable_name(device.name) == _stable_name(before.name)]
+            # Of several with the same name, the one with the old number.
             wanted = min(same, key=lambda device: device.index != wanted).index if same else before.name
         return _device(sounddevice.query_devices(wanted, "input"))
     except (ValueError, sounddevice.PortAudioError) as error:
@@ -88,21 +88,21 @@ def find_device(wanted: int | str | None, before: Device | None = None) -> Devic
         raise AudioDeviceError(f"could not find {what}: {error}; input devices here: {known}") from error
 
 
-def _lasting(name: str) -> str:
-    # ALSA ends a name with the card's number, another one after each plugging in: "USB Mic: Audio (hw:2,0)".
+def _stable_name(name: str) -> str:
+    # ALSA appends the card's number, which changes when the device is plugged in again: "USB Mic: Audio (hw:2,0)".
     return re.sub(r" \(hw:\d+,\d+\)$", "", name)
 
 
 class InputStream:
-    """A device that is recording. Made and closed on the PortAudio thread; ``get`` is for another.
+    """A device that is recording. Made and closed on the PortAudio thread; ``get`` is for another thread.
 
-    Opened with all channels of the device if it refuses ``channels``. Raises ``AudioDeviceError`` if it cannot be.
+    Opened with all channels of the device if it refuses ``channels``. Raises ``AudioDeviceError`` if it cannot be opened.
     """
 
     def __init__(self, device: Device, channels: int, *, block_seconds: float, max_seconds: float, losses: Losses):
         self.device = device
         self.ended = threading.Event()
-        """Set when the device has ended the stream; what came before may still be got."""
+        """Set when the device has ended the stream; ``get`` still returns the blocks from before."""
         self._losses = losses
         self._queue: queue.Queue[Block] = queue.Queue(max(2, round(max_seconds / block_seconds)))
         self._frames = 0
@@ -114,8 +114,8 @@ class InputStream:
                     device=device.index,
                     samplerate=device.sample_rate,
                     channels=self.channels,
-                    # PortAudio converts what is wider, with dither: 16 bits hold more than any microphone's range
-                    # above its own noise, at half the memory.
+                    # PortAudio converts wider samples, with dither: 16 bits hold more than any microphone's range
+                    # above its own noise, in half the memory.
                     dtype="int16",
                     blocksize=round(block_seconds * device.sample_rate),
                     callback=self._callback,
@@ -128,7 +128,7 @@ class InputStream:
                 return
         raise AudioDeviceError(
             f"could not open '{device.name}' at {device.sample_rate} Hz with {channels} channel(s): {failure}; "
-            "is it in use, or may this user not record?"
+            "is it in use, or is this user not allowed to record?"
         ) from failure
 
     def _start(self, stream: Any) -> None:
@@ -143,9 +143,9 @@ class InputStream:
     def _callback(self, data: Samples, frames: int, times: Any, status: Any) -> None:
         # Runs on the driver's thread, which must never wait: copy, stamp, enqueue, count, return.
         captured, driver = time.monotonic(), times.inputBufferAdcTime
-        held = times.currentTime - driver
-        if driver > 0 and -1 < held < 60:
-            captured -= held
+        delay = times.currentTime - driver
+        if driver > 0 and -1 < delay < 60:
+            captured -= delay
         else:  # a driver that gives no times
             captured, driver = captured - frames / self.device.sample_rate, math.nan
         block = Block(data.copy(), Stamp(self._frames, frames, captured, driver))
@@ -156,7 +156,7 @@ class InputStream:
         self._queue.put_nowait(block)
 
     def _drop_oldest(self) -> None:
-        # A tenth of the queue at once: a consumer that stays too slow misses whole sentences, not a bit of each word.
+        # A tenth of the queue together: a consumer that stays too slow misses whole sentences, not a part of each word.
         with contextlib.suppress(queue.Empty):
             for _ in range(max(1, self._queue.maxsize // 10)):
                 stamp = self._queue.get_nowait().stamp
@@ -168,7 +168,7 @@ class InputStream:
         return self._queue.get(timeout=timeout)
 
     def close(self) -> None:
-        """End it. Safe to call twice."""
+        """End the stream. Safe to call twice."""
         stream, self._stream = self._stream, None
         if stream is not None:
             PORTAUDIO.open_streams -= 1

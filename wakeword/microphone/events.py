@@ -12,27 +12,27 @@ class DeviceEvent:
 
     kind: EventKind
     """``lost``: the device is gone. ``retrying``: an attempt to open it again failed. ``resumed``: it delivers again.
-    ``paused``: it left audio out but went on. ``dropped``: the consumer was too slow."""
+    ``paused``: it skipped some audio but went on. ``dropped``: the consumer was too slow."""
     message: str
-    """For people, one line."""
+    """One line, for people."""
     seconds: float
-    """Audio that is missing: until now, or in total for ``resumed``, ``paused`` and ``dropped``."""
+    """Missing audio: until now, or in total for ``resumed``, ``paused`` and ``dropped``."""
 
 
 @dataclass(frozen=True)
 class MicrophoneStats:
-    """What a microphone has counted since it was made, and its clock's rate since it was last opened."""
+    """Losses of a microphone since it was made, and its clock's rate since it was last opened."""
 
     dropped_blocks: int
     """Blocks lost because the consumer was too slow."""
     dropped_seconds: float
     overflows: int
-    """Blocks before which the driver had lost samples, as it says."""
+    """Blocks before which the driver reported lost samples."""
     gaps: int
-    """Times that the device was gone and came back, or left out more than 0.1 s."""
+    """Number of times that the device was gone and came back, or skipped more than 0.1 s."""
     gap_seconds: float
     measured_rate: float | None
-    """Frames per second by this machine's clock, ``None`` before 10 s are in; ``StreamClock.measured_rate`` says how
-    well that is known."""
+    """Frames per second by this machine's clock, ``None`` in the first 10 s; for its accuracy see
+    ``StreamClock.measured_rate``."""
     drift_ppm: float | None
-    """How much faster the device runs than the rate that it names, in millionths."""
+    """How much faster the device runs than its nominal rate, in millionths."""

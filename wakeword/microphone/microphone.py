@@ -1,4 +1,4 @@
-"""Microphones: a device as a lasting source of audio, through losses and returns."""
+"""Microphones: a device as a source of audio that continues after the device was lost."""
 
 import logging
 import math
@@ -29,24 +29,24 @@ _FIRST_BLOCK_SECONDS = 5.0
 _CLOSE_SECONDS = 0.3
 _POLL_SECONDS = 0.1
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
-# Longer than the window of any usual model, so that none hears both sides of a gap.
+# Longer than the window of any usual model, so that no window contains both sides of a gap.
 _MOST_SILENCE = 2.0
 
 
 class Microphone:
     """An input device, at its native sample rate. A context manager: the device is open inside ``with``.
 
-    ``device`` is a number, a part of a name, or ``None`` for the system's default. ``channels`` is what is asked of
-    the device; one that cannot give it is opened with all that it has. ``watchdog`` is the silence, in seconds,
-    after which a device that delivers no blocks counts as gone: a microphone that vanishes may simply stop, with
-    no callback and no error. Of audio that the consumer is too slow for, the last ``max_seconds`` are kept.
+    ``device`` is a number, a part of a name, or ``None`` for the system's default. ``channels`` is the number requested
+    from the device; a device that does not support it is opened with all its channels. ``watchdog`` is the time, in
+    seconds, after which a device that delivers no blocks counts as gone: a microphone that is disconnected can simply
+    stop, with no callback and no error. If the consumer is too slow, the last ``max_seconds`` of audio are kept.
 
-    With ``reconnect``, a device that goes away is waited for without limit, and ``blocks`` goes on when it is back. Every
-    attempt restarts PortAudio, which ends all other streams that this process has opened through PortAudio
-    other than by ``Microphone``. ``on_event`` is called with losses, on the thread that iterates over ``blocks``.
+    With ``reconnect``, a device that goes away is waited for without limit, and ``blocks`` continues when it is back.
+    Every attempt restarts PortAudio, which ends all streams that this process has opened through PortAudio other than
+    by ``Microphone``. ``on_event`` is called with losses, on the thread that iterates over ``blocks``.
 
-    Raises ``AudioDeviceError`` if PortAudio is missing, the device is not there or cannot be opened, and, without
-    ``reconnect``, from ``blocks`` when it goes away.
+    Raises ``AudioDeviceError`` if PortAudio or the device is missing or cannot be opened, and, without ``reconnect``,
+    from ``blocks`` when the device goes away.
     """
 
     def __init__(
@@ -69,9 +69,9 @@ class Microphone:
         self._device = PORTAUDIO.call(lambda: find_device(device))
         self.name = self._device.name
         self.sample_rate = self._device.sample_rate
-        """Of all blocks, also if the device comes back at another rate."""
+        """Sample rate of all blocks, Hz, even if the device comes back at another rate."""
         self.channels = min(channels, self._device.channels)
-        """Of all blocks, once the microphone is open."""
+        """Channels of all blocks, once the microphone is open."""
         self._losses = Losses()
         self._gaps = 0
         self._gap_seconds = 0.0
@@ -86,12 +86,12 @@ class Microphone:
 
     @property
     def overflows(self) -> int:
-        """Blocks before which the driver itself had lost samples."""
+        """Blocks before which the driver reported lost samples."""
         return self._losses.overflows
 
     @property
     def stats(self) -> MicrophoneStats:
-        """All that has been counted; may be asked by any thread."""
+        """All that has been counted; may be read by any thread."""
         clock, losses = self._clock, self._losses
         rate = clock.measured_rate
         return MicrophoneStats(
@@ -106,7 +106,7 @@ class Microphone:
         stream = PORTAUDIO.call(partial(self._open, self._device), undo=InputStream.close)
         self.channels = stream.channels
         self._closed.clear()
-        self._heard_until = time.monotonic()
+        self._captured_until = time.monotonic()
         self._use(stream)
         return self
 
@@ -125,7 +125,7 @@ class Microphone:
         return self._open(find_device(self._wanted, self._device))
 
     def _use(self, stream: InputStream) -> None:
-        # Needs no lock, which a signal's handler could wait for in vain: ``close`` sets the event before it looks.
+        # Without a lock, on which a signal handler could deadlock: ``close`` sets the event before it reads the stream.
         self._stream = stream
         if self._closed.is_set():
             PORTAUDIO.submit(stream.close)
@@ -143,11 +143,11 @@ class Microphone:
     def blocks(self) -> Iterator[Samples]:
         """Blocks of ``(samples, channels)`` int16, until ``close`` is called.
 
-        In the place of what is missing comes silence of the same length, but at most 2 s, and 2 s after the device was
-        gone: so no window of a shorter model hears as one what was spoken before and after.
+        Missing audio is replaced by silence of the same length, but at most 2 s, and by 2 s after the device was gone: so
+        no window of a shorter model contains speech from both before and after the gap.
 
-        Raises ``AudioDeviceError`` if the microphone is not open and, without ``reconnect``, if it ends its stream or
-        delivers nothing for the watchdog's time.
+        Raises ``AudioDeviceError`` if the microphone is not open and, without ``reconnect``, if the device ends its stream
+        or delivers nothing for the watchdog's time.
         """
         if self._closed.is_set():
             raise AudioDeviceError("expected an open microphone, got a closed one; use it inside a with statement")
@@ -172,7 +172,7 @@ class Microphone:
         """The next block, or ``None`` if the microphone was closed."""
         stream = self._stream
         patience = self._watchdog if self._delivered else max(self._watchdog, _FIRST_BLOCK_SECONDS)
-        # Waits are counted, not clocked: a process that was stopped for a while has not missed the device.
+        # Waits are counted, not timed: a process that was stopped for a while must not count as a lost device.
         for _ in range(math.ceil(patience / _POLL_SECONDS)):
             ended = stream.ended.is_set()
             try:
@@ -189,22 +189,22 @@ class Microphone:
         raise AudioDeviceError(f"'{self.name}' has delivered no audio for {patience:g} s; is it still connected?")
 
     def _missing(self, block: Block) -> float:
-        """Count and report what is missing before this block; seconds of silence to insert for it."""
+        """Count and report audio missing before this block; return the seconds of silence to insert for it."""
         dropped, paused = self._clock.missing(block.stamp)
-        self._heard_until = block.stamp.captured + block.stamp.frames / self._device.sample_rate
+        self._captured_until = block.stamp.captured + block.stamp.frames / self._device.sample_rate
         if paused:
             self._gaps += 1
             self._gap_seconds += paused
-            self._tell("paused", f"'{self.name}' has left out {paused:.1f} s of audio", paused)
+            self._report("paused", f"'{self.name}' has skipped {paused:.1f} s of audio", paused)
         if dropped:
-            self._tell("dropped", f"{dropped:.1f} s of audio were dropped; this program takes it too slowly", dropped)
+            self._report("dropped", f"{dropped:.1f} s of audio were dropped; this program reads too slowly", dropped)
         return min(dropped + paused, _MOST_SILENCE)
 
     def _resumed(self, loss: AudioDeviceError) -> Block | None:
-        """Try until the device delivers again: its first block, or ``None`` if the microphone was closed."""
-        heard_until = self._heard_until
+        """Try until the device delivers again; return its first block, or ``None`` if the microphone was closed."""
+        captured_until = self._captured_until
         pause = _FIRST_PAUSE
-        self._tell("lost", str(loss), time.monotonic() - heard_until)
+        self._report("lost", str(loss), time.monotonic() - captured_until)
         while not self._closed.wait(pause):
             pause = min(2 * pause, _LONGEST_PAUSE)
             try:
@@ -214,33 +214,33 @@ class Microphone:
             except AudioDeviceError as error:
                 if not self._closed.is_set():
                     message = f"{error}; trying again in {pause:g} s"
-                    self._tell("retrying", message, time.monotonic() - heard_until)
+                    self._report("retrying", message, time.monotonic() - captured_until)
                 continue
             if block is not None:
                 self._missing(block)
-                gap = max(0.0, block.stamp.captured - heard_until)
+                gap = max(0.0, block.stamp.captured - captured_until)
                 self._gaps += 1
                 self._gap_seconds += gap
-                self._tell("resumed", f"'{self.name}' is back after {gap:.1f} s", gap)
+                self._report("resumed", f"'{self.name}' is back after {gap:.1f} s", gap)
             return block
         return None
 
-    def _tell(self, kind: EventKind, message: str, seconds: float) -> None:
+    def _report(self, kind: EventKind, message: str, seconds: float) -> None:
         if self._on_event is not None:
             self._on_event(DeviceEvent(kind, message, seconds))
 
     def _fitted(self, samples: Samples) -> Samples:
-        """``(n, channels)`` of the device's rate and channels -> ``(n, channels)`` of those that were promised."""
+        """``(n, channels)`` at the device's rate and channels -> ``(n, channels)`` at those of this microphone."""
         if samples.shape[1] != self.channels:
-            # A device may come back with others: what is too much is left out, what lacks is repeated.
+            # A device can come back with another number of channels: drop the extra ones, repeat to fill missing ones.
             samples = np.take(samples, np.arange(self.channels) % samples.shape[1], axis=1)
         if self._resampler is not None:
             samples = self._resampler.resample_chunk(samples)
         return samples
 
     def close(self) -> None:
-        """Close the device and end ``blocks``; never waits long, even if its driver hangs. Safe to call twice, by any
-        thread, and in a signal's handler."""
+        """Close the device and end ``blocks``; never waits long, even if its driver hangs. Safe to call twice, from any
+        thread, and in a signal handler."""
         if self._closed.is_set():
             return
         self._closed.set()

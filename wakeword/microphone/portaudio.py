@@ -1,4 +1,4 @@
-"""The PortAudio of this process, which must not be called by two threads at once, and whose calls may hang."""
+"""The PortAudio of this process, which only one thread may call at a time, and whose calls can hang."""
 
 import atexit
 import math
@@ -32,21 +32,21 @@ def sounddevice_module() -> Any:
 
 
 class PortAudioThread:
-    """Makes one call after the other, on a thread of its own that may be left behind.
+    """Makes one call after the other, on a separate daemon thread.
 
-    PortAudio waits for a hanging driver without limit, with the interpreter's signals held back. So callers wait with a
-    limit; a call that they gave up ends when the driver answers again, and later calls wait for that.
+    PortAudio waits for a hanging driver without limit, and meanwhile Python cannot handle signals. So callers wait with a
+    limit; an abandoned call ends when the driver answers again, and later calls wait for that.
     """
 
     def __init__(self) -> None:
         self.open_streams = 0
-        """Counted by what is called here."""
+        """Counted by the calls made here."""
         self._calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._starting = threading.RLock()
         self._thread: threading.Thread | None = None
 
     def submit(self, call: Callable[[], _Result]) -> Future[_Result]:
-        """Have ``call`` called after all calls before it."""
+        """Queue ``call`` after all earlier calls."""
         future: Future[_Result] = Future()
 
         def run() -> None:
@@ -58,7 +58,7 @@ class PortAudioThread:
 
         self._calls.put(run)
         with self._starting:
-            # After a fork it is there, but does not run.
+            # After a fork the thread exists but does not run.
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._run, name="wakeword-portaudio", daemon=True)
                 self._thread.start()
@@ -75,8 +75,8 @@ class PortAudioThread:
         cancelled: threading.Event | None = None,
         undo: Callable[[_Result], None] = lambda result: None,
     ) -> _Result:
-        """What ``call`` returns or raises. Raises ``AudioDeviceError`` after 10 s, or when ``cancelled`` is set. If
-        the call succeeds after its caller has gone, by this or by a signal, ``undo`` gets its result."""
+        """Make ``call``; return or raise what it does. Raises ``AudioDeviceError`` after 10 s, or when ``cancelled`` is
+        set. If the call succeeds after its caller has given up, for this reason or a signal, ``undo`` gets its result."""
         future = self.submit(call)
         try:
             for _ in range(math.ceil(_ANSWER_SECONDS / _POLL_SECONDS)):
@@ -95,9 +95,9 @@ class PortAudioThread:
             raise
 
     def rescan(self) -> None:
-        """Have PortAudio look for devices again, which it does only when it starts. To be called on this thread.
+        """Restart PortAudio, which looks for devices only when it starts. Call it on this thread.
 
-        This closes every stream of the process, so it does nothing while another of ours is open.
+        This closes every stream of the process, so it does nothing while another stream of this class is open.
         """
         sounddevice = sounddevice_module()
         if self.open_streams:
@@ -111,9 +111,9 @@ class PortAudioThread:
 
 
 PORTAUDIO = PortAudioThread()
-"""The only one, whatever number of microphones there are, as there is one PortAudio in a process."""
+"""The only instance, for all microphones, as there is one PortAudio in a process."""
 
 
 def leave_open_at_exit() -> None:
-    """At exit sounddevice closes PortAudio, which would wait for a hanging driver again, without limit."""
+    """Do not close PortAudio at exit, as sounddevice does: that would wait for a hanging driver without limit."""
     atexit.unregister(getattr(sys.modules.get("sounddevice"), "_exit_handler", None))  # type: ignore[arg-type]

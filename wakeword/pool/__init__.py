@@ -1,1 +1,1 @@
-"""Many streams that share the calls of one network."""
+"""Many streams that share one network's calls."""

@@ -1,4 +1,4 @@
-"""``StreamScorer`` for many streams at once: one call of the graph advances the windows of several of them."""
+"""``StreamScorer`` for many streams: one call of the graph advances the windows of several of them."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,46 +12,46 @@ from wakeword.types import Array
 class BatchScorer:
     """Scores the windows of one model over streams that each hold a slot.
 
-    The windows under way of every stream are staggered as in ``StreamScorer``. One call has the rows of
-    several streams, the oldest of each first, and their frames one after the other in its ``frames``; the picks give each
-    row those of its own stream. The product of picks and frames grows with the square of the streams in a call, and what a
-    call costs by itself is soon shared enough: on a CPU 4 to 12 streams were best, and 64 worse than one
-    (two steps a hop, 96 units).
+    The windows in progress of every stream are staggered as in ``StreamScorer``. One call has the rows of several
+    streams, the oldest of each first, and their frames one after the other in its ``frames``; the picks give each row the
+    frames of its own stream. The product of picks and frames grows with the square of the number of streams in a call,
+    and the fixed cost of a call is small once a few streams share it: on a CPU 4 to 12 streams were best, and 64 worse
+    than one (two steps per hop, 96 units).
     """
 
     def __init__(self, model: Model, *, hop: int, batch: int) -> None:
-        """``batch``: streams in one call, at most. Raises ``ConfigError`` for a hop that the model cannot take."""
+        """``batch``: largest number of streams in one call. Raises ``ConfigError`` for a hop that the model cannot take."""
         self._model, self._hop = model, hop
         self._rows, late = staggered_rows(model, hop)
         self.phase = hop - late
         """Frames from the start of a stream to the end of its first hop; all others span ``hop`` frames."""
         self._late_steps = late // model.card.stack
         self._begun = model.start(1, late=self._late_steps)
-        # State of the rows under way, (rows - 1, slots, width): the row that begins is always the same.
+        # State of the rows in progress, (rows - 1, slots, width): a new row always has the same state.
         self._states: State = tuple(np.zeros((self._rows - 1, 0, width), np.float32) for width in model.widths)
-        # The windows that end before the first one is complete: their scores are not wanted.
-        self._unasked: list[int] = []
-        # Halves, so that any number of streams is made up of a few sizes.
+        # For each slot, the calls before its first complete window: their logits are not returned.
+        self._skipped: list[int] = []
+        # Repeatedly halved, so that a few sizes add up to any number of streams.
         self._sizes = [batch >> i for i in range(batch.bit_length())]
         self._calls: dict[int, _Call] = {}
 
     def grow(self, slots: int) -> None:
         """Make room for ``slots`` slots."""
-        more = slots - len(self._unasked)
+        more = slots - len(self._skipped)
         self._states = tuple(np.pad(part, ((0, 0), (0, more), (0, 0))) for part in self._states)
-        self._unasked += [0] * more
+        self._skipped += [0] * more
 
     def reset(self, slot: int) -> None:
         """Begin a new stream in a slot."""
         for part, begun in zip(self._states, self._begun, strict=True):
             part[:, slot] = begun[0]
-        self._unasked[slot] = self._rows - 1
+        self._skipped[slot] = self._rows - 1
 
     def advance(self, slots: Sequence[int], frames: Array) -> list[float | None]:
         """Advance streams by one hop: the logit of the window that ends for each, ``None`` before its first one.
 
-        ``frames`` are ``(streams, hop, n_mfcc)``. Those of the first hop before its ``phase`` last are not looked at, but
-        are to be finite.
+        ``frames`` are ``(streams, hop, n_mfcc)``. In a stream's first hop only the last ``phase`` frames are used, but all
+        must be finite.
         """
         logits: list[float] = []
         for size in self._sizes:
@@ -66,12 +66,12 @@ class BatchScorer:
                 for part, rows in zip(self._states, call.next_states, strict=True):
                     part[:, chosen] = rows[1:]
                 logits += call.logit[:size].tolist()
-        return [self._asked(slot, logit) for slot, logit in zip(slots, logits, strict=True)]
+        return [self._complete(slot, logit) for slot, logit in zip(slots, logits, strict=True)]
 
-    def _asked(self, slot: int, logit: float) -> float | None:
-        if not self._unasked[slot]:
+    def _complete(self, slot: int, logit: float) -> float | None:
+        if not self._skipped[slot]:
             return logit
-        self._unasked[slot] -= 1
+        self._skipped[slot] -= 1
         return None
 
     def _call(self, size: int) -> "_Call":
@@ -87,7 +87,7 @@ class _Call:
         steps = hop // model.card.stack
         self.frames: Array = np.zeros((size, hop, model.card.features.n_mfcc), np.float32)
         self.logit: Array = np.zeros(rows * size, np.float32)
-        # Seen as (rows, streams, width), oldest row first. The last row of the input is that of the window that begins.
+        # Viewed as (rows, streams, width), oldest row first. The last row of the input is that of the new window.
         self.states: State = tuple(np.repeat(np.repeat(part, rows, axis=0), size, axis=1) for part in begun)
         self.next_states: State = tuple(np.zeros_like(part) for part in self.states)
         picks: Array = np.zeros((steps, rows, size, size, steps), np.float32)

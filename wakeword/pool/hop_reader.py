@@ -12,18 +12,18 @@ from wakeword.reading import StreamAudio
 from wakeword.types import Array
 
 PIECE = SAMPLE_RATE // 4
-"""Samples that ``HopReader.push`` may bring at once: a pool keeps that much for each of many streams."""
+"""Most samples in one ``HopReader.push``: a pool keeps that much for each of many streams."""
 
 _CONFIG = FeatureConfig()
 
 
 class HopReader:
-    """The hops of one stream: which is due, and what its scores mean. ``audio`` is the stream.
+    """The hops of one stream: which is due, and which of its scores are detections. ``audio`` is the stream.
 
-    A hop ends where a window of some keyword ends: at ``phases`` in frames, ascending and at most ``hop``, and every
-    ``hop`` frames after each. A scorer calls ``read``, and if that is not 0, takes ``signal``, gives every keyword of the
-    phase ``turn`` its score with ``take``, and calls ``conclude``. If ``fresh`` is set, the scores of the stream begin
-    with that hop.
+    A hop ends where a window of any keyword ends: at ``phases`` in frames, ascending and at most ``hop``, and every
+    ``hop`` frames after each. A scorer calls ``read``, and if that is not 0, it scores ``signal``, passes the score of
+    every keyword of phase number ``turn`` to ``take``, and calls ``conclude``. If ``fresh`` is set, the scores of the
+    stream begin with that hop.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class HopReader:
     ) -> None:
         self.audio = StreamAudio(keywords, pre_roll=pre_roll, piece=PIECE, gate=gate)
         self.slot: int | None = None
-        """Where the scorer keeps what belongs to this stream."""
+        """Where the scorer keeps this stream's state."""
         self._phases, self._hop = phases, hop
         self.reset()
 
@@ -47,7 +47,7 @@ class HopReader:
         return self.audio.length is not None
 
     def push(self, samples: Array) -> None:
-        """Append ``(n,)`` float32 samples, at most ``PIECE``, once ``read`` has nothing more to give."""
+        """Append ``(n,)`` float32 samples, at most ``PIECE``, once ``read`` has returned 0."""
         self.audio.push(samples)
 
     def finish(self) -> None:
@@ -55,7 +55,7 @@ class HopReader:
         self.audio.push(np.zeros(self.audio.finish(), np.float32))
 
     def read(self) -> int:
-        """Frames in the next hop that is to be scored; 0 if more audio is needed for it."""
+        """Frames in the next hop to score; 0 if more audio is needed for it."""
         while self.audio.end >= self.due:
             self._is_quiet = self.audio.is_quiet(self.due)
             if not self.audio.is_asleep:
@@ -68,15 +68,15 @@ class HopReader:
         return 0
 
     def signal(self) -> Array:
-        """The samples under the frames of the hop, ``(n,)``: valid until the next ``push``."""
+        """The samples of the hop's frames, ``(n,)``: valid until the next ``push``."""
         return self.audio.view(self._origin + self._frame * _CONFIG.hop_length, self.due)
 
     def take(self, keyword: KeywordWindows, score: float) -> list[Detection]:
-        """Take the score of the window that ends with the hop; the detection, if it is one."""
+        """Take the score of the window that ends with the hop; return the detection, if it is one."""
         return self.audio.take(keyword, (score,))
 
     def conclude(self) -> None:
-        """The hop was scored."""
+        """Go on to the next hop once this one is scored."""
         self.audio.sleep_if(self._is_quiet)
         self._step()
 

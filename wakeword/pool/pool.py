@@ -1,8 +1,8 @@
-"""Many streams, one network: the hops of all that are due go through it together.
+"""Many streams, one network: the due hops of all streams are scored together.
 
-The way of a block: ``PoolStream.push`` keeps it; ``DetectorPool.process`` lets each stream's ``hop_reader.HopReader`` say
-which hop is due, computes the features of all those hops together and scores them in a ``batch_scorer.BatchScorer`` for
-each keyword; the reader makes detections of the scores.
+The path of a block: ``PoolStream.push`` keeps it; ``DetectorPool.process`` asks each stream's ``hop_reader.HopReader``
+for the hop that is due, computes the features of all those hops together and scores them in a
+``batch_scorer.BatchScorer`` for each keyword; the reader turns the scores into detections.
 """
 
 import itertools
@@ -32,12 +32,12 @@ Found = list[tuple[PoolStream, Detection]]
 
 
 class DetectorPool:
-    """Listens to any number of streams at once; each is detected in as by a ``Detector`` of its own.
+    """Listens to any number of streams; the detections of each are those of a separate ``Detector``.
 
     The settings are those of ``Detector``. Streams join with ``open`` and leave with ``PoolStream.close`` at any time.
-    Audio is pushed to each as it comes, and ``process``, called every 20 to 80 ms, say, does all work that is due. It
-    works in the calling thread: one pool occupies one core at most. For a single stream a ``Detector`` costs less.
-    ``batch`` is the number of streams in one call of the network: 8 is best on a CPU, an accelerator may like more.
+    Push audio to each stream as it arrives, and call ``process`` every 20 to 80 ms, for instance: it does all work that
+    is due, in the calling thread, so one pool occupies at most one core. For a single stream a ``Detector`` costs less.
+    ``batch`` is the number of streams in one call of the network: 8 is best on a CPU, an accelerator may need more.
 
     All methods may be called from any thread at any time; a second ``process`` waits for the first. Raises
     ``ModelError`` for an unusable model and ``ConfigError`` for settings out of range.
@@ -79,7 +79,7 @@ class DetectorPool:
 
     @property
     def keywords(self) -> list[str]:
-        """The words listened for."""
+        """The words that are detected."""
         return [model.card.phrase for model in self._models]
 
     def open(
@@ -91,9 +91,9 @@ class DetectorPool:
         threshold: float | Mapping[str, float] | None = None,
         name: str | None = None,
     ) -> PoolStream:
-        """A new stream at time 0, with thresholds of its own if ``point`` or ``threshold`` is given.
+        """A new stream at time 0, with its own thresholds if ``point`` or ``threshold`` is given.
 
-        ``sample_rate`` and ``channel`` describe the blocks that it will get; errors call it by its name. Raises
+        ``sample_rate`` and ``channel`` describe the blocks that it will get; errors contain its ``name``. Raises
         ``AudioFormatError`` and ``ConfigError`` as ``Detector`` does, ``ClosedError`` after ``close``.
         """
         if self._closed:
@@ -104,21 +104,21 @@ class DetectorPool:
             self._keywords(thresholds), self._phases, hop=self._hop, pre_roll=self._pre_roll, gate=self._gate
         )
         name = f"stream {next(self._numbers)}" if name is None else name
-        stream = PoolStream(name, PcmStream(sample_rate, channel=channel), reader, announce=self._hear_of)
+        stream = PoolStream(name, PcmStream(sample_rate, channel=channel), reader, announce=self._on_announce)
         self._streams.add(stream)
-        # One that is dropped without ``close`` gives its place back too.
+        # A stream that is dropped without ``close`` frees its slot too.
         finalize(stream, self._leaving.append, reader)
         if self._closed:  # by another thread in the meantime
             stream.close()
         return stream
 
     def process(self) -> Found:
-        """Read all that was pushed to all streams before this call; the detections, those of one stream in order.
+        """Process all audio that was pushed before this call; return the detections, those of one stream in order.
 
-        Of a pool that was closed there are none.
+        A closed pool has none.
         """
         with self._lock:
-            self._let_go()
+            self._free_slots()
             began = [self._due.popleft() for _ in range(len(self._due))]
             working = began = [stream for stream in began if stream.begin()]
             found: Found = []
@@ -131,7 +131,7 @@ class DetectorPool:
                     self._score(streams, frames, self._phases[turn], found)
                 working = [stream for streams in hops.values() for stream in streams]
             void = {stream for stream in began if not stream.end()}
-            self._let_go()
+            self._free_slots()
             return [(stream, detection) for stream, detection in found if stream not in void]
 
     def close(self) -> None:
@@ -156,20 +156,20 @@ class DetectorPool:
             for model, threshold in zip(self._models, thresholds, strict=True)
         ]
 
-    def _hear_of(self, stream: PoolStream) -> None:
-        """A stream has something to do, or was closed. Called in the thread that feeds it: must not wait."""
+    def _on_announce(self, stream: PoolStream) -> None:
+        """Note that a stream has work to do, or was closed. Called in the thread that feeds it: must not wait."""
         if not stream.closed:
             self._due.append(stream)
             return
         self._leaving.append(stream.reader)
-        # The thread that holds the lock frees it.
+        # If another thread holds the lock, that thread frees the slot.
         if self._lock.acquire(blocking=False):
             try:
-                self._let_go()
+                self._free_slots()
             finally:
                 self._lock.release()
 
-    def _let_go(self) -> None:
+    def _free_slots(self) -> None:
         while self._leaving:
             reader = self._leaving.popleft()
             if reader.slot is not None:
@@ -177,7 +177,7 @@ class DetectorPool:
                 reader.slot = None
 
     def _score(self, streams: list[PoolStream], frames: int, phase: int, found: Found) -> None:
-        """Score the next hop of streams in which it has ``frames`` frames and ends at the same phase."""
+        """Score the next hop of streams for which it has ``frames`` frames and ends at the same phase."""
         readers = [stream.reader for stream in streams]
         slots = [self._slots.of(reader) for reader in readers]
         signals: Array = np.empty((len(readers), self._features.config.samples_in(frames)), np.float32)
@@ -196,7 +196,7 @@ class DetectorPool:
 
 
 class _Slots:
-    """Places for what is kept of each stream between its hops: the rows of the scorers, and the last hop of frames."""
+    """What is kept of each stream between its hops: the rows of the scorers, and the frames of the last hop."""
 
     def __init__(self, scorers: Sequence[BatchScorer], shape: tuple[int, int]) -> None:
         self._scorers = scorers
@@ -206,7 +206,7 @@ class _Slots:
         self._free: list[int] = []
 
     def of(self, reader: HopReader) -> int:
-        """The slot of a stream, reset where its scores start over."""
+        """The slot of a stream, reset if its scores start over."""
         if reader.slot is None:
             if not self._free:
                 self._grow()
@@ -220,11 +220,11 @@ class _Slots:
         return reader.slot
 
     def give_back(self, slot: int) -> None:
-        """Whose stream has left."""
+        """Free the slot of a stream that has left."""
         self._free.append(slot)
 
     def shift_in(self, slots: list[int], frames: Array) -> Array:
-        """Append ``(slots, n, n_mfcc)`` to the frames of each slot; the last hop of each, ``(slots, hop, n_mfcc)``."""
+        """Append ``(slots, n, n_mfcc)`` to the slots' frames; return the last hop of each, ``(slots, hop, n_mfcc)``."""
         if frames.shape[1] == self._recent.shape[1]:
             recent = frames
         else:

@@ -1,4 +1,4 @@
-"""One stream of a pool as its user sees it: what is pushed waits here for the pool's ``process``."""
+"""One stream of a pool as its user sees it: pushed audio waits here for the pool's ``process``."""
 
 import math
 import threading
@@ -18,36 +18,36 @@ class _Event(Enum):
 
 
 _Item = Array | tuple[_Event, float]
-"""Audio at 16 kHz, or what happens at this place in it, with the level of a suppression."""
+"""Audio at 16 kHz, or an event at this position in it, with the level of a suppression."""
 
 
 class PoolStream:
-    """A stream of audio in a ``DetectorPool``, which makes it: ``DetectorPool.open``.
+    """A stream of audio in a ``DetectorPool``, made by ``DetectorPool.open``.
 
     Nothing here waits for the network: ``push`` converts and keeps a block, ``DetectorPool.process`` does the work and
-    hands out the detections. All may be called from any thread while ``process`` runs in another; blocks are to come in
+    returns the detections. All methods may be called from any thread while ``process`` runs in another; push blocks in
     order, so from one thread at a time. A context manager.
     """
 
     def __init__(
         self, name: str, pcm: PcmStream, reader: HopReader, *, announce: Callable[["PoolStream"], None]
     ) -> None:
-        """``announce`` is called, under a lock of the stream, when ``begin`` has something to do."""
+        """``announce`` is called, while a lock of the stream is held, when ``begin`` has something to do."""
         self.name = name
-        """What errors call the stream."""
+        """The name of the stream in error messages."""
         self.closed = False
         self.reader = reader
-        """For the pool alone."""
+        """For the pool only."""
         self._pcm = pcm
         self._announce = announce
         self._lock = threading.Lock()
         self._waiting: deque[_Item] = deque()
-        # Numbers of samples since the stream was opened: pushed; pushed before this clock; read; worked through; due.
+        # Numbers of samples since the stream was opened: pushed; pushed before time 0; read; processed; due.
         self._pushed = self._start = self._read = self._done = 0
         self._due = reader.due
         self._is_announced = False
         self._resets = 0
-        # What the pool is processing.
+        # The items that the pool is processing.
         self._begun: deque[_Item] = deque()
         self._begun_resets = 0
 
@@ -61,9 +61,9 @@ class PoolStream:
 
     @property
     def waiting(self) -> float:
-        """Seconds of audio that no ``process`` has worked through: under a hop, or that much memory if none keeps up.
+        """Seconds of audio that ``process`` has not processed: under a hop, more if ``process`` does not keep up.
 
-        0 after ``flush``: all detections were handed out, so that nothing is lost by ``close``.
+        0 after ``flush`` means that all detections were returned, so that nothing is lost by ``close``.
         """
         return (self._pushed - self._done) / SAMPLE_RATE
 
@@ -78,9 +78,10 @@ class PoolStream:
         return {keyword.name: keyword.trigger.threshold for keyword in self.reader.audio.keywords}
 
     def push(self, block: Samples) -> None:
-        """Take a block of any length, ``(samples,)`` or ``(samples, channels)`` of int16, int32 or float32.
+        """Append a block of any length, ``(samples,)`` or ``(samples, channels)`` of int16, int32 or float32.
 
-        Raises ``AudioFormatError`` for anything else; the stream then stays as it was. ``ClosedError`` after ``close``.
+        Raises ``AudioFormatError`` for anything else, which leaves the stream unchanged, and ``ClosedError`` after
+        ``close``.
         """
         with self._lock:
             self._check_open()
@@ -91,39 +92,39 @@ class PoolStream:
             self._append(samples)
 
     def flush(self) -> None:
-        """End the stream as ``Detector.flush`` does and begin a new one; the detections come with ``process``."""
+        """End the stream as ``Detector.flush`` does and begin a new one; ``process`` returns the detections."""
         with self._lock:
             self._check_open()
             self._append(self._pcm.flush())
-            self._happen(_Event.FLUSH)
+            self._append_event(_Event.FLUSH)
             self._start = self._pushed
 
     def reset(self) -> None:
-        """Begin a new stream at time 0; what waits is forgotten, detections that were not handed out included."""
+        """Begin a new stream at time 0; waiting audio is dropped, and so are detections that were not returned."""
         with self._lock:
             self._check_open()
             self._pcm.reset()
             self._forget()
             self._start = self._pushed
-            self._happen(_Event.RESET)
+            self._append_event(_Event.RESET)
 
     @contextmanager
     def suppressed(self, threshold: float | None = None) -> Iterator[None]:
-        """Inside ``with``, detect nothing, or only from a higher threshold, in the audio that is pushed during it.
+        """Inside ``with``, detect nothing, or only from a higher threshold on, in the audio that is pushed meanwhile.
 
-        Applies to every window that contains any of it. May be nested; the highest counts.
+        Applies to every window that overlaps that audio. May be nested; the highest threshold counts.
         """
         level = math.inf if threshold is None else threshold
         with self._lock:
-            self._happen(_Event.SUPPRESS, level)
+            self._append_event(_Event.SUPPRESS, level)
         try:
             yield
         finally:
             with self._lock:
-                self._happen(_Event.RELEASE, level)
+                self._append_event(_Event.RELEASE, level)
 
     def close(self) -> None:
-        """Leave the pool, which frees all that is kept for the stream, waiting audio included. Never blocks."""
+        """Leave the pool and free everything that is kept for the stream, waiting audio included. Never blocks."""
         with self._lock:
             if self.closed:
                 return
@@ -138,7 +139,7 @@ class PoolStream:
         self.close()
 
     def begin(self) -> bool:
-        """For the pool: take what waits, for ``next_hop`` to read. False if the stream was closed."""
+        """For the pool: take the waiting items, for ``next_hop`` to read. False if the stream was closed."""
         with self._lock:
             self._is_announced = False
             self._begun.extend(self._waiting)
@@ -147,7 +148,7 @@ class PoolStream:
             return not self.closed
 
     def next_hop(self) -> int:
-        """For the pool: frames of the reader's next hop; 0 when all that was begun with is read."""
+        """For the pool: frames of the reader's next hop; 0 when all items taken by ``begin`` are read."""
         reader = self.reader
         while not (frames := reader.read()):
             if reader.is_ending:
@@ -166,12 +167,12 @@ class PoolStream:
         return frames
 
     def end(self) -> bool:
-        """For the pool: all was read. Whether the detections count, that is, no ``reset`` came in the meantime."""
+        """For the pool: note that all was read. False if a ``reset`` or ``close`` meanwhile made the detections invalid."""
         with self._lock:
             self._done = self._read
             self._due = self._read + self.reader.due - self.reader.audio.end
             if self._pushed >= self._due:
-                self._call()
+                self._announce_once()
             return not self.closed and self._resets == self._begun_resets
 
     def _apply(self, event: _Event, level: float) -> None:
@@ -188,19 +189,19 @@ class PoolStream:
         self._waiting.append(samples)
         self._pushed += len(samples)
         if self._pushed >= self._due:
-            self._call()
+            self._announce_once()
 
-    def _happen(self, event: _Event, level: float = 0.0) -> None:
+    def _append_event(self, event: _Event, level: float = 0.0) -> None:
         self._waiting.append((event, level))
-        self._call()
+        self._announce_once()
 
-    def _call(self) -> None:
+    def _announce_once(self) -> None:
         if not self._is_announced:
             self._is_announced = True
             self._announce(self)
 
     def _forget(self) -> None:
-        """Drop the audio that waits; a suppression that was begun holds on."""
+        """Drop the waiting audio; a suppression that has begun stays in force."""
         self._resets += 1
         self._pushed -= sum(len(item) for item in self._waiting if not isinstance(item, tuple))
         kept = [item for item in self._waiting if isinstance(item, tuple) and item[0] is not _Event.FLUSH]

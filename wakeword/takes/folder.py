@@ -1,4 +1,4 @@
-"""Takes on disk."""
+"""Storing takes on disk."""
 
 import json
 import math
@@ -15,14 +15,14 @@ from wakeword.takes.take import Take
 class TakeFolder:
     """A folder of takes, ``KEYWORD-0001.wav`` and so on, each with a JSON file of the same name.
 
-    Numbers continue after the highest that is there, so that no file is overwritten. Raises ``ConfigError`` for a keyword
+    Numbers continue after the highest existing one, so that no file is overwritten. Raises ``ConfigError`` for a keyword
     without a letter or digit, and if ``folder`` is a file.
     """
 
     def __init__(self, folder: Path, keyword: str, *, suffix: str = ".wav") -> None:
         self._name = re.sub(r"\W+", "_", keyword).strip("_")
         if not self._name:
-            raise ConfigError(f"expected a keyword of letters, got {keyword!r}")
+            raise ConfigError(f"expected a keyword with a letter or digit, got {keyword!r}")
         if folder.exists() and not folder.is_dir():
             raise ConfigError(f"{folder}: expected a folder for the takes, found a file; choose another with --out")
         self.path = folder
@@ -34,9 +34,10 @@ class TakeFolder:
         return {int(match.group(1)) for match in found if match}
 
     def write(self, take: Take, *, source: str, sample_rate: int) -> Path:
-        """Write a take that came from ``source`` at ``sample_rate``, and return the path of its audio.
+        """Write a take from ``source``, recorded at ``sample_rate``, and return the path of its audio.
 
-        The JSON file comes first: audio without it is never seen. Raises ``OSError`` if it cannot be written.
+        The JSON file is written first, so that there is never audio without it. Raises ``OSError`` if it cannot be
+        written.
         """
         path = self.path / f"{self._name}-{max(self._numbers(), default=0) + 1:04}{self._suffix}"
         content = {

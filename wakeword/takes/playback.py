@@ -12,7 +12,7 @@ from wakeword.microphone.portaudio import PORTAUDIO, sounddevice_module
 from wakeword.takes.take import Take
 
 _PIECE_SECONDS = 0.1
-"""Of a take that is handed to PortAudio at once: what a signal may have to wait for."""
+"""Length of the pieces in which a take is passed to PortAudio: the longest time that a signal may have to wait."""
 
 _Result = TypeVar("_Result")
 
@@ -20,7 +20,7 @@ _Result = TypeVar("_Result")
 def play_back(take: Take) -> None:
     """Play a take on the default output device. Raises ``AudioDeviceError`` if there is none, or it does not play.
 
-    Whatever ends it, the stream is closed when this returns or raises.
+    The stream is always closed when this returns or raises.
     """
     stream = PORTAUDIO.call(_open_output, undo=_close)
     end = _close
@@ -35,7 +35,7 @@ def play_back(take: Take) -> None:
 
 
 def _open_output() -> Any:
-    """A stream that is written to: a callback may come while the interpreter ends, and then crashes it."""
+    """A stream for writing: a stream with a callback could crash the interpreter while it ends."""
     output_stream = sounddevice_module().OutputStream
     stream = _tried(partial(output_stream, channels=1, dtype="float32", latency="high"))
     try:
@@ -47,7 +47,7 @@ def _open_output() -> Any:
 
 
 def _finish(stream: Any) -> None:
-    """Close a stream when all that was written has been heard."""
+    """Close a stream when all that was written has been played."""
     try:
         _tried(stream.stop)
     finally:

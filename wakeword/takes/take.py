@@ -1,4 +1,4 @@
-"""Takes of a spoken word: when one is recorded, what is wrong with it, and what of it is kept."""
+"""Takes of a spoken word: when one is recorded, what is wrong with it, and which part of it is kept."""
 
 import math
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from wakeword.takes.word_region import Region, locate_word
 from wakeword.types import Array, Samples
 
 COUNT_SECONDS = 0.7
-"""Between two counts: slow enough to be read, and for the click of a key to fade out."""
+"""Time between two counts: long enough to read them, and for the click of a key to fade out."""
 
 _MIN_LEVEL = -50.0
 """dB of full scale. Training varies the level of its clips from -42 dB upwards."""
@@ -27,16 +27,16 @@ _EDGE = 0.05
 _FULL_SCALE = 0.999
 _CLIPPED_IN_A_ROW = 3
 _MARGIN = 0.5
-"""Seconds that are kept before and after the word: what a window of 1 s around it may hold."""
+"""Seconds that are kept before and after the word: the most that a window of 1 s around it can contain."""
 _PAUSE = 0.35
 """Seconds of quiet between two words of a recording: longer than the gap of a stop consonant, or between two syllables."""
 _STEP = SAMPLE_RATE // 100
 
 
 class Fault(StrEnum):
-    """Why a take is of no use, and what to do."""
+    """Why a take cannot be used, and what to do."""
 
-    SILENT = "nothing but digital silence came; is the microphone muted?"
+    SILENT = "only digital silence was recorded; is the microphone muted?"
     NO_WORD = "no word stands out from the noise; speak up, come closer, or find a quieter place"
     QUIET = "it is too quiet; come closer, or turn the microphone up"
     CLIPPED = "it is clipped; step back, or turn the microphone down"
@@ -51,16 +51,16 @@ class Take:
     samples: Array
     """``(samples,)`` float32 at 16 kHz."""
     word: Region
-    """Where the word lies in them."""
+    """The position of the word in them."""
     level: float
     """Root mean square of the word, dB of full scale; minus infinity for digital silence."""
     noise: float
-    """The same of what surrounds it."""
+    """The same for the noise around it."""
     fault: Fault | None
     """``None`` if the take is good."""
 
     def trimmed(self) -> "Take":
-        """The same with at most 0.5 s before and after the word."""
+        """The same take with at most 0.5 s before and after the word."""
         margin = round(_MARGIN * SAMPLE_RATE)
         start = max(0, self.word.start - margin)
         word = Region(self.word.start - start, self.word.end - start)
@@ -68,9 +68,9 @@ class Take:
 
 
 def examine(samples: Array, *, clipped: bool = False) -> Take:
-    """A take and what is wrong with it: the gravest fault, in the order of ``Fault``.
+    """A take and what is wrong with it: the most serious fault, in the order of ``Fault``.
 
-    ``samples`` ``(n,)`` float32 at 16 kHz; ``clipped`` as ``is_clipped`` says of them at the rate they were recorded at.
+    ``samples`` ``(n,)`` float32 at 16 kHz; ``clipped`` is the result of ``is_clipped`` at the rate of the recording.
     """
     word, floor = locate_word(samples)
     level, noise = _decibels(_rms(samples[word.start : word.end])), _decibels(floor)
@@ -101,10 +101,10 @@ def _decibels(amplitude: float) -> float:
 
 
 def is_clipped(block: Samples) -> bool:
-    """Whether some samples in a row, of any channel, lie at full scale.
+    """Whether three or more samples in a row, of any channel, are at full scale.
 
-    ``(samples,)`` or ``(samples, channels)`` as ``to_mono`` takes them, at the rate they were recorded at: a resampler
-    rounds the flat tops. One sample alone may be the peak of a recording that was brought to full scale.
+    ``(samples,)`` or ``(samples, channels)`` as ``to_mono`` takes them, at the rate of the recording: a resampler rounds
+    the flat tops. A single sample may be the peak of a recording that was normalised to full scale.
     """
     channels = block.T if block.ndim == 2 else block[None]
     for channel in channels:
@@ -115,7 +115,7 @@ def is_clipped(block: Samples) -> bool:
 
 
 class TakeStream:
-    """One take out of a stream of blocks: first the counts, then the recording. Time is that of the stream's samples.
+    """One take from a stream of blocks: first the counts, then the recording. Time is counted in the stream's samples.
 
     Raises ``ConfigError`` for less than half a second.
     """
@@ -139,7 +139,7 @@ class TakeStream:
         return self._position >= self._end
 
     def push(self, block: Samples) -> list[int]:
-        """Take a block, ``(samples,)`` or ``(samples, channels)``; the counts that begin in it, 0 for the recording."""
+        """Append a block, ``(samples,)`` or ``(samples, channels)``; return the counts that begin in it, 0 for the take."""
         first, self._position = self._position, self._position + len(block)
         self._recorded.append(block[max(0, self._start - first) : max(0, self._end - first)])
         begun = [count for at, count in self._announcements if at < self._position]
@@ -147,16 +147,16 @@ class TakeStream:
         return begun
 
     def take(self) -> Take:
-        """What was recorded, examined, once the take is complete. ``AudioFormatError`` if ``to_mono`` does not take it."""
+        """The recording, examined, once the take is complete. ``AudioFormatError`` if ``to_mono`` refuses it."""
         recorded = np.concatenate(self._recorded)
         pcm = PcmStream(self._sample_rate)
         return examine(np.concatenate([pcm.push(recorded), pcm.flush()]), clipped=is_clipped(recorded))
 
 
 def split_at_pauses(samples: Array) -> list[Take]:
-    """The words of a recording in which one is repeated, with pauses of 0.35 s or more; each examined.
+    """The words of a recording in which one word is repeated, with pauses of 0.35 s or more; each examined.
 
-    ``samples`` ``(n,)`` float32 at 16 kHz. Sounds too short or too faint for a word are left out.
+    ``samples`` ``(n,)`` float32 at 16 kHz. Sounds too short or too quiet for a word are left out.
     """
     regions = _loud_regions(samples)
     ends = [0, *((a.end + b.start) // 2 for a, b in pairwise(regions)), len(samples)]
@@ -169,12 +169,12 @@ def split_at_pauses(samples: Array) -> list[Take]:
 
 
 def _loud_regions(samples: Array) -> list[Region]:
-    """Stretches that stand out from the noise, in time; quiet of less than a pause does not end one."""
+    """Stretches that are louder than the noise, in order; quiet that is shorter than a pause does not end one."""
     steps = len(samples) // _STEP
     if steps == 0:
         return []
     energy = np.square(samples[: steps * _STEP].reshape(steps, _STEP)).mean(axis=1)
-    # As in ``locate_word``, but with the loudest tenth for the loudest: one knock must not hide all words.
+    # As in ``locate_word``, but with the 95th percentile instead of the maximum: one knock must not hide all words.
     floor, top = np.percentile(energy, [10, 95])
     loud = np.flatnonzero(energy > max(top * 1e-3, math.sqrt(floor * top)))
     stretches = np.split(loud, np.flatnonzero(np.diff(loud) > _PAUSE * 100) + 1)

@@ -1,4 +1,4 @@
-"""Where the word lies in a clip."""
+"""The position of the word in a clip."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ _STEP = SAMPLE_RATE // 100
 
 @dataclass(frozen=True)
 class Region:
-    """Where the word lies in a clip, in samples."""
+    """The position of the word in a clip, in samples."""
 
     start: int
     end: int
@@ -30,7 +30,7 @@ def locate_word(samples: Array) -> tuple[Region, float]:
         return Region(0, len(samples)), 0.0
     energy = np.square(samples[: n_steps * _STEP].reshape(n_steps, _STEP)).mean(axis=1)
     floor = float(np.percentile(energy, 10))
-    # Half-way (in dB) between floor and peak where the noise is louder than 30 dB under the peak.
+    # Halfway (in dB) between floor and peak if the noise is less than 60 dB below the peak.
     threshold = max(float(energy.max()) * 1e-3, np.sqrt(floor * float(energy.max())))
     loud = np.flatnonzero(energy >= threshold)
     stretches = np.split(loud, np.flatnonzero(np.diff(loud) > 15) + 1)

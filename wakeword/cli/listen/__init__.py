@@ -1,1 +1,1 @@
-"""``wakeword listen``: the command, and what a detection sets off."""
+"""``wakeword listen``: the command, and its reactions to a detection."""

@@ -20,23 +20,23 @@ from wakeword.cli.options import (
 )
 
 _ReconnectOption = Annotated[
-    bool, typer.Option("--reconnect/--no-reconnect", help="Wait for a device that goes away, or end with 1.")
+    bool, typer.Option("--reconnect/--no-reconnect", help="Wait for a device that goes away, or exit with status 1.")
 ]
 _InputOption = Annotated[
     str | None,
-    typer.Option("--input", metavar="FILE", help="Play a file instead; - takes raw 16-bit PCM from stdin."),
+    typer.Option("--input", metavar="FILE", help="Read a file instead; - reads raw 16-bit PCM from stdin."),
 ]
 _RateOption = Annotated[
     int | None, typer.Option("--rate", help="Samples per second of the PCM from stdin. Default: 16000.")
 ]
 _ChannelsOption = Annotated[int | None, typer.Option("--channels", help="Channels of the PCM from stdin. Default: 1.")]
 _ChannelOption = Annotated[
-    int | None, typer.Option("--channel", metavar="N", min=0, help="Hear this channel, from 0. Default: the mean.")
+    int | None, typer.Option("--channel", metavar="N", min=0, help="Use this channel, from 0. Default: the mean.")
 ]
 _MinGapOption = Annotated[
     float,
     typer.Option(
-        "--min-gap", metavar="SECONDS", min=0, callback=finite, help="Report a keyword again only after so long."
+        "--min-gap", metavar="SECONDS", min=0, callback=finite, help="Report a keyword again only after this time."
     ),
 ]
 _JsonOption = Annotated[bool, typer.Option("--json", help="Print each detection as a line of JSON.")]
@@ -46,7 +46,7 @@ _ExecOption = Annotated[
 _ExecTimeoutOption = Annotated[
     float,
     typer.Option(
-        "--exec-timeout", metavar="SECONDS", min=0, callback=finite, help="End a program after so long; 0: never."
+        "--exec-timeout", metavar="SECONDS", min=0, callback=finite, help="End a program after this time; 0: never."
     ),
 ]
 _SaveOption = Annotated[
@@ -55,13 +55,13 @@ _SaveOption = Annotated[
 _SaveLimitOption = Annotated[
     float,
     typer.Option(
-        "--save-limit", metavar="MB", min=1, callback=finite, help="Delete the oldest saved ones beyond this."
+        "--save-limit", metavar="MB", min=1, callback=finite, help="Delete the oldest saved detections beyond this."
     ),
 ]
 _PreRollOption = Annotated[
     float,
     typer.Option(
-        "--pre-roll", metavar="SECONDS", min=0, max=60, callback=finite, help="Save so much from before the word."
+        "--pre-roll", metavar="SECONDS", min=0, max=60, callback=finite, help="Save this much from before the word."
     ),
 ]
 _ProviderOption = Annotated[str, typer.Option("--provider", metavar="cpu|cuda", help="Where the model runs.")]
@@ -91,8 +91,8 @@ def listen(
 
     One line on stdout for each detection, times in seconds since the start. A program of --exec finds
     WAKEWORD_KEYWORD, WAKEWORD_SCORE, WAKEWORD_START, WAKEWORD_END and, with --save, WAKEWORD_AUDIO in its environment;
-    one that runs when the listening ends is left to run. Ctrl-C, SIGTERM and the end of the input or of stdout's reader
-    end the listening with status 0.
+    programs that still run when listening ends are not stopped. Ctrl-C, SIGTERM and the end of the input or of stdout's
+    reader end the command with status 0.
     """
     run_session(
         DetectorSettings(keyword, model, threshold, point, channel, min_gap, pre_roll, provider),

@@ -1,4 +1,4 @@
-"""What ``listen --exec`` does: it runs a program at each detection and does not wait for it."""
+"""``listen --exec``: running a program at each detection without waiting for it."""
 
 import os
 import shlex
@@ -21,7 +21,7 @@ from wakeword.detection import Detection
 from wakeword.errors import ConfigError
 
 MAX_RUNNING = 16
-"""Programs that may run at a time; those that never end must not pile up for days."""
+"""Programs that may run at the same time; programs that never end must not accumulate for days."""
 _SECONDS_FOR_SAVING = 2.0
 _SECONDS_TO_END = 1.0
 
@@ -31,9 +31,9 @@ class Runner:
 
     ``command`` is split as a shell would. The program finds ``WAKEWORD_KEYWORD``, ``WAKEWORD_SCORE``,
     ``WAKEWORD_START`` and ``WAKEWORD_END`` (seconds) in its environment, and ``WAKEWORD_AUDIO`` if the audio is saved
-    by then. After ``timeout`` seconds (0: never) it is ended, with all that it has started in its process group. Its
-    output goes to stderr. Raises ``typer.BadParameter`` for an empty or unfinished command and ``ConfigError`` if
-    there is no such program.
+    by then. After ``timeout`` seconds (0: never) it is ended, with all processes in its process group. Its output goes to
+    stderr. Raises ``typer.BadParameter`` for an empty command or an unclosed quote and ``ConfigError`` if there is no such
+    program.
     """
 
     def __init__(self, command: str, *, timeout: float) -> None:
@@ -44,9 +44,11 @@ class Runner:
         if not self._arguments:
             raise typer.BadParameter("--exec: expected a command, got an empty one")
         if shutil.which(self._arguments[0]) is None:
-            raise ConfigError(f"--exec: there is no program {self._arguments[0]!r} that can be run; check its path")
+            raise ConfigError(
+                f"--exec: expected an executable program, found no {self._arguments[0]!r}; check its path"
+            )
         self._timeout = timeout or None
-        # Every program gets the umask of now: another thread may set that of the process for an instant.
+        # Every program gets the present umask: another thread can change that of the process for a moment.
         self._umask = os.umask(0)
         os.umask(self._umask)
         self._places = threading.Semaphore(MAX_RUNNING)
@@ -54,7 +56,7 @@ class Runner:
         self._skipped = False
 
     def run(self, detection: Detection, saved: Future[Path | None] | None) -> None:
-        """Run the program for a detection; its audio is, or is being, ``saved``."""
+        """Run the program for a detection; ``saved`` is the path of its audio, which may still be being saved."""
         if not self._places.acquire(blocking=False):
             if not self._skipped:
                 complain(f"--exec skipped: {MAX_RUNNING} of its programs are still running")
@@ -69,7 +71,7 @@ class Runner:
         ).start()
 
     def close(self, seconds_left: Callable[[], float | None]) -> None:
-        """Wait until the last programs are started, or for the seconds that are left. Those that run are left to run."""
+        """Wait until the last programs are started, or for the seconds that are left. Running programs are not stopped."""
         while any(not one.done() for one in self._starting) and seconds_left() != 0:
             time.sleep(0.01)
 
@@ -107,8 +109,8 @@ class Runner:
             "WAKEWORD_END": str(detection.end),
             **({} if audio is None else {"WAKEWORD_AUDIO": str(audio)}),
         }
-        # Its output goes to stderr, so that stdout holds detections only. A session of its own keeps Ctrl-C, which
-        # ends the listening, from it.
+        # Its output goes to stderr, so that stdout has only detections. In a separate session it does not receive the
+        # Ctrl-C that ends listening.
         return subprocess.Popen(
             self._arguments,
             env=environment,
@@ -121,11 +123,11 @@ class Runner:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a program that leads a session of its own, and whatever it started there."""
+    """End a program that leads its own session, and everything it started there."""
     if sys.platform == "win32":
         process.kill()
     else:
-        # Not waited for in between: until then no other process gets its number.
+        # Not waited for in between: until then no other process can get its process ID.
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGTERM)
             time.sleep(_SECONDS_TO_END)

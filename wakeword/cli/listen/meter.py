@@ -16,7 +16,7 @@ from wakeword.microphone.microphone import Microphone
 from wakeword.types import Samples
 
 _REFRESH_SECONDS = 0.1
-# A word lifts the score for a few hops only; the bar falls slowly, so that the eye sees it.
+# A word raises the score for only a few hops; the bar falls slowly, so that it can be seen.
 _FALL = 0.9
 _SILENCE_DB = -80.0
 
@@ -28,7 +28,7 @@ class Meter:
         self._detector = detector
         self._held = dict.fromkeys(detector.keywords, 0.0)
         self._drawn = 0.0
-        # Rich would send redirected output to stderr, which is right only where both are the same screen.
+        # Rich would send redirected output to stderr, which is right only if both are the same screen.
         self._live = Live(
             console=Console(stderr=True), auto_refresh=False, transient=True, redirect_stdout=sys.stdout.isatty()
         )
@@ -41,7 +41,7 @@ class Meter:
         self._live.stop()
 
     def update(self, block: Samples, microphone: Microphone | None) -> None:
-        """Take the newest block, and the microphone if it comes from one; draw if it is time to."""
+        """Take the newest block, and the microphone if it comes from one; draw if the last drawing is old enough."""
         for keyword, score in self._detector.scores.items():
             self._held[keyword] = max(self._held[keyword], score)
         now = time.monotonic()
@@ -64,7 +64,7 @@ class Meter:
 
 
 def describe(stats: MicrophoneStats) -> str:
-    """What a microphone has counted, in a few words."""
+    """A microphone's losses and drift, in a few words."""
     lost = stats.dropped_blocks + stats.overflows
     gaps = f"{stats.gaps} gap(s), {stats.gap_seconds:.1f} s" if stats.gaps else "no gap"
     drift = "" if stats.drift_ppm is None else f", clock {stats.drift_ppm:+.0f} ppm"

@@ -1,4 +1,4 @@
-"""What looks at each block while ``listen`` listens: the meter on a terminal, elsewhere a watch for lost audio."""
+"""Watching each block during ``listen``: a meter on a terminal, elsewhere warnings about lost audio."""
 
 import sys
 import time
@@ -19,7 +19,7 @@ def monitoring(detector: Detector, source: AudioSource) -> Iterator[Callable[[Sa
     """A function to call with each block of ``source``."""
     microphone = source if isinstance(source, Microphone) else None
     if sys.stderr.isatty():
-        # Its import takes 30 ms, for which a service without a terminal need not wait.
+        # Its import takes 30 ms, and a service without a terminal does not need it.
         from wakeword.cli.listen.meter import Meter
 
         with Meter(detector) as meter:
@@ -39,7 +39,7 @@ class LossWarning:
         self._not_before = 0.0
 
     def update(self, block: Samples) -> None:
-        """To be called with each block."""
+        """Call this with each block."""
         lost = self._microphone.dropped_blocks + self._microphone.overflows
         if lost > self._reported and time.monotonic() >= self._not_before:
             self._reported = lost

@@ -9,10 +9,10 @@ from wakeword.detection import Detection
 
 
 class DetectionLines:
-    """Prints detections on stdout, each at once, as long as they are read.
+    """Prints detections on stdout, each immediately, as long as there is a reader.
 
-    A reader that has read enough, such as ``head -1``, is no failure. Raises ``OSError`` if a line cannot be written for
-    another reason, such as a full disk.
+    A reader that stops, such as ``head -1``, is not an error. Raises ``OSError`` if a line cannot be written for another
+    reason, such as a full disk.
     """
 
     def __init__(self, form: FormatName) -> None:
@@ -25,12 +25,12 @@ class DetectionLines:
             try:
                 self._poll = select.poll()
                 self._poll.register(self._stream.fileno(), 0)
-            except (OSError, ValueError):  # no file of the system, as under a test
+            except (OSError, ValueError):  # not a real file, as in a test
                 self._poll = None
 
     @property
     def wanted(self) -> bool:
-        """Whether the lines may still be read; known before one is printed, where the system can say."""
+        """Whether there may still be a reader; known before a line is printed if the system has ``poll``."""
         if self._poll is not None and not self._reader_left and self._poll.poll(0):
             self._leave()
         return not self._reader_left
@@ -46,7 +46,7 @@ class DetectionLines:
 
     def _leave(self) -> None:
         self._reader_left = True
-        # What could not be written is still in Python's buffer, which is flushed once more at exit.
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, self._stream.fileno())
-        os.close(nowhere)
+        # The unwritten text is still in Python's buffer, which is flushed again at exit.
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, self._stream.fileno())
+        os.close(null)

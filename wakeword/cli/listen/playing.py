@@ -1,4 +1,4 @@
-"""Sources that a command looks into, and can end, while the detector reads them."""
+"""Sources that a command can watch and end while the detector reads them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,9 +11,9 @@ from wakeword.types import Samples
 
 
 class Watched:
-    """A source whose blocks are shown to ``watch`` on their way, with a count of the seconds so far.
+    """A source whose blocks are passed to ``watch`` first, with a count of the seconds so far.
 
-    It ends when its own source does, at one of the signals ``stop``, or when ``watch`` says ``False``.
+    It ends when its own source does, at one of the signals ``stop``, or when ``watch`` returns ``False``.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Watched:
 
 @contextmanager
 def naming(path: Path | str) -> Iterator[None]:
-    """Put the file's name before complaints about its samples, which know nothing of files."""
+    """Put the file's name before errors about its samples, which do not contain it."""
     try:
         yield
     except AudioFormatError as error:

@@ -1,4 +1,4 @@
-"""What a detection sets off beside its line: a program to run, files to keep."""
+"""Reactions to a detection in addition to its line: running a program, saving files."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,31 +11,31 @@ from wakeword.cli.listen.stopping import StopSignals
 from wakeword.detection import Detection
 
 _SECONDS_WAITING_TO_BE_SAVED = 400
-"""Of audio, in all detections that wait for the disk."""
+"""Total audio of the detections that wait for the disk."""
 _MIN_WAITING = 8
 
 
 @dataclass(frozen=True)
 class ReactionSettings:
-    """What is to be done at a detection."""
+    """What to do at a detection."""
 
     command: str | None
-    """To run, without a shell."""
+    """The program to run, without a shell."""
     exec_timeout: float
-    """Seconds; 0: none."""
+    """Seconds after which the program is ended; 0: never."""
     save: Path | None
     """The folder for audio and data."""
     save_limit: float
     """Megabytes."""
     pre_roll: float
-    """Seconds of audio that a detection holds from before the word."""
+    """Seconds of audio from before the word in a detection."""
 
 
 class Reactions:
-    """What ``listen`` does at a detection beside printing it, without waiting. A failure is reported; listening goes on.
+    """What ``listen`` does at a detection in addition to printing it. Errors are reported, and listening continues.
 
-    A context manager that waits, when it is left, until all is saved and the last programs are started; ``seconds_left``
-    says for how long it may, ``None`` for as long as it takes.
+    A context manager: on exit it waits until all is saved and the last programs are started, but at most for the result
+    of ``seconds_left``; ``None``: without limit.
     """
 
     def __init__(self, run: Runner | None, save: Saver | None, *, seconds_left: Callable[[], float | None]) -> None:
@@ -59,11 +59,11 @@ class Reactions:
 
 
 def open_reactions(settings: ReactionSettings, stop: StopSignals, *, live: bool) -> Reactions:
-    """The reactions, which may take as long as ``stop`` leaves; a ``live`` source does not wait for the disk.
+    """The reactions, which may take as long as ``stop`` allows; a ``live`` source does not wait for the disk.
 
     Raises ``typer.BadParameter`` and ``ConfigError`` as ``Runner`` and ``SavedPairs`` do.
     """
-    # All errors first, then the thread of the saver.
+    # Everything that can fail first, then the thread of the saver.
     run = None if settings.command is None else Runner(settings.command, timeout=settings.exec_timeout)
     pairs = None if settings.save is None else SavedPairs(settings.save, round(1e6 * settings.save_limit))
     most_waiting = max(_MIN_WAITING, round(_SECONDS_WAITING_TO_BE_SAVED / (1 + settings.pre_roll)))

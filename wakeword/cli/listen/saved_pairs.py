@@ -1,4 +1,4 @@
-"""A folder of saved detections: pairs of an audio file and a JSON file, up to so many bytes in all."""
+"""A folder of saved detections: pairs of an audio file and a JSON file, with a limit on their total size."""
 
 import json
 import os
@@ -15,24 +15,24 @@ from wakeword.detection import Detection
 from wakeword.errors import ConfigError
 from wakeword.files import replacing
 
-# <keyword>-<time of the detection, UTC>-<number>; that of a temporary file has a dot before and letters after.
+# <keyword>-<time of the detection, UTC>-<number>; a temporary file has a dot before and letters after it.
 _STEM = r"(?P<stem>[\w-]+-(?P<time>[0-9]{8}T[0-9]{6}\.[0-9]{6})-(?P<number>[0-9]{4,}))"
 _SAVED = re.compile(rf"{_STEM}\.(wav|json)")
 _TEMPORARY = re.compile(rf"\.{_STEM}\.(wav|json)\.\w+\.(wav|json)")
 _SECONDS_TO_WRITE = 3_600
-"""Temporary files that are older were left by a process that was killed."""
+"""Older temporary files were left by a process that was killed."""
 _FREED = 0.05
-"""So much of the limit is free after a deletion, so that the folder need not be listed for each detection."""
+"""Share of the limit that is free after a deletion, so that the folder need not be listed for each detection."""
 
 
 class SavedPairs:
-    """Saves detections: the audio as 16-bit WAV, and a JSON file of the same name that says what was found when.
+    """Saves detections: the audio as 16-bit WAV, and a JSON file of the same name with keyword, score and times.
 
-    A pair is there as a whole or not at all, and its JSON file appears last and goes first: where it is, the audio is,
-    too. Before the pairs would take more than ``limit`` bytes, the oldest are deleted. Only files that are named as
-    those of this class count and are deleted; all others are left alone.
+    The JSON file of a pair appears last and is deleted first: if it exists, so does the audio. Before the pairs would
+    take more than ``limit`` bytes, the oldest are deleted. Only files with names of this form count and are deleted; all
+    others are left alone.
 
-    Raises ``ConfigError`` if ``folder`` is a file and ``OSError`` if it cannot be made or read.
+    Raises ``ConfigError`` if ``folder`` is a file and ``OSError`` if it cannot be created or read.
     """
 
     def __init__(self, folder: Path, limit: int) -> None:
@@ -45,7 +45,7 @@ class SavedPairs:
         self._sizes = self._listed()
 
     def save(self, detection: Detection, moment: datetime) -> Path:
-        """Save a detection of that moment; the path of its audio. Raises ``OSError``, and then nothing is saved."""
+        """Save a detection of that moment; return the path of its audio. On ``OSError`` nothing is saved."""
         self._number += 1
         keyword = re.sub(r"[^\w-]+", "_", detection.keyword)[:60]
         stem = f"{keyword}-{moment.astimezone(UTC):%Y%m%dT%H%M%S.%f}-{self._number:04d}"
@@ -74,12 +74,12 @@ class SavedPairs:
     def _make_room(self, size: int) -> None:
         if sum(self._sizes.values()) + size <= self._limit:
             return
-        # Others may have deleted some, or added some.
+        # Other processes may have deleted or added some.
         self._sizes = self._listed()
         used = sum(self._sizes.values())
         wanted = min(self._limit - size, (1 - _FREED) * self._limit)
         if wanted < 0:
-            raise OSError(f"a detection takes {size / 1e6:.1f} MB, more than --save-limit")
+            raise OSError(f"a detection needs {size / 1e6:.1f} MB, more than --save-limit")
         for stem in sorted(self._sizes, key=_age) if used + size > self._limit else ():
             if used <= wanted:
                 break
@@ -88,7 +88,7 @@ class SavedPairs:
             used -= self._sizes.pop(stem)
 
     def _listed(self) -> dict[str, int]:
-        """The bytes of each pair in the folder, by its files' common stem."""
+        """The size in bytes of each pair in the folder, by its files' common stem."""
         sizes: dict[str, int] = {}
         for name, status in self._files():
             if (saved := _SAVED.fullmatch(name)) is not None:
@@ -108,6 +108,6 @@ class SavedPairs:
 
 
 def _age(stem: str) -> tuple[str, int]:
-    """Orders stems by time; those of one moment by their number."""
+    """Sort key of stems: by time, and by number at the same time."""
     parts = stem.rsplit("-", 2)
     return parts[1], int(parts[2])

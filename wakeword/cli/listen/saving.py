@@ -1,4 +1,4 @@
-"""What ``listen --save`` does while ``listen`` goes on listening."""
+"""``listen --save``: saving detections while listening continues."""
 
 import queue
 import threading
@@ -14,10 +14,10 @@ from wakeword.detection import Detection
 
 
 class Saver:
-    """Saves detections on a thread of its own, so that a slow disk does not hold up the listening.
+    """Saves detections on a separate thread, so that a slow disk does not delay listening.
 
-    A live source does not wait, so what comes while ``most_waiting`` detections wait for the disk is not saved; with
-    ``wait_for_room``, ``save`` waits. A failure is reported once, and once more when saving goes on.
+    While ``most_waiting`` detections wait for the disk, further ones are not saved; with ``wait_for_room``, ``save`` waits
+    instead, which a live source cannot do. A failure is reported once, and then the end of the failure.
     """
 
     def __init__(self, pairs: SavedPairs, *, most_waiting: int, wait_for_room: bool) -> None:
@@ -31,7 +31,7 @@ class Saver:
         threading.Thread(target=self._work, name="wakeword-save", daemon=True).start()
 
     def save(self, detection: Detection) -> Future[Path | None]:
-        """Save soon; the path of the audio, ``None`` if it could not be saved."""
+        """Queue a detection for saving; the future is the path of the audio, ``None`` if it could not be saved."""
         saved: Future[Path | None] = Future()
         try:
             self._waiting.put((detection, datetime.now(UTC), saved), block=self._wait_for_room)
@@ -46,7 +46,7 @@ class Saver:
             path = None
             try:
                 path = self._pairs.save(detection, moment)
-            except Exception as error:  # of any kind: the next detection may be saved
+            except Exception as error:  # of any kind: saving the next detection can succeed
                 self._fail((isinstance(error, OSError) and error.strerror) or str(error))
             else:
                 self._succeed()
@@ -59,7 +59,9 @@ class Saver:
             self._lost += 1
             if not self._trouble:
                 self._trouble = trouble
-                complain(f"--save: {self._pairs.folder}: {trouble}; listening goes on, and so will saving when it can")
+                complain(
+                    f"--save: {self._pairs.folder}: {trouble}; listening continues, and saving will be tried again"
+                )
 
     def _succeed(self) -> None:
         with self._reporting:

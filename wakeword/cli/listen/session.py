@@ -1,4 +1,4 @@
-"""Listening from its beginning to its end."""
+"""Listening from beginning to end."""
 
 from contextlib import ExitStack
 
@@ -23,10 +23,10 @@ def run_session(
     reaction_settings: ReactionSettings,
     form: FormatName,
 ) -> None:
-    """Print the detections, and react to them, until the source ends, a signal comes, or stdout is read no more."""
+    """Print the detections, and react to them, until the source ends, a signal comes, or stdout has no reader."""
     recording = source_settings.recording
     with ExitStack() as stack:
-        # First, so that a signal while the model is loaded is a clean end, too.
+        # First, so that a signal while the model is loaded is a clean end too.
         stop = stack.enter_context(StopSignals())
         detector = open_detector(detector_settings)
         react = stack.enter_context(open_reactions(reaction_settings, stop, live=recording is None))
@@ -48,4 +48,4 @@ def run_session(
 def _greet(detector: Detector, source: AudioSource) -> None:
     words = ", ".join(f"{word!r} (threshold {threshold:.4g})" for word, threshold in detector.thresholds.items())
     place = f" on '{source.name}', {source.sample_rate} Hz" if isinstance(source, Microphone) else ""
-    note(f"listening for {words}{place}; Ctrl-C ends")
+    note(f"listening for {words}{place}; Ctrl-C to end")

@@ -1,4 +1,4 @@
-"""What ``listen`` hears: a microphone, a file, or standard input."""
+"""The source of ``listen``: a microphone, a file, or standard input."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ from wakeword.sources import AudioSource, FileSource, StdinSource
 
 @dataclass(frozen=True)
 class SourceSettings:
-    """Where the audio comes from. Raises ``typer.BadParameter`` for options that exclude each other."""
+    """Where the audio comes from. Raises ``typer.BadParameter`` for options that contradict each other."""
 
     device: str | None
     """A number or a part of a name; ``None`` for the default device, if there is no ``file``."""
@@ -29,7 +29,7 @@ class SourceSettings:
     channels: int | None
     """Channels of that PCM."""
     channel: int | None
-    """The one that is heard; ``None``: the mean of all."""
+    """The channel to use; ``None``: the mean of all."""
 
     def __post_init__(self) -> None:
         if self.file is not None and self.device is not None:
@@ -39,7 +39,7 @@ class SourceSettings:
 
     @property
     def recording(self) -> str | None:
-        """The file that is played; ``None`` for live audio, which does not wait."""
+        """The file to read; ``None`` for live audio, which does not wait."""
         return None if self.file == "-" else self.file
 
 
@@ -47,7 +47,7 @@ class SourceSettings:
 def open_source(settings: SourceSettings) -> Iterator[AudioSource]:
     """The source, open inside ``with``. Raises ``AudioDeviceError`` and ``AudioFileError`` if it cannot be opened."""
     if settings.file is None:
-        # As many as it takes for the wanted one to be among them.
+        # As many as needed to include the chosen one.
         channels = 1 if settings.channel is None else settings.channel + 1
         device = number_or_name(settings.device)
         with (
@@ -67,6 +67,6 @@ def open_source(settings: SourceSettings) -> Iterator[AudioSource]:
 
 
 def _report(event: DeviceEvent) -> None:
-    # A machine that is always too slow drops audio every second; the monitor reports that now and then.
+    # A machine that is always too slow drops audio every second; the monitor reports that every 10 s at most.
     if event.kind != "dropped":
         complain(event.message)

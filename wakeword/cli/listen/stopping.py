@@ -10,21 +10,21 @@ from types import FrameType
 from wakeword.sources import AudioSource
 from wakeword.types import Samples
 
-# The parts of the second within which a signal ends the process.
+# Seconds after a signal: for tidying up, and until the process is ended anyway.
 _TIDY_SECONDS = 0.4
 _LAST_RESORT_SECONDS = 0.8
 
 
 class _Stopped(BaseException):
-    """Raised where the source is waited for, to leave a wait that may never end."""
+    """Raised while waiting for the source, to leave a wait that may never end."""
 
 
 class StopSignals:
     """Ctrl-C, SIGTERM and the end of the terminal stop a source instead of the process. A context manager.
 
-    The source ends between two blocks only, so that what a detection sets off is finished: its line, its files. Once
-    stopped, the signals stay ignored: a second Ctrl-C must not turn the clean end into a failure. What then still
-    hangs, for instance a pipe that is not read, is abandoned after 0.8 s, with exit status 0.
+    The source ends only between two blocks, so that the reactions to a detection are finished: its line, its files. Once
+    stopped, the signals stay ignored: a second Ctrl-C must not turn the clean end into a failure. If something then still
+    hangs, for instance a pipe that is not read, the process ends after 0.8 s, with exit status 0.
     """
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class StopSignals:
             return
         self._stopped_at = time.monotonic()
         self._over.set()
-        # A microphone is closed, whatever it waits for: an exception could leave its device half opened.
+        # A microphone is closed instead: an exception could leave its device half opened.
         close = getattr(self._source, "close", None)
         if close is not None:
             close()
@@ -72,11 +72,11 @@ class StopSignals:
             os._exit(0)
 
     def __enter__(self) -> "StopSignals":
-        # Begun now: a thread must not be started by a signal's handler, which may have interrupted just that.
+        # Started here and not in the signal handler, which can interrupt the start of another thread.
         threading.Thread(target=self._end_at_last, name="wakeword-last-resort", daemon=True).start()
         self._previous = {number: signal.signal(number, self._stop) for number in (signal.SIGINT, signal.SIGTERM)}
         hangup = getattr(signal, "SIGHUP", None)
-        # That of nohup stays.
+        # A signal that nohup ignores stays ignored.
         if hangup is not None and signal.getsignal(hangup) != signal.SIG_IGN:
             self._previous[hangup] = signal.signal(hangup, self._stop)
         return self
