@@ -48,11 +48,11 @@ def scores_and_quiet(detector: Detector, signal: Array) -> tuple[list[float], li
 @pytest.mark.parametrize("size", [7, 160, 1_280, 16_000])
 @pytest.mark.parametrize("decibels", [-400.0, -90.0, -64.0])
 def test_steady_quiet_passes_after_a_whole_stretch(size: int, decibels: float) -> None:
-    gate, heard = QuietGate(STRETCH), 0
+    gate, pushed = QuietGate(STRETCH), 0
     for block in in_chunks(noise(2 * STRETCH, decibels), size):
         passed = gate.push(block)
-        heard += len(block)
-        assert passed == (heard // 80 * 80 >= STRETCH + 160)
+        pushed += len(block)
+        assert passed == (pushed // 80 * 80 >= STRETCH + 160)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_no_word_in_quiet_noise_that_the_model_detects_is_skipped(ratio: int, hu
     words = audio_files(Path(data) / "speech_commands" / name)[:8]
     model = load_model(path)
     least = min(point.threshold for point in model.card.operating_points)
-    heard = passed_over = 0
+    detected = total_skipped = 0
     for seed, file in enumerate(words):
         word = read_audio(file)
         word = word / np.sqrt(np.mean(word**2)) * 10 ** (level / 20)
@@ -158,10 +158,10 @@ def test_no_word_in_quiet_noise_that_the_model_detects_is_skipped(ratio: int, hu
         gated, plain = Detector(model, threshold=least), Detector(model, threshold=least, gate=False)
         scores, asleep = scores_and_quiet(gated, signal)
         expected, _ = scores_and_quiet(plain, signal)
-        heard += max(expected) >= least
-        passed_over += sum(asleep)
+        detected += max(expected) >= least
+        total_skipped += sum(asleep)
         assert max([score for score, skipped in zip(expected, asleep, strict=True) if skipped], default=0) < least
         awake = [(s, e) for s, e, skipped in zip(scores, expected, asleep, strict=True) if not skipped]
         assert all(score == wanted for score, wanted in awake)
-    assert heard > 0 or ratio < 20 or hum
-    assert passed_over > 0 or level - ratio > -62 or hum
+    assert detected > 0 or ratio < 20 or hum
+    assert total_skipped > 0 or level - ratio > -62 or hum

@@ -18,7 +18,7 @@ NAMES = (
 )
 
 
-class Apart:
+class SeparateProcess:
     """Runs Python in a separate process, as if the ``missing`` packages were not installed."""
 
     def __init__(self, *missing: str) -> None:
@@ -69,7 +69,7 @@ def test_a_command_is_its_options_and_one_call(name: str) -> None:
 
 def test_the_list_of_commands_imports_none_of_them() -> None:
     places = {command.place.split(":")[0] for command in COMMANDS.values()}
-    done = Apart().run(f"""if True:
+    done = SeparateProcess().run(f"""if True:
         from wakeword.cli import app
         app(["--help"], standalone_mode=False)
         sys.exit(str(sorted({places} & set(sys.modules))))
@@ -167,7 +167,7 @@ TRAINING_PACKAGES = ("torch", "torchaudio", "librosa", "onnx", "scipy", "matplot
 
 
 def test_a_plain_installation_has_help_for_every_command() -> None:
-    done = Apart(*TRAINING_PACKAGES).run(f"""if True:
+    done = SeparateProcess(*TRAINING_PACKAGES).run(f"""if True:
         from wakeword.cli import app
         for name in {NAMES}:
             app([name, "--help"], standalone_mode=False)
@@ -185,7 +185,7 @@ def test_a_plain_installation_has_help_for_every_command() -> None:
     ],
 )
 def test_a_plain_installation_says_what_to_install_for_training(arguments: list[str]) -> None:
-    done = Apart(*TRAINING_PACKAGES).run(f"""if True:
+    done = SeparateProcess(*TRAINING_PACKAGES).run(f"""if True:
         from wakeword.cli import main
         sys.argv = {["wakeword", *arguments]}
         main()

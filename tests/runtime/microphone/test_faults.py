@@ -103,7 +103,7 @@ def recording(microphone: VirtualMicrophone, file: Path, channels: int, seconds:
 
 
 @pytest.fixture(scope="module")
-def mended() -> Iterator[VirtualMicrophone]:
+def repaired() -> Iterator[VirtualMicrophone]:
     """A microphone that tests break and repair again."""
     with running() as started:
         yield started
@@ -119,32 +119,32 @@ def noise(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("how", ["server killed", "device unloaded", "device suspended", "server stopped"])
-def test_it_resumes_when_the_device_is_back(mended: VirtualMicrophone, noise: Path, how: str) -> None:
-    with following(mended, watchdog=0.5) as follower:
-        mended.play(noise)
+def test_it_resumes_when_the_device_is_back(repaired: VirtualMicrophone, noise: Path, how: str) -> None:
+    with following(repaired, watchdog=0.5) as follower:
+        repaired.play(noise)
         follower.expect("loud", 10)
-        mended.vanish(how)
+        repaired.vanish(how)
         lost = time.monotonic()
         follower.expect("lost", 5)
-        mended.come_back(how)
+        repaired.come_back(how)
         gap = follower.expect("resumed", 30, past=("retrying",))["seconds"]
         assert 0.3 < gap < time.monotonic() - lost + 0.5
-        mended.play(noise)
+        repaired.play(noise)
         assert follower.expect("loud", 10)["gaps"] == 1
 
 
-def test_a_short_sleep_is_a_pause_of_its_length(mended: VirtualMicrophone, noise: Path) -> None:
+def test_a_short_sleep_is_a_pause_of_its_length(repaired: VirtualMicrophone, noise: Path) -> None:
     """Shorter than the watchdog's time; the driver reports nothing, and only its times show it."""
-    with following(mended, watchdog=5.0) as follower:
-        mended.play(noise)
+    with following(repaired, watchdog=5.0) as follower:
+        repaired.play(noise)
         follower.expect("loud", 10)
         started = time.monotonic()
-        mended.vanish("device suspended")
+        repaired.vanish("device suspended")
         time.sleep(0.4)
-        mended.come_back("device suspended")
+        repaired.come_back("device suspended")
         took = time.monotonic() - started
         assert 0.3 < follower.expect("paused", 5)["seconds"] < took + 0.1
-        mended.play(noise)
+        repaired.play(noise)
         assert follower.expect("loud", 10)["gaps"] == 1
 
 

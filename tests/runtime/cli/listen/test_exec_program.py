@@ -58,11 +58,11 @@ def cleared(tmp_path: Path):
             os.kill(number, signal.SIGKILL)
 
 
-def test_a_program_finds_the_detection_in_its_environment(play_apart, tmp_path: Path) -> None:
+def test_a_program_finds_the_detection_in_its_environment(play_separately, tmp_path: Path) -> None:
     command = shlex.join([sys.executable, "-c", REPORT, "$HOME;", "*"])
-    heard = play_apart("--json", "--save", tmp_path / "saved", "--exec", command)
-    assert heard.returncode == 0
-    detections = [json.loads(line) for line in heard.stdout.splitlines()]
+    result = play_separately("--json", "--save", tmp_path / "saved", "--exec", command)
+    assert result.returncode == 0
+    detections = [json.loads(line) for line in result.stdout.splitlines()]
     assert len(detections) == 2
     for one in detections:
         report = tmp_path / f"{one['end']}.json"
@@ -75,10 +75,10 @@ def test_a_program_finds_the_detection_in_its_environment(play_apart, tmp_path: 
         assert Path(environment["WAKEWORD_AUDIO"]).exists()
 
 
-def test_running_programs_are_not_stopped_and_delay_nothing(play_apart, tmp_path: Path, cleared: None) -> None:
+def test_running_programs_are_not_stopped_and_delay_nothing(play_separately, tmp_path: Path, cleared: None) -> None:
     began = time.monotonic()
-    heard = play_apart("--exec", sleeping(tmp_path))
-    assert (heard.returncode, heard.stderr) == (0, "")
+    result = play_separately("--exec", sleeping(tmp_path))
+    assert (result.returncode, result.stderr) == (0, "")
     assert time.monotonic() - began < 20
     wait_for(lambda: len(started(tmp_path)) == 4)
     assert all(map(runs, started(tmp_path)))
@@ -105,9 +105,9 @@ def test_a_program_that_disappears_is_reported_and_listening_continues(models: P
         assert speak(process)
 
 
-def test_the_output_of_a_program_is_not_a_detection(play_apart) -> None:
-    heard = play_apart("--json", "--exec", "echo nonsense")
-    assert len([json.loads(line) for line in heard.stdout.splitlines()]) == 2
+def test_the_output_of_a_program_is_not_a_detection(play_separately) -> None:
+    result = play_separately("--json", "--exec", "echo nonsense")
+    assert len([json.loads(line) for line in result.stdout.splitlines()]) == 2
 
 
 def test_programs_that_never_end_do_not_accumulate(

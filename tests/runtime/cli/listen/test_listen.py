@@ -19,11 +19,11 @@ from wakeword import Detector, FileSource
 def test_listening_to_a_file_prints_what_scan_prints(
     cli, play, models: Path, recordings: Path, flag: list[str], form: str
 ) -> None:
-    heard = play(*flag)
+    result = play(*flag)
     scanned = cli("scan", "--model", models / "low.onnx", "--format", form, recordings / "first.wav")
-    assert heard.status == 0
-    assert heard.out == scanned.out
-    assert len(heard.out.splitlines()) == 2
+    assert result.status == 0
+    assert result.out == scanned.out
+    assert len(result.out.splitlines()) == 2
 
 
 def test_pcm_from_stdin_gives_the_detections_of_the_file(
@@ -32,12 +32,12 @@ def test_pcm_from_stdin_gives_the_detections_of_the_file(
     samples, _ = soundfile.read(recordings / "first.wav", dtype="int16")
     silent_left = np.stack([np.zeros_like(samples), samples], axis=1).tobytes()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(silent_left)))
-    heard = cli("listen", "--model", models / "low.onnx", "--json", "--input", "-", "--channels", 2, "--channel", 1)
+    result = cli("listen", "--model", models / "low.onnx", "--json", "--input", "-", "--channels", 2, "--channel", 1)
     wanted = [json.loads(line) for line in play("--json").out.splitlines()]
     for entry in wanted:
         del entry["file"]
-    assert heard.status == 0
-    assert [json.loads(line) for line in heard.out.splitlines()] == [
+    assert result.status == 0
+    assert [json.loads(line) for line in result.out.splitlines()] == [
         {**entry, "score": pytest.approx(entry["score"], abs=1e-6)} for entry in wanted
     ]
 
@@ -114,7 +114,7 @@ def test_invalid_times_and_sizes_are_refused(play, option: str, value: str) -> N
 
 def test_a_detection_is_as_the_library_reports_it(play, models: Path, recordings: Path) -> None:
     detections = list(Detector(models / "low.onnx").run(FileSource(recordings / "first.wav")))
-    heard = [json.loads(line) for line in play("--json").out.splitlines()]
-    assert [(one["keyword"], one["score"], one["start"], one["end"]) for one in heard] == [
+    printed = [json.loads(line) for line in play("--json").out.splitlines()]
+    assert [(one["keyword"], one["score"], one["start"], one["end"]) for one in printed] == [
         (one.keyword, one.score, one.start, one.end) for one in detections
     ]

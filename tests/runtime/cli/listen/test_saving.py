@@ -21,7 +21,7 @@ from wakeword.cli.listen.saving import Saver
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
 
-def heard(seconds: float = 1.0, keyword: str = "hey you") -> Detection:
+def detection(seconds: float = 1.0, keyword: str = "hey you") -> Detection:
     return Detection(keyword, 0.5, 1.0, 2.0, np.zeros(round(16_000 * seconds), np.float32))
 
 
@@ -74,7 +74,7 @@ def test_the_oldest_pairs_are_deleted_first_and_the_limit_is_kept(tmp_path: Path
         pairs = SavedPairs(tmp_path, limit)
         for number in range(15):
             audio = pairs.save(
-                heard(keyword="hey you" if number % 2 else "hey you two"), NOON + timedelta(days=len(saved))
+                detection(keyword="hey you" if number % 2 else "hey you two"), NOON + timedelta(days=len(saved))
             )
             saved.append(audio)
             files = list(tmp_path.iterdir())
@@ -106,7 +106,7 @@ def test_files_of_others_neither_count_nor_are_deleted(tmp_path: Path) -> None:
     before = set(tmp_path.iterdir())
     pairs = SavedPairs(tmp_path, 100_000)
     for number in range(8):
-        pairs.save(heard(), NOON + timedelta(days=1, seconds=number))
+        pairs.save(detection(), NOON + timedelta(days=1, seconds=number))
     ours = set(tmp_path.iterdir()) - before
     assert before <= set(tmp_path.iterdir())
     assert len(ours) == 2 * 2 or len(ours) == 2 * 3
@@ -123,48 +123,48 @@ def test_files_left_by_a_killed_process_are_deleted(tmp_path: Path) -> None:
     pairs = SavedPairs(tmp_path, 100_000)
     # Another process may still be writing the fresh one.
     assert sorted(tmp_path.iterdir()) == sorted([fresh, half])
-    pairs.save(heard(), NOON + timedelta(days=1))
+    pairs.save(detection(), NOON + timedelta(days=1))
     assert not half.exists()
 
 
 def test_pairs_deleted_by_others_free_space(tmp_path: Path) -> None:
     pairs = SavedPairs(tmp_path, 330_000)
     for number in range(9):
-        pairs.save(heard(), NOON + timedelta(seconds=number))
+        pairs.save(detection(), NOON + timedelta(seconds=number))
     for path in list(tmp_path.iterdir()):
         path.unlink()
     for number in range(9):
-        pairs.save(heard(), NOON + timedelta(hours=1, seconds=number))
+        pairs.save(detection(), NOON + timedelta(hours=1, seconds=number))
     assert len(stems(tmp_path)) == 9
 
 
 def test_detections_at_the_same_time_do_not_overwrite_each_other(tmp_path: Path) -> None:
     pairs = SavedPairs(tmp_path, 10**9)
-    assert len({pairs.save(heard(), NOON) for _ in range(12)}) == len(stems(tmp_path)) == 12
+    assert len({pairs.save(detection(), NOON) for _ in range(12)}) == len(stems(tmp_path)) == 12
 
 
 def test_a_detection_larger_than_the_limit_is_not_saved_and_nothing_is_deleted(tmp_path: Path) -> None:
     pairs = SavedPairs(tmp_path, 100_000)
-    pairs.save(heard(1.0), NOON)
+    pairs.save(detection(1.0), NOON)
     before = sorted(tmp_path.iterdir())
     with pytest.raises(OSError, match=r"needs 0\.1 MB, more than --save-limit"):
-        pairs.save(heard(4.0), NOON)
+        pairs.save(detection(4.0), NOON)
     assert sorted(tmp_path.iterdir()) == before
 
 
 @pytest.mark.parametrize("name", ["hey/../../you", "été", ".", "x" * 300, "a b\nc", "-"])
 def test_any_keyword_names_a_file_in_the_folder(tmp_path: Path, name: str) -> None:
     """A later run recognises the file as its own."""
-    audio = SavedPairs(tmp_path / "saved", 10**6).save(heard(keyword=name), NOON)
+    audio = SavedPairs(tmp_path / "saved", 10**6).save(detection(keyword=name), NOON)
     assert audio.parent == tmp_path / "saved"
     assert json.loads(audio.with_suffix(".json").read_text(encoding="utf-8"))["keyword"] == name
     again = SavedPairs(tmp_path / "saved", 50_000)
-    again.save(heard(), NOON + timedelta(days=1))
+    again.save(detection(), NOON + timedelta(days=1))
     assert not audio.exists()
 
 
-def test_a_full_disk_is_reported_once_and_listening_continues(play_apart, tmp_path: Path) -> None:
-    done = play_apart("--json", "--save", tmp_path / "saved", "--exec", "true", limit=8_192)
+def test_a_full_disk_is_reported_once_and_listening_continues(play_separately, tmp_path: Path) -> None:
+    done = play_separately("--json", "--save", tmp_path / "saved", "--exec", "true", limit=8_192)
     assert done.returncode == 0
     assert len(done.stdout.splitlines()) == 2
     assert done.stderr == (
@@ -207,7 +207,7 @@ def test_an_incomplete_pair_is_never_left(tmp_path: Path, monkeypatch: pytest.Mo
         monkeypatch.setattr(Path, "replace", lambda path, to: fail() if path.suffix == ".json" else replace(path, to))
     pairs = SavedPairs(tmp_path, 10**6)
     with pytest.raises(OSError, match="No space left"):
-        pairs.save(heard(), NOON)
+        pairs.save(detection(), NOON)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -233,7 +233,7 @@ def test_a_hanging_disk_delays_nothing(tmp_path: Path, capsys: pytest.CaptureFix
     disk = SlowDisk(tmp_path)
     saver = Saver(disk, most_waiting=4, wait_for_room=False)
     started = time.monotonic()
-    saved = [saver.save(heard()) for _ in range(20)]
+    saved = [saver.save(detection()) for _ in range(20)]
     assert time.monotonic() - started < 1
     # At most four wait, and one is being saved; the others are given up, and that is reported once.
     given_up = [one for one in saved if one.done()]
@@ -254,7 +254,7 @@ def test_a_file_waits_for_a_slow_disk_and_loses_nothing(tmp_path: Path) -> None:
     disk = SlowDisk(tmp_path)
     saver = Saver(disk, most_waiting=2, wait_for_room=True)
     threading.Timer(0.2, disk.released.set).start()
-    saved = [saver.save(heard()) for _ in range(20)]
+    saved = [saver.save(detection()) for _ in range(20)]
     _closed(saver)
     assert [one.result() for one in saved] == [tmp_path / f"{stem}.wav" for stem in stems(tmp_path)]
 
@@ -263,7 +263,7 @@ def test_an_error_of_any_kind_does_not_end_the_saving(tmp_path: Path, capsys: py
     saver = Saver(SavedPairs(tmp_path, 10**9), most_waiting=4, wait_for_room=True)
     broken = Detection("hey you", 0.5, 0.0, 1.0, None)  # type: ignore[arg-type]
     assert saver.save(broken).result(5) is None
-    assert saver.save(heard()).result(5) is not None
+    assert saver.save(detection()).result(5) is not None
     _closed(saver)
     messages = capsys.readouterr().err.splitlines()
     assert len(messages) == 2
