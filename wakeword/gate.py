@@ -12,7 +12,7 @@ _LOUDEST = _BLOCK * 10 ** (-60 / 10)
 _FAINTEST = 2 * _BLOCK * 10 ** (-95 / 10)
 """Added to energies of 10 ms before they are compared: single steps of a 16-bit converter do not count as a change."""
 _STEADY = 2.0
-"""Largest ratio of the energy of 10 ms to the mean energy, and of the mean energy to theirs."""
+"""Largest ratio of any energy of 10 ms to the mean of all, and of that mean to any of them."""
 _NOTHING: Array = np.zeros(0, np.float32)
 
 

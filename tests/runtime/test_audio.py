@@ -1,4 +1,4 @@
-"""Laws of the way from any PCM to mono float32 at 16 kHz."""
+"""Laws of the conversion from any PCM to mono float32 at 16 kHz."""
 
 from pathlib import Path
 
@@ -76,7 +76,7 @@ def test_a_column_is_mono() -> None:
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 2)])
-def test_an_empty_block_is_no_sound(shape: tuple[int, ...]) -> None:
+def test_an_empty_block_gives_no_samples(shape: tuple[int, ...]) -> None:
     assert to_mono(np.zeros(shape, np.int16)).shape == (0,)
 
 
@@ -93,19 +93,19 @@ def test_chunking_does_not_matter(rate: int, size: int) -> None:
 
 @pytest.mark.parametrize("rate", [*RATES, 16_000])
 @pytest.mark.parametrize("samples", [0, 1, 7, 1_000, 12_345])
-def test_duration_stays(rate: int, samples: int) -> None:
+def test_duration_does_not_change(rate: int, samples: int) -> None:
     assert abs(len(converted(noise(samples), rate, 4_096)) - samples * 16_000 / rate) <= 1
 
 
 @pytest.mark.parametrize("rate", RATES)
-def test_a_sound_stays_where_it_is_in_time_and_pitch(rate: int) -> None:
+def test_a_sound_keeps_its_time_and_pitch(rate: int) -> None:
     out = converted(tone(1_000, rate), rate, 1_280)
     middle = slice(2_000, 14_000)
     np.testing.assert_allclose(out[middle], tone(1_000, 16_000)[middle], atol=1e-3)
 
 
 @pytest.mark.parametrize("rate", [22_050, 44_100, 48_000, 96_000, 192_000])
-def test_what_16_khz_cannot_hold_vanishes(rate: int) -> None:
+def test_frequencies_above_8_khz_are_removed(rate: int) -> None:
     out = converted(tone(10_000, rate), rate, 1_280)
     assert np.abs(out[2_000:14_000]).max() < 1e-4
 
@@ -155,7 +155,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("rate", [16_000, 48_000])
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_refused_block_leaves_the_stream_as_it_was(name: str, rate: int) -> None:
+def test_a_refused_block_leaves_the_stream_unchanged(name: str, rate: int) -> None:
     stream = PcmStream(rate)
     first = stream.push(noise(1_000))
     with pytest.raises(AudioFormatError, match="expected"):
@@ -177,7 +177,7 @@ def test_the_number_of_channels_cannot_change_within_a_stream(rate: int) -> None
 
 
 @pytest.mark.parametrize(("block", "channel"), [(np.zeros((4, 2), np.int16), 2), (np.zeros(4, np.int16), 1)])
-def test_a_channel_that_is_not_there_is_refused(block: Samples, channel: int) -> None:
+def test_a_missing_channel_is_refused(block: Samples, channel: int) -> None:
     with pytest.raises(AudioFormatError, match="channel"):
         to_mono(block, channel=channel)
     with pytest.raises(AudioFormatError, match="channel"):
@@ -197,7 +197,7 @@ def test_rates_out_of_range_are_refused(rate: int) -> None:
     ("suffix", "subtype", "tolerance"),
     [(".wav", "PCM_16", 4e-5), (".wav", "FLOAT", 0), (".flac", "PCM_24", 1e-6), (".ogg", "VORBIS", 0.5)],
 )
-def test_files_give_what_was_written(tmp_path: Path, suffix: str, subtype: str, tolerance: float) -> None:
+def test_files_give_the_samples_that_were_written(tmp_path: Path, suffix: str, subtype: str, tolerance: float) -> None:
     path = tmp_path / f"clip{suffix}"
     signal = tone(440, 16_000) + 0.1 * noise(16_000)
     soundfile.write(path, signal, 16_000, subtype=subtype)
@@ -211,21 +211,21 @@ def test_a_file_equals_its_samples_at_any_rate(tmp_path: Path) -> None:
     np.testing.assert_allclose(read_audio(path), converted(stereo, 44_100, 10**6), atol=1e-6)
 
 
-def test_a_file_without_samples_is_no_sound(tmp_path: Path) -> None:
+def test_a_file_without_samples_gives_none(tmp_path: Path) -> None:
     path = tmp_path / "silent.wav"
     soundfile.write(path, np.zeros(0, np.int16), 16_000)
     assert read_audio(path).shape == (0,)
 
 
 @pytest.mark.parametrize("content", [b"", b"RIFF", b"not audio at all" * 100], ids=["empty", "header", "garbage"])
-def test_a_file_that_is_no_audio_is_named(tmp_path: Path, content: bytes) -> None:
+def test_a_file_without_audio_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "broken.wav"
     path.write_bytes(content)
     with pytest.raises(AudioFileError, match=r"broken\.wav"):
         read_audio(path)
 
 
-def test_a_truncated_file_gives_what_it_holds_or_is_named(tmp_path: Path) -> None:
+def test_a_truncated_file_gives_its_samples_or_is_named(tmp_path: Path) -> None:
     wav, flac = tmp_path / "cut.wav", tmp_path / "cut.flac"
     for path in (wav, flac):
         soundfile.write(path, noise(16_000), 16_000, subtype="PCM_16")
@@ -264,7 +264,7 @@ def test_blocks_of_a_file_are_its_samples(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.wav", "a.flac"])
-def test_what_is_written_reads_back(tmp_path: Path, name: str) -> None:
+def test_written_audio_reads_back(tmp_path: Path, name: str) -> None:
     whole = np.array([0, 1, -1, 32_767, -32_768], np.int16)
     write_audio(tmp_path / name, whole)
     np.testing.assert_array_equal(read_audio(tmp_path / name) * 32_768, whole)

@@ -27,7 +27,7 @@ def changed(**changes: object) -> str:
 
 
 def changed_point(**changes: object) -> str:
-    """The same for entries of the only operating point."""
+    """The JSON of a card with a single operating point, some of whose entries are replaced."""
     return changed(operating_points=[{**dataclasses.asdict(POINT), **changes}])
 
 
@@ -41,7 +41,7 @@ def test_an_operating_point_is_found_by_name_or_by_default() -> None:
     assert FULL_CARD.point("fa/h=0.5").threshold == 0.9
 
 
-def test_a_point_that_is_not_there_is_refused_with_those_that_are() -> None:
+def test_a_missing_point_is_refused_with_a_list_of_the_others() -> None:
     with pytest.raises(ConfigError, match=r"'fpr=0\.5'.*fpr=0\.03, fa/h=0\.5"):
         FULL_CARD.point("fpr=0.5")
     uncalibrated = dataclasses.replace(FULL_CARD, operating_points=(), default_point=None)
@@ -125,7 +125,7 @@ def test_malformed_cards_are_refused(text: str) -> None:
         ModelCard.from_json(text)
 
 
-def test_whole_numbers_do_for_fractions() -> None:
+def test_integers_are_accepted_as_floats() -> None:
     assert ModelCard.from_json(changed(self_test={"logit": 1})).self_test == SelfTest(1.0)
 
 
@@ -140,7 +140,7 @@ def test_another_schema_is_refused(schema: object) -> None:
         ModelCard.from_json(changed(schema=schema))
 
 
-def test_numbers_that_json_has_no_word_for_are_refused() -> None:
+def test_numbers_that_json_lacks_are_refused() -> None:
     with pytest.raises(ValueError, match="JSON"):
         dataclasses.replace(FULL_CARD, training={"loss": float("nan")}).to_json()
 

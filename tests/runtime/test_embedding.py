@@ -1,4 +1,4 @@
-"""What programs that embed the detector rely on: nothing lost after a detection, silence while they speak, a clean end."""
+"""Laws for programs that embed the detector: no audio lost after a detection, suppression, and a clean end."""
 
 import asyncio
 import contextlib
@@ -31,7 +31,7 @@ def high_model() -> Model:
 
 
 class Blocks:
-    """A source of given blocks; endless if told so."""
+    """A source of given blocks, repeated without end if ``endless``."""
 
     sample_rate = 16_000
 
@@ -48,7 +48,7 @@ class Blocks:
 
 
 @pytest.mark.parametrize("size", [1, 160, 1_280, 40_000])
-def test_a_follower_goes_on_where_the_detection_ended(low_model: Model, size: int) -> None:
+def test_a_follower_continues_where_the_detection_ended(low_model: Model, size: int) -> None:
     detector, heard, first = Detector(low_model), [], None
     signal = SIGNAL[:40_000]
     for block in in_chunks(signal, size):
@@ -66,7 +66,7 @@ def test_a_follower_goes_on_where_the_detection_ended(low_model: Model, size: in
     assert follower.dropped == 0
 
 
-def test_several_follow_and_a_closed_one_hears_no_more(low_model: Model) -> None:
+def test_several_followers_are_independent_and_a_closed_one_gets_no_more(low_model: Model) -> None:
     detector = Detector(low_model)
     (hit,) = detector.push(SIGNAL[:24_000])
     one, other = detector.follow(hit), detector.follow(hit)
@@ -93,7 +93,7 @@ def test_a_detection_of_long_ago_or_of_the_future_cannot_be_followed(low_model: 
         detector.follow(hit)
 
 
-def test_what_nobody_reads_is_bounded_and_counted() -> None:
+def test_unread_audio_is_bounded_and_counted() -> None:
     follower, second = Follower(np.zeros(0, np.float32)), np.ones(16_000, np.float32)
     for _ in range(round(MAX_FOLLOWED_SECONDS) + 5):
         follower.push(second)
@@ -102,19 +102,19 @@ def test_what_nobody_reads_is_bounded_and_counted() -> None:
 
 
 @pytest.mark.parametrize("size", [320, 30_000])
-def test_recording_takes_what_comes_next_and_the_loop_goes_on_after_it(low_model: Model, size: int) -> None:
+def test_recording_reads_the_next_audio_and_the_loop_continues_after_it(low_model: Model, size: int) -> None:
     detector, ends, recordings = Detector(low_model), [], []
     for hit in detector.run(Blocks(SIGNAL, size=size)):
         ends.append(hit.end)
         recordings.append(detector.record(hit, 1.5))
-    # What comes inside a recording, or in the rest of its last block, is not reported.
+    # A word inside a recording, or in the rest of its last block, is not reported.
     assert len(ends) == (2 if size == 320 else 1)
     for end, recording in zip(ends, recordings, strict=True):
         first = round(16_000 * end)
         np.testing.assert_array_equal(recording, SIGNAL[first : first + 24_000])
 
 
-def test_recording_ends_when_it_is_told_to(low_model: Model) -> None:
+def test_recording_ends_when_until_is_true(low_model: Model) -> None:
     detector = Detector(low_model)
     hit = next(run := detector.run(Blocks(SIGNAL)))
     recording = detector.record(hit, 60, until=lambda newest: float(np.abs(newest).max(initial=0)) < 1e-3)
@@ -125,7 +125,7 @@ def test_recording_ends_when_it_is_told_to(low_model: Model) -> None:
 
 
 @pytest.mark.parametrize("missing", [320, 960])
-def test_a_word_at_the_very_end_is_followed_by_nothing(missing: int) -> None:
+def test_a_word_at_the_end_is_followed_by_nothing(missing: int) -> None:
     model = parse_model(band_model_bytes("low", 1, pooling="max"))
     signal = bursts(1.98, {1.6: "low"})[: round(16_000 * 1.955) - missing]
     detector = Detector(model, hop=98)
@@ -134,7 +134,7 @@ def test_a_word_at_the_very_end_is_followed_by_nothing(missing: int) -> None:
 
 
 @pytest.mark.parametrize("seconds", [1.0, 6.0])
-def test_keywords_detected_at_once_each_record_what_followed(low_model: Model, seconds: float) -> None:
+def test_keywords_detected_together_each_record_the_audio_after_them(low_model: Model, seconds: float) -> None:
     other = parse_model(band_model_bytes("also low", 1))
     signal = bursts(10, {1.0: "low"})
     detector = Detector([low_model, other])
@@ -145,7 +145,7 @@ def test_keywords_detected_at_once_each_record_what_followed(low_model: Model, s
         np.testing.assert_array_equal(recording, signal[first : first + round(16_000 * seconds)])
 
 
-def test_a_follower_that_nobody_keeps_is_fed_no_more(low_model: Model) -> None:
+def test_a_follower_without_references_gets_no_more_audio(low_model: Model) -> None:
     detector = Detector(low_model)
     (hit,) = detector.push(SIGNAL[:24_000])
     followers = [detector.follow(hit) for _ in range(10)]
@@ -167,7 +167,7 @@ def test_recording_belongs_to_the_thread_of_the_loop(low_model: Model) -> None:
 # --- while the assistant speaks
 
 
-def test_nothing_fires_that_was_heard_while_suppressed(low_model: Model, high_model: Model) -> None:
+def test_nothing_fires_while_suppressed(low_model: Model, high_model: Model) -> None:
     detector, found = Detector([low_model, high_model]), []
     for second, block in enumerate(in_chunks(SIGNAL, 16_000)):
         if second in (1, 2):
@@ -178,7 +178,7 @@ def test_nothing_fires_that_was_heard_while_suppressed(low_model: Model, high_mo
     assert [(hit.keyword, round(hit.start) >= 3) for hit in found] == [("low", True), ("high", True)]
 
 
-def test_a_raised_threshold_lets_only_what_reaches_it_through(low_model: Model) -> None:
+def test_a_raised_threshold_applies_while_suppressed(low_model: Model) -> None:
     plain = {hit.end: hit.score for hit in Detector(low_model).push(SIGNAL)}
     for level in (0.7, 0.9999):
         detector = Detector(low_model)
@@ -191,8 +191,8 @@ def test_a_raised_threshold_lets_only_what_reaches_it_through(low_model: Model) 
         assert [hit.end for hit in detector.push(SIGNAL)] == list(plain)
 
 
-def test_a_lower_level_does_not_lift_a_higher_one_that_came_before_or_within(low_model: Model) -> None:
-    """The word is spoken at 1.0 s; whatever else is suppressed less, that time stays suppressed."""
+def test_a_lower_level_does_not_end_a_higher_one_before_or_inside_it(low_model: Model) -> None:
+    """The word is spoken at 1.0 s; that time stays suppressed, even if a lower level applies before, around or after."""
     in_sequence, nested = Detector(low_model), Detector(low_model)
     found = in_sequence.push(SIGNAL[:15_000])
     with in_sequence.suppressed():
@@ -210,7 +210,7 @@ def test_a_lower_level_does_not_lift_a_higher_one_that_came_before_or_within(low
 
 
 @pytest.mark.parametrize("wrong", [-0.1, float("nan"), "0.5"])
-def test_a_level_that_is_none_is_refused(low_model: Model, wrong: float) -> None:
+def test_an_invalid_level_is_refused(low_model: Model, wrong: float) -> None:
     with pytest.raises(ConfigError, match="expected a threshold"), Detector(low_model).suppressed(wrong):
         pass
 
@@ -262,7 +262,7 @@ def test_points_and_thresholds_may_differ_between_keywords(low_model: Model, hig
 # --- bytes in, yes or no out
 
 
-def test_bytes_are_heard_as_samples_are(low_model: Model) -> None:
+def test_bytes_give_the_same_detections_as_samples(low_model: Model) -> None:
     pcm = (SIGNAL * 32_767).astype(np.int16)
     detector, other = Detector(low_model), Detector(low_model)
     for block in in_chunks(pcm, 160):
@@ -275,7 +275,7 @@ def test_bytes_are_heard_as_samples_are(low_model: Model) -> None:
 # --- the end
 
 
-def test_after_closing_nothing_is_taken_and_closing_again_is_fine(low_model: Model) -> None:
+def test_a_closed_detector_accepts_nothing_and_can_be_closed_again(low_model: Model) -> None:
     detector = Detector(low_model)
     (hit,) = detector.push(SIGNAL[:24_000])
     follower = detector.follow(hit)
@@ -288,7 +288,7 @@ def test_after_closing_nothing_is_taken_and_closing_again_is_fine(low_model: Mod
             call()
 
 
-def test_closing_breaks_off_a_long_push_of_another_thread(low_model: Model) -> None:
+def test_closing_interrupts_a_long_push_of_another_thread(low_model: Model) -> None:
     detector, began = Detector(low_model, gate=False), threading.Event()
     detector.on_detection = lambda hit: began.set()
     found: list[Detection] = []
@@ -315,7 +315,7 @@ def test_closing_from_the_callback_and_from_another_thread_ends_a_run(low_model:
     timer.join()
 
 
-def test_a_stream_that_was_left_is_let_go_of_before_the_detector_hears_another(low_model: Model) -> None:
+def test_a_stream_that_was_left_is_released_before_the_next_one(low_model: Model) -> None:
     async def listen(detector: Detector) -> list[Detection]:
         async with contextlib.aclosing(detector.stream(Blocks(SIGNAL, endless=True))) as found:
             async for _ in found:
@@ -330,8 +330,8 @@ def test_a_stream_that_was_left_is_let_go_of_before_the_detector_hears_another(l
     assert [hit.end for hit in found] == [hit.end for hit in Detector(low_model).push(SIGNAL)]
 
 
-def test_a_listener_that_breaks_off_again_and_again_hears_each_time(low_model: Model) -> None:
-    """At another rate than the detector's own: what one stream leaves behind must not reach the next."""
+def test_a_listener_that_stops_repeatedly_detects_each_time(low_model: Model) -> None:
+    """At another rate than the detector's own: audio left in the resampler must not reach the next stream."""
     source = Blocks(soxr.resample(SIGNAL, 16_000, 48_000), size=960)
     source.sample_rate = 48_000
 
@@ -349,7 +349,7 @@ def test_a_listener_that_breaks_off_again_and_again_hears_each_time(low_model: M
     assert len(set(ends)) == 1
 
 
-def test_what_is_no_source_or_no_model_is_refused(low_model: Model) -> None:
+def test_invalid_sources_and_models_are_refused(low_model: Model) -> None:
     with pytest.raises(ConfigError, match=r"FileSource\('talk.wav'\), got 'talk.wav'"):
         next(Detector(low_model).run("talk.wav"))
     for wrong in (None, 3, [low_model, 3]):

@@ -1,4 +1,4 @@
-"""The code on the pages about embedding and scanning runs as it stands there."""
+"""The code on the pages about embedding and scanning runs unchanged."""
 
 import re
 from pathlib import Path

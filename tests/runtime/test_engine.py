@@ -26,7 +26,7 @@ SIGNAL = bursts(7.3, EVENTS)
 
 
 def detections(detector: Detector, signal: Samples, size: int | None = None) -> list[Detection]:
-    """Everything found in ``signal``, pushed in blocks of ``size``, flush included."""
+    """All detections in ``signal``, pushed in blocks of ``size``, flush included."""
     found = [hit for block in in_chunks(signal, size or len(signal)) for hit in detector.push(block)]
     return found + detector.flush()
 
@@ -42,7 +42,7 @@ def assert_same(found: list[Detection], expected: list[Detection]) -> None:
 
 
 class Blocks:
-    """A source of given blocks; counts those that were taken."""
+    """A source of given blocks; counts those that were read."""
 
     def __init__(self, signal: Samples, *, size: int = 1_280, sample_rate: int = 16_000) -> None:
         self.sample_rate = sample_rate
@@ -58,7 +58,7 @@ class Blocks:
 # --- what is found
 
 
-def test_each_event_fires_once_when_it_is_heard(low_model: Model, high_model: Model) -> None:
+def test_each_event_fires_once(low_model: Model, high_model: Model) -> None:
     found = detections(Detector([low_model, high_model]), SIGNAL)
     assert [hit.keyword for hit in found] == list(EVENTS.values())
     for hit, start in zip(found, EVENTS, strict=True):
@@ -82,13 +82,13 @@ def test_silence_never_fires_and_stays_finite(low_model: Model, level: float) ->
         assert detector.flush() == []
 
 
-# --- how it is cut does not matter
+# --- the length of blocks does not matter
 
 
 @pytest.mark.parametrize("size", CHUNKS)
 @pytest.mark.parametrize("hop", [8, 10])
 def test_chunking_does_not_matter(low_model: Model, high_model: Model, size: int, hop: int) -> None:
-    # Blocks of one sample cost a call each: two seconds show them.
+    # Blocks of one sample cost a call each: two seconds are enough.
     signal = SIGNAL[: 16_000 * 2] if size == 1 else SIGNAL
     detector = Detector([low_model, high_model], hop=hop)
     expected = detections(detector, signal)
@@ -107,7 +107,7 @@ def test_random_cuts_do_not_matter(sizes: list[int]) -> None:
 
 
 @pytest.mark.parametrize("size", [160, 1_280])
-def test_a_detection_comes_with_the_block_that_completes_its_window(low_model: Model, size: int) -> None:
+def test_a_detection_is_returned_with_the_block_that_completes_its_window(low_model: Model, size: int) -> None:
     detector = Detector(low_model)
     for block in in_chunks(SIGNAL, size):
         for hit in detector.push(block):
@@ -124,7 +124,7 @@ def test_the_caller_may_reuse_its_buffer(low_model: Model) -> None:
     assert len(found) == 2
 
 
-def test_keywords_that_share_a_stream_equal_detectors_of_their_own(low_model: Model, high_model: Model) -> None:
+def test_keywords_that_share_a_stream_equal_separate_detectors(low_model: Model, high_model: Model) -> None:
     short = parse_model(band_model_bytes("short", 1, window=40))
     models = [low_model, high_model, short]
     for end in (16_000 * 7, 16_000 * 4 + 15_000, 16_000 * 4 + 10_000):
@@ -153,7 +153,7 @@ def test_integer_pcm_gives_the_same_detections(low_model: Model, dtype: type[np.
     assert [hit.end for hit in found] == [hit.end for hit in detections(Detector(low_model), SIGNAL)]
 
 
-def test_one_channel_can_be_listened_to(low_model: Model) -> None:
+def test_one_channel_can_be_used(low_model: Model) -> None:
     stereo = np.stack([np.zeros_like(SIGNAL), SIGNAL], axis=1)
     assert detections(Detector(low_model, channel=0), stereo) == []
     assert_same(detections(Detector(low_model, channel=1), stereo), detections(Detector(low_model), SIGNAL))
@@ -194,7 +194,7 @@ def test_the_clock_is_that_of_the_stream(low_model: Model) -> None:
 
 @pytest.mark.parametrize("extra", [0, 1, 700, 1_279])
 def test_flush_covers_the_last_sample(low_model: Model, extra: int) -> None:
-    # Windows end at 0.995, 1.975, 2.955 s: only the third holds the burst, and the recording ends before.
+    # Windows end at 0.995, 1.975, 2.955 s: only the third contains the burst, and the recording ends before it.
     model = parse_model(band_model_bytes("low", 1, pooling="max"))
     signal = np.concatenate([np.zeros(extra, np.float32), bursts(2.25, {1.95: "low"})])
     (hit,) = detections(Detector(model, hop=98), signal)
@@ -226,7 +226,7 @@ def test_a_short_clip_is_one_window(samples: int) -> None:
     assert seen == [hit]
 
 
-def test_an_empty_stream_holds_nothing() -> None:
+def test_an_empty_stream_has_no_detections() -> None:
     detector = Detector(random_model(), threshold=1e-9)
     assert detector.flush() == []
     assert detections(detector, np.zeros((0,), np.int16), 160) == []
@@ -252,7 +252,7 @@ def test_reset_equals_new(low_model: Model, high_model: Model) -> None:
     ids=["NaN", "float64", "shape", "channels"],
 )
 @pytest.mark.parametrize("rate", [16_000, 48_000])
-def test_a_refused_block_leaves_the_stream_as_it_was(low_model: Model, bad: Samples, rate: int) -> None:
+def test_a_refused_block_leaves_the_stream_unchanged(low_model: Model, bad: Samples, rate: int) -> None:
     detector, found = Detector(low_model, sample_rate=rate), []
     for block in in_chunks(SIGNAL, 1_000):
         found += detector.push(block)
@@ -271,7 +271,7 @@ def test_a_file_equals_its_samples(low_model: Model, tmp_path: Path) -> None:
     assert_same(list(Detector(low_model).run(FileSource(path))), detections(Detector(low_model), SIGNAL))
 
 
-def test_run_takes_the_rate_of_its_source_and_begins_anew(low_model: Model) -> None:
+def test_run_uses_the_rate_of_its_source_and_begins_a_new_stream(low_model: Model) -> None:
     detector = Detector(low_model)
     detector.push(SIGNAL[:30_000])
     resampled = soxr.resample(SIGNAL, 16_000, 48_000)
@@ -342,10 +342,10 @@ def test_the_event_loop_is_never_blocked(low_model: Model) -> None:
     started = threading.Event()
 
     async def listen() -> int:
-        async def beside() -> None:
+        async def other() -> None:
             started.set()
 
-        task = asyncio.create_task(beside())
+        task = asyncio.create_task(other())
         count = 0
         async for _ in Detector(low_model).stream(Slow(SIGNAL)):
             count += 1
@@ -389,7 +389,7 @@ def test_settings_out_of_range_are_refused(low_model: Model, tmp_path: Path) -> 
         Detector(tmp_path / "missing.onnx")
 
 
-def test_a_source_of_a_rate_that_cannot_be_leaves_the_detector_free(low_model: Model) -> None:
+def test_a_source_with_an_invalid_rate_leaves_the_detector_free(low_model: Model) -> None:
     detector = Detector(low_model)
     with pytest.raises(AudioFormatError, match="sample rate"):
         next(detector.run(Blocks(SIGNAL, sample_rate=1)))

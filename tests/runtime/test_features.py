@@ -56,7 +56,7 @@ def test_chunking_does_not_matter(size: int) -> None:
 
 
 @given(count=st.integers(1, 70), first=st.integers(0, 40), signals=st.integers(1, 9))
-def test_a_frame_is_the_same_in_any_signal_that_holds_it_at_its_place(count: int, first: int, signals: int) -> None:
+def test_a_frame_is_the_same_in_any_signal_that_contains_it(count: int, first: int, signals: int) -> None:
     transform, whole = MfccTransform(CONFIG), mfcc(SIGNALS["voice"])
     start = CONFIG.hop_length * first
     pieces = np.tile(SIGNALS["voice"][start : start + CONFIG.samples_in(count)], (signals, 1))
@@ -65,7 +65,7 @@ def test_a_frame_is_the_same_in_any_signal_that_holds_it_at_its_place(count: int
 
 
 @pytest.mark.parametrize("first", [0, 3, 8, 31, 1_000])
-def test_the_place_of_a_frame_changes_no_more_than_rounding(first: int) -> None:
+def test_the_number_of_a_frame_affects_only_its_rounding(first: int) -> None:
     # A matrix product rounds differently by the place of a row in it, on some processors.
     transform = MfccTransform(CONFIG)
     np.testing.assert_allclose(transform(SIGNALS["voice"], first=first), transform(SIGNALS["voice"]), rtol=0, atol=1e-4)
@@ -80,7 +80,7 @@ def test_a_signal_longer_than_a_batch_equals_its_pieces() -> None:
         np.testing.assert_allclose(whole[first : first + 20], mfcc(piece), atol=1e-4)
 
 
-def test_a_frame_comes_with_the_sample_that_completes_it() -> None:
+def test_a_frame_is_returned_with_the_sample_that_completes_it() -> None:
     stream = MfccStream()
     for frame in range(3):
         missing = CONFIG.samples_in(frame + 1) - CONFIG.samples_in(frame)
@@ -105,8 +105,8 @@ def test_the_caller_may_reuse_its_buffer() -> None:
     np.testing.assert_array_equal(np.concatenate(frames), mfcc(SIGNALS["voice"]))
 
 
-def test_no_other_thread_works_for_it() -> None:
-    # Threads of a BLAS that spin beside small products burn more than the products do.
+def test_it_uses_only_its_own_thread() -> None:
+    # BLAS threads that spin during small products use more processor time than the products.
     code = """
 import time, numpy, wakeword
 signal = numpy.zeros(1_600_000, numpy.float32)
@@ -114,7 +114,7 @@ all_threads, this_thread = time.process_time(), time.thread_time()
 wakeword.mfcc(signal)
 print((time.process_time() - all_threads) / (time.thread_time() - this_thread))
 """
-    # As many threads as the machine gives, whatever these tests were limited to.
+    # As many threads as the machine has, although these tests may be limited to fewer.
     free = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
     done = subprocess.run([sys.executable, "-c", code], env=free, capture_output=True, text=True, check=True)
     assert float(done.stdout) < 1.1
@@ -123,7 +123,7 @@ print((time.process_time() - all_threads) / (time.thread_time() - this_thread))
 def test_silence_is_finite_and_constant() -> None:
     frames = mfcc(SIGNALS["silence"])
     assert np.isfinite(frames).all()
-    # Silence has one spectrum; only rounding may tell the places in a matrix product apart.
+    # Silence has one spectrum; the places in a matrix product may differ only by rounding.
     for place in range(PRODUCT_FRAMES):
         np.testing.assert_array_equal(
             frames[place::PRODUCT_FRAMES], np.broadcast_to(frames[place], (len(frames[place::PRODUCT_FRAMES]), 32))
@@ -153,7 +153,7 @@ def test_samples_and_frames_are_inverse(frames: int, extra: int) -> None:
     assert CONFIG.frames_in(samples - 1) == frames - 1
 
 
-def test_no_samples_are_no_frames_and_the_reverse() -> None:
+def test_no_samples_are_no_frames_and_vice_versa() -> None:
     assert CONFIG.frames_in(0) == CONFIG.frames_in(CONFIG.n_fft - 1) == CONFIG.samples_in(0) == 0
     assert mfcc(np.zeros(0, np.float32)).shape == (0, CONFIG.n_mfcc)
 

@@ -1,4 +1,4 @@
-"""A reader sees the old file or the whole new one."""
+"""A reader sees the old file or the complete new one."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from wakeword import ConfigError
 from wakeword.files import new_folder, replacing, write_json
 
 
-def test_a_finished_block_replaces_and_a_broken_one_leaves_all_as_it_was(tmp_path: Path) -> None:
+def test_a_finished_block_replaces_the_file_and_a_failed_one_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "file.txt"
     with replacing(path) as temporary:
         temporary.write_text("old")
@@ -42,7 +42,7 @@ def test_a_device_is_written_to_and_not_replaced() -> None:
     assert not Path("/dev/null").is_file()
 
 
-def test_a_folder_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_a_folder_appears_completely_or_not_at_all(tmp_path: Path) -> None:
     target = tmp_path / "deep" / "folder"
 
     def break_off() -> None:
@@ -62,14 +62,14 @@ def test_a_folder_appears_whole_or_not_at_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [lambda path: path.mkdir(), lambda path: path.touch()])
-def test_what_is_there_is_no_new_folder(tmp_path: Path, make: object) -> None:
+def test_an_existing_path_is_refused_as_a_new_folder(tmp_path: Path, make: object) -> None:
     make(tmp_path / "there")  # type: ignore[operator]
-    with pytest.raises(ConfigError, match="not there yet"), new_folder(tmp_path / "there"):
+    with pytest.raises(ConfigError, match="does not exist yet"), new_folder(tmp_path / "there"):
         raise AssertionError("the block was entered")
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
 
 
-def test_json_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_json_is_written_completely_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "figures.json"
     write_json(path, {"b": [1, 0.5], "a": "ß"})
     assert json.loads(path.read_text()) == {"b": [1, 0.5], "a": "ß"}

@@ -1,4 +1,4 @@
-"""Quiet is passed over, and nothing that could be a detection changes by it."""
+"""Quiet is skipped, and no possible detection changes because of it."""
 
 import os
 from pathlib import Path
@@ -20,12 +20,12 @@ STRETCH = 16_000
 
 
 def noise(samples: int, decibels: float, seed: int = 0) -> Array:
-    """White noise of so many dB of full scale, ``(samples,)`` float32."""
+    """White noise at ``decibels`` of full scale, ``(samples,)`` float32."""
     return (10 ** (decibels / 20) * np.random.default_rng(seed).standard_normal(samples)).astype(np.float32)
 
 
 def tone(hertz: float, decibels: float, samples: int = 3 * STRETCH) -> Array:
-    """A sine of so many dB of full scale (rms), ``(samples,)`` float32."""
+    """A sine at ``decibels`` of full scale (RMS), ``(samples,)`` float32."""
     wave = np.sqrt(2) * np.sin(2 * np.pi * hertz * np.arange(samples) / 16_000)
     return (10 ** (decibels / 20) * wave).astype(np.float32)
 
@@ -36,7 +36,7 @@ def low_model() -> Model:
 
 
 def scores_and_quiet(detector: Detector, signal: Array) -> tuple[list[float], list[bool]]:
-    """The score after each hop, and whether it was passed over."""
+    """The score after each hop, and whether the hop was skipped."""
     scores, quiet = [], []
     for block in in_chunks(signal, 1_280):
         detector.push(block)
@@ -47,12 +47,12 @@ def scores_and_quiet(detector: Detector, signal: Array) -> tuple[list[float], li
 
 @pytest.mark.parametrize("size", [7, 160, 1_280, 16_000])
 @pytest.mark.parametrize("decibels", [-400.0, -90.0, -64.0])
-def test_steady_quiet_passes_once_a_whole_stretch_was_heard(size: int, decibels: float) -> None:
-    gate, heard = QuietGate(STRETCH), 0
+def test_steady_quiet_passes_after_a_whole_stretch(size: int, decibels: float) -> None:
+    gate, pushed = QuietGate(STRETCH), 0
     for block in in_chunks(noise(2 * STRETCH, decibels), size):
         passed = gate.push(block)
-        heard += len(block)
-        assert passed == (heard // 80 * 80 >= STRETCH + 160)
+        pushed += len(block)
+        assert passed == (pushed // 80 * 80 >= STRETCH + 160)
 
 
 @pytest.mark.parametrize(
@@ -67,18 +67,18 @@ def test_steady_quiet_passes_once_a_whole_stretch_was_heard(size: int, decibels:
     ],
     ids=["too loud", "unsteady", "one loud block", "softer", "speech under hum", "another sound at the same level"],
 )
-def test_what_is_loud_or_unsteady_does_not_pass(signal: Array) -> None:
+def test_loud_or_unsteady_audio_does_not_pass(signal: Array) -> None:
     gate = QuietGate(STRETCH)
     passed = [gate.push(block) for block in in_chunks(signal, 1_280)]
     assert not any(passed[-10:])
 
 
-def test_more_at_a_time_than_it_can_judge_does_not_pass() -> None:
+def test_a_push_longer_than_the_stretch_does_not_pass() -> None:
     gate = QuietGate(STRETCH)
     assert not gate.push(np.concatenate([noise(STRETCH, 0), np.zeros(STRETCH, np.float32)]))
 
 
-def test_quiet_is_passed_over_and_what_follows_is_scored_as_if_it_had_not_been(low_model: Model) -> None:
+def test_quiet_is_skipped_without_changing_the_scores_after_it(low_model: Model) -> None:
     signal = np.concatenate([bursts(3, {1.0: "low"}), noise(100_123, -70), bursts(4, {0.5: "low", 2.0: "low"})])
     gated, plain = Detector(low_model), Detector(low_model, gate=False)
     scores, asleep = scores_and_quiet(gated, signal)
@@ -111,7 +111,7 @@ def test_keywords_of_different_windows_wake_together(low_model: Model, size: int
         np.testing.assert_array_equal(hit.audio, other.audio)
 
 
-def test_a_model_that_takes_quiet_for_its_word_is_never_passed_over() -> None:
+def test_a_model_that_fires_on_quiet_is_never_skipped() -> None:
     model = random_model("mean")
     detector = Detector(model, threshold=1e-6)
     _, asleep = scores_and_quiet(detector, noise(80_000, -70))
@@ -139,8 +139,8 @@ def test_reset_forgets_the_quiet(low_model: Model) -> None:
 @pytest.mark.parametrize("ratio", [20, 5, -10])
 @pytest.mark.parametrize("hum", [0, 50, 200])
 @pytest.mark.parametrize("level", [-55.0, -65.0])
-def test_no_word_in_quiet_noise_is_passed_over_that_the_model_hears(ratio: int, hum: int, level: float) -> None:
-    """Words so soft that the gate might take them for noise: at -55 dB and below, at any ratio to noise and hum."""
+def test_no_word_in_quiet_noise_that_the_model_detects_is_skipped(ratio: int, hum: int, level: float) -> None:
+    """Words so quiet that the gate could take them for noise: at -55 dB and below, at several ratios to noise and hum."""
     data = os.environ.get("WAKEWORD_DATA")
     if data is None:
         pytest.skip("needs real recordings: set WAKEWORD_DATA")
@@ -149,7 +149,7 @@ def test_no_word_in_quiet_noise_is_passed_over_that_the_model_hears(ratio: int, 
     words = audio_files(Path(data) / "speech_commands" / name)[:8]
     model = load_model(path)
     least = min(point.threshold for point in model.card.operating_points)
-    heard = passed_over = 0
+    detected = total_skipped = 0
     for seed, file in enumerate(words):
         word = read_audio(file)
         word = word / np.sqrt(np.mean(word**2)) * 10 ** (level / 20)
@@ -158,10 +158,10 @@ def test_no_word_in_quiet_noise_is_passed_over_that_the_model_hears(ratio: int, 
         gated, plain = Detector(model, threshold=least), Detector(model, threshold=least, gate=False)
         scores, asleep = scores_and_quiet(gated, signal)
         expected, _ = scores_and_quiet(plain, signal)
-        heard += max(expected) >= least
-        passed_over += sum(asleep)
+        detected += max(expected) >= least
+        total_skipped += sum(asleep)
         assert max([score for score, skipped in zip(expected, asleep, strict=True) if skipped], default=0) < least
         awake = [(s, e) for s, e, skipped in zip(scores, expected, asleep, strict=True) if not skipped]
         assert all(score == wanted for score, wanted in awake)
-    assert heard > 0 or ratio < 20 or hum
-    assert passed_over > 0 or level - ratio > -62 or hum
+    assert detected > 0 or ratio < 20 or hum
+    assert total_skipped > 0 or level - ratio > -62 or hum

@@ -11,7 +11,7 @@ BLOCKS = st.lists(st.integers(0, 500), max_size=30)
 
 
 def filled(capacity: int, blocks: list[int]) -> AudioHistory:
-    """A history after blocks of such lengths; sample ``i`` of the stream has the value ``i``."""
+    """A history after blocks of these lengths; sample ``i`` of the stream has the value ``i``."""
     history = AudioHistory(capacity)
     for length in blocks:
         history.push(np.arange(history.end, history.end + length, dtype=np.float32))
@@ -19,7 +19,7 @@ def filled(capacity: int, blocks: list[int]) -> AudioHistory:
 
 
 @given(st.integers(1, 300), BLOCKS, st.integers(-50, 5_000), st.integers(0, 400))
-def test_a_slice_holds_the_samples_of_its_numbers(capacity: int, blocks: list[int], start: int, length: int) -> None:
+def test_a_slice_has_the_samples_with_its_numbers(capacity: int, blocks: list[int], start: int, length: int) -> None:
     history = filled(capacity, blocks)
     piece = history.slice(start, start + length)
     assert history.end == sum(blocks)

@@ -1,4 +1,4 @@
-"""A model file is believed only in what it proves."""
+"""A model file is checked before it is used."""
 
 import ast
 import dataclasses
@@ -38,7 +38,7 @@ BAD = {
     "other schema": (with_card_entries(schema=1), "schema 2, got 1"),
     "other features": (with_card(GOOD, dataclasses.replace(CARD, features=OTHER_FEATURES)), "expected features .* of"),
     "changed features": (with_card_entries(features=dataclasses.asdict(OTHER_FEATURES)), "own fingerprint"),
-    # Another name of the same length, wherever it stands.
+    # Another name of the same length, wherever it occurs.
     "other names": (GOOD.replace(b"picks", b"other"), "expected a graph"),
     # The graphs differ in the sign of one weight.
     "other weights": (with_card(band_model_bytes("high", -1), CARD), "self-test failed"),
@@ -62,7 +62,9 @@ def test_files_that_are_not_what_they_claim_are_refused_by_name(tmp_path: Path, 
         read_model(path)
 
 
-def test_files_over_a_sane_size_are_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_over_the_size_limit_are_refused_without_reading_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "huge.onnx"
     with path.open("wb") as file:
         file.truncate(MAX_FILE_BYTES + 1)
@@ -91,7 +93,7 @@ def test_shipped_models_are_found_by_keyword(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "models" / "low.onnx").write_bytes(GOOD)
     monkeypatch.setattr(wakeword.model, "assets_folder", lambda: tmp_path)
     assert load_model("low").card == CARD
-    with pytest.raises(ModelError, match=r"no shipped model.*there are: low"):
+    with pytest.raises(ModelError, match=r"no shipped model.*shipped: low"):
         load_model("high")
 
 
@@ -103,7 +105,7 @@ def test_providers_are_checked() -> None:
 def test_rows_score_as_their_windows_alone() -> None:
     frames = np.random.default_rng(0).normal(-5, 10, (WINDOW, N_MFCC)).astype(np.float32)
     model = random_model("mean")
-    # Row 1 begins ten frames late: it is the shorter window.
+    # Row 1 begins ten frames late: its window is shorter.
     picks = model.picks(WINDOW, 2)
     picks[:10, 1] = 0
     alone = [model.advance(part, model.start(1))[0][0] for part in (frames, frames[10:])]

@@ -1,7 +1,7 @@
 """The stream's scores are those of whole windows.
 
-Of a window scored alone to rounding, as a matrix product rounds by its number of rows; of the same stream cut into other
-pieces in every digit.
+They equal those of windows scored alone up to rounding, which depends on the number of rows of a matrix product, and
+those of the same stream in other pieces exactly.
 """
 
 import numpy as np
@@ -20,14 +20,14 @@ POOLINGS = ("last", "mean", "max", "attention")
 
 
 def frames(count: int, seed: int = 0) -> Array:
-    """Frames as a voice gives them: a slow random walk, ``(count, n_mfcc)`` float32."""
+    """Frames similar to those of a voice: a slow random walk, ``(count, n_mfcc)`` float32."""
     rng = np.random.default_rng(seed)
     walk = np.cumsum(rng.standard_normal((count, N_MFCC)), axis=0) * np.linspace(3, 0.5, N_MFCC)
     return (walk - np.linspace(20, -2, N_MFCC)).astype(np.float32)
 
 
 def whole_window_scores(model: Model, signal: Array, hop: int) -> Array:
-    """What the stream must give: each window scored alone, from its start."""
+    """The expected scores of the stream: each window scored alone, from its start."""
     window = model.card.window
     windows = [signal[start : start + window] for start in range(0, len(signal) - window + 1, hop)]
     logits = [float(model.advance(window, model.start(1))[0][0]) for window in windows]
@@ -44,7 +44,7 @@ def test_each_score_is_that_of_the_whole_window(pooling: str, stack: int, hop: i
     scores = StreamScorer(model, hop=hop).push(signal)
     expected = whole_window_scores(model, signal, hop)
     np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-4)
-    # The law would hold for constants too.
+    # Constant scores would pass too.
     assert hop == WINDOW or np.ptp(expected) > 0.05
 
 
@@ -69,7 +69,7 @@ def test_chunking_does_not_matter(pooling: str, stack: int, sizes: list[int]) ->
 
 
 @pytest.mark.parametrize("size", [1, 7, 8, 98, 1_000])
-def test_a_score_comes_with_the_frame_that_completes_its_window(size: int) -> None:
+def test_a_score_is_returned_with_the_frame_that_completes_its_window(size: int) -> None:
     scorer = StreamScorer(random_model())
     seen = given_so_far = 0
     for chunk in in_chunks(frames(300), size):
@@ -114,7 +114,7 @@ def test_hops_that_cannot_work_are_refused(stack: int, hop: int) -> None:
     [np.zeros((4, N_MFCC + 1), np.float32), np.zeros(N_MFCC, np.float32), np.zeros((4, N_MFCC))],
     ids=["coefficients", "dimensions", "dtype"],
 )
-def test_other_frames_are_refused_and_the_stream_stays(bad: Array) -> None:
+def test_other_frames_are_refused_and_the_stream_is_unchanged(bad: Array) -> None:
     used, new = StreamScorer(random_model()), StreamScorer(random_model())
     used.push(frames(200)[:90])
     with pytest.raises(AudioFormatError, match="expected frames"):

@@ -20,7 +20,7 @@ def pcm(*, samples: int = 1_000, channels: int = 1) -> np.ndarray:
 
 
 class Pipe(io.RawIOBase):
-    """Gives bytes in pieces of the given sizes, as a pipe does."""
+    """Delivers bytes in pieces of the given sizes, as a pipe does."""
 
     def __init__(self, data: bytes, sizes: list[int]) -> None:
         self._data = data
@@ -33,7 +33,7 @@ class Pipe(io.RawIOBase):
 
 
 @given(sizes=st.lists(st.integers(1, 700)), channels=st.integers(1, 5), odd=st.integers(0, 1))
-def test_stdin_gives_the_samples_however_the_pipe_cuts_them(sizes: list[int], channels: int, odd: int) -> None:
+def test_stdin_gives_the_samples_for_any_pieces_of_the_pipe(sizes: list[int], channels: int, odd: int) -> None:
     samples = pcm(channels=channels)
     source = StdinSource(channels=channels, stream=Pipe(samples.tobytes() + b"x" * odd, sizes))
     np.testing.assert_array_equal(np.concatenate(list(source.blocks())), samples)
@@ -44,7 +44,7 @@ def test_empty_input_gives_no_blocks() -> None:
 
 
 @pytest.mark.parametrize("form", ["WAV", "FLAC", "OGG"])
-def test_a_file_with_a_header_is_no_raw_pcm(form: str) -> None:
+def test_a_file_with_a_header_is_refused_as_raw_pcm(form: str) -> None:
     file = io.BytesIO()
     soundfile.write(file, pcm(), 16_000, format=form)
     file.seek(0)
@@ -52,7 +52,7 @@ def test_a_file_with_a_header_is_no_raw_pcm(form: str) -> None:
         list(StdinSource(stream=file).blocks())
 
 
-def test_stdin_that_cannot_hold_audio_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stdin_without_audio_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(AudioFormatError, match="at least one channel"):
         StdinSource(channels=0, stream=io.BytesIO())
     for stdin in (None, SimpleNamespace(isatty=lambda: True)):
@@ -70,14 +70,14 @@ def test_a_file_gives_its_samples_at_its_rate(tmp_path: Path) -> None:
         np.testing.assert_array_equal(np.concatenate(list(source.blocks())), np.float32(samples / 32_768))
 
 
-def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_a_path_without_an_audio_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text.wav").write_text("text")
     for path in (tmp_path, tmp_path / "missing.wav", tmp_path / "text.wav"):
         with pytest.raises(AudioFileError, match=str(path)):
             FileSource(path)
 
 
-def test_a_file_that_goes_away_is_an_audio_error(tmp_path: Path) -> None:
+def test_a_file_that_disappears_is_an_audio_error(tmp_path: Path) -> None:
     soundfile.write(tmp_path / "a.wav", pcm(), 16_000)
     source = FileSource(tmp_path / "a.wav")
     (tmp_path / "a.wav").unlink()
@@ -98,7 +98,7 @@ def test_audio_files_are_found_at_any_depth_and_nothing_else(tmp_path: Path) -> 
         (tmp_path / "empty").mkdir(exist_ok=True)
 
 
-def test_a_file_takes_the_place_of_a_microphone(tmp_path: Path) -> None:
+def test_a_file_can_replace_a_microphone(tmp_path: Path) -> None:
     path = tmp_path / "talk.wav"
     soundfile.write(path, np.zeros(1_600, np.int16), 16_000)
     with FileSource(path) as microphone:

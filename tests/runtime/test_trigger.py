@@ -57,7 +57,7 @@ def test_it_recovers(threshold: float, scores: list[float], smoothing: int, refr
 
 
 @given(THRESHOLDS, SCORES, SMOOTHING, REFRACTORY, st.integers(1, 20))
-def test_detections_lie_at_least_the_refractory_time_apart(
+def test_detections_are_at_least_the_refractory_time_apart(
     threshold: float, scores: list[float], smoothing: int, refractory: int, hop: int
 ) -> None:
     numbers = fired(Trigger(threshold, smoothing=smoothing, refractory=refractory, hop=hop), scores)
@@ -73,7 +73,7 @@ def test_the_refractory_time_ends_in_frames_not_in_scores(hop: int) -> None:
         for numbers in [fired(trigger, alternating)]
         for earlier, later in itertools.pairwise(numbers)
     }
-    # The first score of an event that lies 100 frames after the detection, or later.
+    # The first score of an event that is 100 frames or more after the detection.
     assert gaps == {-(-100 // (2 * hop)) * 2 * hop}
 
 
@@ -81,7 +81,7 @@ def test_the_refractory_time_ends_in_frames_not_in_scores(hop: int) -> None:
 def test_a_higher_threshold_never_fires_first(
     scores: list[float], thresholds: tuple[float, float], smoothing: int
 ) -> None:
-    # The count of detections may grow with the threshold: one long event breaks in two. The first cannot come earlier.
+    # A higher threshold can give more detections, if it splits one long event in two. The first cannot come earlier.
     low, high = (fired(Trigger(t, smoothing=smoothing, hop=HOP), scores) for t in sorted(thresholds))
     assert not high or low[0] <= high[0]
 
@@ -103,7 +103,7 @@ def test_without_smoothing_the_threshold_itself_fires(scores: list[float]) -> No
             assert Trigger(score).push(score) == score
 
 
-def test_a_score_that_is_no_number_never_fires() -> None:
+def test_a_nan_score_never_fires() -> None:
     trigger = Trigger(0.5)
     assert trigger.push(float("nan")) is None
     assert trigger.push(0.9) == 0.9

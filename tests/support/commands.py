@@ -86,7 +86,7 @@ def play(cli: Cli, models: Path, recordings: Path) -> Cli:
 
 
 @pytest.fixture
-def play_apart(models: Path, recordings: Path, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+def play_separately(models: Path, recordings: Path, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """The same in a separate process, as programs need a real stderr; the variable ``REPORTS`` names a folder for them.
 
     No file that the process writes can exceed ``limit`` bytes, as on a full disk.

@@ -171,7 +171,9 @@ def _hum(mean: Samples, sample_rate: int, others: Levels) -> list[Finding]:
 def _bandwidth(mean: Samples, sample_rate: int) -> Finding:
     edge = bandwidth(mean, sample_rate)
     text = f"sound up to {edge / 1000:.1f} kHz, recorded at {sample_rate / 1000:g} kHz"
-    advice = "Switch the headset to its wideband profile, choose a higher rate, or use another microphone: treble is missing."
+    advice = (
+        "Switch the headset to its wideband profile, choose a higher rate or another microphone: treble is missing."
+    )
     # Filters of recorders at 16 kHz begin at 7 kHz; a telephone's band ends under 4 kHz.
     return finding("bandwidth", edge, "Hz", text, graded(-edge, -7_000, -5_000), advice)
 

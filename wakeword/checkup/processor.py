@@ -96,6 +96,6 @@ def examine_processor(model: str) -> Finding:
         f"RTF {measured.real_time_factor:.3f}, {measured.keywords_per_core} keywords per core"
     )
     busiest = max(measured.real_time_factor, measured.cpu_ms_per_second / 1_000)
-    advice = "Close other programs that keep the processor busy, or use a faster machine: listening needs too much."
+    advice = "Close other busy programs, or use a faster machine: listening takes too much of a core."
     verdict = graded(busiest, _WARN_ABOVE, _BAD_ABOVE)
     return finding("processor", measured.cpu_ms_per_second, "ms/s", text, verdict, advice)

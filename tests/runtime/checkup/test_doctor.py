@@ -1,4 +1,4 @@
-"""Measurements of recordings whose truth is known, and what is said of them."""
+"""Measurements of recordings with known properties, and the findings about them."""
 
 import math
 import os
@@ -29,7 +29,7 @@ RATES = (8_000, 16_000, 44_100, 48_000)
 
 
 def noise(seconds: float, level: float, *, rate: int = RATE, seed: int = 0) -> np.ndarray:
-    """White noise of so many dBFS RMS."""
+    """White noise at an RMS ``level`` in dBFS."""
     return 10 ** (level / 20) * np.random.default_rng(seed).standard_normal(round(seconds * rate))
 
 
@@ -38,7 +38,7 @@ def sine(seconds: float, frequency: float, amplitude: float, *, rate: int = RATE
 
 
 def spoken(level: float = -25.0, *, floor: float = -70.0, rate: int = RATE) -> np.ndarray:
-    """3 s of a quiet floor, then 2 s of a louder noise in the place of a voice."""
+    """3 s of a quiet floor, then 2 s of louder noise instead of a voice."""
     signal = noise(5, floor, rate=rate)
     signal[3 * rate :] += noise(2, level, rate=rate, seed=1)
     return signal
@@ -70,7 +70,7 @@ def test_levels_of_a_sine_are_those_of_mathematics() -> None:
 
 
 @given(gain=st.floats(-60, 20), offset=st.floats(-0.2, 0.2))
-def test_a_gain_moves_all_levels_by_itself_and_an_offset_moves_none(gain: float, offset: float) -> None:
+def test_a_gain_changes_all_levels_equally_and_an_offset_changes_none(gain: float, offset: float) -> None:
     signal = spoken(rate=8_000)
     before = levels(signal, 8_000)
     after = levels(10 ** (gain / 20) * signal + offset, 8_000)
@@ -99,7 +99,7 @@ def test_the_offset_is_found_under_sound(offset: float) -> None:
 @pytest.mark.parametrize("over", [0.5, 3.0, 12.0])
 @pytest.mark.parametrize("volume", [1.0, 0.4])
 def test_a_clipped_sine_is_clipped_as_often_as_geometry_says(over: float, volume: float) -> None:
-    """Also if it was made quieter afterwards."""
+    """Even if it was made quieter afterwards."""
     limit = 10 ** (-over / 20)
     clipped = sixteen_bits(volume * np.clip(sine(1, 997, 1 / limit), -1, 1))
     measured = clipping(clipped)
@@ -120,23 +120,23 @@ def test_a_single_sample_at_full_scale_counts() -> None:
     assert clipping(sixteen_bits(signal)).share == 2 / RATE
 
 
-def test_the_peaks_of_quiet_sound_are_no_limit() -> None:
+def test_the_peaks_of_quiet_sound_are_not_clipping() -> None:
     assert clipping(sixteen_bits(noise(1, -90))).share == 0
 
 
 @given(st.lists(st.integers(0, 45), unique=True), st.sampled_from(RATES))
-def test_every_hole_in_the_sound_is_found(places: list[int], rate: int) -> None:
+def test_every_gap_in_the_sound_is_found(places: list[int], rate: int) -> None:
     signal = sixteen_bits(noise(5, -40, rate=rate))
     hole = rate // 100
     for place in places:
         signal[(place + 1) * rate // 10 :][:hole] = 0
     measured = dropouts(signal, rate)
     assert measured.number == len(places)
-    # Noise may have a zero of its own beside the hole.
+    # Noise can have a zero of its own next to the hole.
     assert measured.seconds == pytest.approx(len(places) * hole / rate, abs=len(places) * 5 / rate)
 
 
-def test_silence_that_sound_fades_into_is_no_hole() -> None:
+def test_silence_after_fading_sound_is_not_a_dropout() -> None:
     fading = sine(1, 300, 0.5) * np.repeat([1, 0.1, 0.01, 3e-4, 0, 0, 3e-4, 0.01, 0.1, 1], RATE // 10)
     assert dropouts(sixteen_bits(fading), RATE).number == 0
     assert dropouts(sixteen_bits(noise(2, -95)), RATE).number == 0
@@ -148,7 +148,7 @@ def test_silence_that_sound_fades_into_is_no_hole() -> None:
 
 @given(seed=st.integers(0, 100), size=st.integers(2, 400))
 def test_spectra_add_up_to_the_power_of_the_frame(seed: int, size: int) -> None:
-    """Parseval, of the windowed frame."""
+    """Parseval's theorem for the windowed frame."""
     signal = np.random.default_rng(seed).standard_normal(2 * size)
     window = np.hanning(size + 1)[:-1]
     frame = np.square(signal[:size] * window).sum() / np.square(window).sum()
@@ -157,7 +157,7 @@ def test_spectra_add_up_to_the_power_of_the_frame(seed: int, size: int) -> None:
 
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize(("frequency", "real"), [(50, 50.0), (50, 49.8), (60, 60.0), (60, 60.1)])
-def test_hum_is_told_from_noise_and_from_a_voice(rate: int, frequency: int, real: float) -> None:
+def test_hum_is_distinguished_from_noise_and_voice(rate: int, frequency: int, real: float) -> None:
     signal = spoken(-25, floor=-65, rate=rate)
     assert hum(signal, rate).level == -math.inf
     signal += sine(5, real, 0.01, rate=rate) + sine(5, 3 * real, 0.005, rate=rate)
@@ -184,7 +184,7 @@ def test_sound_over_the_whole_band_has_no_edge(rate: int) -> None:
     assert bandwidth(sixteen_bits(0.1 * brown / np.abs(brown).max()), rate) == rate / 2
 
 
-def test_channels_are_told_apart() -> None:
+def test_dead_and_equal_channels_are_found() -> None:
     one, other = noise(1, -30), noise(1, -30, seed=1)
     checked = check_channels(np.stack([one, other, one, 0 * one], axis=1))
     assert checked.dead == (3,)
@@ -206,10 +206,10 @@ def test_the_real_rate_is_found_within_its_uncertainty(real: float, jitter: floa
     assert measured.missing_seconds == 0
 
 
-def test_missing_blocks_and_pauses_are_missing_time_and_no_other_rate() -> None:
+def test_missing_blocks_and_pauses_do_not_change_the_rate() -> None:
     given = stamps(6)
     del given[50:60]
-    # Blocks that a driver lost have no numbers; the clocks go on.
+    # Blocks that a driver lost have no numbers; the clocks continue.
     later = [s._replace(captured=s.captured + 0.5, driver=s.driver + 0.5) for s in given[150:]]
     measured = timing(given[:150] + later, RATE)
     assert measured.missing_seconds == pytest.approx(0.2 + 0.5, abs=0.01)

@@ -1,4 +1,4 @@
-"""What listening costs is measured on audio that costs the most, and judged by the share of a core that it takes."""
+"""The cost of listening is measured on audio that no gate skips, and graded by the share of a core that it takes."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ def test_the_audio_never_pauses() -> None:
     audio = speech_like(2.0, np.random.default_rng(0))
     assert (audio.dtype, audio.shape) == (np.int16, (2 * SAMPLE_RATE,))
     levels = np.sqrt(np.square(audio.reshape(-1, SAMPLE_RATE // 50).astype(float)).mean(axis=1))
-    # The quietest 20 ms lie near -50 dBFS, far above a quiet room; the loudest 20 dB above them.
+    # The quietest 20 ms are near -50 dBFS, far above a quiet room; the loudest are 20 dB above them.
     assert levels.min() > 100
     assert levels.max() > 10 * levels.min()
 
@@ -36,18 +36,18 @@ def test_the_cost_is_that_of_pushing_every_block_once() -> None:
 
     found = cost(push, [1, 2, 3], 0.5)
     assert pushed == [1, 2, 3]
-    # 30 ms for half a second of audio; others may have the processor in between.
+    # 30 ms for half a second of audio; other processes may run in between.
     assert found.cpu_ms_per_second == pytest.approx(60, rel=0.2)
     assert found.real_time_factor >= 0.9 * found.cpu_ms_per_second / 1_000
 
 
-def test_one_model_stands_for_several_keywords_and_never_fires() -> None:
+def test_one_model_serves_as_several_keywords_and_never_fires() -> None:
     detector = detector_for(KEYWORD, 3)
     assert len(detector.keywords) == 3
     assert not list(detector.push(speech_like(1.0, np.random.default_rng(0))))
 
 
-def test_such_a_detector_imports_nothing_that_listening_does_not() -> None:
+def test_the_detector_for_measurements_imports_nothing_more_than_listening() -> None:
     """Otherwise the benchmark would count that import as the start of the engine."""
     program = "import sys, wakeword; before = set(sys.modules); import wakeword.checkup.keywords; " + (
         "print(*sorted(set(sys.modules) - before))"

@@ -18,8 +18,8 @@ NAMES = (
 )
 
 
-class Apart:
-    """Runs Python in a process of its own, with ``missing`` packages as if they were not installed."""
+class SeparateProcess:
+    """Runs Python in a separate process, as if the ``missing`` packages were not installed."""
 
     def __init__(self, *missing: str) -> None:
         self.preamble = f"""if True:
@@ -54,7 +54,7 @@ def test_help_lists_every_command(cli) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_list_of_commands_says_what_the_help_of_each_begins_with(name: str) -> None:
+def test_the_list_of_commands_has_the_first_line_of_each_help(name: str) -> None:
     assert tuple(COMMANDS) == NAMES
     documented = inspect.getdoc(COMMANDS[name].load())
     assert documented is not None
@@ -63,13 +63,13 @@ def test_the_list_of_commands_says_what_the_help_of_each_begins_with(name: str) 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_command_is_its_options_and_one_call(name: str) -> None:
-    """The work is done elsewhere, by functions that a test or a program may call."""
+    """The work is done elsewhere, by functions that a test or a program can call."""
     assert len(inspect.getsource(COMMANDS[name].load()).splitlines()) <= 60
 
 
 def test_the_list_of_commands_imports_none_of_them() -> None:
     places = {command.place.split(":")[0] for command in COMMANDS.values()}
-    done = Apart().run(f"""if True:
+    done = SeparateProcess().run(f"""if True:
         from wakeword.cli import app
         app(["--help"], standalone_mode=False)
         sys.exit(str(sorted({places} & set(sys.modules))))
@@ -78,7 +78,7 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
     assert "evaluate" in done.stdout
 
 
-def test_a_misspelt_command_is_answered_with_the_one_that_was_meant(cli) -> None:
+def test_a_misspelt_command_gets_a_suggestion(cli) -> None:
     misspelt = cli("lisen")
     assert misspelt.status == 2
     assert "'listen'" in misspelt.err
@@ -120,7 +120,7 @@ def test_wrong_usage_ends_with_2(cli, models: Path, recordings: Path, arguments:
         (["scan", "{wav}", "--keyword", "nonesuch"], "no shipped model for keyword 'nonesuch'"),
         (["scan", "{wav}", "--model", "{wav}"], "not an ONNX model"),
         (["scan", "{wav}", "--model", "nonesuch.onnx"], "nonesuch.onnx: expected a model file"),
-        (["scan", "{wav}", "--model", "{low}", "--model", "{low}"], "models of different keywords"),
+        (["scan", "{wav}", "--model", "{low}", "--model", "{low}"], "models with different keywords"),
         (["scan", "{wav}", "--model", "{low}", "--point", "x"], "no operating point 'x'; it has: fpr=0.03"),
         (["scan", "{wav}", "--model", "{low}", "--threshold", "2"], "expected a threshold"),
         (["scan", "{wav}", "--model", "{low}", "--out", "{wav}/out.json"], "{wav}"),
@@ -167,7 +167,7 @@ TRAINING_PACKAGES = ("torch", "torchaudio", "librosa", "onnx", "scipy", "matplot
 
 
 def test_a_plain_installation_has_help_for_every_command() -> None:
-    done = Apart(*TRAINING_PACKAGES).run(f"""if True:
+    done = SeparateProcess(*TRAINING_PACKAGES).run(f"""if True:
         from wakeword.cli import app
         for name in {NAMES}:
             app([name, "--help"], standalone_mode=False)
@@ -185,7 +185,7 @@ def test_a_plain_installation_has_help_for_every_command() -> None:
     ],
 )
 def test_a_plain_installation_says_what_to_install_for_training(arguments: list[str]) -> None:
-    done = Apart(*TRAINING_PACKAGES).run(f"""if True:
+    done = SeparateProcess(*TRAINING_PACKAGES).run(f"""if True:
         from wakeword.cli import main
         sys.argv = {["wakeword", *arguments]}
         main()

@@ -1,4 +1,4 @@
-"""``wakeword doctor`` with recordings in place of a microphone, and where there is no microphone."""
+"""``wakeword doctor`` with recordings instead of a microphone, and without a microphone."""
 
 import json
 import sys
@@ -16,7 +16,7 @@ DEMO = assets_folder() / "audio" / "demo.flac"
 
 
 class WithoutPortAudio(MetaPathFinder):
-    """Fails as sounddevice does where the library is missing."""
+    """Fails as sounddevice does if the library is missing."""
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
         if name == "sounddevice":
@@ -31,7 +31,7 @@ def without_portaudio(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def recording(tmp_path: Path) -> Path:
-    """A quiet floor, then something loud, in stereo; full scale is exceeded."""
+    """A quiet floor, then noise that exceeds full scale, in stereo."""
     rng = np.random.default_rng(0)
     signal = 1e-3 * rng.standard_normal((3 * 48_000, 2))
     signal[96_000:] += rng.standard_normal((48_000, 2))
@@ -41,14 +41,14 @@ def recording(tmp_path: Path) -> Path:
 
 
 def test_a_good_recording_is_found_good(cli, without_portaudio: None) -> None:
-    """It needs no PortAudio either."""
+    """PortAudio is not needed."""
     done = cli("doctor", "--input", DEMO, "--json")
     assert (done.status, done.err) == (0, "")
-    told = json.loads(done.out)
-    assert (told["usable"], told["error"], told["source"]) == (True, None, str(DEMO))
-    assert told["versions"]["wakeword"] == __version__
-    assert told["versions"]["PortAudio"] == "none"
-    verdicts = {finding["name"]: finding["verdict"] for finding in told["findings"]}
+    report = json.loads(done.out)
+    assert (report["usable"], report["error"], report["source"]) == (True, None, str(DEMO))
+    assert report["versions"]["wakeword"] == __version__
+    assert report["versions"]["PortAudio"] == "none"
+    verdicts = {finding["name"]: finding["verdict"] for finding in report["findings"]}
     assert {"processor", "level", "noise floor", "clipping", "DC offset", "bandwidth", "dropouts"} <= set(verdicts)
     assert all(verdict == "ok" for name, verdict in verdicts.items() if name != "processor")
 
@@ -56,15 +56,15 @@ def test_a_good_recording_is_found_good(cli, without_portaudio: None) -> None:
 def test_a_bad_recording_is_status_1_with_advice(cli, recording: Path) -> None:
     done = cli("doctor", "--input", recording, "--json")
     assert (done.status, done.err) == (1, "")
-    told = json.loads(done.out)
-    assert told["usable"] is False
-    (clipped,) = (finding for finding in told["findings"] if finding["name"] == "clipping")
-    # 0.32 of a normal distribution lies beyond its standard deviation, which is full scale, in one second of three.
+    report = json.loads(done.out)
+    assert report["usable"] is False
+    (clipped,) = (finding for finding in report["findings"] if finding["name"] == "clipping")
+    # 0.32 of a normal distribution is beyond its standard deviation, which is full scale, in one second of three.
     assert clipped["value"] == pytest.approx(0.317 / 3, rel=0.05)
     assert (clipped["verdict"], clipped["advice"].split()[0]) == ("bad", "Turn")
 
 
-def test_people_get_a_table(cli, recording: Path) -> None:
+def test_the_default_output_is_a_table(cli, recording: Path) -> None:
     done = cli("doctor", "--input", recording)
     assert done.status == 1
     lines = done.out.splitlines()
@@ -85,13 +85,13 @@ def test_without_portaudio_it_says_what_to_install_and_measures_the_machine(
     assert "apt install libportaudio2" in done.err
     assert "of CPU per second" in done.out
     if form:
-        told = json.loads(done.out)
-        assert "libportaudio2" in told["error"]
-        (processor,) = told["findings"]
+        report = json.loads(done.out)
+        assert "libportaudio2" in report["error"]
+        (processor,) = report["findings"]
         assert 0 < processor["value"] < 1_000
 
 
-def test_what_is_no_recording_is_an_error(cli, tmp_path: Path) -> None:
+def test_a_file_without_a_recording_is_an_error(cli, tmp_path: Path) -> None:
     (tmp_path / "notes.wav").write_text("no audio")
     soundfile.write(tmp_path / "empty.wav", np.zeros(0), 16_000)
     soundfile.write(tmp_path / "slow.wav", np.zeros(4_000), 4_000)
@@ -102,6 +102,6 @@ def test_what_is_no_recording_is_an_error(cli, tmp_path: Path) -> None:
         assert name in done.err
 
 
-def test_wrong_use_is_status_2(cli) -> None:
+def test_wrong_usage_is_status_2(cli) -> None:
     assert cli("doctor", "--seconds", "0").status == 2
     assert cli("doctor", "extra").status == 2

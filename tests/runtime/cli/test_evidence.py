@@ -1,4 +1,4 @@
-"""What the recall of a model was measured on is shown, with a warning where that cannot show the promise."""
+"""The data behind a model's recall are shown, with a warning if they do not support its figures."""
 
 import pytest
 
@@ -26,14 +26,14 @@ def point(data: str, *, kind: str = "fpr", target: float = 0.03, measured: Rate 
 )
 def test_synthetic_positives_are_named(data: str, shown: str, warned: bool) -> None:
     assert positives(point(data)) == shown
-    assert ["synthetic voices alone" in line for line in warnings("low", point(data))] == [True] * warned
+    assert ["synthetic voices only" in line for line in warnings("low", point(data))] == [True] * warned
 
 
 @pytest.mark.parametrize(("hours", "target", "warned"), [(5.9, 0.5, True), (6.0, 0.5, False), (6.0, 0.1, True)])
 def test_a_rate_needs_hours_for_three_false_accepts(hours: float, target: float, warned: bool) -> None:
-    told = point(f"9 positives, {hours:.2f} h of background", kind="fa_per_hour", target=target)
+    described = point(f"9 positives, {hours:.2f} h of background", kind="fa_per_hour", target=target)
     counted = point("", kind="fa_per_hour", target=target, measured=Rate(0, 0, 1, 0, hours))
-    for one in (told, counted):
+    for one in (described, counted):
         lines = list(warnings("low", one))
         assert len(lines) == warned
         assert all(f"{3 / target:.1f} h without a false accept" in line for line in lines)
@@ -43,7 +43,7 @@ def test_clips_do_not_need_hours() -> None:
     assert not list(warnings("low", point("9 positives, 0.00 h of background")))
 
 
-def test_the_commands_say_so_of_the_shipped_models(cli) -> None:
+def test_the_commands_show_the_warnings_of_the_shipped_models(cli) -> None:
     listed = cli("models")
     for path in shipped_models().values():
         card = read_model(path).card

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM in commands that work something off: no traceback, no half files."""
+"""Ctrl-C and SIGTERM in commands with a fixed amount of work: no traceback, no incomplete files."""
 
 import io
 import os
@@ -20,7 +20,7 @@ SIGNALS = pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (
 
 
 @SIGNALS
-def test_a_command_that_is_ended_says_nothing_and_leaves_nothing(
+def test_an_interrupted_command_prints_nothing_and_leaves_no_files(
     models: Path, tmp_path: Path, number: int, status: int
 ) -> None:
     soundfile.write(tmp_path / "long.flac", np.tile(bursts(60, {1: "low"}), 30), 16_000)
@@ -44,7 +44,7 @@ def test_a_command_that_is_ended_says_nothing_and_leaves_nothing(
 
 
 class Interrupted(io.BytesIO):
-    """A file that soundfile writes to by callbacks, in the midst of which a signal comes."""
+    """A file that soundfile writes to by callbacks, during which a signal comes."""
 
     def write(self, data: object) -> int:
         signal.raise_signal(signal.SIGINT)
@@ -69,7 +69,7 @@ def test_a_signal_that_c_code_has_swallowed_is_given_again(capfd: pytest.Capture
     assert capfd.readouterr().err == ""
 
 
-def test_other_exceptions_pass_and_all_is_as_before() -> None:
+def test_other_exceptions_pass_and_handlers_are_restored() -> None:
     def state() -> list[object]:
         return [signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM), sys.unraisablehook]
 
@@ -81,7 +81,7 @@ def test_other_exceptions_pass_and_all_is_as_before() -> None:
 
 
 def test_a_ctrl_c_that_is_ignored_stays_ignored() -> None:
-    """As that of a program which a script has started in the background."""
+    """As in a program that a script has started in the background."""
     previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with ending_at_signals():
@@ -93,14 +93,14 @@ def test_a_ctrl_c_that_is_ignored_stays_ignored() -> None:
 
 @pytest.fixture(autouse=True)
 def handlers():
-    """The end of a command leaves its signals ignored."""
+    """Restore the signal handlers: a command that ends leaves its signals ignored."""
     saved = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     yield
     for number, handler in saved.items():
         signal.signal(number, handler)
 
 
-def test_lines_of_several_threads_stay_whole(capfd: pytest.CaptureFixture[str]) -> None:
+def test_lines_of_several_threads_are_not_mixed(capfd: pytest.CaptureFixture[str]) -> None:
     from wakeword.cli.console import note
 
     threads = [threading.Thread(target=lambda: [note("a line") for _ in range(200)]) for _ in range(4)]
@@ -112,7 +112,7 @@ def test_lines_of_several_threads_stay_whole(capfd: pytest.CaptureFixture[str]) 
 
 
 @pytest.mark.parametrize("arguments", [["listen", "--input", "{wav}"], ["scan", "{wav}"]])
-def test_a_stderr_that_nobody_reads_is_no_failure(models: Path, recordings: Path, arguments: list[str]) -> None:
+def test_a_stderr_without_a_reader_is_not_an_error(models: Path, recordings: Path, arguments: list[str]) -> None:
     read, write = os.pipe()
     os.close(read)
     command = [argument.format(wav=recordings / "first.wav") for argument in arguments]

@@ -1,4 +1,4 @@
-"""``wakeword record`` keeps good takes, asks for the others again, and never writes over what is there."""
+"""``wakeword record`` keeps good takes, repeats the others, and never overwrites files."""
 
 import io
 import json
@@ -23,16 +23,16 @@ NOISE = bursts(2, {})
 
 
 class Terminal(io.StringIO):
-    """What a person types."""
+    """The input of a person."""
 
     def isatty(self) -> bool:
         return True
 
 
 class FakeMicrophone:
-    """A microphone that hears one recording each time it is opened."""
+    """A microphone that delivers one recording each time it is opened."""
 
-    heard: list[Array]
+    recordings: list[Array]
     opened: int
     name, sample_rate = "fake", 16_000
 
@@ -47,22 +47,22 @@ class FakeMicrophone:
         pass
 
     def blocks(self) -> Iterator[Samples]:
-        for block in in_chunks(self.heard.pop(0), 320):
+        for block in in_chunks(self.recordings.pop(0), 320):
             yield np.round(32_767 * block[:, None]).astype(np.int16)
         raise AudioDeviceError("'fake' has ended its stream")
 
 
 @pytest.fixture
-def hears(monkeypatch: pytest.MonkeyPatch) -> type[FakeMicrophone]:
+def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakeMicrophone]:
     """The microphone that the command opens."""
     monkeypatch.setattr("wakeword.cli.record.Microphone", FakeMicrophone)
-    FakeMicrophone.heard, FakeMicrophone.opened = [], 0
+    FakeMicrophone.recordings, FakeMicrophone.opened = [], 0
     return FakeMicrophone
 
 
 @pytest.fixture
 def played(monkeypatch: pytest.MonkeyPatch) -> list[Take]:
-    """What is played back."""
+    """The takes that are played back."""
     takes: list[Take] = []
     monkeypatch.setattr("wakeword.cli.record.play_back", takes.append)
     return takes
@@ -73,9 +73,9 @@ def names(folder: Path) -> list[str]:
 
 
 def test_good_takes_are_written_and_the_others_played_back_and_repeated(
-    cli: Cli, hears: type[FakeMicrophone], played: list[Take], tmp_path: Path
+    cli: Cli, fake: type[FakeMicrophone], played: list[Take], tmp_path: Path
 ) -> None:
-    hears.heard = [SPOKEN, NOISE, 0.01 * SPOKEN, SPOKEN]
+    fake.recordings = [SPOKEN, NOISE, 0.01 * SPOKEN, SPOKEN]
     done = cli("record", "hey low", "--out", tmp_path / "clips", "--count", "2", "--countdown", "0", "--yes")
     assert done.status == 0, done.err
     assert done.out.splitlines() == [str(tmp_path / "clips" / f"hey_low-000{number}.wav") for number in (1, 2)]
@@ -85,23 +85,23 @@ def test_good_takes_are_written_and_the_others_played_back_and_repeated(
     assert "too quiet" in done.err
     info = soundfile.info(tmp_path / "clips" / "hey_low-0002.wav")
     assert (info.samplerate, info.channels, info.subtype) == (16_000, 1, "PCM_16")
-    told = json.loads((tmp_path / "clips" / "hey_low-0002.json").read_text())
-    assert (told["keyword"], told["source"], told["sample_rate"]) == ("hey low", "fake", 16_000)
-    assert told["noise_db"] < told["level_db"] < 0
+    data = json.loads((tmp_path / "clips" / "hey_low-0002.json").read_text())
+    assert (data["keyword"], data["source"], data["sample_rate"]) == ("hey low", "fake", 16_000)
+    assert data["noise_db"] < data["level_db"] < 0
 
 
 def test_digital_silence_is_not_played_back(
-    cli: Cli, hears: type[FakeMicrophone], played: list[Take], tmp_path: Path
+    cli: Cli, fake: type[FakeMicrophone], played: list[Take], tmp_path: Path
 ) -> None:
-    hears.heard = [0 * SPOKEN, SPOKEN]
+    fake.recordings = [0 * SPOKEN, SPOKEN]
     done = cli("record", "low", "--out", tmp_path, "--count", "1", "--countdown", "0", "--yes")
     assert (done.status, played) == (0, [])
     assert "digital silence" in done.err
 
 
-def test_numbers_go_on_and_nothing_is_written_over(cli: Cli, hears: type[FakeMicrophone], tmp_path: Path) -> None:
+def test_numbering_continues_and_nothing_is_overwritten(cli: Cli, fake: type[FakeMicrophone], tmp_path: Path) -> None:
     (tmp_path / "low-0007.flac").write_bytes(b"old")
-    hears.heard = [SPOKEN, SPOKEN]
+    fake.recordings = [SPOKEN, SPOKEN]
     done = cli("record", "low", "--out", tmp_path, "--count", "2", "--countdown", "0", "--yes", "--format", "flac")
     assert [Path(line).name for line in done.out.splitlines()] == ["low-0008.flac", "low-0009.flac"]
     assert (tmp_path / "low-0007.flac").read_bytes() == b"old"
@@ -110,11 +110,11 @@ def test_numbers_go_on_and_nothing_is_written_over(cli: Cli, hears: type[FakeMic
 
 
 def test_a_person_repeats_keeps_and_quits(
-    cli: Cli, hears: type[FakeMicrophone], played: list[Take], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, fake: type[FakeMicrophone], played: list[Take], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Begin; repeat a good take; go on; keep a quiet one all the same; quit, which keeps the last good one.
+    # Begin; repeat a good take; go on; keep a quiet one anyway; quit, which keeps the last good one.
     monkeypatch.setattr("sys.stdin", Terminal("\nr\n\nk\nq\n"))
-    hears.heard = [SPOKEN, SPOKEN, 0.01 * SPOKEN, SPOKEN]
+    fake.recordings = [SPOKEN, SPOKEN, 0.01 * SPOKEN, SPOKEN]
     done = cli("record", "low", "--out", tmp_path, "--countdown", "0")
     assert done.status == 0, done.err
     assert len(done.out.splitlines()) == 3
@@ -123,32 +123,32 @@ def test_a_person_repeats_keeps_and_quits(
 
 
 @pytest.mark.parametrize("typed", ["q\n", ""])
-def test_who_quits_at_once_is_not_recorded(
-    typed: str, cli: Cli, hears: type[FakeMicrophone], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_nothing_is_recorded_after_quitting_immediately(
+    typed: str, cli: Cli, fake: type[FakeMicrophone], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", Terminal(typed))
     done = cli("record", "low", "--out", tmp_path / "clips")
-    assert (done.status, done.out, hears.opened) == (0, "", 0)
+    assert (done.status, done.out, fake.opened) == (0, "", 0)
     assert not (tmp_path / "clips").exists()
 
 
-def test_without_an_output_device_recording_goes_on(
-    cli: Cli, hears: type[FakeMicrophone], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_without_an_output_device_recording_continues(
+    cli: Cli, fake: type[FakeMicrophone], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_device(take: Take) -> None:
         raise AudioDeviceError("no output device")
 
     monkeypatch.setattr("wakeword.cli.record.play_back", no_device)
-    hears.heard = [NOISE, NOISE, SPOKEN]
+    fake.recordings = [NOISE, NOISE, SPOKEN]
     done = cli("record", "low", "--out", tmp_path, "--count", "1", "--countdown", "0", "--yes")
     assert (done.status, len(done.out.splitlines())) == (0, 1)
     assert done.err.count("no output device") == 1
 
 
-def test_a_recording_that_nobody_watches_is_given_up(
-    cli: Cli, hears: type[FakeMicrophone], played: list[Take], tmp_path: Path
+def test_recording_without_questions_is_given_up(
+    cli: Cli, fake: type[FakeMicrophone], played: list[Take], tmp_path: Path
 ) -> None:
-    hears.heard = [SPOKEN, *[NOISE] * 9]
+    fake.recordings = [SPOKEN, *[NOISE] * 9]
     done = cli("record", "low", "--out", tmp_path, "--countdown", "0", "--yes")
     assert done.status == 1
     assert "5 takes in a row" in done.err.splitlines()[-1]
@@ -156,10 +156,10 @@ def test_a_recording_that_nobody_watches_is_given_up(
     assert len(done.out.splitlines()) == 1
 
 
-def test_a_microphone_that_goes_away_is_told_and_leaves_no_half_take(
-    cli: Cli, hears: type[FakeMicrophone], tmp_path: Path
+def test_a_microphone_that_goes_away_is_reported_and_leaves_no_partial_take(
+    cli: Cli, fake: type[FakeMicrophone], tmp_path: Path
 ) -> None:
-    hears.heard = [SPOKEN, SPOKEN[:8_000]]
+    fake.recordings = [SPOKEN, SPOKEN[:8_000]]
     done = cli("record", "low", "--out", tmp_path, "--countdown", "0", "--yes")
     assert done.status == 1
     assert "ended its stream" in done.err.splitlines()[-1]
@@ -171,22 +171,22 @@ def test_takes_are_cut_from_a_recording(cli: Cli, tmp_path: Path) -> None:
     soundfile.write(tmp_path / "long.flac", np.repeat(spoken, 3), 48_000)
     done = cli("record", "low", "--input", tmp_path / "long.flac", "--out", tmp_path / "clips", "--count", "2")
     assert [Path(line).name for line in done.out.splitlines()] == ["low-0001.wav", "low-0002.wav"]
-    assert "left out a word" in done.err
+    assert "skipped a word" in done.err
     assert "beginning is cut off" in done.err
     assert json.loads((tmp_path / "clips" / "low-0001.json").read_text())["sample_rate"] == 48_000
 
 
-def test_what_is_wrong_is_one_line(cli: Cli, tmp_path: Path) -> None:
+def test_errors_are_one_line(cli: Cli, tmp_path: Path) -> None:
     soundfile.write(tmp_path / "noise.wav", NOISE, 16_000)
     (tmp_path / "file").touch()
-    for arguments, told in (
+    for arguments, message in (
         (["low", "--input", tmp_path / "noise.wav", "--out", tmp_path / "clips"], "words with pauses"),
         (["low", "--input", tmp_path / "absent.wav", "--out", tmp_path / "clips"], "absent.wav"),
         (["low", "--out", tmp_path / "file"], "found a file"),
-        (["/..", "--out", tmp_path], "letters"),
+        (["/..", "--out", tmp_path], "letter"),
     ):
         done = cli("record", *arguments)
         assert (done.status, done.out) == (1, "")
         assert len(done.err.splitlines()) == 1
-        assert told in done.err
+        assert message in done.err
     assert not (tmp_path / "clips").exists()

@@ -1,4 +1,4 @@
-"""``wakeword scan``: every format tells the same detections, and one bad recording spoils nothing."""
+"""``wakeword scan``: every format has the same detections, and a bad recording does not affect the others."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ Found = tuple[str, str, float, float, float]
 
 
 def expected(models: Path, *recordings: Path, threshold: float | None = None) -> list[Found]:
-    """File, keyword, start, end and score of what a new detector finds in each recording."""
+    """File, keyword, start, end and score of the detections of a new detector in each recording."""
     found = []
     for recording in recordings:
         detector = Detector([models / "low.onnx", models / "high.onnx"], threshold=threshold)
@@ -26,7 +26,7 @@ def expected(models: Path, *recordings: Path, threshold: float | None = None) ->
 
 
 def close(found: list[Found], wanted: list[Found], *, time: float, score: float) -> bool:
-    """Whether both are the same, to a precision of times and scores."""
+    """Whether both are the same, within tolerances of times and scores."""
     if [entry[:2] for entry in found] != [entry[:2] for entry in wanted]:
         return False
     off = np.abs(np.array([entry[2:] for entry in found]) - np.array([entry[2:] for entry in wanted]))
@@ -75,7 +75,7 @@ def parse_audacity(text: str, file: str) -> list[Found]:
     return found
 
 
-def test_every_format_tells_the_same_detections(scan, models: Path, recordings: Path) -> None:
+def test_every_format_has_the_same_detections(scan, models: Path, recordings: Path) -> None:
     recording = recordings / "first.wav"
     wanted = expected(models, recording)
     assert [entry[1] for entry in wanted] == ["low", "hey high", "low"]
@@ -88,7 +88,7 @@ def test_every_format_tells_the_same_detections(scan, models: Path, recordings: 
 
 
 @pytest.mark.parametrize(("form", "parse"), [("json", parse_json), ("csv", parse_csv)])
-def test_folders_are_searched_and_each_recording_is_a_stream_of_its_own(
+def test_folders_are_searched_and_each_recording_is_a_separate_stream(
     scan, models: Path, recordings: Path, form: str, parse
 ) -> None:
     ended = scan("--format", form, recordings)
@@ -102,7 +102,7 @@ def test_folders_are_searched_and_each_recording_is_a_stream_of_its_own(
 
 
 @pytest.mark.parametrize(("form", "parse", "suffix"), [("srt", parse_srt, "srt"), ("audacity", parse_audacity, "txt")])
-def test_formats_without_file_names_are_written_one_a_recording(
+def test_formats_without_file_names_write_one_file_per_recording(
     scan, models: Path, recordings: Path, tmp_path: Path, form: str, parse, suffix: str
 ) -> None:
     assert scan("--format", form, recordings).status == 2
@@ -172,7 +172,7 @@ def test_an_interrupted_scan_leaves_the_old_file(
     assert {path.name for path in tmp_path.iterdir()} == {"found.txt", "recordings"}
 
 
-def test_a_name_that_is_no_unicode_is_scanned(scan, recordings: Path, tmp_path: Path) -> None:
+def test_a_name_that_is_not_unicode_is_scanned(scan, recordings: Path, tmp_path: Path) -> None:
     odd = tmp_path / "caf\udce9.wav"
     odd.write_bytes((recordings / "first.wav").read_bytes())
     ended = scan(odd, "--format", "json")
@@ -181,7 +181,7 @@ def test_a_name_that_is_no_unicode_is_scanned(scan, recordings: Path, tmp_path: 
     assert "caf\\udce9.wav: " in scan(odd).out
 
 
-def test_a_recording_is_never_written_over(cli, models: Path, recordings: Path) -> None:
+def test_a_recording_is_never_overwritten(cli, models: Path, recordings: Path) -> None:
     recording = sorted(recordings.glob("*.*"))[0]
     before = recording.read_bytes()
     result = cli("scan", recordings, "--model", models / "low.onnx", "--out", recording)

@@ -10,7 +10,7 @@ from support.virtual_microphone import VirtualMicrophone, running
 
 @pytest.fixture(scope="session")
 def microphone() -> Iterator[VirtualMicrophone]:
-    """A microphone that several tests share and leave as it is."""
+    """A microphone that several tests share and do not change."""
     with running() as started:
         yield started
 
@@ -24,7 +24,7 @@ def own_microphone() -> Iterator[VirtualMicrophone]:
 
 @pytest.fixture
 def portaudio(monkeypatch: pytest.MonkeyPatch) -> FakePortAudio:
-    """What ``Microphone`` takes for sounddevice."""
+    """The module that ``Microphone`` imports as sounddevice."""
     fake = FakePortAudio()
     monkeypatch.setitem(sys.modules, "sounddevice", fake)
     return fake

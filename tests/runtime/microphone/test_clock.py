@@ -1,4 +1,4 @@
-"""``StreamClock``: what stamps tell of the rate and of what is missing."""
+"""``StreamClock``: the rate and the missing audio follow from the stamps."""
 
 import math
 
@@ -14,8 +14,8 @@ BLOCK = 960
 def stamps(
     rate: float, seconds: float, *, jitter: float = 0.0, pause_at: int = -1, pause: float = 0.0, seed: int = 0
 ) -> list[Stamp]:
-    """Those of a device that runs at ``rate`` and is silent once for ``pause`` seconds; most are only a little late, a
-    tenth is much later, by ``jitter`` on average."""
+    """Stamps of a device that runs at ``rate`` and pauses once for ``pause`` seconds; most are only slightly late, a tenth
+    is much later, by ``jitter`` on average."""
     generator = np.random.default_rng(seed)
     made = []
     now = 100.0
@@ -36,7 +36,7 @@ def follow(made: list[Stamp]) -> tuple[StreamClock, list[tuple[float, float]]]:
 @pytest.mark.parametrize("ppm", [-200, 0, 35, 500])
 @pytest.mark.parametrize(("seconds", "error"), [(12, 20), (60, 3), (1_800, 0.1)])
 def test_the_rate_is_measured_through_jitter(ppm: int, seconds: int, error: float) -> None:
-    """With 10 ms of jitter, of which the least of each second is some tenths of a millisecond."""
+    """With 10 ms of jitter; the least delay in each second is a few tenths of a millisecond."""
     rate = NOMINAL * (1 + 1e-6 * ppm)
     clock, missing = follow(stamps(rate, seconds, jitter=0.01))
     assert clock.measured_rate == pytest.approx(rate, rel=1e-6 * error)
@@ -51,20 +51,20 @@ def test_there_is_no_rate_before_10_s() -> None:
 
 
 @pytest.mark.parametrize("pause", [0.25, 1.0, 7_200.0])
-def test_what_a_driver_leaves_out_is_missing_once_and_is_no_drift(pause: float) -> None:
+def test_audio_that_a_driver_skips_is_missing_once_and_is_not_drift(pause: float) -> None:
     clock, missing = follow(stamps(NOMINAL, 60, jitter=0.003, pause_at=1_500, pause=pause))
     assert [index for index, lost in enumerate(missing) if any(lost)] == [1_500]
     assert missing[1_500] == (0.0, pytest.approx(pause, abs=0.05))
     assert clock.measured_rate == pytest.approx(NOMINAL, rel=50e-6)
 
 
-def test_what_comes_late_or_by_a_clock_that_was_set_is_not_missing() -> None:
+def test_late_blocks_and_a_clock_that_was_set_are_not_missing_audio() -> None:
     made = stamps(NOMINAL, 60)
-    # This machine was too busy to call back for 0.5 s, later the driver's clock was set by a day.
+    # A callback was delayed by 0.5 s on a busy machine, later the driver's clock was set by a day.
     made[500] = made[500]._replace(captured=made[500].captured + 0.5)
     made[1_000:] = [stamp._replace(driver=stamp.driver + 86_400) for stamp in made[1_000:]]
     assert not any(map(any, follow(made)[1]))
-    # A driver without times, and blocks that pile up for 2 s and then come at once.
+    # A driver without times, and blocks that accumulate for 2 s and then come together.
     untimed = [stamp._replace(driver=math.nan) for stamp in made]
     untimed[500:600] = [stamp._replace(captured=untimed[600].captured) for stamp in untimed[500:600]]
     clock, missing = follow(untimed)
@@ -72,7 +72,7 @@ def test_what_comes_late_or_by_a_clock_that_was_set_is_not_missing() -> None:
     assert clock.measured_rate == pytest.approx(NOMINAL, rel=1e-6)
 
 
-def test_frames_that_are_not_there_are_missing_and_no_drift() -> None:
+def test_skipped_frame_numbers_count_as_missing_and_not_as_drift() -> None:
     made = stamps(NOMINAL, 60)
     clock, missing = follow([*made[50:1_000], *made[1_075:]])
     assert missing[0] == (1.0, 0.0)

@@ -1,4 +1,4 @@
-"""``wakeword doctor`` over a virtual microphone, and over devices that a test plays."""
+"""``wakeword doctor`` with a virtual microphone, and with devices that a test controls."""
 
 import json
 import subprocess
@@ -17,21 +17,21 @@ from wakeword.microphone.capture import record
 
 
 def examine(microphone: VirtualMicrophone, played: Path | None, *options: str) -> tuple[int, dict[str, Any], str]:
-    """Status, object and stderr of the command; the recording is played as soon as it listens."""
+    """Status, JSON object and stderr of the command; the recording is played as soon as it listens."""
     command = [sys.executable, "-m", "wakeword", "doctor", "--json", *options]
     with subprocess.Popen(
         command, env=microphone.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stderr is not None
-        told = process.stderr.readline()
-        if played is not None and told.startswith("recording"):
+        first_line = process.stderr.readline()
+        if played is not None and first_line.startswith("recording"):
             microphone.play(played)
         out, more = process.communicate(timeout=30)
-    return process.returncode, json.loads(out), told + more
+    return process.returncode, json.loads(out), first_line + more
 
 
-def verdicts(told: dict[str, Any]) -> dict[str, str]:
-    return {finding["name"]: finding["verdict"] for finding in told["findings"] if finding["name"] != "processor"}
+def verdicts(report: dict[str, Any]) -> dict[str, str]:
+    return {finding["name"]: finding["verdict"] for finding in report["findings"] if finding["name"] != "processor"}
 
 
 def test_a_microphone_that_works_is_fit(microphone: VirtualMicrophone, tmp_path: Path) -> None:
@@ -39,37 +39,37 @@ def test_a_microphone_that_works_is_fit(microphone: VirtualMicrophone, tmp_path:
     played = 1e-3 * rng.standard_normal(4 * microphone.rate)
     played[2 * microphone.rate :] += 0.05 * rng.standard_normal(2 * microphone.rate)
     soundfile.write(tmp_path / "played.wav", played, microphone.rate)
-    status, told, said = examine(microphone, tmp_path / "played.wav", "--seconds", "3")
-    assert said.count("speak") == 2
-    assert any(device["default"] for device in told["devices"])
-    found = verdicts(told)
-    # A machine that is busy with other tests may really lose audio.
+    status, report, messages = examine(microphone, tmp_path / "played.wav", "--seconds", "3")
+    assert messages.count("speak") == 2
+    assert any(device["default"] for device in report["devices"])
+    found = verdicts(report)
+    # A machine that is busy with other tests can really lose audio.
     assert found.pop("dropouts") in ("ok", "warn")
-    assert status == 0, told
-    assert set(found.values()) == {"ok"}, told
+    assert status == 0, report
+    assert set(found.values()) == {"ok"}, report
     assert {"level", "noise floor", "channels", "sample rate"} <= set(found)
-    values = {finding["name"]: finding["value"] for finding in told["findings"]}
+    values = {finding["name"]: finding["value"] for finding in report["findings"]}
     assert values["noise floor"] == pytest.approx(-60, abs=1)
     assert values["level"] == pytest.approx(-26, abs=1)
     assert values["sample rate"] == pytest.approx(microphone.rate, rel=0.01)
 
 
-def test_a_muted_microphone_is_told(microphone: VirtualMicrophone) -> None:
-    status, told, _ = examine(microphone, None, "--seconds", "1")
+def test_a_muted_microphone_is_reported(microphone: VirtualMicrophone) -> None:
+    status, report, _ = examine(microphone, None, "--seconds", "1")
     assert status == 1
-    assert verdicts(told)["level"] == "bad"
-    assert "zeros" in next(finding["advice"] for finding in told["findings"] if finding["name"] == "level")
+    assert verdicts(report)["level"] == "bad"
+    assert "zeros" in next(finding["advice"] for finding in report["findings"] if finding["name"] == "level")
 
 
 def test_an_unknown_device_is_an_error(microphone: VirtualMicrophone) -> None:
-    status, told, said = examine(microphone, None, "--device", "no such device")
+    status, report, messages = examine(microphone, None, "--device", "no such device")
     assert status == 1
-    assert said == f"wakeword: {told['error']}\n"
-    assert "'no such device'" in said
+    assert messages == f"wakeword: {report['error']}\n"
+    assert "'no such device'" in messages
 
 
 def playing(portaudio: FakePortAudio, *, lose: int = -1) -> None:
-    """Have the device deliver 3 s of noise as fast as it is taken; a block is lost before number ``lose``."""
+    """Make the device deliver 3 s of noise as fast as it is read; a block is lost before number ``lose``."""
     rng = np.random.default_rng(0)
 
     def start(stream: FakeStream) -> None:
@@ -102,7 +102,7 @@ def test_a_device_that_delivers_nothing_more_is_an_error_and_closed(
     assert len(portaudio.closed) == 1
 
 
-def test_many_channels_are_taken_for_copies(portaudio: FakePortAudio) -> None:
+def test_many_channels_are_treated_as_copies(portaudio: FakePortAudio) -> None:
     portaudio.devices[0]["max_input_channels"] = 32
     playing(portaudio)
     _, recording = record(None, 1, opened=lambda device: None, advance=lambda seconds: None)

@@ -1,4 +1,4 @@
-"""The examples, listening to a microphone."""
+"""The examples with a microphone."""
 
 import signal
 import subprocess
@@ -18,7 +18,7 @@ EXAMPLES = {"assistant.py": [], "asyncio_listener.py": [], "two_keywords.py": ["
 DEMO = ROOT / "assets" / "audio" / "demo.flac"
 
 
-def test_each_hears_the_wake_word_and_ends_with_ctrl_c(microphone: VirtualMicrophone, tmp_path: Path) -> None:
+def test_each_detects_the_wake_word_and_ends_with_ctrl_c(microphone: VirtualMicrophone, tmp_path: Path) -> None:
     demo = read_audio(DEMO)
     first = max(Detector("marvin").push(demo), key=lambda found: found.score)
     word = demo[round((first.start - 0.3) * SAMPLE_RATE) : round((first.end + 0.3) * SAMPLE_RATE)]
@@ -33,9 +33,9 @@ def test_each_hears_the_wake_word_and_ends_with_ctrl_c(microphone: VirtualMicrop
             stack.enter_context(process)
             stack.callback(process.kill)
         deadline = time.monotonic() + 30
-        # They do not say when they begin to listen: the word is spoken until all have heard it.
+        # They do not report when they begin to listen: the word is played until all have reported it.
         while not all(": marvin" in (tmp_path / f"{name}.txt").read_text() for name in listening):
-            assert time.monotonic() < deadline, "not heard"
+            assert time.monotonic() < deadline, "not detected by all"
             microphone.play(tmp_path / "word.wav")
         for process in listening.values():
             process.send_signal(signal.SIGINT)

@@ -1,4 +1,4 @@
-"""``Microphone`` over a real sound server that dies, hangs, sleeps and comes back, and devices of other kinds."""
+"""``Microphone`` with a real sound server that dies, hangs, sleeps and comes back, and with devices of other kinds."""
 
 import json
 import os
@@ -17,29 +17,29 @@ import pytest
 import soundfile
 from support.virtual_microphone import VirtualMicrophone, running
 
-# Tells of each event, and once after each start or return that there was sound.
+# Prints each event, and once after each start or return that there was sound.
 FOLLOW = """if True:
     import dataclasses, json, sys
     from wakeword import Microphone
 
-    def tell(**what):
+    def report(**what):
         print(json.dumps(what), flush=True)
 
     def event(event):
         global loud
         loud = False
-        tell(**dataclasses.asdict(event))
+        report(**dataclasses.asdict(event))
 
     loud = False
     with Microphone(reconnect=True, watchdog=float(sys.argv[1]), on_event=event) as microphone:
-        tell(kind="open")
+        report(kind="open")
         for block in microphone.blocks():
             if not loud and abs(block).max() > 1_000:
                 loud = True
-                tell(kind="loud", **dataclasses.asdict(microphone.stats))
+                report(kind="loud", **dataclasses.asdict(microphone.stats))
 """
 
-# Saves what it has heard, when it has heard so many seconds from the first sound on.
+# Saves its recording once that has a given number of seconds from the first sound on.
 RECORD = """if True:
     import sys
     import numpy as np
@@ -58,24 +58,24 @@ RECORD = """if True:
 
 
 class Follower:
-    """A program that listens and tells of events."""
+    """A program that listens and reports events."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._said: queue.Queue[dict[str, object]] = queue.Queue()
+        self._events: queue.Queue[dict[str, object]] = queue.Queue()
         threading.Thread(target=self._read, args=(process,), daemon=True).start()
 
     def _read(self, process: subprocess.Popen[str]) -> None:
         assert process.stdout is not None
         for line in process.stdout:
-            self._said.put(json.loads(line))
+            self._events.put(json.loads(line))
 
     def expect(self, kind: str, seconds: float, *, past: tuple[str, ...] = ()) -> dict[str, object]:
-        """The next event, past those of some kinds."""
+        """The next event, without those of the kinds ``past``."""
         deadline = time.monotonic() + seconds
-        while (said := self._said.get(timeout=deadline - time.monotonic()))["kind"] in past:
+        while (event := self._events.get(timeout=deadline - time.monotonic()))["kind"] in past:
             pass
-        assert said["kind"] == kind, said
-        return said
+        assert event["kind"] == kind, event
+        return event
 
 
 @contextmanager
@@ -93,7 +93,7 @@ def following(microphone: VirtualMicrophone, *, watchdog: float) -> Iterator[Fol
 
 @contextmanager
 def recording(microphone: VirtualMicrophone, file: Path, channels: int, seconds: float) -> Iterator[int]:
-    """A program that records; gives its process number."""
+    """A program that records; yields its process ID."""
     command = [sys.executable, "-c", RECORD, file, str(channels), str(seconds)]
     with subprocess.Popen(command, env=microphone.environment, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -103,15 +103,15 @@ def recording(microphone: VirtualMicrophone, file: Path, channels: int, seconds:
 
 
 @pytest.fixture(scope="module")
-def mended() -> Iterator[VirtualMicrophone]:
-    """A microphone that tests break and mend again."""
+def repaired() -> Iterator[VirtualMicrophone]:
+    """A microphone that tests break and repair again."""
     with running() as started:
         yield started
 
 
 @pytest.fixture(scope="module")
 def noise(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Half a second, after the quarter that a null sink loses."""
+    """Half a second of noise, after the quarter of a second that a null sink loses."""
     path = tmp_path_factory.mktemp("noise") / "noise.wav"
     samples = np.random.default_rng(0).integers(-3_000, 3_000, 22_050, dtype=np.int16)
     soundfile.write(path, np.concatenate([np.zeros(11_025, np.int16), samples]), 44_100)
@@ -119,38 +119,38 @@ def noise(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("how", ["server killed", "device unloaded", "device suspended", "server stopped"])
-def test_it_resumes_when_the_device_is_back(mended: VirtualMicrophone, noise: Path, how: str) -> None:
-    with following(mended, watchdog=0.5) as follower:
-        mended.play(noise)
+def test_it_resumes_when_the_device_is_back(repaired: VirtualMicrophone, noise: Path, how: str) -> None:
+    with following(repaired, watchdog=0.5) as follower:
+        repaired.play(noise)
         follower.expect("loud", 10)
-        mended.vanish(how)
+        repaired.vanish(how)
         lost = time.monotonic()
         follower.expect("lost", 5)
-        mended.come_back(how)
+        repaired.come_back(how)
         gap = follower.expect("resumed", 30, past=("retrying",))["seconds"]
         assert 0.3 < gap < time.monotonic() - lost + 0.5
-        mended.play(noise)
+        repaired.play(noise)
         assert follower.expect("loud", 10)["gaps"] == 1
 
 
-def test_a_short_sleep_is_a_pause_of_its_length(mended: VirtualMicrophone, noise: Path) -> None:
-    """Shorter than the watchdog's time; the driver flags nothing, and only its times tell."""
-    with following(mended, watchdog=5.0) as follower:
-        mended.play(noise)
+def test_a_short_sleep_is_a_pause_of_its_length(repaired: VirtualMicrophone, noise: Path) -> None:
+    """Shorter than the watchdog's time; the driver reports nothing, and only its times show it."""
+    with following(repaired, watchdog=5.0) as follower:
+        repaired.play(noise)
         follower.expect("loud", 10)
         started = time.monotonic()
-        mended.vanish("device suspended")
+        repaired.vanish("device suspended")
         time.sleep(0.4)
-        mended.come_back("device suspended")
+        repaired.come_back("device suspended")
         took = time.monotonic() - started
         assert 0.3 < follower.expect("paused", 5)["seconds"] < took + 0.1
-        mended.play(noise)
+        repaired.play(noise)
         assert follower.expect("loud", 10)["gaps"] == 1
 
 
 @pytest.mark.parametrize(("rate", "channels"), [(8_000, 1), (48_000, 2)])
-def test_devices_of_other_rates_and_channels_are_heard(tmp_path: Path, rate: int, channels: int) -> None:
-    """A tone of its own in each channel comes out of this channel at its pitch and level."""
+def test_devices_with_other_rates_and_channels_are_recorded(tmp_path: Path, rate: int, channels: int) -> None:
+    """Each channel has a different tone, which must come out of this channel at its pitch and level."""
     tones = [700, 1_900][:channels]
     time = np.arange(2 * rate) / rate
     played = np.stack([8_000 * np.sin(2 * np.pi * tone * time) for tone in tones], axis=1)
@@ -169,7 +169,7 @@ def test_devices_of_other_rates_and_channels_are_heard(tmp_path: Path, rate: int
 
 
 def test_a_callback_that_stalls_for_2_s_loses_nothing(microphone: VirtualMicrophone, tmp_path: Path) -> None:
-    """The server keeps what a stopped program does not take, and it comes late but whole: nothing counts as missing."""
+    """The server keeps the audio for a stopped program: it comes late but complete, and nothing counts as missing."""
     played = np.random.default_rng(0).integers(-3_000, 3_000, 3 * microphone.rate, dtype=np.int16)
     soundfile.write(tmp_path / "played.wav", np.concatenate([np.zeros(microphone.rate // 4, np.int16), played]), 44_100)
     with recording(microphone, tmp_path / "heard.npy", 1, 3.0) as process:

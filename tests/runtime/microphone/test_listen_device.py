@@ -16,12 +16,12 @@ from support.builders import band_model_bytes, bursts
 from support.virtual_microphone import VirtualMicrophone
 
 LIMIT_SECONDS = 2.5
-"""A second on a calm machine."""
+"""One second on an idle machine."""
 
 
 @pytest.fixture
 def low(tmp_path: Path) -> Path:
-    """A folder with a model, and a recording that it fires on."""
+    """A folder with a model, and a recording on which it fires."""
     (tmp_path / "low.onnx").write_bytes(band_model_bytes("low", 1))
     soundfile.write(tmp_path / "low.wav", np.concatenate([bursts(2, {1: "low"}), np.zeros(8_000)]), 16_000)
     return tmp_path
@@ -29,7 +29,7 @@ def low(tmp_path: Path) -> Path:
 
 @contextmanager
 def listening(microphone: VirtualMicrophone, low: Path, *options: str | Path) -> Iterator["subprocess.Popen[str]"]:
-    """``wakeword listen`` under way, its microphone open."""
+    """``wakeword listen`` running, its microphone open."""
     command = [sys.executable, "-m", "wakeword", "listen", "--json", "--model", low / "low.onnx", *options]
     with subprocess.Popen(
         command, env=microphone.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -42,18 +42,18 @@ def listening(microphone: VirtualMicrophone, low: Path, *options: str | Path) ->
             process.kill()
 
 
-def told(process: "subprocess.Popen[str]", what: str) -> str:
-    """The next line on stderr that says so."""
+def reported(process: "subprocess.Popen[str]", what: str) -> str:
+    """The next line on stderr that contains ``what``."""
     assert process.stderr is not None
     for line in process.stderr:
         assert line.startswith("wakeword: ")
         if what in line:
             return line
-    raise AssertionError(f"ended without a word of {what!r}")
+    raise AssertionError(f"ended without reporting {what!r}")
 
 
 def ended(process: "subprocess.Popen[str]", number: int) -> tuple[int, float, str]:
-    """Send a signal: the exit status, the seconds until then, and what was said meanwhile."""
+    """Send a signal; return the exit status, the seconds until the end, and stderr."""
     started = time.monotonic()
     process.send_signal(number)
     status = process.wait(timeout=20)
@@ -61,13 +61,13 @@ def ended(process: "subprocess.Popen[str]", number: int) -> tuple[int, float, st
     return status, time.monotonic() - started, process.stderr.read()
 
 
-def test_it_listens_on_when_the_device_is_back(own_microphone: VirtualMicrophone, low: Path) -> None:
+def test_listening_continues_when_the_device_is_back(own_microphone: VirtualMicrophone, low: Path) -> None:
     with listening(own_microphone, low, "--save", low / "saved") as process:
         time.sleep(0.3)
         own_microphone.vanish("device unloaded")
-        told(process, "was it unplugged?")
+        reported(process, "was it unplugged?")
         own_microphone.come_back("device unloaded")
-        told(process, "is back after")
+        reported(process, "is back after")
         own_microphone.play(low / "low.wav")
         assert process.stdout is not None
         detection = json.loads(process.stdout.readline())
@@ -86,21 +86,21 @@ def test_a_signal_ends_it_while_the_device_is_away(
     with listening(own_microphone, low) as process:
         time.sleep(0.3)
         own_microphone.vanish(how)
-        told(process, "'default' has ")
-        time.sleep(0.7)  # the first attempt is under way, or hangs
-        status, seconds, said = ended(process, number)
+        reported(process, "'default' has ")
+        time.sleep(0.7)  # the first attempt is running, or hangs
+        status, seconds, messages = ended(process, number)
     assert status == 0
     assert seconds < LIMIT_SECONDS
-    assert "Traceback" not in said
+    assert "Traceback" not in messages
 
 
 def test_a_signal_ends_it_when_the_device_hangs(own_microphone: VirtualMicrophone, low: Path) -> None:
-    """Before it is noticed; even closing it hangs then."""
+    """Before the hang is noticed; closing the device hangs too."""
     with listening(own_microphone, low) as process:
         time.sleep(0.3)
         own_microphone.vanish("server stopped")
-        status, seconds, said = ended(process, signal.SIGTERM)
-    assert (status, said) == (0, "")
+        status, seconds, messages = ended(process, signal.SIGTERM)
+    assert (status, messages) == (0, "")
     assert seconds < LIMIT_SECONDS
 
 
@@ -110,6 +110,6 @@ def test_a_signal_ends_it_while_the_device_is_being_opened(own_microphone: Virtu
     with subprocess.Popen(command, env=own_microphone.environment, stderr=subprocess.PIPE, text=True) as process:
         time.sleep(4)
         assert process.poll() is None
-        status, seconds, said = ended(process, signal.SIGINT)
-    assert (status, said) == (0, "")
+        status, seconds, messages = ended(process, signal.SIGINT)
+    assert (status, messages) == (0, "")
     assert seconds < LIMIT_SECONDS

@@ -1,4 +1,4 @@
-"""The real way from PortAudio to a printed detection, and every way in which a microphone can go away."""
+"""The complete path from PortAudio to a printed detection, and every way in which a microphone can go away."""
 
 import json
 import signal
@@ -22,13 +22,13 @@ DEMO = ROOT / "assets" / "audio" / "demo.flac"
 MARVIN = ROOT / "assets" / "models" / "marvin.onnx"
 LIMIT_SECONDS = 3.0
 GONE_SECONDS = 4.5
-"""Until a device that vanished is an error: 2.5 s on a calm machine, of which 2 are the watchdog's. If it took its
-patience with a device that never delivered (5 s), or waited for a driver that hangs, that would be longer."""
+"""Time until a device that vanished is an error: 2.5 s on an idle machine, of which 2 are the watchdog's. The longer wait
+for the first block of a device (5 s), or a wait for a driver that hangs, would exceed it."""
 
 
 @pytest.fixture(scope="module")
 def spoken(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], str, Path]:
-    """Options that choose a model, its keyword, and a recording in which it is spoken once."""
+    """Options that choose a model, its keyword, and a recording that contains it once."""
     folder = tmp_path_factory.mktemp("spoken")
     if MARVIN.exists() and DEMO.exists():
         options, keyword = ["--keyword", "marvin", "--point", "fpr=0.05"], "marvin"
@@ -47,18 +47,18 @@ def spoken(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], str, Pa
 
 @contextmanager
 def listening(microphone: VirtualMicrophone, *options: str) -> Iterator[subprocess.Popen[str]]:
-    """``wakeword listen`` under way, its microphone open."""
+    """``wakeword listen`` running, its microphone open."""
     command = [sys.executable, "-m", "wakeword", "listen", "--json", *options]
     with subprocess.Popen(
         command, env=microphone.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         try:
             assert process.stderr is not None
-            said = ""
-            while "listening" not in said:
+            messages = ""
+            while "listening" not in messages:
                 line = process.stderr.readline()
-                said += line
-                assert line, f"ended before it listened: {said}"
+                messages += line
+                assert line, f"ended before it listened: {messages}"
             yield process
         finally:
             process.kill()
@@ -84,10 +84,10 @@ def test_a_spoken_word_is_printed(microphone: VirtualMicrophone, spoken: tuple[l
     assert (status, errors) == (0, [])
 
 
-def test_audio_comes_through_bit_by_bit(microphone: VirtualMicrophone, tmp_path: Path) -> None:
+def test_audio_arrives_bit_for_bit(microphone: VirtualMicrophone, tmp_path: Path) -> None:
     """At the device's own rate nothing is resampled, dropped or scaled."""
     played = np.random.default_rng(0).integers(-3_000, 3_000, microphone.rate, dtype=np.int16)
-    # The first quarter of a second of a player is lost to the null sink.
+    # The null sink loses the first quarter of a second of a player.
     soundfile.write(tmp_path / "played.wav", np.concatenate([np.zeros(microphone.rate // 4, np.int16), played]), 44_100)
     record = """if True:
         import sys
@@ -127,11 +127,11 @@ def test_a_signal_ends_it_cleanly(
 def test_a_device_that_vanishes_is_an_error(
     own_microphone: VirtualMicrophone, spoken: tuple[list[str], str, Path], how: str
 ) -> None:
-    """The first two end the stream, the third only stops the blocks, and after the last even closing hangs."""
+    """The first two end the stream, the third only stops the blocks, and with the last even closing hangs."""
     with listening(own_microphone, *spoken[0], "--no-reconnect") as process:
         own_microphone.play(spoken[2])
         assert process.stdout is not None
-        process.stdout.readline()  # that it hears, however slow the machine is
+        process.stdout.readline()  # it listens, however slow the machine is
         own_microphone.vanish(how)
         status, errors, seconds = ended(process)
     assert status == 1

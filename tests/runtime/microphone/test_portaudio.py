@@ -1,4 +1,4 @@
-"""``Microphone`` over a PortAudio that is played by the test."""
+"""``Microphone`` with a PortAudio that the test controls."""
 
 import sys
 import threading
@@ -11,7 +11,7 @@ from support.fake_portaudio import FakePortAudio, device, pcm
 from wakeword import AudioDeviceError, Device, Microphone, list_devices
 
 
-def test_blocks_come_out_as_they_went_in(portaudio: FakePortAudio) -> None:
+def test_blocks_are_delivered_unchanged(portaudio: FakePortAudio) -> None:
     delivered = [pcm() for _ in range(3)]
     with Microphone() as microphone:
         for block in delivered:
@@ -22,7 +22,7 @@ def test_blocks_come_out_as_they_went_in(portaudio: FakePortAudio) -> None:
     assert (microphone.sample_rate, microphone.dropped_blocks, microphone.overflows) == (48_000, 0, 0)
 
 
-def test_what_nobody_takes_is_dropped_and_counted(portaudio: FakePortAudio) -> None:
+def test_unread_blocks_are_dropped_and_counted(portaudio: FakePortAudio) -> None:
     with Microphone(block_seconds=0.02, max_seconds=0.1) as microphone:
         for number in range(8):
             portaudio.stream.deliver(pcm(), overflow=number == 3)
@@ -60,7 +60,7 @@ def test_closing_ends_the_blocks(portaudio: FakePortAudio) -> None:
         next(microphone.blocks())
 
 
-def test_a_microphone_opened_again_has_forgotten_the_first_time(portaudio: FakePortAudio) -> None:
+def test_a_microphone_opened_again_starts_from_the_beginning(portaudio: FakePortAudio) -> None:
     with Microphone() as microphone:
         portaudio.stream.deliver(pcm())
         portaudio.stream.finish()

@@ -1,4 +1,4 @@
-"""A microphone that is lost and comes back, and a program that is too slow for it, over a PortAudio of the test."""
+"""A microphone that is lost and comes back, and a program that is too slow for it, with a simulated PortAudio."""
 
 import re
 import threading
@@ -15,12 +15,12 @@ from wakeword.microphone import portaudio as calls
 from wakeword.microphone.microphone import DeviceEvent
 
 SILENT = 96_000
-"""Samples of silence that stand for a gap, at 48 kHz."""
+"""Samples of silence that replace a gap, at 48 kHz."""
 
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Attempts follow each other sooner than they do for people."""
+    """Shorter pauses between attempts than in real use."""
     monkeypatch.setattr(module, "_FIRST_PAUSE", 0.01)
     monkeypatch.setattr(module, "_LONGEST_PAUSE", 0.04)
 
@@ -35,7 +35,7 @@ def kinds(events: list[DeviceEvent]) -> list[str]:
 
 
 def delivering(*blocks: np.ndarray) -> Callable[[FakeStream], None]:
-    """What has a stream deliver these blocks as soon as it is started."""
+    """A function that makes a stream deliver these blocks as soon as it is started."""
 
     def start(stream: FakeStream) -> None:
         for block in blocks:
@@ -54,17 +54,17 @@ def after_a_loss(portaudio: FakePortAudio, microphone: Microphone) -> Iterator[n
 
 
 @pytest.mark.parametrize("how", ["ended", "silent"])
-def test_after_a_gap_comes_silence_and_then_what_was_said(
+def test_a_gap_is_replaced_by_silence_and_followed_by_the_audio_after_it(
     portaudio: FakePortAudio, events: list[DeviceEvent], how: str
 ) -> None:
     back = pcm(500)
     threads = set()
 
-    def tell(event: DeviceEvent) -> None:
+    def note(event: DeviceEvent) -> None:
         threads.add(threading.current_thread())
         events.append(event)
 
-    with Microphone(reconnect=True, watchdog=0.3, on_event=tell) as microphone:
+    with Microphone(reconnect=True, watchdog=0.3, on_event=note) as microphone:
         first = portaudio.stream
         first.deliver(pcm())
         blocks = microphone.blocks()
@@ -86,12 +86,12 @@ def test_after_a_gap_comes_silence_and_then_what_was_said(
 def test_a_device_that_is_unplugged_is_looked_for_until_it_is_found(
     portaudio: FakePortAudio, events: list[DeviceEvent]
 ) -> None:
-    def tell(event: DeviceEvent) -> None:
+    def note(event: DeviceEvent) -> None:
         events.append(event)
         if len(events) == 5:
             portaudio.plugged = [device()]
 
-    with Microphone("fake", reconnect=True, on_event=tell) as microphone:
+    with Microphone("fake", reconnect=True, on_event=note) as microphone:
         blocks = after_a_loss(portaudio, microphone)
         portaudio.plugged = []
         portaudio.starting = delivering(pcm())
@@ -109,7 +109,7 @@ def test_a_device_that_is_unplugged_is_looked_for_until_it_is_found(
     [
         (1, [device(0, "New: USB (hw:0,0)"), device(4, "Mine: USB (hw:3,0)")]),
         ("mine", [device(0, "New: USB (hw:0,0)"), device(4, "Mine: USB (hw:3,0)")]),
-        # Of two that are called the same, the one at the old number.
+        # Of two with the same name, the one with the old number.
         (1, [device(0, "Mine: USB (hw:3,0)"), device(1, "Mine: USB (hw:2,0)")]),
     ],
 )
@@ -126,15 +126,13 @@ def test_a_device_is_found_again_at_another_number(
         assert microphone.name == back[1]["name"]
 
 
-def test_another_device_at_the_old_number_is_not_taken_for_it(
-    portaudio: FakePortAudio, events: list[DeviceEvent]
-) -> None:
-    def tell(event: DeviceEvent) -> None:
+def test_another_device_with_the_old_number_is_not_used(portaudio: FakePortAudio, events: list[DeviceEvent]) -> None:
+    def note(event: DeviceEvent) -> None:
         events.append(event)
         if event.kind == "retrying":
             microphone.close()
 
-    with Microphone(0, reconnect=True, on_event=tell) as microphone:
+    with Microphone(0, reconnect=True, on_event=note) as microphone:
         blocks = after_a_loss(portaudio, microphone)
         portaudio.plugged = [device(0, "Other")]
         assert list(blocks) == []
@@ -143,7 +141,7 @@ def test_another_device_at_the_old_number_is_not_taken_for_it(
 
 @pytest.mark.parametrize("rate", [8_000, 44_100, 96_000])
 def test_a_device_may_come_back_at_another_rate(portaudio: FakePortAudio, rate: int) -> None:
-    """What is heard stays at the rate that was promised: a tone keeps its pitch and its level."""
+    """The blocks keep their sample rate: a tone keeps its pitch and its level."""
     tone = np.round(8_000 * np.sin(2 * np.pi * 1_000 * np.arange(2 * rate) / rate)).astype(np.int16)[:, None]
     with Microphone(reconnect=True) as microphone:
         blocks = after_a_loss(portaudio, microphone)
@@ -177,8 +175,8 @@ def test_a_device_may_come_back_with_other_channels(portaudio: FakePortAudio) ->
             np.testing.assert_array_equal(next(blocks), expected)
 
 
-def test_an_attempt_leaves_other_microphones_alone(portaudio: FakePortAudio) -> None:
-    """A scan would close their streams; while one is open, the device is opened again without."""
+def test_an_attempt_does_not_affect_other_microphones(portaudio: FakePortAudio) -> None:
+    """A scan would close their streams; while one is open, the device is opened again without a scan."""
     portaudio.starting = delivering(pcm())
     with Microphone() as other, Microphone(reconnect=True) as microphone:
         blocks = microphone.blocks()
@@ -220,7 +218,7 @@ def test_closing_ends_the_wait_for_a_driver_that_hangs(portaudio: FakePortAudio,
     first = portaudio.stream
     answers.set()
     calls.PORTAUDIO.call(lambda: None)
-    # What the given up attempt has opened late is closed again.
+    # The stream that the abandoned attempt opened late is closed again.
     assert portaudio.stream is not first
     assert portaudio.closed == [first, portaudio.stream]
     assert calls.PORTAUDIO.open_streams == 0
@@ -256,7 +254,7 @@ def test_a_driver_that_hangs_at_the_start_is_an_error(
     assert len(portaudio.closed) == 1
 
 
-def test_a_consumer_that_stalls_for_30_s_hears_silence_and_then_the_last_10_s(
+def test_a_consumer_that_stalls_for_30_s_gets_silence_and_then_the_last_10_s(
     portaudio: FakePortAudio, events: list[DeviceEvent]
 ) -> None:
     with Microphone(max_seconds=10, on_event=events.append) as microphone:
@@ -274,15 +272,15 @@ def test_a_consumer_that_stalls_for_30_s_hears_silence_and_then_the_last_10_s(
         dropped = microphone.dropped_blocks
         numbers = [int(next(blocks)[0, 0]) for _ in range(1_500 - dropped)]
         assert numbers == list(range(dropped, 1_500))
-        # Dropped in lumps of a tenth, so that up to a tenth less is kept.
+        # A tenth is dropped at a time, so up to a tenth less is kept.
         assert 9 * 50 <= len(numbers) <= 10 * 50
         assert microphone.stats.dropped_seconds == pytest.approx(dropped * 0.02)
         assert kinds(events) == ["dropped"]
         assert events[0].seconds == pytest.approx(dropped * 0.02)
 
 
-def test_in_the_place_of_short_drops_is_silence_of_their_length(portaudio: FakePortAudio) -> None:
-    """A consumer that is too slow for ever loses audio, but never time."""
+def test_short_drops_are_replaced_by_silence_of_their_length(portaudio: FakePortAudio) -> None:
+    """A consumer that is always too slow loses audio, but the times stay right."""
     with Microphone(max_seconds=0.2) as microphone:
         blocks = microphone.blocks()
         heard = 0

@@ -1,4 +1,4 @@
-"""``wakeword record`` over PortAudio: what is said after the countdown is in the file, and a bad take is played back."""
+"""``wakeword record`` with PortAudio: the file has the word after the countdown, and a bad take is played back."""
 
 import signal
 import subprocess
@@ -16,14 +16,14 @@ from wakeword.audio import read_audio
 from wakeword.takes.take import examine
 
 
-def said(process: subprocess.Popen[str], wanted: str) -> str:
-    """Lines of stderr up to the one that holds ``wanted``."""
+def reported(process: subprocess.Popen[str], wanted: str) -> str:
+    """Lines of stderr up to the one that contains ``wanted``."""
     assert process.stderr is not None
     lines = ""
     while wanted not in lines:
         line = process.stderr.readline()
         lines += line
-        assert line, f"ended before it said {wanted!r}: {lines}"
+        assert line, f"ended before it reported {wanted!r}: {lines}"
     return lines
 
 
@@ -40,10 +40,10 @@ def test_a_spoken_word_is_recorded_and_a_bad_take_played_back(microphone: Virtua
         text=True,
     ) as process:
         try:
-            counted = said(process, "say 'low'")
+            counted = reported(process, "say 'low'")
             assert "  1\n" in counted
             microphone.play(tmp_path / "loud.wav")
-            rejected = said(process, "say 'low'")
+            rejected = reported(process, "say 'low'")
             microphone.play(tmp_path / "good.wav")
             out, rest = process.communicate(timeout=20)
         finally:
@@ -71,9 +71,9 @@ def test_a_signal_ends_the_playing_of_a_take(
         text=True,
     ) as process:
         try:
-            said(process, "say 'low'")
+            reported(process, "say 'low'")
             microphone.play(tmp_path / "loud.wav")
-            said(process, "clipped")
+            reported(process, "clipped")
             time.sleep(0.5)
             process.send_signal(number)
             out, rest = process.communicate(timeout=5)
@@ -83,7 +83,7 @@ def test_a_signal_ends_the_playing_of_a_take(
     assert (process.returncode, out, rest) == (128 + number, "", "")
 
 
-def test_without_a_device_it_is_one_line(tmp_path: Path, microphone: VirtualMicrophone) -> None:
+def test_a_missing_device_is_one_line(tmp_path: Path, microphone: VirtualMicrophone) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "wakeword", "record", "low", "--out", str(tmp_path), "--device", "absent", "--yes"],
         env=microphone.environment,

@@ -1,4 +1,4 @@
-"""Streams that are scored together get the scores that each has alone."""
+"""Streams that are scored together get the same scores as alone."""
 
 import math
 
@@ -19,7 +19,7 @@ SLOTS = 7
 
 
 def hops(stream: int, hop: int, late: int) -> Array:
-    """What a stream hears, ``(hops, hop, n_mfcc)``; the first ``late`` frames come before it begins."""
+    """The frames of a stream, ``(hops, hop, n_mfcc)``; the first ``late`` frames come before its beginning."""
     rng = np.random.default_rng(stream)
     frames = rng.normal(-5, 10, (30 * hop, N_MFCC)).astype(np.float32)
     frames[:late] = 0
@@ -51,7 +51,7 @@ def test_any_streams_may_be_due_at_any_time(
     at = [0] * SLOTS
     for turn in turns:
         if not turn:
-            # Somebody leaves, and another takes the place.
+            # One stream leaves, and another takes its slot.
             scorer.reset(3)
             alone[3].reset()
             at[3] = 0

@@ -1,4 +1,4 @@
-"""Laws of the pool: each stream finds what a detector of its own finds, whatever the others do."""
+"""Laws of the pool: each stream has the detections of a separate detector, whatever the others do."""
 
 import gc
 import itertools
@@ -38,7 +38,7 @@ OTHER = bursts(6.2, {1.1: "high", 2.4: "low", 4.9: "low"}, seed=1)
 
 
 def found_by(pool: DetectorPool, blocks: Mapping[PoolStream, Iterable[Samples]]) -> dict[PoolStream, list[Detection]]:
-    """What is found if a block of each stream is pushed at a time, flush included."""
+    """The detections if one block of each stream is pushed at a time, flush included."""
     found: dict[PoolStream, list[Detection]] = {stream: [] for stream in blocks}
 
     def process() -> None:
@@ -59,13 +59,13 @@ def found_by(pool: DetectorPool, blocks: Mapping[PoolStream, Iterable[Samples]])
 def alone(
     models: Model | Sequence[Model], signal: Samples, *, sample_rate: int = 16_000, threshold: float | None = None
 ) -> list[Detection]:
-    """What a detector of its own finds."""
+    """The detections of a separate detector."""
     detector = Detector(models, sample_rate=sample_rate, threshold=threshold)
     return detector.push(signal) + detector.flush()
 
 
 def assert_same(found: list[Detection], expected: list[Detection], *, tolerance: float = 0.0) -> None:
-    """The same detections, audio included, which resampling in other pieces may change by ``tolerance``."""
+    """The same detections, audio included; resampling in other pieces may change it by ``tolerance``."""
     assert [(hit.keyword, hit.start, hit.end) for hit in found] == [
         (hit.keyword, hit.start, hit.end) for hit in expected
     ]
@@ -84,7 +84,7 @@ def three_models(low_model: Model, high_model: Model) -> list[Model]:
 
 
 @pytest.mark.parametrize(("count", "batch"), [(1, 8), (2, 8), (3, 1), (7, 4), (13, 8)])
-def test_streams_equal_detectors_of_their_own(three_models: list[Model], count: int, batch: int) -> None:
+def test_streams_equal_separate_detectors(three_models: list[Model], count: int, batch: int) -> None:
     pool = DetectorPool(three_models, batch=batch)
     signals = [bursts(4, {1.2 + 0.07 * i: "low", 2.2 + 0.05 * i: "high"}, seed=i) for i in range(count)]
     streams = [pool.open() for _ in signals]
@@ -153,7 +153,7 @@ def test_each_stream_has_its_own_rate_dtype_and_channels(low_model: Model, high_
         assert_same(found, wanted, tolerance=1e-5)
 
 
-def test_thresholds_are_the_pools_or_the_streams_own(low_model: Model, high_model: Model) -> None:
+def test_thresholds_are_those_of_the_pool_or_of_the_stream(low_model: Model, high_model: Model) -> None:
     pool = DetectorPool([low_model, high_model])
     usual, deaf = pool.open(), pool.open(threshold={"low": 1.0})
     assert usual.thresholds == {"low": 0.5, "high": 0.5}
@@ -164,7 +164,7 @@ def test_thresholds_are_the_pools_or_the_streams_own(low_model: Model, high_mode
     assert [hit.keyword for hit in found[deaf]] == ["high", "high"]
 
 
-def test_a_detection_comes_when_its_window_is_complete(three_models: list[Model]) -> None:
+def test_a_detection_is_returned_when_its_window_is_complete(three_models: list[Model]) -> None:
     pool = DetectorPool(three_models)
     stream, number = pool.open(), 0
     for block in in_chunks(SIGNAL, 160):
@@ -176,7 +176,7 @@ def test_a_detection_comes_when_its_window_is_complete(three_models: list[Model]
 
 
 @pytest.mark.parametrize("level", [0.0, 3e-4])
-def test_quiet_is_slept_through_and_changes_nothing(
+def test_quiet_is_skipped_and_changes_nothing(
     monkeypatch: pytest.MonkeyPatch, three_models: list[Model], level: float
 ) -> None:
     models = three_models[:2]
@@ -200,10 +200,10 @@ def test_quiet_is_slept_through_and_changes_nothing(
     assert counts[0] < 0.7 * counts[1]
 
 
-# --- streams come, end, begin anew and go
+# --- streams join, end, begin again and leave
 
 
-def test_flush_and_reset_begin_anew(three_models: list[Model]) -> None:
+def test_flush_and_reset_begin_a_new_stream(three_models: list[Model]) -> None:
     pool = DetectorPool(three_models)
     stream = pool.open()
     stream.push(OTHER)
@@ -216,14 +216,14 @@ def test_flush_and_reset_begin_anew(three_models: list[Model]) -> None:
         assert stream.seconds == end / 16_000
         stream.flush()
         assert stream.seconds == 0
-        # Nothing hinges on when the work is done: the next stream may already wait behind this one.
+        # The time of the work does not matter: the next stream may already wait behind this one.
         stream.push(OTHER)
         stream.flush()
         detections = [detection for _, detection in pool.process()]
         assert_same(detections, alone(three_models, SIGNAL[:end]) + alone(three_models, OTHER))
 
 
-def test_reset_forgets_what_waits(low_model: Model) -> None:
+def test_reset_drops_waiting_audio(low_model: Model) -> None:
     pool = DetectorPool(low_model)
     stream = pool.open()
     stream.push(SIGNAL)
@@ -237,7 +237,7 @@ def test_reset_forgets_what_waits(low_model: Model) -> None:
     assert_same([detection for _, detection in pool.process()], alone(low_model, SIGNAL))
 
 
-def test_reset_takes_back_a_flush() -> None:
+def test_reset_cancels_a_flush() -> None:
     model = parse_model(band_model_bytes("low", 1, pooling="max"))
     clip = SIGNAL[20_000:26_000]
     assert alone(model, clip)
@@ -250,19 +250,19 @@ def test_reset_takes_back_a_flush() -> None:
     assert pool.process() == []
 
 
-def test_a_closed_stream_leaves_no_trace_in_the_next(three_models: list[Model]) -> None:
+def test_a_closed_stream_does_not_affect_the_next(three_models: list[Model]) -> None:
     pool = DetectorPool(three_models)
     for end in (20_000, 28_000, 55_555):
         with pool.open() as stream:
             stream.push(SIGNAL[:end])
             pool.process()
-        # It takes the place of the other, amid a burst.
+        # It gets the slot of the other, which left during a burst.
         fresh = pool.open()
         assert_same(found_by(pool, {fresh: in_chunks(OTHER, 777)})[fresh], alone(three_models, OTHER))
         fresh.close()
 
 
-def test_a_closed_stream_finds_nothing_more_and_takes_nothing(low_model: Model) -> None:
+def test_a_closed_stream_detects_and_accepts_nothing(low_model: Model) -> None:
     pool = DetectorPool(low_model)
     stream, stays = pool.open(name="kitchen"), pool.open()
     stream.push(SIGNAL)
@@ -275,7 +275,7 @@ def test_a_closed_stream_finds_nothing_more_and_takes_nothing(low_model: Model) 
             use()
 
 
-def test_a_closed_pool_takes_nothing(low_model: Model) -> None:
+def test_a_closed_pool_accepts_nothing(low_model: Model) -> None:
     with DetectorPool(low_model) as pool:
         stream = pool.open()
         stream.push(SIGNAL)
@@ -292,7 +292,7 @@ def test_a_closed_pool_takes_nothing(low_model: Model) -> None:
     ids=["NaN", "float64", "shape", "channels"],
 )
 @pytest.mark.parametrize("rate", [16_000, 48_000])
-def test_a_bad_block_harms_nobody(low_model: Model, bad: Samples, rate: int) -> None:
+def test_a_bad_block_affects_no_stream(low_model: Model, bad: Samples, rate: int) -> None:
     pool = DetectorPool(low_model)
     good, poor = pool.open(sample_rate=rate), pool.open(sample_rate=rate, name="attic")
     found: dict[PoolStream, list[Detection]] = {good: [], poor: []}
@@ -308,7 +308,7 @@ def test_a_bad_block_harms_nobody(low_model: Model, bad: Samples, rate: int) -> 
         assert_same(detections, expected, tolerance=1e-5)
 
 
-def test_a_thousand_streams_come_and_go_without_a_trace(low_model: Model) -> None:
+def test_a_thousand_streams_join_and_leave_without_using_memory(low_model: Model) -> None:
     pool = DetectorPool(low_model, pre_roll=0)
 
     def visit(number: int) -> None:
@@ -329,15 +329,15 @@ def test_a_thousand_streams_come_and_go_without_a_trace(low_model: Model) -> Non
         after, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    # One stream holds 100 kB at least.
+    # One stream takes at least 100 kB.
     assert after - before < 50_000
 
 
 # --- suppression
 
 
-def test_suppression_is_that_of_a_detector(three_models: list[Model]) -> None:
-    """Whether the work is done at once or at the end."""
+def test_suppression_equals_that_of_a_detector(three_models: list[Model]) -> None:
+    """Whether the work is done immediately or at the end."""
     for late in (False, True):
         for first, last, level in ((10, 30, None), (10, 80, 0.9), (0, 20, None), (85, 120, 0.999999)):
             pool, detector = DetectorPool(three_models), Detector(three_models)
@@ -370,7 +370,7 @@ def _models(number: int) -> list[Model]:
 
 @dataclass
 class Follow:
-    """A stream of the pool, the detector that it is to equal, and what either has found."""
+    """A stream of the pool, the detector that it must equal, and the detections of both."""
 
     stream: PoolStream
     detector: Detector
@@ -503,9 +503,9 @@ def test_streams_are_fed_opened_and_closed_while_others_are_processed(low_model:
 
 
 def test_nothing_waits_for_the_network(monkeypatch: pytest.MonkeyPatch, low_model: Model) -> None:
-    """While a call is under way, streams can be fed, opened, reset and closed."""
+    """During a call of the network, streams can be fed, opened, reset and closed."""
     pool = DetectorPool(low_model)
-    busy, gone, anew, ending = (pool.open() for _ in range(4))
+    busy, gone, restarted, ending = (pool.open() for _ in range(4))
     ending.push(SIGNAL[:39_000])
     pool.process()
     inside, go_on = threading.Event(), threading.Event()
@@ -517,7 +517,7 @@ def test_nothing_waits_for_the_network(monkeypatch: pytest.MonkeyPatch, low_mode
         return advance(*args)  # type: ignore[arg-type]
 
     monkeypatch.setattr(type(pool._scorers[0]), "advance", slow)
-    for stream in (busy, gone, anew):
+    for stream in (busy, gone, restarted):
         stream.push(SIGNAL[:40_000])
     ending.flush()
     found: list[tuple[PoolStream, Detection]] = []
@@ -527,14 +527,14 @@ def test_nothing_waits_for_the_network(monkeypatch: pytest.MonkeyPatch, low_mode
     pool.open().push(OTHER)
     busy.push(SIGNAL[40_000:])
     gone.close()
-    anew.reset()
+    restarted.reset()
     ending.push(SIGNAL[:600])
     go_on.set()
     thread.join(30)
     assert not thread.is_alive()
-    # What ``gone`` and ``anew`` had found does not count any more.
+    # The detections of ``gone`` and ``restarted`` do not count any more.
     assert [stream for stream, _ in found] == [busy]
-    # The first hop of a new stream is short: it is due before the next one of the old would have been.
+    # The first hop of a new stream is short: it is due before the next hop of the old stream would have been.
     pool.process()
     assert ending.waiting == 0
 
@@ -570,7 +570,7 @@ def test_settings_out_of_range_are_refused(low_model: Model) -> None:
         pool.open(threshold={"other": 0.5})
 
 
-def test_streams_that_are_dropped_unclosed_give_their_places_back() -> None:
+def test_streams_that_are_dropped_without_close_free_their_slots() -> None:
     pool = DetectorPool(random_model("attention", 2))
     taken = []
     for _ in range(2):

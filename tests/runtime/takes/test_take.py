@@ -1,4 +1,4 @@
-"""A take is judged by what is in it, however it came in; of a recording with pauses every word is found."""
+"""The verdict on a take does not depend on its blocks; in a recording with pauses every word is found."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_each_fault_is_named_and_a_good_take_has_none(samples: Array, fault: Fau
     assert examine(samples).fault == fault
 
 
-def test_a_clipped_take_is_told_and_one_sample_at_full_scale_is_not_clipping() -> None:
+def test_a_clipped_take_is_recognised_and_one_sample_at_full_scale_is_not_clipping() -> None:
     scaled = GOOD / np.abs(GOOD).max()
     assert not is_clipped(scaled)
     loud = np.clip(10 * scaled, -1, 1)
@@ -45,7 +45,7 @@ def test_a_clipped_take_is_told_and_one_sample_at_full_scale_is_not_clipping() -
     assert examine(loud, clipped=True).fault is Fault.CLIPPED
 
 
-def test_the_level_follows_the_gain_and_the_place_of_the_word_does_not() -> None:
+def test_the_level_depends_on_the_gain_and_the_position_of_the_word_does_not() -> None:
     take, softer = examine(GOOD), examine(0.5 * GOOD)
     assert take.level - softer.level == pytest.approx(20 * np.log10(2), abs=0.01)
     assert take.word == softer.word
@@ -65,16 +65,16 @@ def test_trimming_keeps_the_word_and_its_surroundings() -> None:
 
 
 @pytest.mark.parametrize("chunk", CHUNKS)
-def test_a_take_does_not_depend_on_the_cut_into_blocks(chunk: int) -> None:
+def test_a_take_does_not_depend_on_the_length_of_blocks(chunk: int) -> None:
     counting = round(2 * COUNT_SECONDS * RATE)
     signal = np.concatenate([np.full(counting, 0.5, np.float32), GOOD, np.full(20_000, 0.5, np.float32)])
-    stream, said = TakeStream(RATE, counts=2), []
+    stream, counted = TakeStream(RATE, counts=2), []
     for block in in_chunks(signal, chunk):
         assert not stream.is_complete
-        said += stream.push(block)
+        counted += stream.push(block)
         if stream.is_complete:
             break
-    assert said == [2, 1, 0]
+    assert counted == [2, 1, 0]
     take = stream.take()
     np.testing.assert_array_equal(take.samples, GOOD)
     assert take.fault is None
@@ -90,12 +90,12 @@ def test_takes_of_any_rate_and_channels_are_16_khz_mono() -> None:
     assert take.fault is None
 
 
-def test_a_take_without_time_is_refused() -> None:
+def test_a_take_that_is_too_short_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"0\.5 s"):
         TakeStream(RATE, seconds=0.1)
 
 
-def test_every_word_between_pauses_is_found_and_clicks_are_left_out() -> None:
+def test_every_word_between_pauses_is_found_and_clicks_are_ignored() -> None:
     recording = bursts(12, {1: "low", 2.5: "high", 4: "low", 6.5: "low", 8: "high"})
     recording[160_000:160_600] += 0.3  # a click
     takes = split_at_pauses(recording)
@@ -103,7 +103,7 @@ def test_every_word_between_pauses_is_found_and_clicks_are_left_out() -> None:
     assert all(0.9 < len(take.samples) / RATE < 1.4 for take in takes)
 
 
-def test_a_word_at_the_very_start_of_a_recording_is_told_and_silence_holds_none() -> None:
+def test_a_word_at_the_start_of_a_recording_is_a_fault_and_silence_has_no_word() -> None:
     takes = split_at_pauses(bursts(6, {0: "low", 2: "low", 4: "low"}))
     assert [take.fault for take in takes] == [Fault.BEGINNING_CUT, None, None]
     assert split_at_pauses(np.zeros(RATE, np.float32)) == []

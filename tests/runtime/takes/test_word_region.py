@@ -1,4 +1,4 @@
-"""The word is found where it was put, however loud the room is."""
+"""The word is found at its position, at several noise levels."""
 
 import numpy as np
 import pytest
@@ -9,11 +9,11 @@ from wakeword.takes.word_region import Region, locate_word
 
 @pytest.mark.parametrize("start", [0.05, 0.5, 1.6])
 @pytest.mark.parametrize("floor", [0.0, 1e-3, 1e-2])
-def test_the_word_is_found_in_its_room(start: float, floor: float) -> None:
+def test_the_word_is_found_in_noise(start: float, floor: float) -> None:
     clip = bursts(2.0, {start: "low"})
     room = floor * np.random.default_rng(1).standard_normal(len(clip))
     word, level = locate_word((clip + room).astype(np.float32))
-    # Widened by 30 ms on either side, and known to 10 ms.
+    # Widened by 30 ms on either side, with a resolution of 10 ms.
     assert word.start / 16_000 == pytest.approx(start - 0.03, abs=0.025)
     assert word.end / 16_000 == pytest.approx(start + 0.33, abs=0.025)
     assert level == pytest.approx(np.hypot(floor, 1e-4), rel=0.15)

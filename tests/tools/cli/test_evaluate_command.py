@@ -98,7 +98,7 @@ def test_errors_are_reported_before_the_work(evaluate, cli, world: World, models
     assert refused.status == 1
     assert "models of one word" in refused.err
     (tmp_path / "there").mkdir()
-    assert "not there yet" in evaluate("--save-errors", tmp_path / "there").err
+    assert "does not exist yet" in evaluate("--save-errors", tmp_path / "there").err
     assert "no operating point 'fpr=0.5'" in evaluate("--save-errors", tmp_path / "new", "--point", "fpr=0.5").err
     assert evaluate("--fpr", "2").status == 1
 

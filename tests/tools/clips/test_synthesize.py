@@ -105,7 +105,7 @@ def test_a_full_disk_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
 
 def test_an_existing_folder_is_left_unchanged(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("keep")
-    with pytest.raises(ConfigError, match="not there yet"):
+    with pytest.raises(ConfigError, match="does not exist yet"):
         synthesize.synthesize(TEXTS, VOICES, tmp_path, count=2, seed=0)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 

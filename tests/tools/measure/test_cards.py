@@ -13,7 +13,7 @@ from wakeword.model import parse_model, read_model
 from wakeword_tools.measure.cards import embed_card, write_card
 
 
-def test_writing_a_card_leaves_the_graph_and_other_metadata_as_they_are(tmp_path: Path) -> None:
+def test_writing_a_card_does_not_change_the_graph_and_other_metadata(tmp_path: Path) -> None:
     path = tmp_path / "low.onnx"
     before = onnx.load_model_from_string(band_model_bytes("low", 1))
     onnx.helper.set_model_props(
@@ -40,7 +40,7 @@ def test_cards_in_the_files_of_these_tests_are_as_the_package_writes_them() -> N
     assert with_card(data, other) == embed_card(data, other)
 
 
-def test_a_card_that_cannot_be_written_leaves_the_file_as_it_was(
+def test_a_card_that_cannot_be_written_leaves_the_file_unchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "low.onnx"

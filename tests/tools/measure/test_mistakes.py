@@ -99,7 +99,7 @@ def test_a_folder_appears_complete_or_not_at_all(low_model: Model, scored: Score
     with pytest.raises(Exception, match=r"talk\.flac"):
         save_mistakes(tmp_path / "errors", mistakes)
     assert set(tmp_path.iterdir()) == before
-    with pytest.raises(ConfigError, match="not there yet"):
+    with pytest.raises(ConfigError, match="does not exist yet"):
         save_mistakes(tmp_path / "background", mistakes)
 
 

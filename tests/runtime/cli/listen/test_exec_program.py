@@ -1,4 +1,4 @@
-"""``wakeword listen --exec``: programs that work, fail, hang, are missing or go missing."""
+"""``wakeword listen --exec``: programs that work, fail, hang, are missing or are deleted."""
 
 import json
 import os
@@ -15,11 +15,11 @@ from support.live import ended, live, speak, wait_for
 from wakeword import Detection, Detector, FileSource
 from wakeword.cli.listen.exec_program import MAX_RUNNING, Runner
 
-TELL = """if True:
+REPORT = """if True:
     import json, os, pathlib, sys
-    told = pathlib.Path(os.environ["TOLD"], os.environ["WAKEWORD_END"])
-    told.write_text(json.dumps([sys.argv[1:], {**os.environ}]))
-    told.rename(told.with_name(told.name + ".json"))
+    report = pathlib.Path(os.environ["REPORTS"], os.environ["WAKEWORD_END"])
+    report.write_text(json.dumps([sys.argv[1:], {**os.environ}]))
+    report.rename(report.with_name(report.name + ".json"))
     print("program was here")
 """
 
@@ -30,18 +30,18 @@ def detection(low_model, recordings: Path) -> Detection:
 
 
 def sleeping(folder: Path, first: str = ":") -> str:
-    """A command that writes its process number and that of a child into a file, and waits; it does ``first`` before."""
+    """A command that writes its process ID and that of a child into a file, and waits; it runs ``first`` before that."""
     script = f'{first}; sleep 60 & echo $$ $! > "{folder}/x$$"; mv "{folder}/x$$" "{folder}/$$.pid"; wait'
     return shlex.join(["sh", "-c", script])
 
 
 def started(folder: Path) -> list[int]:
-    """The numbers of the processes that ``sleeping`` has started."""
+    """The IDs of the processes that ``sleeping`` has started."""
     return [int(number) for file in folder.glob("*.pid") for number in file.read_text().split()]
 
 
 def runs(process: int) -> bool:
-    """Whether a process is there; one that nobody has buried yet is not."""
+    """Whether a process is running; a zombie is not."""
     stat = Path(f"/proc/{process}/stat")
     try:
         return stat.read_text().rsplit(")", 1)[1].split()[0] != "Z"
@@ -51,23 +51,23 @@ def runs(process: int) -> bool:
 
 @pytest.fixture
 def cleared(tmp_path: Path):
-    """Ends what ``sleeping`` has started in this test."""
+    """Ends the processes that ``sleeping`` has started in this test."""
     yield
     for number in started(tmp_path):
         if runs(number):
             os.kill(number, signal.SIGKILL)
 
 
-def test_a_program_finds_the_detection_in_its_environment(play_apart, tmp_path: Path) -> None:
-    command = shlex.join([sys.executable, "-c", TELL, "$HOME;", "*"])
-    heard = play_apart("--json", "--save", tmp_path / "saved", "--exec", command)
-    assert heard.returncode == 0
-    detections = [json.loads(line) for line in heard.stdout.splitlines()]
+def test_a_program_finds_the_detection_in_its_environment(play_separately, tmp_path: Path) -> None:
+    command = shlex.join([sys.executable, "-c", REPORT, "$HOME;", "*"])
+    result = play_separately("--json", "--save", tmp_path / "saved", "--exec", command)
+    assert result.returncode == 0
+    detections = [json.loads(line) for line in result.stdout.splitlines()]
     assert len(detections) == 2
     for one in detections:
-        told = tmp_path / f"{one['end']}.json"
-        wait_for(told.exists)
-        arguments, environment = json.loads(told.read_text())
+        report = tmp_path / f"{one['end']}.json"
+        wait_for(report.exists)
+        arguments, environment = json.loads(report.read_text())
         assert arguments == ["$HOME;", "*"]
         assert environment["WAKEWORD_KEYWORD"] == "low"
         assert float(environment["WAKEWORD_SCORE"]) == one["score"]
@@ -75,10 +75,10 @@ def test_a_program_finds_the_detection_in_its_environment(play_apart, tmp_path: 
         assert Path(environment["WAKEWORD_AUDIO"]).exists()
 
 
-def test_programs_that_run_are_left_to_run_and_hold_nothing_up(play_apart, tmp_path: Path, cleared: None) -> None:
+def test_running_programs_are_not_stopped_and_delay_nothing(play_separately, tmp_path: Path, cleared: None) -> None:
     began = time.monotonic()
-    heard = play_apart("--exec", sleeping(tmp_path))
-    assert (heard.returncode, heard.stderr) == (0, "")
+    result = play_separately("--exec", sleeping(tmp_path))
+    assert (result.returncode, result.stderr) == (0, "")
     assert time.monotonic() - began < 20
     wait_for(lambda: len(started(tmp_path)) == 4)
     assert all(map(runs, started(tmp_path)))
@@ -87,10 +87,12 @@ def test_programs_that_run_are_left_to_run_and_hold_nothing_up(play_apart, tmp_p
 def test_a_missing_program_is_an_error_at_the_start(play) -> None:
     refused = play("--exec", "no-such-program --now")
     assert (refused.status, refused.out) == (1, "")
-    assert refused.err == "wakeword: --exec: there is no program 'no-such-program' that can be run; check its path\n"
+    assert (
+        refused.err == "wakeword: --exec: expected an executable program, found no 'no-such-program'; check its path\n"
+    )
 
 
-def test_a_program_that_goes_missing_is_told_and_listening_goes_on(models: Path, tmp_path: Path) -> None:
+def test_a_program_that_disappears_is_reported_and_listening_continues(models: Path, tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
     program.chmod(0o755)
@@ -103,12 +105,12 @@ def test_a_program_that_goes_missing_is_told_and_listening_goes_on(models: Path,
         assert speak(process)
 
 
-def test_what_a_program_prints_is_no_detection(play_apart) -> None:
-    heard = play_apart("--json", "--exec", "echo nonsense")
-    assert len([json.loads(line) for line in heard.stdout.splitlines()]) == 2
+def test_the_output_of_a_program_is_not_a_detection(play_separately) -> None:
+    result = play_separately("--json", "--exec", "echo nonsense")
+    assert len([json.loads(line) for line in result.stdout.splitlines()]) == 2
 
 
-def test_programs_that_never_end_do_not_pile_up(
+def test_programs_that_never_end_do_not_accumulate(
     detection: Detection, tmp_path: Path, cleared: None, capfd: pytest.CaptureFixture[str]
 ) -> None:
     run = Runner(sleeping(tmp_path), timeout=0)
@@ -116,7 +118,7 @@ def test_programs_that_never_end_do_not_pile_up(
         run.run(detection, None)
     wait_for(lambda: len(started(tmp_path)) == 2 * MAX_RUNNING)
     assert capfd.readouterr().err == f"wakeword: --exec skipped: {MAX_RUNNING} of its programs are still running\n"
-    # As soon as there is a place again, it is taken.
+    # When one of them ends, another can start.
     os.kill(started(tmp_path)[0], signal.SIGKILL)
     wait_for(lambda: "killed by signal 9" in capfd.readouterr().err)
 
@@ -136,38 +138,40 @@ def test_a_program_that_hangs_is_ended_with_its_children(
     assert capfd.readouterr().err == "wakeword: --exec: sh was ended after 0.5 s\n"
 
 
-def test_a_program_that_fails_is_told_at_once(detection: Detection, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_program_that_fails_is_reported_immediately(detection: Detection, capfd: pytest.CaptureFixture[str]) -> None:
     Runner("sh -c 'exit 3'", timeout=60).run(detection, None)
-    said = ""
+    printed = ""
 
-    def told() -> bool:
-        nonlocal said
-        said += capfd.readouterr().err
-        return said.endswith("\n")
+    def reported() -> bool:
+        nonlocal printed
+        printed += capfd.readouterr().err
+        return printed.endswith("\n")
 
-    wait_for(told)
-    assert said == "wakeword: --exec: sh ended with status 3\n"
+    wait_for(reported)
+    assert printed == "wakeword: --exec: sh ended with status 3\n"
 
 
 @pytest.mark.parametrize("how", ["hangs", "failed"])
-def test_a_program_runs_also_if_the_audio_cannot_be_saved(
+def test_a_program_runs_even_if_the_audio_cannot_be_saved(
     detection: Detection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     monkeypatch.setattr("wakeword.cli.listen.exec_program._SECONDS_FOR_SAVING", 0.1)
-    monkeypatch.setenv("TOLD", str(tmp_path))
+    monkeypatch.setenv("REPORTS", str(tmp_path))
     saved: Future[Path | None] = Future()
     if how == "failed":
         saved.set_result(None)
-    run = Runner(shlex.join([sys.executable, "-c", TELL]), timeout=60)
+    run = Runner(shlex.join([sys.executable, "-c", REPORT]), timeout=60)
     run.run(detection, saved)
     run.close(lambda: None)
-    told = tmp_path / f"{detection.end}.json"
-    wait_for(told.exists)
-    assert "WAKEWORD_AUDIO" not in json.loads(told.read_text())[1]
+    report = tmp_path / f"{detection.end}.json"
+    wait_for(report.exists)
+    assert "WAKEWORD_AUDIO" not in json.loads(report.read_text())[1]
 
 
-def test_files_of_a_program_have_the_usual_rights_while_files_are_saved(detection: Detection, tmp_path: Path) -> None:
-    """Saving asks for the umask, which can only be done by setting it, for the whole process."""
+def test_files_of_a_program_have_the_usual_permissions_while_files_are_saved(
+    detection: Detection, tmp_path: Path
+) -> None:
+    """Saving reads the umask, which is only possible by setting it, for the whole process."""
     before = os.umask(0o027)
     try:
         run = Runner(shlex.join(["sh", "-c", f"umask > {tmp_path}/umask"]), timeout=60)
@@ -186,7 +190,7 @@ def test_a_signal_ends_the_listening_while_a_program_hangs(
     with live(models, "--exec", sleeping(tmp_path, "exec > /dev/null 2>&1")) as process:
         speak(process)
         wait_for(lambda: started(tmp_path))
-        status, seconds, said = ended(process, number)
-    assert (status, said) == (0, "")
+        status, seconds, messages = ended(process, number)
+    assert (status, messages) == (0, "")
     assert seconds < 2.5
     assert all(map(runs, started(tmp_path)))

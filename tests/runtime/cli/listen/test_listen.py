@@ -1,4 +1,4 @@
-"""``wakeword listen`` with files and pipes in place of a microphone."""
+"""``wakeword listen`` with files and pipes instead of a microphone."""
 
 import io
 import json
@@ -19,25 +19,25 @@ from wakeword import Detector, FileSource
 def test_listening_to_a_file_prints_what_scan_prints(
     cli, play, models: Path, recordings: Path, flag: list[str], form: str
 ) -> None:
-    heard = play(*flag)
+    result = play(*flag)
     scanned = cli("scan", "--model", models / "low.onnx", "--format", form, recordings / "first.wav")
-    assert heard.status == 0
-    assert heard.out == scanned.out
-    assert len(heard.out.splitlines()) == 2
+    assert result.status == 0
+    assert result.out == scanned.out
+    assert len(result.out.splitlines()) == 2
 
 
-def test_pcm_from_stdin_is_heard_as_the_file_is(
+def test_pcm_from_stdin_gives_the_detections_of_the_file(
     cli, play, models: Path, recordings: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     samples, _ = soundfile.read(recordings / "first.wav", dtype="int16")
     silent_left = np.stack([np.zeros_like(samples), samples], axis=1).tobytes()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(silent_left)))
-    heard = cli("listen", "--model", models / "low.onnx", "--json", "--input", "-", "--channels", 2, "--channel", 1)
+    result = cli("listen", "--model", models / "low.onnx", "--json", "--input", "-", "--channels", 2, "--channel", 1)
     wanted = [json.loads(line) for line in play("--json").out.splitlines()]
     for entry in wanted:
         del entry["file"]
-    assert heard.status == 0
-    assert [json.loads(line) for line in heard.out.splitlines()] == [
+    assert result.status == 0
+    assert [json.loads(line) for line in result.out.splitlines()] == [
         {**entry, "score": pytest.approx(entry["score"], abs=1e-6)} for entry in wanted
     ]
 
@@ -53,7 +53,7 @@ def test_a_keyword_is_not_reported_again_before_the_least_gap(cli, models: Path,
     assert {keyword: len(starts) for keyword, starts in everything.items()} == {"low": 14, "hey high": 7}
     for keyword, starts in _starts(cli("listen", "--json", "--min-gap", least, *chosen).out).items():
         assert all(after - before >= least - 1e-9 for before, after in pairwise(starts))
-        # None is left out for any other reason. A burst that outlasts the gap is reported at its end.
+        # None is missing for any other reason. A burst that outlasts the gap is reported when the gap ends.
         for start in everything[keyword]:
             assert any(start - least - 1e-9 <= kept <= start + 0.4 for kept in starts)
 
@@ -66,7 +66,7 @@ def _starts(lines: str) -> dict[str, list[float]]:
     return starts
 
 
-def test_each_line_comes_at_once(models: Path) -> None:
+def test_each_line_is_printed_immediately(models: Path) -> None:
     with live(models, "--json") as process:
         for number in range(1, 3):
             detection = json.loads(speak(process))
@@ -75,7 +75,7 @@ def test_each_line_comes_at_once(models: Path) -> None:
 
 @pytest.mark.parametrize("words", [0, 1])
 def test_it_ends_when_its_reader_has_left(models: Path, words: int) -> None:
-    """As ``head -1`` does; known at the next block of audio, not only at the next detection."""
+    """As ``head -1`` does; noticed at the next block of audio, not only at the next detection."""
     with live(models) as process:
         for _ in range(words):
             speak(process)
@@ -107,14 +107,14 @@ def test_stdout_may_be_closed(models: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("option", ["--min-gap", "--exec-timeout", "--save-limit", "--pre-roll"])
 @pytest.mark.parametrize("value", ["-1", "nan", "inf"])
-def test_times_and_sizes_that_make_no_sense_are_refused(play, option: str, value: str) -> None:
+def test_invalid_times_and_sizes_are_refused(play, option: str, value: str) -> None:
     refused = play(option, value)
     assert (refused.status, refused.out) == (2, "")
 
 
 def test_a_detection_is_as_the_library_reports_it(play, models: Path, recordings: Path) -> None:
     detections = list(Detector(models / "low.onnx").run(FileSource(recordings / "first.wav")))
-    heard = [json.loads(line) for line in play("--json").out.splitlines()]
-    assert [(one["keyword"], one["score"], one["start"], one["end"]) for one in heard] == [
+    printed = [json.loads(line) for line in play("--json").out.splitlines()]
+    assert [(one["keyword"], one["score"], one["start"], one["end"]) for one in printed] == [
         (one.keyword, one.score, one.start, one.end) for one in detections
     ]

@@ -1,4 +1,4 @@
-"""Lost audio is reported, but not again and again."""
+"""Lost audio is reported, but not too often."""
 
 import sys
 from types import SimpleNamespace
@@ -33,7 +33,7 @@ def test_lost_blocks_are_reported_at_most_every_ten_seconds(
     now += 5
     warning.update(BLOCK)
     assert "5 block(s) of audio lost so far" in capsys.readouterr().err
-    # What was reported is no news.
+    # Losses that were reported are not reported again.
     now += 60
     warning.update(BLOCK)
     assert capsys.readouterr().err == ""

@@ -21,25 +21,25 @@ from wakeword.cli.listen.saving import Saver
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
 
-def heard(seconds: float = 1.0, keyword: str = "hey you") -> Detection:
+def detection(seconds: float = 1.0, keyword: str = "hey you") -> Detection:
     return Detection(keyword, 0.5, 1.0, 2.0, np.zeros(round(16_000 * seconds), np.float32))
 
 
 def stems(folder: Path) -> list[str]:
-    """Of the pairs in a folder, which must be whole, from the oldest to the newest."""
+    """The stems of the pairs in a folder, which must be complete, from the oldest to the newest."""
     by_suffix = {suffix: {path.stem for path in folder.glob(f"hey_you*{suffix}")} for suffix in (".wav", ".json")}
     assert by_suffix[".wav"] == by_suffix[".json"]
     return sorted(by_suffix[".wav"])
 
 
-def test_saved_audio_is_the_audio_that_was_heard(play, models: Path, recordings: Path, tmp_path: Path) -> None:
+def test_saved_audio_is_the_audio_of_the_detection(play, models: Path, recordings: Path, tmp_path: Path) -> None:
     folder = tmp_path / "deep" / "saved"
     lines = play("--json", "--save", folder).out.splitlines()
-    told = sorted(folder.glob("*.json"))
+    saved = sorted(folder.glob("*.json"))
     detections = list(Detector(models / "low.onnx").run(FileSource(recordings / "first.wav")))
     original, _ = soundfile.read(recordings / "first.wav", dtype="int16")
-    assert len(told) == len(detections) == len(lines) == len(list(folder.glob("*.wav")))
-    for path, detection in zip(told, detections, strict=True):
+    assert len(saved) == len(detections) == len(lines) == len(list(folder.glob("*.wav")))
+    for path, detection in zip(saved, detections, strict=True):
         content = json.loads(path.read_text())
         assert (content["keyword"], content["score"]) == (detection.keyword, detection.score)
         assert (content["start"], content["end"]) == (detection.start, detection.end)
@@ -59,7 +59,7 @@ def test_the_pre_roll_is_as_long_as_asked_for(play, tmp_path: Path, pre_roll: fl
     assert saved.duration == pytest.approx(pre_roll + content["end"] - content["start"], abs=1e-6)
 
 
-def test_a_file_is_no_folder_to_save_in(play, tmp_path: Path) -> None:
+def test_a_file_instead_of_a_folder_is_refused(play, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     result = play("--save", tmp_path / "notes.txt")
     assert (result.status, result.out) == (1, "")
@@ -67,14 +67,14 @@ def test_a_file_is_no_folder_to_save_in(play, tmp_path: Path) -> None:
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
-def test_the_oldest_pairs_go_first_and_the_limit_is_kept(tmp_path: Path) -> None:
+def test_the_oldest_pairs_are_deleted_first_and_the_limit_is_kept(tmp_path: Path) -> None:
     limit = 330_000  # ten pairs of a second
     saved = []
-    for run in range(2):  # the second finds what the first has left
+    for run in range(2):  # the second run finds the files of the first
         pairs = SavedPairs(tmp_path, limit)
         for number in range(15):
             audio = pairs.save(
-                heard(keyword="hey you" if number % 2 else "hey you two"), NOON + timedelta(days=len(saved))
+                detection(keyword="hey you" if number % 2 else "hey you two"), NOON + timedelta(days=len(saved))
             )
             saved.append(audio)
             files = list(tmp_path.iterdir())
@@ -85,7 +85,7 @@ def test_the_oldest_pairs_go_first_and_the_limit_is_kept(tmp_path: Path) -> None
             assert len(kept) >= min(9, 15 * run + number + 1)
 
 
-def test_files_of_others_neither_count_nor_go(tmp_path: Path) -> None:
+def test_files_of_others_neither_count_nor_are_deleted(tmp_path: Path) -> None:
     others = [
         "holiday.wav",
         "low.json",
@@ -106,14 +106,14 @@ def test_files_of_others_neither_count_nor_go(tmp_path: Path) -> None:
     before = set(tmp_path.iterdir())
     pairs = SavedPairs(tmp_path, 100_000)
     for number in range(8):
-        pairs.save(heard(), NOON + timedelta(days=1, seconds=number))
+        pairs.save(detection(), NOON + timedelta(days=1, seconds=number))
     ours = set(tmp_path.iterdir()) - before
     assert before <= set(tmp_path.iterdir())
     assert len(ours) == 2 * 2 or len(ours) == 2 * 3
     assert (tmp_path / "elsewhere").read_text() == "mine"
 
 
-def test_what_a_killed_process_has_left_goes(tmp_path: Path) -> None:
+def test_files_left_by_a_killed_process_are_deleted(tmp_path: Path) -> None:
     old = tmp_path / ".hey_you-20240501T120000.000000-0001.wav.abcd_123.wav"
     fresh = tmp_path / ".hey_you-20240501T120000.000000-0002.wav.abcd_123.wav"
     half = tmp_path / "hey_you-20240501T120000.000000-0003.wav"
@@ -121,60 +121,60 @@ def test_what_a_killed_process_has_left_goes(tmp_path: Path) -> None:
         path.write_bytes(bytes(90_000))
     os.utime(old, (time.time() - 7_200,) * 2)
     pairs = SavedPairs(tmp_path, 100_000)
-    # Another process may just be writing the fresh one.
+    # Another process may still be writing the fresh one.
     assert sorted(tmp_path.iterdir()) == sorted([fresh, half])
-    pairs.save(heard(), NOON + timedelta(days=1))
+    pairs.save(detection(), NOON + timedelta(days=1))
     assert not half.exists()
 
 
-def test_pairs_that_somebody_deletes_leave_room(tmp_path: Path) -> None:
+def test_pairs_deleted_by_others_free_space(tmp_path: Path) -> None:
     pairs = SavedPairs(tmp_path, 330_000)
     for number in range(9):
-        pairs.save(heard(), NOON + timedelta(seconds=number))
+        pairs.save(detection(), NOON + timedelta(seconds=number))
     for path in list(tmp_path.iterdir()):
         path.unlink()
     for number in range(9):
-        pairs.save(heard(), NOON + timedelta(hours=1, seconds=number))
+        pairs.save(detection(), NOON + timedelta(hours=1, seconds=number))
     assert len(stems(tmp_path)) == 9
 
 
-def test_detections_of_one_moment_do_not_write_over_each_other(tmp_path: Path) -> None:
+def test_detections_at_the_same_time_do_not_overwrite_each_other(tmp_path: Path) -> None:
     pairs = SavedPairs(tmp_path, 10**9)
-    assert len({pairs.save(heard(), NOON) for _ in range(12)}) == len(stems(tmp_path)) == 12
+    assert len({pairs.save(detection(), NOON) for _ in range(12)}) == len(stems(tmp_path)) == 12
 
 
-def test_one_that_is_larger_than_the_limit_is_not_saved_and_nothing_is_deleted(tmp_path: Path) -> None:
+def test_a_detection_larger_than_the_limit_is_not_saved_and_nothing_is_deleted(tmp_path: Path) -> None:
     pairs = SavedPairs(tmp_path, 100_000)
-    pairs.save(heard(1.0), NOON)
+    pairs.save(detection(1.0), NOON)
     before = sorted(tmp_path.iterdir())
-    with pytest.raises(OSError, match=r"takes 0\.1 MB, more than --save-limit"):
-        pairs.save(heard(4.0), NOON)
+    with pytest.raises(OSError, match=r"needs 0\.1 MB, more than --save-limit"):
+        pairs.save(detection(4.0), NOON)
     assert sorted(tmp_path.iterdir()) == before
 
 
 @pytest.mark.parametrize("name", ["hey/../../you", "été", ".", "x" * 300, "a b\nc", "-"])
 def test_any_keyword_names_a_file_in_the_folder(tmp_path: Path, name: str) -> None:
-    """And one that a later run knows as its own."""
-    audio = SavedPairs(tmp_path / "saved", 10**6).save(heard(keyword=name), NOON)
+    """A later run recognises the file as its own."""
+    audio = SavedPairs(tmp_path / "saved", 10**6).save(detection(keyword=name), NOON)
     assert audio.parent == tmp_path / "saved"
     assert json.loads(audio.with_suffix(".json").read_text(encoding="utf-8"))["keyword"] == name
     again = SavedPairs(tmp_path / "saved", 50_000)
-    again.save(heard(), NOON + timedelta(days=1))
+    again.save(detection(), NOON + timedelta(days=1))
     assert not audio.exists()
 
 
-def test_a_full_disk_is_told_once_and_listening_goes_on(play_apart, tmp_path: Path) -> None:
-    done = play_apart("--json", "--save", tmp_path / "saved", "--exec", "true", limit=8_192)
+def test_a_full_disk_is_reported_once_and_listening_continues(play_separately, tmp_path: Path) -> None:
+    done = play_separately("--json", "--save", tmp_path / "saved", "--exec", "true", limit=8_192)
     assert done.returncode == 0
     assert len(done.stdout.splitlines()) == 2
     assert done.stderr == (
-        f"wakeword: --save: {tmp_path / 'saved'}: File too large; listening goes on, and so will saving when it can\n"
+        f"wakeword: --save: {tmp_path / 'saved'}: File too large; listening continues, and saving will be tried again\n"
     )
     assert list((tmp_path / "saved").iterdir()) == []
 
 
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="no prlimit on this system")
-def test_saving_goes_on_when_there_is_room_again(models: Path, tmp_path: Path) -> None:
+def test_saving_continues_when_there_is_space_again(models: Path, tmp_path: Path) -> None:
     unlimited = resource.RLIM_INFINITY
     with live(models, "--save", tmp_path) as process:
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (8_192, unlimited))
@@ -194,7 +194,7 @@ def test_saving_goes_on_when_there_is_room_again(models: Path, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("fails_at", ["audio", "data", "rename"])
-def test_half_a_pair_is_never_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails_at: str) -> None:
+def test_an_incomplete_pair_is_never_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails_at: str) -> None:
     def fail(*arguments: object, **others: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -207,19 +207,19 @@ def test_half_a_pair_is_never_left(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(Path, "replace", lambda path, to: fail() if path.suffix == ".json" else replace(path, to))
     pairs = SavedPairs(tmp_path, 10**6)
     with pytest.raises(OSError, match="No space left"):
-        pairs.save(heard(), NOON)
+        pairs.save(detection(), NOON)
     assert list(tmp_path.iterdir()) == []
 
 
 class SlowDisk(SavedPairs):
-    """Saves nothing before it is let go."""
+    """Saves nothing before ``released`` is set."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, 10**9)
-        self.let_go = threading.Event()
+        self.released = threading.Event()
 
     def save(self, detection: Detection, moment: datetime) -> Path:
-        assert self.let_go.wait(20)
+        assert self.released.wait(20)
         return super().save(detection, moment)
 
 
@@ -229,22 +229,22 @@ def _closed(saver: Saver, seconds_left: Callable[[], float | None] = lambda: Non
     return time.monotonic() - started
 
 
-def test_a_disk_that_hangs_holds_up_nobody(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_hanging_disk_delays_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     disk = SlowDisk(tmp_path)
     saver = Saver(disk, most_waiting=4, wait_for_room=False)
     started = time.monotonic()
-    saved = [saver.save(heard()) for _ in range(20)]
+    saved = [saver.save(detection()) for _ in range(20)]
     assert time.monotonic() - started < 1
-    # At most four wait, and one is being saved; the others are given up, and that is told once.
+    # At most four wait, and one is being saved; the others are given up, and that is reported once.
     given_up = [one for one in saved if one.done()]
     assert 15 <= len(given_up) <= 16
     assert all(one.result() is None for one in given_up)
     assert capsys.readouterr().err.count("the disk is too slow, 4 detections wait for it") == 1
-    # The end does not wait for it for ever, and says what is missing.
+    # Closing waits only for a limited time, and reports what is missing.
     deadline = time.monotonic() + 0.2
     assert 0.15 < _closed(saver, lambda: max(0.0, deadline - time.monotonic())) < 5
     assert f"{20 - len(given_up)} detection(s) not saved" in capsys.readouterr().err
-    disk.let_go.set()
+    disk.released.set()
     _closed(saver)
     assert len(stems(tmp_path)) == 20 - len(given_up)
     assert f"saving again; {len(given_up)} detection(s) were not saved" in capsys.readouterr().err
@@ -253,8 +253,8 @@ def test_a_disk_that_hangs_holds_up_nobody(tmp_path: Path, capsys: pytest.Captur
 def test_a_file_waits_for_a_slow_disk_and_loses_nothing(tmp_path: Path) -> None:
     disk = SlowDisk(tmp_path)
     saver = Saver(disk, most_waiting=2, wait_for_room=True)
-    threading.Timer(0.2, disk.let_go.set).start()
-    saved = [saver.save(heard()) for _ in range(20)]
+    threading.Timer(0.2, disk.released.set).start()
+    saved = [saver.save(detection()) for _ in range(20)]
     _closed(saver)
     assert [one.result() for one in saved] == [tmp_path / f"{stem}.wav" for stem in stems(tmp_path)]
 
@@ -263,8 +263,8 @@ def test_an_error_of_any_kind_does_not_end_the_saving(tmp_path: Path, capsys: py
     saver = Saver(SavedPairs(tmp_path, 10**9), most_waiting=4, wait_for_room=True)
     broken = Detection("hey you", 0.5, 0.0, 1.0, None)  # type: ignore[arg-type]
     assert saver.save(broken).result(5) is None
-    assert saver.save(heard()).result(5) is not None
+    assert saver.save(detection()).result(5) is not None
     _closed(saver)
-    said = capsys.readouterr().err.splitlines()
-    assert len(said) == 2
-    assert said[1] == "--save: saving again; 1 detection(s) were not saved"
+    messages = capsys.readouterr().err.splitlines()
+    assert len(messages) == 2
+    assert messages[1] == "--save: saving again; 1 detection(s) were not saved"
