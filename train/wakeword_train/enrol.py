@@ -163,9 +163,9 @@ class _Enroller:
     def fit(self, takes: Sequence[Clip]) -> WakeWordNetwork:
         """The model, fine-tuned on these takes.
 
-        Stem and LSTM are frozen until pooling and head have adapted to the new voice. Trained from the start at the
-        rate which that needs, they forget other voices: recall of three other speakers at 3 % false positives fell from
-        85 to 71 %, and rose to 90 % with this order.
+        Stem and LSTM are frozen until pooling and head have adapted to the new voice. Trained from the start, at the
+        learning rate that the adaptation needs, they forget other voices: recall of three other speakers at 3 % false
+        positives fell from 85 to 71 %; with this order it rose to 90 %.
         """
         config = self._config
         frames, labels = self._bank({**self._others, Kind.POSITIVE: ClipStore(takes)}, _TAKES, config.takes)

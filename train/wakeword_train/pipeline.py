@@ -68,7 +68,7 @@ def train_model(
 def returning_negatives(folders: Sequence[Path], work: Path) -> Path:
     """A folder whose manifest lists the clips in ``folders`` as near negatives for training, regardless of the speaker.
 
-    Of a folder that ``wakeword evaluate --save-errors`` wrote, the false accepts; of any other, all recordings.
+    A folder that ``wakeword evaluate --save-errors`` wrote gives its false accepts, any other folder all its recordings.
     Raises ``AudioFileError`` for a folder without any.
     """
     rows = []

@@ -89,7 +89,7 @@ def gather_clips(config: TrainConfig, data: DataFolders) -> list[Clip]:
 
 
 def _without_keyword(clips: list[Clip], root: Path, keyword: str) -> list[Clip]:
-    """Without the long recordings that contain the keyword; left out after dealing, so that it does not change."""
+    """The clips without those that contain the keyword; left out after dealing, so that the others keep their splits."""
     saying = recordings_with(root, keyword)
     kept = [clip for clip in clips if clip.path not in saying]
     if len(kept) < len(clips):

@@ -12,7 +12,7 @@ DRAWS = 40
 def search_shell(
     displacement: Tensor, sigma: Tensor, *, radius: float, gamma: float, generator: torch.Generator | None = None
 ) -> Tensor:
-    """The best of 40 random multipliers for each row, in the shapes of ``wakeword_train.methods.drocc.project_to_shell``.
+    """The best of 40 random multipliers for each row, in the shapes of ``methods.projection.project_to_shell``.
 
     Source: microsoft/EdgeML, ``drocclf_trainer.py``. A multiplier ``tau`` gives ``d / (1 + tau sigma)``. Inside, ``tau`` is
     drawn evenly from ``[-1 / max sigma, 0]``; outside, ``1 / tau`` is, up to where radial scaling would be enough. Of

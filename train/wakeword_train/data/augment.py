@@ -58,7 +58,7 @@ def uniform(count: int, low: float, high: float, generator: torch.Generator) -> 
 
 
 def augment_waves(waves: Tensor, noise: Tensor, config: AugmentationConfig, generator: torch.Generator) -> Tensor:
-    """Rooms, noise and level, in the order in which a microphone meets them.
+    """Apply rooms, noise and level, in the order in which they affect a recording.
 
     ``waves`` and ``noise`` ``(batch, samples)``, one noise for each wave -> ``(batch, samples)``.
     """
@@ -98,13 +98,13 @@ def _reverberate(waves: Tensor, config: AugmentationConfig, generator: torch.Gen
 
 
 def augment_log_mel(log_mel: Tensor, config: AugmentationConfig, generator: torch.Generator) -> Tensor:
-    """Vocal tract, channel and masks on ``(batch, frames, n_mels)`` -> the same shape."""
+    """Apply vocal tract, channel and masks to ``(batch, frames, n_mels)`` -> the same shape."""
     batch, frames, n_mels = log_mel.shape
     log_mel = _warp(log_mel, 1 + uniform(batch, -config.warp, config.warp, generator))
     knots = config.tilt * torch.randn(batch, 1, 5, generator=generator)
     log_mel = log_mel + torch.nn.functional.interpolate(knots, n_mels, mode="linear", align_corners=True)
     chosen = torch.rand(batch, generator=generator) < config.mask_probability
-    # Masks replace a stretch by the row's mean, which is close to 0 in normalised features.
+    # Masks replace a stretch by the row's mean, which is hardly visible in normalised features.
     filling = log_mel.mean(dim=(1, 2), keepdim=True)
     bands = _stretch(batch, n_mels, config.mask_bands, generator)[:, None, :]
     times = _stretch(batch, frames, config.mask_frames, generator)[:, :, None]

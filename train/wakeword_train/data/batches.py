@@ -19,7 +19,7 @@ from wakeword_train.data.store import ClipStore
 from wakeword_train.data.weights import clip_weights
 
 _RECORDED_NOISE = 0.75
-"""Share of noise that is recorded, where recordings are given."""
+"""Share of noise that is recorded, if recordings are given."""
 _POOL = 5
 """Batches made together when their windows are used more than once."""
 _JITTER = 1_280
@@ -33,7 +33,7 @@ def load_stores(clips: Iterable[Clip], split: Split) -> dict[Kind, ClipStore]:
 
 
 class Batch(NamedTuple):
-    """One step's material."""
+    """The windows and labels of one step."""
 
     frames: Tensor
     """MFCC, ``(batch, window, n_mfcc)``."""

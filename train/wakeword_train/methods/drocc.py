@@ -58,7 +58,7 @@ def shared_sensitivity(
 
 @dataclass(frozen=True)
 class AdversaryHealth:
-    """What the adversary did in one batch. If ``loss_after`` does not exceed ``loss_before``, training sees mere noise."""
+    """What the adversary did in one batch. If ``loss_after`` does not exceed ``loss_before``, it is mere noise."""
 
     inside: float
     """Share of rows that ended nearer than the radius and were pushed out, averaged over the steps."""

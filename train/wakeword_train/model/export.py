@@ -50,7 +50,7 @@ def model_bytes(network: WakeWordNetwork, card: ModelCard) -> bytes:
 
 
 def _check_against_torch(model: Model, network: WakeWordNetwork, window: int) -> None:
-    """Whole windows, and windows cut in two, against torch. Raises ``ModelError``."""
+    """Compare whole windows, and windows cut in two, with torch. Raises ``ModelError``."""
     rng = np.random.default_rng(0)
     frames = network.mean.numpy() + network.deviation.numpy() * rng.standard_normal((16, window, len(network.mean)))
     windows: Array = frames.astype(np.float32)
