@@ -33,8 +33,8 @@ def high_model() -> Model:
 
 SLOW = (
     *("tests/train/", "tests/experiments/", "tests/test_examples.py", "tests/test_product.py"),
-    *("tests/tools/bench/", "tests/tools/cli/", "tests/tools/soak/", "tests/tools/clips/test_synthesize.py"),
-    *("tests/tools/engines/test_isolation.py", "tests/tools/engines/test_registry.py"),
+    *(f"tests/tools/{room}/" for room in ("bench", "cli", "clips", "engines", "makers", "soak")),
+    *("tests/tools/texts/test_confusables.py", "tests/tools/measure/test_plots.py", "tests/runtime/cli/listen/"),
     *(f"tests/runtime/microphone/test_{name}.py" for name in ("faults", "microphone", "examples_device")),
     *(f"tests/runtime/microphone/test_{name}_device.py" for name in ("doctor", "listen", "record")),
 )

@@ -7,6 +7,7 @@ with Microphone() as microphone:
         print(detection.keyword, detection.score, detection.end)
 """
 
+from wakeword.audio import SAMPLE_RATE
 from wakeword.card import ModelCard, OperatingPoint
 from wakeword.detection import Detection
 from wakeword.engine import Detector
@@ -38,6 +39,7 @@ from wakeword.trigger import Trigger
 from wakeword.version import __version__
 
 __all__ = [
+    "SAMPLE_RATE",
     "AudioDeviceError",
     "AudioError",
     "AudioFileError",

@@ -6,8 +6,8 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TypeVar
 
-from wakeword.audio import Samples
 from wakeword.sources import AudioSource
+from wakeword.types import Samples
 
 T = TypeVar("T")
 

@@ -4,15 +4,13 @@ import io
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import soundfile
 import soxr
-from numpy.typing import NDArray
 
 from wakeword.errors import AudioFileError, AudioFormatError
-from wakeword.features import Array
+from wakeword.types import Array, Samples
 
 SAMPLE_RATE = 16_000
 """Sample rate of the whole engine, Hz."""
@@ -26,8 +24,6 @@ _FLOAT = np.dtype(np.float32)
 _INT16 = np.dtype(np.int16)
 # The factor that scales samples of each dtype to -1..1.
 _SCALE = {_INT16: np.float32(2**-15), np.dtype(np.int32): np.float32(2**-31), _FLOAT: np.float32(1)}
-
-Samples = NDArray[Any]
 
 
 def to_mono(block: Samples, *, channel: int | None = None) -> Array:

@@ -4,14 +4,15 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import ConfigError, ModelError
-from wakeword.features import Array, FeatureConfig
+from wakeword.features import FeatureConfig
+from wakeword.types import Array
 
 SCHEMA = 2
 """Version of the layout of card and graph. A runtime refuses a file of another schema."""
@@ -167,7 +168,7 @@ def _read(kind: Any, value: Any) -> Any:
     return value
 
 
-def self_test_signal(samples: int, sample_rate: int = 16_000) -> Array:
+def self_test_signal(samples: int, sample_rate: int = SAMPLE_RATE) -> Array:
     """A rising harmonic sweep with a 5 Hz syllable rhythm and a little noise, ``(samples,)`` float32.
 
     In closed form, noise included, so that it does not depend on the version of a random generator.
@@ -178,35 +179,3 @@ def self_test_signal(samples: int, sample_rate: int = 16_000) -> Array:
     noise = np.modf(np.sin(np.arange(samples) * 12.9898) * 43_758.5453)[0]
     signal = 0.1 * voice * (0.55 - 0.45 * np.cos(2 * np.pi * 5 * t)) + 0.003 * noise
     return np.asarray(signal, np.float32)
-
-
-def embed_card(model: bytes, card: ModelCard) -> bytes:
-    """ONNX bytes with ``card`` in their metadata; an existing card is replaced. Needs the ``onnx`` package.
-
-    Raises ``ModelError`` if ``model`` is not an ONNX file.
-    """
-    import onnx
-    from google.protobuf.message import DecodeError
-
-    try:
-        proto = onnx.load_model_from_string(model)
-    except DecodeError as error:
-        raise ModelError(f"expected an ONNX model to write the card into, could not read it: {error}") from error
-    others = {entry.key: entry.value for entry in proto.metadata_props if entry.key != METADATA_KEY}
-    onnx.helper.set_model_props(proto, {**others, METADATA_KEY: card.to_json()})
-    return bytes(proto.SerializeToString(deterministic=True))
-
-
-def write_card(path: Path | str, card: ModelCard) -> None:
-    """Replace the card of a model file, atomically; the graph does not change. Needs the ``onnx`` package.
-
-    Raises ``ModelError`` if the file is not an ONNX file and ``OSError`` if it cannot be read or written.
-    """
-    from wakeword.files import replacing
-
-    try:
-        data = embed_card(Path(path).read_bytes(), card)
-    except ModelError as error:
-        raise ModelError(f"{path}: {error}") from error
-    with replacing(path) as temporary:
-        temporary.write_bytes(data)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from wakeword.features import Array
+from wakeword.types import Array
 
 
 @dataclass(frozen=True)

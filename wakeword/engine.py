@@ -14,10 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from wakeword.asynchronous import in_thread
-from wakeword.audio import SAMPLE_RATE, PcmStream, Samples
+from wakeword.audio import SAMPLE_RATE, PcmStream
 from wakeword.detection import Detection
 from wakeword.errors import AudioFormatError, BusyError, ClosedError, ConfigError
-from wakeword.features import Array
 from wakeword.following import Follower, Followers, record
 from wakeword.loading import chosen_thresholds, loaded_models
 from wakeword.model import Model
@@ -25,6 +24,7 @@ from wakeword.scorer import DEFAULT_HOP
 from wakeword.sources import AudioSource
 from wakeword.stream_reader import PIECE, StreamReader
 from wakeword.trigger import DEFAULT_REFRACTORY
+from wakeword.types import Array, Samples
 
 
 class Detector:

@@ -11,8 +11,8 @@ import numpy as np
 from wakeword.audio import SAMPLE_RATE
 from wakeword.detection import Detection
 from wakeword.errors import ConfigError
-from wakeword.features import Array
 from wakeword.reading import StreamAudio
+from wakeword.types import Array
 
 MAX_FOLLOWED_SECONDS = 60.0
 """Audio that a follower keeps until it is read; older audio is dropped and counted."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from wakeword.audio import SAMPLE_RATE
-from wakeword.features import Array
+from wakeword.types import Array
 
 _BLOCK = SAMPLE_RATE // 200
 """Samples per energy value: 5 ms. Windows and hops of the engine are multiples of it."""

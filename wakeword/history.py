@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from wakeword.features import Array
+from wakeword.types import Array
 
 
 class AudioHistory:

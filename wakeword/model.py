@@ -11,7 +11,8 @@ import onnxruntime
 
 from wakeword.card import METADATA_KEY, ModelCard, self_test_signal
 from wakeword.errors import ConfigError, ModelError
-from wakeword.features import Array, FeatureConfig, mfcc
+from wakeword.features import FeatureConfig, mfcc
+from wakeword.types import Array
 
 MAX_FILE_BYTES = 64 * 2**20
 """Larger files are refused without reading them; a model of this project takes under 1 MB."""

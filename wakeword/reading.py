@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 from wakeword.audio import SAMPLE_RATE
 from wakeword.detection import Detection
-from wakeword.features import Array
 from wakeword.gate import QuietGate
 from wakeword.history import AudioHistory
 from wakeword.keyword import KeywordWindows
 from wakeword.scorer import covering_samples
 from wakeword.suppression import Suppression
+from wakeword.types import Array
 
 
 class StreamAudio:

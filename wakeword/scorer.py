@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wakeword.errors import AudioFormatError, ConfigError
-from wakeword.features import Array
 from wakeword.model import Model, score_of_logit
+from wakeword.types import Array
 
 DEFAULT_HOP = 8
 """Frames between the starts of two windows: 80 ms."""

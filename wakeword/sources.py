@@ -8,8 +8,9 @@ from typing import BinaryIO, Protocol
 
 import numpy as np
 
-from wakeword.audio import SAMPLE_RATE, AudioFile, Samples
+from wakeword.audio import SAMPLE_RATE, AudioFile
 from wakeword.errors import AudioFileError, AudioFormatError
+from wakeword.types import Samples
 
 logger = logging.getLogger(__name__)
 

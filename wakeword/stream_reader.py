@@ -6,12 +6,13 @@ import numpy as np
 
 from wakeword.audio import SAMPLE_RATE
 from wakeword.detection import Detection
-from wakeword.features import Array, FeatureConfig, MfccTransform
+from wakeword.features import FeatureConfig, MfccTransform
 from wakeword.keyword import KeywordWindows
 from wakeword.model import Model
 from wakeword.reading import StreamAudio
 from wakeword.scorer import StreamScorer
 from wakeword.trigger import Trigger
+from wakeword.types import Array
 
 PIECE = SAMPLE_RATE
 """Most samples in one ``StreamReader.push``, so that memory does not grow with a caller's block."""
@@ -61,8 +62,8 @@ class StreamReader:
         """Append silence until a window of every keyword covers the last sample; return the detections."""
         return self._work_through(silence=self.audio.finish())
 
-    def _work_through(self, *, silence: int = 0) -> list[Detection]:
-        """Score the unread rest of the stream, and ``silence`` samples of silence after it."""
+    def _work_through(self, *, silence: int | None = None) -> list[Detection]:
+        """Score the complete windows; at the end of a stream, its rest and ``silence`` samples of silence."""
         audio = self.audio
         quiet = audio.is_quiet(audio.end)
         if audio.is_asleep:
@@ -71,9 +72,11 @@ class StreamReader:
                 self._plan()
                 return []
             self._begin(audio.wake())
-        signal = audio.view(self._framed, audio.end)
-        if silence:
-            signal = np.pad(signal, (0, silence))
+        if silence is None:
+            # Only up to the last complete window, so that a hop's frames are one matrix product and not parts of two.
+            signal = audio.view(self._framed, self._last_window_end())
+        else:
+            signal = np.pad(audio.view(self._framed, audio.end), (0, silence))
         frames = self._features(signal, first=self._framed // self._config.hop_length)
         self._framed += len(frames) * self._config.hop_length
         found = [
@@ -91,6 +94,12 @@ class StreamReader:
         self._framed = start
         for scorer in self._scorers:
             scorer.reset()
+
+    def _last_window_end(self) -> int:
+        """The sample at which the last complete window ends."""
+        end, keywords = self.audio.end, self.audio.keywords
+        complete = [keyword for keyword in keywords if keyword.window_end <= end]
+        return max([end - (end - keyword.window_end) % keyword.step for keyword in complete])
 
     def _plan(self) -> None:
         """Set the sample at which the next window of any keyword ends."""

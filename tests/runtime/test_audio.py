@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from support.builders import CHUNKS, in_chunks
 
 from wakeword import AudioFileError, AudioFormatError
-from wakeword.audio import AudioFile, PcmStream, Samples, read_audio, to_mono, write_audio
-from wakeword.features import Array
+from wakeword.audio import AudioFile, PcmStream, read_audio, to_mono, write_audio
+from wakeword.types import Array, Samples
 
 RATES = (8_000, 11_025, 22_050, 44_100, 48_000, 96_000, 192_000)
 

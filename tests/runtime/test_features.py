@@ -13,7 +13,8 @@ from support.builders import CHUNKS, bursts, in_chunks
 
 from wakeword import AudioFormatError, ConfigError, FeatureConfig, MfccStream, mfcc
 from wakeword.card import self_test_signal
-from wakeword.features import PRODUCT_FRAMES, Array, MfccTransform, dct_matrix
+from wakeword.features import PRODUCT_FRAMES, MfccTransform, dct_matrix
+from wakeword.types import Array
 
 pytestmark = pytest.mark.numeric
 

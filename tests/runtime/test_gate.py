@@ -9,10 +9,10 @@ from support.builders import band_model_bytes, bursts, in_chunks, random_model
 
 from wakeword import Detector, Model, load_model, shipped_models
 from wakeword.audio import read_audio
-from wakeword.features import Array
 from wakeword.gate import QuietGate
 from wakeword.model import parse_model
 from wakeword.sources import audio_files
+from wakeword.types import Array
 
 pytestmark = pytest.mark.numeric
 

@@ -11,8 +11,9 @@ import onnxruntime
 from support.onnx_files import with_metadata, with_scalar
 from wakeword import FeatureConfig, Model, ModelCard, OperatingPoint
 from wakeword.card import METADATA_KEY, SelfTest, self_test_signal
-from wakeword.features import Array, mfcc
+from wakeword.features import mfcc
 from wakeword.model import parse_model
+from wakeword.types import Array
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 N_MFCC = FeatureConfig().n_mfcc

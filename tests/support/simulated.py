@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from wakeword_tools.measure.scores import Scores, ScoreSet
+from wakeword.types import Scores
+from wakeword_tools.measure.scores import ScoreSet
 
 WINDOWS_AN_HOUR = 3_000
 APART = 20

@@ -7,7 +7,7 @@ import numpy as np
 import soundfile
 
 from wakeword import Model
-from wakeword.features import Array
+from wakeword.types import Array
 from wakeword_tools.measure.scores import clip_score
 
 

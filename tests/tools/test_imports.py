@@ -1,4 +1,4 @@
-"""The modules of the tools import one another in one direction."""
+"""The modules of the tools import one another without circles."""
 
 import ast
 from pathlib import Path
@@ -18,7 +18,7 @@ def modules() -> dict[str, Path]:
 
 
 def imported(path: Path, names: set[str]) -> set[str]:
-    """The modules among ``names`` that a file imports when it is imported itself."""
+    """The modules among ``names`` that a file imports at module level."""
     found = set()
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.Import):
@@ -39,7 +39,7 @@ def test_imports_inside_the_tools_form_no_circle() -> None:
         edges = {name: needs for name, needs in edges.items() if name not in leaves}
 
 
-def test_engines_import_neither_the_registry_nor_what_is_above_it() -> None:
+def test_engines_import_neither_the_registry_nor_modules_above_it() -> None:
     files = modules()
     above = {name for name in files if ".engines" not in name} - {"wakeword_tools", "wakeword_tools.kinds"}
     above.add("wakeword_tools.engines.registry")

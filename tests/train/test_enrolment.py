@@ -8,10 +8,11 @@ import pytest
 import soundfile
 from support.builders import band_model_bytes, bursts, random_model_bytes
 
-from wakeword.card import ModelCard, write_card
+from wakeword.card import ModelCard
 from wakeword.errors import ConfigError
 from wakeword.model import read_model, shipped_models
 from wakeword_tools.measure.calibrate import write_points
+from wakeword_tools.measure.cards import write_card
 from wakeword_tools.measure.recordings import score_files
 from wakeword_train import Clip, Kind, Split
 from wakeword_train.enrol import EnrolConfig, Enrolment, Fold

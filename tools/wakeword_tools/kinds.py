@@ -1,4 +1,4 @@
-"""The two words for recordings: which split one belongs to, and what kind it is to the keyword."""
+"""The two classifications of recordings: split and kind."""
 
 from enum import StrEnum
 
@@ -12,7 +12,7 @@ class Split(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a recording is to the keyword."""
+    """The kind of a recording in relation to the keyword."""
 
     POSITIVE = "positive"
     NEGATIVE = "negative"
@@ -21,13 +21,13 @@ class Kind(StrEnum):
     BACKGROUND = "background"
     """Long recordings without the keyword: speech, music, rooms."""
     NOISE = "noise"
-    """Sounds that are mixed into the others, and negatives themselves."""
+    """Sounds that are mixed into the others, and serve as negatives too."""
 
     @property
     def plural(self) -> str:
-        """The name of several, as reports, folders and settings have it: ``near_negatives``."""
+        """The plural, as in reports, folders and settings: ``near_negatives``."""
         return f"{self.value}s" if self in WORD_KINDS else self.value
 
 
 WORD_KINDS = (Kind.POSITIVE, Kind.NEGATIVE, Kind.NEAR_NEGATIVE)
-"""Kinds of clips that hold a word to be found in them."""
+"""Kinds of clips that hold one word."""

@@ -1,4 +1,4 @@
-"""Everything that a training run can be told, from defaults, a TOML file and the command line."""
+"""Every setting of a training run, from defaults, a TOML file and the command line."""
 
 import dataclasses
 import tomllib
@@ -63,7 +63,7 @@ class ScheduleConfig:
     reuse: int = 4
     """Batches that a window serves on average, each time over another microphone, through another vocal tract and behind
     other masks. Its place, speed, room and noise, which take several times longer than a step of training, are then kept;
-    1 draws them anew for every batch."""
+    1 draws new ones for every batch."""
     learning_rate: float = 3e-3
     encoder_rate: float = 1.0
     """Factor on the learning rate of what a run's ``encoder`` has brought; below 1 it keeps more of what it knows."""
@@ -115,8 +115,8 @@ class MixConfig:
 
 @dataclass(frozen=True)
 class NaturalConfig:
-    """Clips of voices that sound human, beside those of ``SynthesisConfig``: such an engine is far slower, so it is told
-    how many of its own. Texts are those of ``SynthesisConfig``."""
+    """Clips of voices that sound human, beside those of ``SynthesisConfig``: such an engine is far slower, so it has
+    numbers of its own. Texts are those of ``SynthesisConfig``."""
 
     positives: int = 0
     near_negatives: int = 0

@@ -1,4 +1,4 @@
-"""The operating points of a fine-tuned model: thresholds chosen anew, recall as of takes that were not heard."""
+"""The operating points of a fine-tuned model: new thresholds, and recall on takes that were held out."""
 
 import dataclasses
 from collections.abc import Callable

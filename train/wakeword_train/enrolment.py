@@ -1,4 +1,4 @@
-"""What ``wakeword train --from`` does: fine-tune a model on its owner's takes, and choose its thresholds anew."""
+"""What ``wakeword train --from`` does: fine-tune a model on its owner's takes, and choose new thresholds for it."""
 
 import dataclasses
 import logging

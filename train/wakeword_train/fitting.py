@@ -190,7 +190,7 @@ class Trainer:
         return self.average.module
 
     def restart_average(self) -> None:
-        """Begin the average anew at the present weights and buffers."""
+        """Restart the average from the present weights and buffers."""
         self.average = AveragedModel(self.network, multi_avg_fn=self._decay)
 
     def set_rate(self, share: float) -> None:

@@ -201,8 +201,8 @@ def describe_encoder(config: TrainConfig) -> dict[str, Any]:
     if not config.encoder:
         return {"encoder": "", "encoder_held_out_words": []}
     path = encoder_path(config.encoder)
-    told = begin_with_encoder(build_network(config), path)
-    return {"encoder": file_fingerprint(path), "encoder_held_out_words": told.get("held_out_words", [])}
+    origin = begin_with_encoder(build_network(config), path)
+    return {"encoder": file_fingerprint(path), "encoder_held_out_words": origin.get("held_out_words", [])}
 
 
 def _describe(store: ClipStore) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from wakeword.audio import Samples
 from wakeword.checkup.levels import (
     Levels,
     check_channels,
@@ -21,6 +20,7 @@ from wakeword.checkup.levels import (
 )
 from wakeword.checkup.spectrum import bandwidth, hum
 from wakeword.microphone.clock import Stamp
+from wakeword.types import Samples
 
 Verdict = Literal["ok", "warn", "bad"]
 

@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from wakeword.audio import AudioFile, PcmStream, Samples
+from wakeword.audio import AudioFile, PcmStream
 from wakeword.checkup.findings import Finding, Recording, diagnose
 from wakeword.checkup.processor import examine_processor
 from wakeword.cli.console import complain, note, without_native_messages
@@ -23,6 +23,7 @@ from wakeword.errors import AudioDeviceError, AudioFileError, WakewordError
 from wakeword.microphone.capture import record
 from wakeword.microphone.device import Device, list_devices
 from wakeword.microphone.portaudio import PORTAUDIO, sounddevice_module
+from wakeword.types import Samples
 from wakeword.version import __version__
 
 _LONGEST_SECONDS = 60.0

@@ -13,12 +13,12 @@ from functools import partial
 import numpy as np
 import soxr
 
-from wakeword.audio import Samples
 from wakeword.errors import AudioDeviceError
 from wakeword.microphone.clock import StreamClock
 from wakeword.microphone.device import Block, Device, InputStream, Losses, find_device, list_devices
 from wakeword.microphone.events import DeviceEvent, EventKind, MicrophoneStats
 from wakeword.microphone.portaudio import PORTAUDIO, leave_open_at_exit
+from wakeword.types import Samples
 
 __all__ = ["DeviceEvent", "EventKind", "Microphone", "MicrophoneStats", "list_devices"]
 

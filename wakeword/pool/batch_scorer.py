@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from wakeword.features import Array
 from wakeword.model import Model, State
 from wakeword.scorer import staggered_rows
+from wakeword.types import Array
 
 
 class BatchScorer:

@@ -6,9 +6,10 @@ import numpy as np
 
 from wakeword.audio import SAMPLE_RATE
 from wakeword.detection import Detection
-from wakeword.features import Array, FeatureConfig
+from wakeword.features import FeatureConfig
 from wakeword.keyword import KeywordWindows
 from wakeword.reading import StreamAudio
+from wakeword.types import Array
 
 PIECE = SAMPLE_RATE // 4
 """Most samples in one ``HopReader.push``: a pool keeps that much for each of many streams."""

@@ -17,7 +17,7 @@ import numpy as np
 from wakeword.audio import SAMPLE_RATE, PcmStream
 from wakeword.detection import Detection
 from wakeword.errors import ClosedError, ConfigError
-from wakeword.features import Array, FeatureConfig, MfccTransform
+from wakeword.features import FeatureConfig, MfccTransform
 from wakeword.keyword import KeywordWindows
 from wakeword.loading import chosen_thresholds, loaded_models
 from wakeword.model import Model, score_of_logit
@@ -26,6 +26,7 @@ from wakeword.pool.hop_reader import HopReader
 from wakeword.pool.stream import PoolStream
 from wakeword.scorer import DEFAULT_HOP
 from wakeword.trigger import DEFAULT_REFRACTORY, Trigger
+from wakeword.types import Array
 
 Found = list[tuple[PoolStream, Detection]]
 

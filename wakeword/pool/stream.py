@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum, auto
 
-from wakeword.audio import SAMPLE_RATE, PcmStream, Samples
+from wakeword.audio import SAMPLE_RATE, PcmStream
 from wakeword.errors import AudioFormatError, ClosedError
-from wakeword.features import Array
 from wakeword.pool.hop_reader import PIECE, HopReader
+from wakeword.types import Array, Samples
 
 
 class _Event(Enum):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wakeword.audio import SAMPLE_RATE
-from wakeword.features import Array
+from wakeword.types import Array
 
 _STEP = SAMPLE_RATE // 100
 

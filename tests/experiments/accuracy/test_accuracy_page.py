@@ -14,13 +14,13 @@ import pytest
 from soundfile import write
 from support.builders import band_model_bytes, bursts
 
-from wakeword.card import write_card
 from wakeword.errors import ConfigError
 from wakeword.model import read_model
 from wakeword_experiments import cli
 from wakeword_experiments.accuracy import held_out
 from wakeword_experiments.accuracy import measurement as accuracy
 from wakeword_tools.kinds import Kind, Split
+from wakeword_tools.measure.cards import write_card
 from wakeword_train.config import TrainConfig
 
 RATE = 16_000

@@ -11,10 +11,10 @@ import pytest
 import soundfile
 from support.builders import bursts, in_chunks
 
-from wakeword.audio import Samples, read_audio
+from wakeword.audio import read_audio
 from wakeword.errors import AudioDeviceError
-from wakeword.features import Array
 from wakeword.takes.take import Take
+from wakeword.types import Array, Samples
 
 Cli = Callable[..., Any]
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from support.builders import N_MFCC, bursts, random_model
 
 from wakeword import ConfigError, FeatureConfig, StreamScorer, mfcc
-from wakeword.features import Array, MfccTransform
+from wakeword.features import MfccTransform
 from wakeword.pool.batch_scorer import BatchScorer
+from wakeword.types import Array
 
 pytestmark = pytest.mark.numeric
 

@@ -27,8 +27,8 @@ from wakeword import (
     ModelError,
     PoolStream,
 )
-from wakeword.audio import Samples
 from wakeword.model import parse_model
+from wakeword.types import Samples
 
 EVENTS = {1.3: "low", 3.0: "high", 4.5: "low", 5.0: "high"}
 pytestmark = pytest.mark.numeric

@@ -1,4 +1,4 @@
-"""The benchmark measures every contender on the same audio, needs no peer, and survives one that breaks."""
+"""The benchmark measures every contender on the same audio, needs no peer, and survives a peer that fails."""
 
 import importlib.util
 import json
@@ -26,12 +26,12 @@ from wakeword_tools.bench.tables import cost_table, keyword_table, share, stream
 
 
 def contender(name: str, listener: Listener, *, takes_bytes: bool = False) -> Contender:
-    """An engine that is always there, and whose streams all go to one listener."""
+    """An engine that is always present; all its streams go to one listener."""
     return Contender(name, "json", lambda model, keywords: listener, takes_bytes=takes_bytes)
 
 
 def busy(milliseconds: float) -> Callable[[object], None]:
-    """A listener that computes so long for each block."""
+    """A listener that computes for this time on each block."""
 
     def push(block: object) -> None:
         until = time.process_time() + milliseconds / 1_000
@@ -50,7 +50,7 @@ def model(tmp_path: Path) -> str:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing settles, and each process is started once."""
+    """Hardly any warm-up, and each process is started once."""
     monkeypatch.setattr(bench_measures, "_WARM_UP_SECONDS", 0.1)
     monkeypatch.setattr(bench, "_STARTS", 1)
 
@@ -95,7 +95,7 @@ def test_every_contender_gets_all_the_audio_in_every_block_size() -> None:
         assert {len(one) for one in arrays[:-1]} == {block}
 
 
-def test_the_cost_is_that_of_what_was_computed() -> None:
+def test_the_cost_is_the_computing_time() -> None:
     audio = signals(0.5)["silence"]
     # 50 blocks of 10 ms, 1 ms each: 50 ms in half a second of audio.
     cost = cpu_ms_per_second(contender("busy", busy(1.0)), busy(1.0), audio, 160)
@@ -111,11 +111,11 @@ def test_signals_are_what_their_names_say() -> None:
     assert 20 * np.log10(np.sqrt((pieces**2).mean(axis=1)).min() / 2**15) > -52
 
 
-def test_the_pace_is_that_of_a_microphone() -> None:
-    heard: list[np.ndarray] = []
+def test_blocks_come_at_the_pace_of_a_microphone() -> None:
+    taken: list[np.ndarray] = []
     slow = contender("slow", busy(2.0))
     began = time.perf_counter()
-    paced = at_a_microphones_pace([contender("one", heard.append), slow], "", signals(0.4)["silence"], [160, 1_280])
+    paced = at_a_microphones_pace([contender("one", taken.append), slow], "", signals(0.4)["silence"], [160, 1_280])
     assert time.perf_counter() - began >= 0.4
     assert [(one.contender, one.block, len(one.push_ms)) for one in paced] == [
         *(("one", 160, 40), ("slow", 160, 40), ("one", 1_280, 5), ("slow", 1_280, 5))
@@ -125,21 +125,21 @@ def test_the_pace_is_that_of_a_microphone() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system has no affinity of processes")
-def test_one_core_and_then_all_again() -> None:
+def test_the_process_is_kept_on_one_core_and_released_afterwards() -> None:
     before = os.sched_getaffinity(0)
     with one_core() as core:
         assert os.sched_getaffinity(0) == {core}
     assert os.sched_getaffinity(0) == before
 
 
-def test_a_start_is_measured_in_a_process_of_its_own(model: str) -> None:
+def test_a_start_is_measured_in_a_separate_process(model: str) -> None:
     figures = start_up(OURS, model)
     assert figures["import_ms"] >= figures["import_cpu_ms"] / 2 > 10
     assert figures["load_ms"] > 0
     assert figures["peak_mb"] is None or 20 < figures["peak_mb"] < 500
 
 
-def test_streams_are_measured_in_a_pool_and_beside_it(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_streams_are_measured_in_a_pool_and_in_separate_detectors(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_streams, "_MOST_DETECTORS", 2)
     monkeypatch.setattr(bench_streams, "_STREAM_SECONDS", 1.0)
     costs = stream_costs(model, (1, 2, 3), 2)
@@ -151,7 +151,7 @@ def test_streams_are_measured_in_a_pool_and_beside_it(model: str, monkeypatch: p
 def test_every_stream_is_scored(
     model: str, monkeypatch: pytest.MonkeyPatch, make_round: Callable[..., Callable[[np.ndarray], object]]
 ) -> None:
-    """With a model that fires on everything, each of three streams is detected in."""
+    """With a model that fires on everything, there is a detection in each of three streams."""
     found: list[object] = []
 
     class Pool(DetectorPool):
@@ -173,15 +173,15 @@ def test_every_stream_is_scored(
 # --- peers
 
 
-def test_peers_that_are_missing_or_break_are_told_and_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def breaks(model: str, keywords: int) -> Listener:
+def test_peers_that_are_missing_or_fail_are_reported_and_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(model: str, keywords: int) -> Listener:
         raise RuntimeError("no\nmodel")
 
-    missing = Contender("missing", "no_such_package", breaks)
-    broken = Contender("broken", "json", breaks)
-    well = contender("well", lambda block: None)
-    assert present((missing, broken, well)) == (
-        [well],
+    missing = Contender("missing", "no_such_package", fail)
+    broken = Contender("broken", "json", fail)
+    working_peer = contender("working_peer", lambda block: None)
+    assert present((missing, broken, working_peer)) == (
+        [working_peer],
         {"missing": "not installed", "broken": "installed, but did not run: RuntimeError: no model"},
     )
 
@@ -211,7 +211,7 @@ def test_without_a_peer_everything_is_measured(model: str) -> None:
     json.dumps(made.to_json(), allow_nan=False)
 
 
-# --- telling
+# --- reporting
 
 
 def test_ratios_are_taken_within_a_turn() -> None:
@@ -220,7 +220,7 @@ def test_ratios_are_taken_within_a_turn() -> None:
     assert share([1, 10, 2], [2, 20, 4]) == "0.50 (0.50 to 0.50)"
 
 
-def test_tables_tell_the_figures() -> None:
+def test_tables_show_the_figures() -> None:
     made = report()
     table = cost_table(made)
     assert table.columns == ["audio, block", "wakeword", "peer", "wakeword / peer"]
@@ -241,7 +241,7 @@ def test_tables_tell_the_figures() -> None:
         assert {len(row) for row in one.rows} == {len(one.columns)}
 
 
-def test_the_page_tells_figures_and_soaks(tmp_path: Path) -> None:
+def test_the_page_shows_figures_and_soaks(tmp_path: Path) -> None:
     page = tmp_path / "performance.md"
     write_page(page, report())
     assert Report.from_json(json.loads((tmp_path / "results" / "performance.json").read_text())) == report()
@@ -255,7 +255,7 @@ def test_the_page_tells_figures_and_soaks(tmp_path: Path) -> None:
     assert "Broken laws: none" in endurance(tmp_path / "results")
 
 
-def test_the_meaning_is_told_of_a_peer_that_is_cheaper() -> None:
+def test_the_meaning_covers_a_peer_that_is_cheaper() -> None:
     cheaper = report()
     for cost in cheaper.costs:
         if cost.contender == "peer":

@@ -14,14 +14,14 @@ QUICK = ("--seconds", "0.5", "--repeats", "1", "--paced-seconds", "0.5", "--stre
 
 @pytest.fixture(autouse=True)
 def without_peers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Peers are not what is tested here; one is missing, none is installed."""
+    """Peers are not tested here: the only one is not installed."""
     missing = bench_contenders.Contender("missing", "no_such_package", lambda model, keywords: lambda block: None)
     monkeypatch.setattr(bench, "PEERS", (missing,))
     monkeypatch.setattr(bench_measures, "_WARM_UP_SECONDS", 0.1)
     monkeypatch.setattr(bench, "_STARTS", 1)
 
 
-def test_a_table_and_a_page(cli, models: Path, tmp_path: Path) -> None:
+def test_bench_prints_a_table_and_writes_a_page(cli, models: Path, tmp_path: Path) -> None:
     page = tmp_path / "performance.md"
     done = cli("bench", "--model", models / "low.onnx", *QUICK, "--report", page)
     assert done.status == 0, done.err
@@ -33,7 +33,7 @@ def test_a_table_and_a_page(cli, models: Path, tmp_path: Path) -> None:
     assert "# Performance" in page.read_text()
 
 
-def test_an_object_for_programs(cli, models: Path) -> None:
+def test_bench_prints_one_json_object(cli, models: Path) -> None:
     done = cli("bench", "--model", models / "low.onnx", *QUICK, "--json")
     assert done.status == 0, done.err
     figures = json.loads(done.out)
@@ -41,7 +41,7 @@ def test_an_object_for_programs(cli, models: Path) -> None:
     assert figures["absent"] == {"missing": "not installed"}
 
 
-def test_wrong_use_is_told_in_one_line(cli, models: Path, tmp_path: Path) -> None:
+def test_wrong_use_is_reported_in_one_line(cli, models: Path, tmp_path: Path) -> None:
     assert cli("bench", "--model", models / "low.onnx", "--keyword", "marvin").status == 2
     unusable = cli("bench", "--model", tmp_path / "none.onnx", *QUICK)
     assert unusable.status == 1

@@ -1,4 +1,4 @@
-"""``wakeword calibrate`` promises what ``wakeword scan`` then does, and refuses to promise what it cannot know."""
+"""``wakeword calibrate`` gives the rates that ``wakeword scan`` then has, and refuses targets that it cannot measure."""
 
 import json
 import shutil
@@ -43,7 +43,7 @@ def points(card: ModelCard) -> dict[str, float]:
     return {point.name: point.threshold for point in card.operating_points}
 
 
-def test_scan_finds_exactly_what_was_promised(cli, calibrate, world: World, model: Path, tmp_path: Path) -> None:
+def test_scan_finds_exactly_what_calibrate_counted(cli, calibrate, world: World, model: Path, tmp_path: Path) -> None:
     before, old = graph(model), read_model(model).card
     targets = ("--fpr", "0.05", "--fa-per-hour", "55")
     ended = calibrate(*targets, "--background", world.background, "--report", tmp_path / "report.json")
@@ -71,7 +71,7 @@ def test_scan_finds_exactly_what_was_promised(cli, calibrate, world: World, mode
     assert {path.name for path in tmp_path.iterdir()} == {"marvin.onnx", "report.json"}
 
 
-def test_a_dry_run_measures_and_leaves_the_model_as_it_is(calibrate, model: Path, tmp_path: Path) -> None:
+def test_a_dry_run_measures_and_leaves_the_model_unchanged(calibrate, model: Path, tmp_path: Path) -> None:
     before = model.read_bytes()
     ended = calibrate("--dry-run", "--fpr", "0.05", "--report", tmp_path / "r.json", "--plot", tmp_path / "figure.png")
     assert ended.status == 0, ended.err
@@ -81,7 +81,7 @@ def test_a_dry_run_measures_and_leaves_the_model_as_it_is(calibrate, model: Path
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_report_is_there_though_the_figure_cannot_be_drawn(calibrate, model: Path, tmp_path: Path) -> None:
+def test_the_report_is_written_even_if_the_figure_cannot_be_drawn(calibrate, model: Path, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     ended = calibrate("--fpr", "0.05", "--report", report, "--plot", model / "no" / "folder.png")
     assert ended.status != 0
@@ -89,7 +89,7 @@ def test_the_report_is_there_though_the_figure_cannot_be_drawn(calibrate, model:
     assert points(read_model(model).card)["fpr=0.05"] == point["threshold"]
 
 
-def test_confidence_asks_for_more_data_than_there_is(calibrate, world: World, model: Path) -> None:
+def test_a_confidence_that_needs_more_data_is_refused(calibrate, world: World, model: Path) -> None:
     before = model.read_bytes()
     ended = calibrate("--background", world.noise, "--fa-per-hour", "0.5", "--fpr", "0.05", "--confidence", "0.95")
     assert ended.status == 1
@@ -97,7 +97,7 @@ def test_confidence_asks_for_more_data_than_there_is(calibrate, world: World, mo
     assert model.read_bytes() == before, "one target that fails must leave the others unwritten"
 
 
-def test_usual_targets_are_those_that_the_recordings_allow(cli, world: World, model: Path) -> None:
+def test_default_targets_are_those_that_the_recordings_allow(cli, world: World, model: Path) -> None:
     common = ("calibrate", "--model", model, "--positives", world.positives)
     assert cli(*common).status == 2
     few = cli(*common, "--negatives", world.negatives)
@@ -115,7 +115,9 @@ def test_folders_that_were_swapped_are_noticed(cli, world: World, model: Path) -
     assert model.read_bytes() == before
 
 
-def test_one_file_on_both_sides_is_noticed_before_the_work(cli, world: World, model: Path, tmp_path: Path) -> None:
+def test_a_file_among_positives_and_negatives_is_refused_before_the_work(
+    cli, world: World, model: Path, tmp_path: Path
+) -> None:
     both = tmp_path / "both"
     shutil.copytree(world.negatives, both)
     ended = cli("calibrate", "--model", model, "--positives", both / "000.flac", "--negatives", both, "--fpr", "0.2")
@@ -138,7 +140,7 @@ def test_bad_files_are_named_and_the_rest_is_calibrated_on(calibrate, world: Wor
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "told"),
+    ("arguments", "status", "message"),
     [
         (["--fpr", "1.5"], 1, "expected fpr between 0 and 1, got 1.5"),
         (["--fa-per-hour", "0"], 1, "expected fa_per_hour between 0 and 60, got 0"),
@@ -147,14 +149,14 @@ def test_bad_files_are_named_and_the_rest_is_calibrated_on(calibrate, world: Wor
         (["--model", "absent.onnx"], 1, "absent.onnx"),
     ],
 )
-def test_what_is_wrong_is_told_before_the_work(calibrate, arguments: list[str], status: int, told: str) -> None:
+def test_errors_are_reported_before_the_work(calibrate, arguments: list[str], status: int, message: str) -> None:
     ended = calibrate(*arguments)
     assert ended.status == status
-    assert told in ended.err
+    assert message in ended.err
     assert ended.out == ""
 
 
-def test_a_default_that_is_no_point_is_refused(calibrate, model: Path) -> None:
+def test_a_default_that_is_not_a_point_is_refused(calibrate, model: Path) -> None:
     before = model.read_bytes()
     ended = calibrate("--fpr", "0.05", "--default", "fpr=0.5")
     assert ended.status == 1

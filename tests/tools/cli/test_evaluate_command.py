@@ -53,22 +53,22 @@ def test_one_model_in_text_json_and_picture(evaluate, world: World, tmp_path: Pa
     assert set(report["recall_at_fpr"]["0.03"]) == {"recall", "low", "high", "threshold"}
     assert set(report["recall_at_fa_per_hour"]) == {"55"}
     assert set(report["operating_points"]["fpr=0.03"]) >= {"threshold", "recall", "false_accepts_per_hour", "latency"}
-    for told in (
+    for line in (
         "ROC area",
         "recall at fpr=0.03",
         "near negatives alone, fpr=0.05",
         "recall at fa_per_hour=55",
         "-5 dB",
     ):
-        assert told in ended.out
+        assert line in ended.out
     assert set(report["snr"]) == {"20", "-5"}
-    # Noise louder than the clips makes them all alike to the model.
+    # With noise louder than the clips, the model cannot distinguish them.
     area = {snr: report["snr"][snr]["roc_auc"] for snr in report["snr"]}
     assert area["-5"] < area["20"] < report["roc_auc"] + 0.05
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_report_is_there_though_the_figure_cannot_be_drawn(evaluate, model: Path, tmp_path: Path) -> None:
+def test_the_report_is_written_even_if_the_figure_cannot_be_drawn(evaluate, model: Path, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     assert evaluate("--report", report, "--plot", model / "no" / "folder.png").status != 0
     assert "recall_at_fpr" in json.loads(report.read_text())
@@ -90,7 +90,7 @@ def test_two_models_are_compared_on_the_same_recordings(evaluate, tmp_path: Path
     assert "second - first" in ended.out
 
 
-def test_what_cannot_be_done_is_told_before_the_work(evaluate, cli, world: World, models: Path, tmp_path: Path) -> None:
+def test_errors_are_reported_before_the_work(evaluate, cli, world: World, models: Path, tmp_path: Path) -> None:
     assert cli("evaluate", "--positives", world.positives).status == 2
     assert evaluate("--snr", "5").status == 2
     assert evaluate("--model", models / "low.onnx", "--save-errors", tmp_path / "errors").status == 1
@@ -103,7 +103,7 @@ def test_what_cannot_be_done_is_told_before_the_work(evaluate, cli, world: World
     assert evaluate("--fpr", "2").status == 1
 
 
-def test_recordings_that_the_thresholds_were_chosen_on_are_told_of(
+def test_a_warning_names_thresholds_chosen_on_the_same_recordings(
     cli, evaluate, world: World, model: Path, tmp_path: Path
 ) -> None:
     folders = ("--positives", world.positives, "--negatives", world.negatives, "--near-negatives", world.near_negatives)

@@ -1,4 +1,4 @@
-"""``wakeword synth`` makes sets that training and evaluation can trust, or says in one line why not."""
+"""``wakeword synth`` makes sets that training and evaluation can trust, or reports an error in one line."""
 
 import json
 import re
@@ -24,13 +24,13 @@ def rows(folder: Path) -> list[dict[str, str]]:
 
 def test_near_negatives_of_train_and_test_share_no_text_and_no_voice(tmp_path: Path) -> None:
     made = {}
-    for side in ("train", "test"):
-        options = ["--near-negatives", "--voices", side, "--distinct", "40", "--count", "60"]
-        done = synth("marvin", *options, "--out", tmp_path / side)
+    for split in ("train", "test"):
+        options = ["--near-negatives", "--voices", split, "--distinct", "40", "--count", "60"]
+        done = synth("marvin", *options, "--out", tmp_path / split)
         assert done.exit_code == 0, done.output
-        made[side] = rows(tmp_path / side)
-        assert len(made[side]) == 60
-        assert {row["split"] for row in made[side]} == {side}
+        made[split] = rows(tmp_path / split)
+        assert len(made[split]) == 60
+        assert {row["split"] for row in made[split]} == {split}
     for what in ("text", "phonemes", "source", "voice"):
         assert not {row[what] for row in made["train"]} & {row[what] for row in made["test"]}
     of_test = {row["text"] for row in made["test"]}
@@ -62,7 +62,7 @@ def test_positives_say_the_keyword(tmp_path: Path) -> None:
     assert {(row["text"], row["distance"]) for row in rows(tmp_path / "set")} == {("hey computer", 0.0)}
 
 
-def test_a_list_for_the_test_with_texts_of_training_is_refused_unless_told(tmp_path: Path) -> None:
+def test_a_test_list_with_training_texts_is_refused_without_any_side(tmp_path: Path) -> None:
     own = tmp_path / "own.txt"
     own.write_text("\n".join(read_texts(assets_folder() / "phrases" / "marvin-train.txt")))
     options = ["--near-negatives", "--texts", own, "--voices", "test", "--count", "5"]
@@ -85,7 +85,7 @@ def test_a_list_with_the_keyword_is_refused(tmp_path: Path, text: str, keyword: 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["  ", "--out", "x"], "empty"),
         (["日本", "--near-negatives", "--out", "x"], "pronounce"),
@@ -97,24 +97,24 @@ def test_a_list_with_the_keyword_is_refused(tmp_path: Path, text: str, keyword: 
         (["marvin", "--out", "x", "--engine", "flite", "--voices", "test", "--carrier", "no place"], "carrier"),
     ],
 )
-def test_what_is_wrong_is_told_and_nothing_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], told: str
+def test_errors_are_reported_and_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     done = synth(*arguments)
     assert isinstance(done.exception, SynthesisError)
-    assert told in str(done.exception)
+    assert message in str(done.exception)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
     "arguments", [["marvin"], ["marvin", "--texts", "x", "--list"], ["marvin", "--engine-voice", "a", "--list"]]
 )
-def test_wrong_usage_is_told(arguments: list[str]) -> None:
+def test_wrong_usage_is_refused(arguments: list[str]) -> None:
     assert synth(*arguments).exit_code == 2
 
 
-def test_a_mass_that_is_none_is_told() -> None:
+def test_an_invalid_mass_is_refused() -> None:
     assert synth("marvin", "--near-negatives", "--list", "--mass", "near").exit_code == 2
 
 
@@ -126,14 +126,14 @@ def test_positives_that_english_voices_cannot_say_are_refused(keyword: str, tmp_
     assert not any(tmp_path.iterdir())
 
 
-def test_a_folder_that_is_there_is_refused_before_any_work(tmp_path: Path) -> None:
+def test_an_existing_folder_is_refused_before_any_work(tmp_path: Path) -> None:
     done = synth("marvin", "--near-negatives", "--out", tmp_path)
     assert isinstance(done.exception, ConfigError)
     assert "looking" not in done.output
 
 
 @pytest.mark.parametrize("arguments", [("--count", "2"), ("--distinct", "2", "--near-negatives", "--count", "4")])
-def test_a_side_that_gets_nothing_is_told_of(arguments: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_split_that_gets_nothing_is_reported(arguments: tuple[str, ...], tmp_path: Path) -> None:
     few = synth("marvin", "--voices", "all", *arguments, "--out", tmp_path / "set")
     assert few.exit_code == 0
     assert f"{arguments[0]} 2 leaves nothing for test" in few.output

@@ -1,4 +1,4 @@
-"""What is written into a manifest is read from it, and a damaged line is named."""
+"""A manifest is read as it was written, and errors name the damaged line."""
 
 import json
 import os
@@ -22,7 +22,7 @@ def recipes() -> list[Recipe]:
     return plan(TEXTS, voices, count=60, seed=0, max_pause=0.3)
 
 
-def test_recipes_come_back_as_they_were_written(tmp_path: Path) -> None:
+def test_recipes_are_read_as_they_were_written(tmp_path: Path) -> None:
     made = recipes()
     write_manifest(tmp_path, [recipe_row(recipe, f"{n}.flac", seed=0) for n, recipe in enumerate(made)])
     rows = read_manifest(tmp_path / MANIFEST)
@@ -31,7 +31,7 @@ def test_recipes_come_back_as_they_were_written(tmp_path: Path) -> None:
     assert "Straße" in (tmp_path / MANIFEST).read_text(encoding="utf-8")
 
 
-def test_recordings_stay_where_they_are_whatever_their_names(tmp_path: Path) -> None:
+def test_recordings_keep_their_paths_whatever_their_names(tmp_path: Path) -> None:
     path = tmp_path / os.fsdecode(b"no text \xff.wav")
     write_manifest(tmp_path / "set", [recorded_row(path, "", "ann", split) for split in Split])
     rows = read_manifest(tmp_path / "set" / MANIFEST)
@@ -49,7 +49,7 @@ def test_the_split_of_an_older_manifest_is_its_group(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "line", ["no json", "{}", '{"text": 1}', "[]", "3", '{"file": "a", "text": "a", "source": "b", "split": "all"}']
 )
-def test_a_line_that_is_none_is_named(line: str, tmp_path: Path) -> None:
+def test_an_invalid_line_is_named(line: str, tmp_path: Path) -> None:
     write_manifest(tmp_path, [recorded_row(tmp_path / "a.wav", "a", "ann", Split.TEST)])
     with (tmp_path / MANIFEST).open("a") as stream:
         stream.write(f"\n{line}\n")
@@ -60,7 +60,7 @@ def test_a_line_that_is_none_is_named(line: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change", [{"prosody": {}}, {"prosody": {"rate": 9}}, {"voice": "espeak-ng:en+nobody"}, {"engine": "x"}]
 )
-def test_a_row_that_is_no_recipe_is_named(change: dict[str, object], tmp_path: Path) -> None:
+def test_a_row_without_a_recipe_is_named(change: dict[str, object], tmp_path: Path) -> None:
     row = recipe_row(recipes()[0], "a.flac", seed=0) | change
     if change == {"prosody": {}}:
         del row["prosody"]
@@ -70,7 +70,7 @@ def test_a_row_that_is_no_recipe_is_named(change: dict[str, object], tmp_path: P
 
 
 @pytest.mark.parametrize("rows", [[], [{"file": "../a.flac"}]])
-def test_a_set_of_no_files_or_of_files_elsewhere_is_not_made_again(
+def test_a_set_without_files_or_with_files_elsewhere_is_not_rebuilt(
     rows: list[dict[str, object]], tmp_path: Path
 ) -> None:
     whole = recipe_row(recipes()[0], "a.flac", seed=0)
@@ -80,7 +80,7 @@ def test_a_set_of_no_files_or_of_files_elsewhere_is_not_made_again(
     assert [path.name for path in tmp_path.iterdir()] == [MANIFEST]
 
 
-def test_a_manifest_that_is_not_there_or_no_text_is_told(tmp_path: Path) -> None:
+def test_a_missing_or_binary_manifest_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="could not read it"):
         read_manifest(tmp_path / MANIFEST)
     (tmp_path / MANIFEST).write_bytes(b"\xff" + json.dumps({}).encode())

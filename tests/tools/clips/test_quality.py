@@ -10,7 +10,7 @@ import pytest
 from wakeword.audio import write_audio
 from wakeword.errors import DataError
 from wakeword_tools.clips.manifest import MANIFEST
-from wakeword_tools.clips.quality import hear, table
+from wakeword_tools.clips.quality import detect_speech, table
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
@@ -22,28 +22,28 @@ needs_detector = pytest.mark.skipif(
 
 
 @needs_detector
-def test_speech_is_heard_and_as_long_as_it_is(tmp_path: Path) -> None:
+def test_speech_is_detected_with_its_length(tmp_path: Path) -> None:
     made = synthesize(
         ["marvin", "hey computer"], english_voices(Split.TEST), tmp_path / "set", count=12, seed=0, max_pause=0.3
     )
-    heard = list(hear(made))
-    assert all(clip.has_speech and clip.right_length for clip in heard)
+    detected = list(detect_speech(made))
+    assert all(clip.has_speech and clip.right_length for clip in detected)
     assert table([made]).splitlines()[-1] == "| espeak-ng | 12 | 100.0% | 100.0% | 0 |"
 
 
 @needs_detector
-def test_what_is_no_speech_is_found(tmp_path: Path) -> None:
+def test_clips_without_speech_are_found(tmp_path: Path) -> None:
     made = synthesize(["marvin"], english_voices(Split.TEST), tmp_path / "set", count=2, seed=0)
     files = [json.loads(line)["file"] for line in (made / MANIFEST).read_text().splitlines()]
     write_audio(made / files[0], np.zeros(8_000, np.float32))
     write_audio(made / files[1], np.random.default_rng(0).normal(0, 0.02, 8_000).astype(np.float32))
-    assert not any(clip.has_speech or clip.right_length for clip in hear(made))
+    assert not any(clip.has_speech or clip.right_length for clip in detect_speech(made))
     assert table([made]).splitlines()[-1] == "| espeak-ng | 2 | 0.0% | 0.0% | 1 |"
 
 
 def test_a_folder_without_manifest_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"expected a manifest\.jsonl"):
-        list(hear(tmp_path))
+        list(detect_speech(tmp_path))
 
 
 def test_the_page_counts_homophones_and_every_text() -> None:

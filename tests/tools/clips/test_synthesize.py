@@ -53,7 +53,7 @@ def test_no_clip_is_empty_clipped_or_padded() -> None:
         assert np.abs(samples[-320:]).max() > 0
 
 
-def test_pauses_stand_around_the_speech() -> None:
+def test_pauses_are_added_around_the_speech() -> None:
     recipe = plan(TEXTS, VOICES, count=1, seed=0)[0]
     plain = render(recipe).samples
     paused = render(dataclasses.replace(recipe, pause_before=0.25, pause_after=0.5)).samples
@@ -81,8 +81,8 @@ def test_a_folder_is_complete_or_absent(tmp_path: Path, monkeypatch: pytest.Monk
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
-    # A process of its own, whose files cannot grow over 4 kB from when the engines have unpacked their data.
+def test_a_full_disk_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
+    # A separate process, whose files cannot exceed 4 kB once the engines have unpacked their data.
     program = f"""if True:
         import resource
         from wakeword import SynthesisError
@@ -103,7 +103,7 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
+def test_an_existing_folder_is_left_unchanged(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("keep")
     with pytest.raises(ConfigError, match="does not exist yet"):
         synthesize.synthesize(TEXTS, VOICES, tmp_path, count=2, seed=0)
@@ -111,7 +111,7 @@ def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("texts", "voices", "count"), [([], VOICES, 1), (["a", " "], VOICES, 1), (["a"], [], 1)])
-def test_nothing_to_say_or_nobody_to_say_it_is_refused(texts: list[str], voices: list, count: int) -> None:  # type: ignore[type-arg]
+def test_no_texts_or_no_voices_are_refused(texts: list[str], voices: list, count: int) -> None:  # type: ignore[type-arg]
     with pytest.raises(SynthesisError, match="expected at least one"):
         plan(texts, voices, count=count, seed=0)
 
@@ -128,7 +128,7 @@ def test_an_older_manifest_is_still_read(tmp_path: Path) -> None:
     assert recipe_of(read) == dataclasses.replace(recipe, formants=1.0, carrier="{}")
 
 
-def test_how_it_is_said_varies() -> None:
+def test_prosody_varies() -> None:
     recipes = plan(["marvin"], VOICES, count=200, seed=0)
     assert {recipe.carrier for recipe in recipes} == {"{}", "{}!", "{}?", "{}."}
     for values in (
@@ -143,10 +143,10 @@ def test_how_it_is_said_varies() -> None:
 
 
 def test_a_keyword_is_found_in_a_text_as_whole_words_only() -> None:
-    hers = ["hey marvin", "Hey  MARVIN!", "so, hey, Marvin's here", "\they marvin\n"]
+    with_keyword = ["hey marvin", "Hey  MARVIN!", "so, hey, Marvin's here", "\they marvin\n"]
     others = ["marvin", "hey", "marvin hey", "they marvin", "hey marvins", ""]
-    assert texts_without(" Hey Marvin ", [*hers, *others]) == others
-    # Letters that are written in two ways.
+    assert texts_without(" Hey Marvin ", [*with_keyword, *others]) == others
+    # Letters that can be written in two ways.
     assert texts_without("Straße", ["STRASSE", "strasse"]) == []
     assert texts_without("caf\u00e9", ["cafe\u0301"]) == []
 
@@ -154,7 +154,7 @@ def test_a_keyword_is_found_in_a_text_as_whole_words_only() -> None:
 def test_the_demo_recording_is_what_its_script_makes() -> None:
     folder = assets_folder() / "audio"
     samples, words = demo.demo()
-    # Half a step of 16 bits, and what resamplers of different versions differ by.
+    # Half a step of 16 bits, and the difference between versions of the resampler.
     np.testing.assert_allclose(read_audio(folder / "demo.flac"), samples, atol=1e-4)
     stored = json.loads((folder / "demo.json").read_text())["words"]
     assert [(word["word"], word["start"]) for word in stored] == [(word.word, word.start) for word in words]

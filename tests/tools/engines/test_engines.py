@@ -27,7 +27,7 @@ from wakeword_tools.engines.synthesizer import Prosody, Synthesizer
 from wakeword_tools.engines.voices import split_of_source
 from wakeword_tools.kinds import Split
 
-# An engine in a line: a tone of 20 ms for each letter of the text, and what goes wrong on some texts.
+# A small engine: a tone of 20 ms for each letter of the text, and failures on some texts.
 ENGINE = """
 import sys, time, wave, math, struct
 voice, wav, text = sys.argv[1:4]
@@ -57,13 +57,13 @@ def test_a_command_speaks_at_16_khz(command: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["$(touch x); echo 'a' \"b\" {wav} {voice}", "a && b | c > d", "v {text}"])
-def test_a_text_is_never_run_nor_filled_in(command: str, text: str, tmp_path: Path) -> None:
+def test_a_text_is_never_executed_or_substituted(command: str, text: str, tmp_path: Path) -> None:
     voice = command_voices(command)[0]
     samples = CommandSynthesizer().speak(text, voice)
     assert len(samples) == pytest.approx(len(text) * 0.02 * 16_000, abs=20)
 
 
-def test_a_command_without_text_reads_it(command: str) -> None:
+def test_a_command_without_text_gets_it_on_standard_input(command: str) -> None:
     voice = command_voices(command.replace("{text}", "-"))[0]
     assert len(CommandSynthesizer().speak("hello", voice)) == pytest.approx(1_600, abs=20)
 
@@ -76,17 +76,17 @@ def test_a_text_that_looks_like_an_option_is_refused_or_read(command: str) -> No
 
 
 @pytest.mark.parametrize("command", ["sh -c 'true > {wav}; echo {text}'", "sh {wav} --say={text}"])
-def test_a_text_within_a_word_of_a_command_is_refused(command: str) -> None:
-    with pytest.raises(SynthesisError, match="a word of its own"):
+def test_a_text_inside_a_word_of_a_command_is_refused(command: str) -> None:
+    with pytest.raises(SynthesisError, match="a separate word"):
         command_voices(command)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [("crash", "cannot say that"), ("nothing", "expected the program to write"), ("[[m'A]]", "plain words")],
 )
-def test_a_command_that_fails_is_told(command: str, text: str, told: str) -> None:
-    with pytest.raises(SynthesisError, match=told):
+def test_a_command_that_fails_is_an_error(command: str, text: str, message: str) -> None:
+    with pytest.raises(SynthesisError, match=message):
         CommandSynthesizer().speak(text, command_voices(command)[0])
 
 
@@ -112,7 +112,7 @@ def test_a_command_that_writes_no_file_is_refused(command: str) -> None:
         command_voices(command)
 
 
-def test_a_file_tells_command_voices_and_splits(command: str, tmp_path: Path) -> None:
+def test_a_file_describes_command_voices_and_splits(command: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     voices = '[[voices]]\nname = "ann"\nsplit = "test"\n[[voices]]\nname = "ann2"\nsource = "bob"\n'
     path.write_text(f"command = {json.dumps(command)}\nlicence = 'mine'\n{voices}")
@@ -130,7 +130,7 @@ def test_a_file_tells_command_voices_and_splits(command: str, tmp_path: Path) ->
         read_command_voices(path)
 
 
-def test_a_set_leaves_out_what_an_engine_cannot_say_and_is_rebuilt(command: str, tmp_path: Path) -> None:
+def test_a_set_leaves_out_clips_that_an_engine_cannot_speak_and_is_rebuilt(command: str, tmp_path: Path) -> None:
     left_out: list[str] = []
     folder = synthesize(
         ["hello", "crash", "marlin"], command_voices(command), tmp_path / "set", count=9, seed=0,
@@ -146,7 +146,7 @@ def test_a_set_leaves_out_what_an_engine_cannot_say_and_is_rebuilt(command: str,
         assert (again / path.name).read_bytes() == path.read_bytes()
 
 
-def test_a_set_that_an_engine_cannot_say_at_all_is_absent(command: str, tmp_path: Path) -> None:
+def test_a_set_of_which_no_clip_can_be_spoken_is_not_written(command: str, tmp_path: Path) -> None:
     with pytest.raises(SynthesisError, match="none of 3 could be spoken"):
         synthesize(
             ["crash"], command_voices(command), tmp_path / "set", count=3, seed=0, skipped=lambda recipe, error: None
@@ -154,7 +154,7 @@ def test_a_set_that_an_engine_cannot_say_at_all_is_absent(command: str, tmp_path
     assert not (tmp_path / "set").exists()
 
 
-def test_the_command_line_names_what_was_left_out(command: str, tmp_path: Path) -> None:
+def test_the_command_line_names_the_clips_left_out(command: str, tmp_path: Path) -> None:
     texts = tmp_path / "own.txt"
     texts.write_text("marlin\ncrash\n")
     options = ["--near-negatives", "--texts", str(texts), "--any-side", "--count", "4", "--engine-command", command]
@@ -185,7 +185,7 @@ def test_festival_speaks_and_its_crash_is_an_error() -> None:
         festival.speak("?!", voice)
 
 
-def test_engines_that_are_missing_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_of_a_missing_engine_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(SynthesisError, match="apt install festival"):
         FestivalSynthesizer()
@@ -202,7 +202,7 @@ def piper_voice(folder: Path, name: str, **card: object) -> Path:
     return path
 
 
-def test_piper_voices_are_one_for_each_speaker_and_one_human_in_one_split(tmp_path: Path) -> None:
+def test_each_piper_speaker_is_a_voice_and_each_human_is_in_one_split(tmp_path: Path) -> None:
     for quality in ("low", "high"):
         piper_voice(tmp_path, f"en_US-joe-{quality}")
     piper_voice(tmp_path, "en_US-many-medium", speaker_id_map={str(n): n for n in range(100)})
@@ -214,7 +214,7 @@ def test_piper_voices_are_one_for_each_speaker_and_one_human_in_one_split(tmp_pa
     assert {voice.split for voice in english_voices(engines=[f"piper:{tmp_path}@test"])} == {"test"}
 
 
-def test_a_human_of_flite_is_in_one_split_as_a_piper_voice_too(tmp_path: Path) -> None:
+def test_a_speaker_of_flite_and_of_piper_is_in_one_split(tmp_path: Path) -> None:
     names = ["awb", "rms", "slt", "bdl", "clb"]
     piper_voice(tmp_path, "en_US-arctic-medium", speaker_id_map={name: n for n, name in enumerate(names)})
     flite = {voice.source: voice.split for voice in english_voices(engines=["flite"])}
@@ -232,16 +232,16 @@ def test_a_piper_voice_without_its_description_is_refused(tmp_path: Path) -> Non
         piper_voices(tmp_path)
 
 
-def test_piper_is_asked_for_speaker_and_rate_without_noise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_piper_gets_speaker_and_rate_without_noise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Voice:
-        asked: ClassVar[list[SimpleNamespace]] = []
+        requests: ClassVar[list[SimpleNamespace]] = []
 
         @classmethod
         def load(cls, path: str) -> "Voice":
             return cls()
 
         def synthesize(self, text: str, syn_config: SimpleNamespace) -> list[SimpleNamespace]:
-            self.asked.append(syn_config)
+            self.requests.append(syn_config)
             tone = np.sin(np.arange(22_050, dtype=np.float32) / 20)
             return [SimpleNamespace(audio_float_array=tone, sample_rate=22_050)]
 
@@ -251,11 +251,11 @@ def test_piper_is_asked_for_speaker_and_rate_without_noise(tmp_path: Path, monke
     piper_voice(tmp_path, "en_US-many-medium", speaker_id_map={"a": 0, "b": 7})
     samples = PiperSynthesizer().speak("marvin", piper_voices(tmp_path)[1], Prosody(rate=2))
     assert len(samples) == pytest.approx(16_000, abs=2)
-    asked = Voice.asked[0]
-    assert (asked.speaker_id, asked.length_scale, asked.noise_scale, asked.noise_w_scale) == (7, 0.5, 0, 0)
+    request = Voice.requests[0]
+    assert (request.speaker_id, request.length_scale, request.noise_scale, request.noise_w_scale) == (7, 0.5, 0, 0)
 
 
-def test_larger_and_smaller_speakers_take_as_long() -> None:
+def test_larger_and_smaller_speakers_take_the_same_time() -> None:
     voice = english_voices(Split.TEST)[0]
     spoken = [render(Recipe("turn on the lights", voice, formants=factor)).samples for factor in (0.85, 1.0, 1.2)]
     lengths = [len(samples) for samples in spoken]
@@ -273,13 +273,13 @@ def test_a_recipe_out_of_range_is_refused(settings: dict[str, float]) -> None:
         Recipe("marvin", english_voices(Split.TEST)[0], **settings)  # type: ignore[arg-type]
 
 
-def test_a_carrier_is_said_around_the_text() -> None:
+def test_a_carrier_is_spoken_around_the_text() -> None:
     voice = english_voices(Split.TEST)[0]
     alone, within = (render(Recipe("marvin", voice, carrier=carrier)).samples for carrier in ("{}", "please {} now"))
     assert len(within) > 1.5 * len(alone)
 
 
-def test_programs_give_up_before_the_process_that_runs_them() -> None:
+def test_programs_time_out_before_the_process_that_runs_them() -> None:
     from wakeword_tools.engines.isolation import SECONDS_FOR_AN_ITEM
 
     assert programs.SECONDS_TO_SPEAK < SECONDS_FOR_AN_ITEM

@@ -1,4 +1,4 @@
-"""Laws of work in processes of its own."""
+"""Laws of work in separate processes."""
 
 import os
 import threading
@@ -42,7 +42,7 @@ def run_for_long(folder: str) -> str:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_an_item_that_fails_crashes_or_hangs_costs_that_item(jobs: int) -> None:
+def test_an_item_that_fails_crashes_or_hangs_loses_only_that_item(jobs: int) -> None:
     items = list(range(20))
     results = list(isolated(work, items, jobs=jobs, timeout=1.5))
     for item, result in zip(items, results, strict=True):
@@ -54,21 +54,21 @@ def test_an_item_that_fails_crashes_or_hangs_costs_that_item(jobs: int) -> None:
             assert result == item * item
 
 
-def test_an_error_of_the_system_ends_the_work() -> None:
+def test_a_system_error_ends_the_work() -> None:
     with pytest.raises(OSError, match="No space left"):
         list(isolated(fill_the_disk, [1, 2, 3]))
 
 
-def test_what_always_crashes_ends_the_work() -> None:
+def test_repeated_crashes_end_the_work() -> None:
     with pytest.raises(SynthesisError, match="crashed"):
         list(isolated(never, list(range(100)), jobs=2))
 
 
-def test_nothing_to_do_is_done() -> None:
+def test_no_items_give_no_results() -> None:
     assert list(isolated(work, [])) == []
 
 
-def test_a_process_that_dies_between_batches_costs_no_item() -> None:
+def test_a_process_that_dies_between_batches_loses_no_item() -> None:
     results = []
     for result in isolated(die_after_15, list(range(20))):
         results.append(result)
@@ -77,7 +77,7 @@ def test_a_process_that_dies_between_batches_costs_no_item() -> None:
     assert results == list(range(20))
 
 
-def test_what_a_stopped_process_was_running_is_stopped_too(tmp_path: Path) -> None:
+def test_the_program_of_a_stopped_process_is_stopped_too(tmp_path: Path) -> None:
     (result,) = isolated(run_for_long, [str(tmp_path)], timeout=0.5)
     assert isinstance(result, SynthesisError)
     time.sleep(2)

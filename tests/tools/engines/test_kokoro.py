@@ -1,4 +1,4 @@
-"""Laws of Kokoro's voices, with a small network in the place of its weights."""
+"""Laws of Kokoro's voices, with a small network instead of Kokoro's."""
 
 import json
 import os
@@ -48,7 +48,7 @@ VOCABULARY = {symbol: number for number, symbol in enumerate(SYMBOLS, 1)}
 
 
 def write_model(path: Path, tokens: str = "input_ids", style: int = 256) -> None:
-    """A network with Kokoro's inputs: for each token 50 ms at the speed, a tone of the style's mean and the last mark."""
+    """A network with Kokoro's inputs: 50 ms for each token, divided by speed; a tone set by style mean and end mark."""
     nodes = [
         helper.make_node("Size", [tokens], ["length"]),
         helper.make_node("Cast", ["length"], ["tokens_as_float"], to=TensorProto.FLOAT),
@@ -91,7 +91,7 @@ def write_voices(folder: Path) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """As on Hugging Face."""
+    """A folder laid out as on Hugging Face."""
     root = tmp_path / "kokoro"
     write_model(root / "onnx" / "model_quantized.onnx")
     write_voices(root)
@@ -109,7 +109,7 @@ def tone(samples: np.ndarray) -> float:
     return float(np.argmax(spectrum)) / (1 << 19) * 2 * np.pi * 16 / 24
 
 
-def test_it_speaks_at_16_khz_at_the_rate_and_always_the_same(folder: Path) -> None:
+def test_it_speaks_at_16_khz_at_the_given_rate_and_always_the_same(folder: Path) -> None:
     kokoro: Synthesizer = KokoroSynthesizer()
     voice = named(folder)["af_heart"]
     usual, fast = (kokoro.speak("hello there", voice, Prosody(rate=rate)) for rate in (1.0, 1.25))
@@ -119,7 +119,7 @@ def test_it_speaks_at_16_khz_at_the_rate_and_always_the_same(folder: Path) -> No
     np.testing.assert_array_equal(kokoro.speak("hello there", voice), usual)
 
 
-def test_a_model_whose_inputs_have_other_names_and_a_vocabulary_of_its_own_speak_the_same(tmp_path: Path) -> None:
+def test_other_names_of_inputs_and_files_make_no_difference(tmp_path: Path) -> None:
     spoken = []
     for tokens, model, file in (("input_ids", "onnx/m.onnx", "tokenizer.json"), ("tokens", "m.onnx", "vocab.json")):
         root = tmp_path / tokens
@@ -131,7 +131,7 @@ def test_a_model_whose_inputs_have_other_names_and_a_vocabulary_of_its_own_speak
     np.testing.assert_array_equal(*spoken)
 
 
-def test_the_mark_at_the_end_sets_the_melody_and_none_is_a_comma(folder: Path) -> None:
+def test_the_end_mark_sets_the_intonation_and_none_is_a_comma(folder: Path) -> None:
     voice = named(folder)["af_heart"]
     tones = {mark: tone(KokoroSynthesizer().speak(f"marvin{mark}", voice)) for mark in ("", *",.!?")}
     steps = {mark: (pitch - 0.05) / 0.01 for mark, pitch in tones.items()}
@@ -139,7 +139,7 @@ def test_the_mark_at_the_end_sets_the_melody_and_none_is_a_comma(folder: Path) -
     assert steps[""] == steps[","]
 
 
-def test_phonemes_are_spoken_as_the_word_that_they_are(folder: Path) -> None:
+def test_phonemes_are_spoken_like_their_word(folder: Path) -> None:
     voice = named(folder)["af_heart"]
     word, phonemes, other = (KokoroSynthesizer().speak(text, voice) for text in ("marvin", "[[m'A@vIn]]", "[[m'A@]]"))
     np.testing.assert_array_equal(word, phonemes)
@@ -148,12 +148,12 @@ def test_phonemes_are_spoken_as_the_word_that_they_are(folder: Path) -> None:
 
 def test_british_voices_drop_the_r(folder: Path) -> None:
     american, british = (KokoroSynthesizer().speak("car", named(folder)[name]) for name in ("af_heart", "bf_emma"))
-    assert len(american) == len(british)  # the r there, the length of the vowel here
+    assert len(american) == len(british)  # the r in one, the length of the vowel in the other
     american, british = (KokoroSynthesizer().speak("letter", named(folder)[name]) for name in ("af_heart", "bf_emma"))
     assert len(american) == len(british) + 800
 
 
-def test_a_mixture_lies_between_its_voices(folder: Path) -> None:
+def test_a_mixture_is_between_its_voices(folder: Path) -> None:
     mixtures = [voice for voice in kokoro_voices(folder) if "*" in voice.variant]
     assert mixtures
     for voice in mixtures:
@@ -171,32 +171,32 @@ def all_voices(folder: Path) -> list[Voice]:
     return kokoro_voices(folder)
 
 
-def test_every_voice_is_a_source_on_one_side_and_most_are_for_training(all_voices: list[Voice]) -> None:
+def test_every_voice_is_a_source_in_one_split_and_most_are_for_training(all_voices: list[Voice]) -> None:
     alone = [voice for voice in all_voices if "*" not in voice.variant]
     assert {voice.source for voice in alone} == {f"kokoro:{name}" for name in NAMES}
-    sides = Counter(voice.split for voice in alone)
-    assert 0.6 < sides["train"] / len(NAMES) < 0.8
-    assert min(sides["validation"], sides["test"]) >= 5
+    splits = Counter(voice.split for voice in alone)
+    assert 0.6 < splits["train"] / len(NAMES) < 0.8
+    assert min(splits["validation"], splits["test"]) >= 5
     english = Counter(voice.split for voice in alone if voice.accent.startswith("en"))
     assert english["train"] > english["validation"] + english["test"]
     assert min(english.values()) >= 2
 
 
-def test_only_voices_for_training_are_mixed_and_no_set_of_them_twice(all_voices: list[Voice]) -> None:
-    side = {voice.source: voice.split for voice in all_voices}
-    assert len(side) == len(all_voices)
+def test_only_training_voices_are_mixed_and_no_set_of_them_twice(all_voices: list[Voice]) -> None:
+    split_of = {voice.source: voice.split for voice in all_voices}
+    assert len(split_of) == len(all_voices)
     mixtures = [voice for voice in all_voices if "*" in voice.variant]
     assert len(mixtures) >= 40
     for voice in mixtures:
         parts = dict(part.split("*") for part in voice.variant.split("+"))
         assert voice.source == "kokoro:" + "+".join(sorted(parts))
         assert 2 <= len(parts) <= 3
-        assert {side[f"kokoro:{name}"] for name in parts} == {voice.split} == {"train"}
+        assert {split_of[f"kokoro:{name}"] for name in parts} == {voice.split} == {"train"}
         assert sum(map(float, parts.values())) == pytest.approx(1, abs=0.002)
         assert max(parts, key=lambda name: float(parts[name]))[0] in "ab"
 
 
-def test_a_side_given_by_hand_is_that_of_all(folder: Path) -> None:
+def test_a_given_split_applies_to_all_voices(folder: Path) -> None:
     given = english_voices(engines=[f"kokoro:{folder}@test"])
     assert {voice.split for voice in given} == {"test"}
     assert len(given) == len(FEW)
@@ -219,26 +219,26 @@ def with_two_models(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "told"),
+    ("spoil", "message"),
     [
         (lambda folder: folder.rename(folder.with_name("away")), "expected a folder with Kokoro, found none"),
         (without_voices, r"voices/\*.bin, found none"),
-        (with_two_models, "expected one ONNX model below it, found onnx/model.onnx, onnx/model_quantized.onnx"),
-        (lambda folder: (folder / "onnx" / "model_quantized.onnx").unlink(), "one ONNX model below it, found none"),
+        (with_two_models, "expected one ONNX model inside it, found onnx/model.onnx, onnx/model_quantized.onnx"),
+        (lambda folder: (folder / "onnx" / "model_quantized.onnx").unlink(), "one ONNX model inside it, found none"),
         (lambda folder: (folder / "tokenizer.json").unlink(), "vocab.json or tokenizer.json in it, found neither"),
         (lambda folder: (folder / "tokenizer.json").write_text("[]"), "Kokoro's symbols and their tokens"),
-        (lambda folder: (folder / "tokenizer.json").write_text('{"vocab": {"a": 1}}'), "are not there"),
+        (lambda folder: (folder / "tokenizer.json").write_text('{"vocab": {"a": 1}}'), "are missing"),
     ],
 )
-def test_a_folder_without_kokoro_is_told_with_where_to_get_it(folder: Path, spoil: object, told: str) -> None:
+def test_the_error_of_a_folder_without_kokoro_names_where_to_get_it(folder: Path, spoil: object, message: str) -> None:
     spoil(folder)  # type: ignore[operator]
-    with pytest.raises(ConfigError, match=told) as caught:
+    with pytest.raises(ConfigError, match=message) as caught:
         kokoro_voices(folder)
     assert "\n" not in str(caught.value)
     assert "Kokoro-82M-v1.0-ONNX" in str(caught.value)
 
 
-def test_a_model_or_a_voice_that_is_none_is_told(folder: Path) -> None:
+def test_an_invalid_model_or_voice_is_refused(folder: Path) -> None:
     voices = named(folder)
     (folder / "voices" / "am_adam.bin").write_bytes(b"1234" * 256)
     with pytest.raises(ConfigError, match=r"expected float32 \(510, 256\), got 256 numbers"):
@@ -254,12 +254,12 @@ def test_a_model_or_a_voice_that_is_none_is_told(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["?!", " ", "marvin " * 100])
-def test_a_text_of_no_or_too_many_sounds_is_refused(folder: Path, text: str) -> None:
+def test_a_text_without_sounds_or_with_too_many_is_refused(folder: Path, text: str) -> None:
     with pytest.raises(SynthesisError, match="expected 1 to 509 sounds"):
         KokoroSynthesizer().speak(text, named(folder)["af_heart"])
 
 
-def test_one_command_makes_all_sides_and_its_manifest_makes_them_again(folder: Path, tmp_path: Path) -> None:
+def test_one_command_makes_all_splits_and_its_manifest_rebuilds_them(folder: Path, tmp_path: Path) -> None:
     own = tmp_path / "own.txt"
     texts = [f"{first}{rest}" for first in ("mar", "bar", "tar", "dar") for rest in ("lin", "tin", "bin", "din", "kin")]
     own.write_text("\n".join(texts))
@@ -269,10 +269,10 @@ def test_one_command_makes_all_sides_and_its_manifest_makes_them_again(folder: P
     rows = [json.loads(line) for line in (tmp_path / "set" / MANIFEST).read_text().splitlines()]
     assert Counter(row["split"] for row in rows) == {"train": 14, "validation": 3, "test": 3}
     assert len({row["file"] for row in rows}) == 20
-    sides = split_texts("marvin", texts)
-    assert all(row["text"] in sides[row["split"]] for row in rows)
-    side_of = {voice.source: voice.split for voice in kokoro_voices(folder)}
-    assert all(side_of[row["source"]] == row["split"] for row in rows)
+    by_split = split_texts("marvin", texts)
+    assert all(row["text"] in by_split[row["split"]] for row in rows)
+    split_of = {voice.source: voice.split for voice in kokoro_voices(folder)}
+    assert all(split_of[row["source"]] == row["split"] for row in rows)
     again = rebuild(tmp_path / "set" / MANIFEST, tmp_path / "again")
     for path in (tmp_path / "set").iterdir():
         assert (again / path.name).read_bytes() == path.read_bytes()
@@ -281,7 +281,7 @@ def test_one_command_makes_all_sides_and_its_manifest_makes_them_again(folder: P
 @pytest.mark.skipif(
     not os.environ.get(ENVIRONMENT), reason=f"{ENVIRONMENT}, a folder with Kokoro's weights, is not set"
 )
-def test_the_weights_themselves_say_a_word() -> None:
+def test_the_real_weights_speak_a_word() -> None:
     voices = {voice.variant: voice for voice in kokoro_voices()}
     kokoro = KokoroSynthesizer()
     slow, fast = (kokoro.speak("marvin", voices["af_heart"], Prosody(rate=rate)) for rate in (0.8, 1.3))

@@ -1,4 +1,4 @@
-"""Laws of the registry: every engine by its name, those of other packages among them."""
+"""Laws of the registry: every engine is found by its name, including those of other packages."""
 
 import hashlib
 import json
@@ -42,7 +42,7 @@ ENGINE = Engine(name="{name}", voices=voices, synthesizer=Whistle, takes_place="
 
 
 def package(folder: Path, name: str, *, record: str = "ENGINE") -> Path:
-    """An installed package that brings an engine, in a folder for the path."""
+    """An installed package with an engine, in a folder for the import path."""
     described = folder / f"{name}_tts-1.0.dist-info"
     described.mkdir(parents=True)
     (described / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}-tts\nVersion: 1.0\n")
@@ -51,7 +51,9 @@ def package(folder: Path, name: str, *, record: str = "ENGINE") -> Path:
     return folder
 
 
-def test_an_engine_from_outside_speaks_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_of_another_package_speaks_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     installed = package(tmp_path / "site", "whistle")
     path = os.pathsep.join([str(installed), *filter(None, [os.environ.get("PYTHONPATH")])])
     command = [sys.executable, "-m", "wakeword", "synth", "marvin", "--engine", "whistle", "--voices", "all"]
@@ -69,7 +71,7 @@ def test_an_engine_from_outside_speaks_on_the_command_line(tmp_path: Path, monke
         assert (again / file.name).read_bytes() == file.read_bytes()
 
 
-def test_an_engine_from_outside_is_asked_for_as_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_of_another_package_is_used_like_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(package(tmp_path, "hum"))
     assert [voice.locator for voice in english_voices(Split.TEST, engines=["hum", "hum:high"])] == ["", "high"]
     assert {voice.split for voice in english_voices(engines=["hum:high@test"])} == {Split.TEST}
@@ -79,7 +81,9 @@ def test_an_engine_from_outside_is_asked_for_as_any_other(tmp_path: Path, monkey
         english_voices(engines=["nothing"])
 
 
-def test_a_package_that_cannot_be_used_is_told_with_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_of_an_unusable_package_names_its_entry_point(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.syspath_prepend(package(tmp_path / "one", "mute", record="Whistle"))
     with pytest.raises(SynthesisError, match="expected an Engine named 'mute' at mute_tts:Whistle"):
         engine_named("mute")
@@ -107,12 +111,12 @@ def test_every_built_in_engine_is_found_by_its_name() -> None:
 
 
 @pytest.mark.parametrize("engine", ["flite:folder", "espeak-ng:", "piper", "piper:", "command", "piper:@test"])
-def test_a_place_where_none_belongs_or_one_is_missing_is_told(engine: str) -> None:
+def test_an_unexpected_or_missing_place_is_refused(engine: str) -> None:
     with pytest.raises(SynthesisError, match=r"engines among .*piper:FOLDER|found none"):
         english_voices(engines=[engine])
 
 
-def test_a_human_of_several_engines_is_in_one_split() -> None:
+def test_a_speaker_of_several_engines_is_in_one_split() -> None:
     of_source: dict[str, set[Split]] = {}
     for engine in BUILT_IN:
         for voice in engine.named_voices():
@@ -122,7 +126,7 @@ def test_a_human_of_several_engines_is_in_one_split() -> None:
 
 
 def test_the_split_of_every_built_in_voice_never_changes() -> None:
-    # Models that have been shipped were trained and measured on these voices.
+    # The shipped models were trained and measured on these voices.
     lines = [f"{voice.name} {voice.source} {voice.split}" for engine in BUILT_IN for voice in engine.named_voices()]
     assert len(lines) == 664
     assert hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16] == "5eea76255c4b59a5"

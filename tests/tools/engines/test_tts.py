@@ -15,7 +15,7 @@ from wakeword_tools.engines.voices import Voice
 from wakeword_tools.kinds import Split
 
 ENGINES = ("espeak-ng", "flite")
-# f3 has breath, Reed is a Klatt voice with breath, m1 has flutter: each keeps another state inside espeak-ng.
+# f3 has breath, Reed is a Klatt voice with breath, m1 has flutter: each keeps a different state inside espeak-ng.
 STATEFUL = ("espeak-ng:en-GB-x-rp+f3", "espeak-ng:en-US+Reed", "espeak-ng:en-GB-scotland+m1")
 
 
@@ -62,7 +62,7 @@ def test_every_source_speaks_with_its_own_voice(espeak: EspeakSynthesizer) -> No
 
 
 @pytest.mark.parametrize("name", STATEFUL)
-def test_what_was_said_before_does_not_matter(espeak: EspeakSynthesizer, name: str) -> None:
+def test_earlier_texts_do_not_matter(espeak: EspeakSynthesizer, name: str) -> None:
     voice = voice_named(name)
     alone = espeak.speak("harvest", voice)
     for other in STATEFUL:
@@ -70,7 +70,7 @@ def test_what_was_said_before_does_not_matter(espeak: EspeakSynthesizer, name: s
     np.testing.assert_array_equal(espeak.speak("harvest", voice), alone)
 
 
-def test_speaks_16_khz_mono_and_faster_is_shorter(engine: Synthesizer) -> None:
+def test_speech_is_16_khz_mono_and_shorter_if_faster(engine: Synthesizer) -> None:
     voice = engine.voices()[0]
     slow, fast = (engine.speak("turn on the lights", voice, Prosody(rate=rate)) for rate in (0.8, 1.4))
     assert slow.dtype == fast.dtype == np.float32
@@ -79,7 +79,7 @@ def test_speaks_16_khz_mono_and_faster_is_shorter(engine: Synthesizer) -> None:
     assert 0.8 < len(slow) / 16_000 < 3
 
 
-def test_a_text_is_read_in_ipa_by_words_and_its_phonemes_as_written(espeak: EspeakSynthesizer) -> None:
+def test_a_text_is_read_as_ipa_word_by_word_with_its_phonemes_as_written(espeak: EspeakSynthesizer) -> None:
     assert espeak.ipa("hey jarvis, [[m'A@vIk]]!", "en-US") == "hˈe^ɪ d^ʒˈɑː^ɹvɪs mˈɑː^ɹvɪk"
     assert espeak.ipa("marvin", "en") == "mˈɑːvɪn"
     assert espeak.ipa("?!", "en") == ""
@@ -87,12 +87,12 @@ def test_a_text_is_read_in_ipa_by_words_and_its_phonemes_as_written(espeak: Espe
         espeak.ipa("marvin", "de")
 
 
-def test_phonemes_are_spoken_as_the_word_that_they_are(espeak: EspeakSynthesizer) -> None:
+def test_phonemes_are_spoken_like_their_word(espeak: EspeakSynthesizer) -> None:
     voice = voice_named("espeak-ng:en-GB-x-rp+f3")
     np.testing.assert_array_equal(espeak.speak("[[m'A@vIn]]", voice), espeak.speak("marvin", voice))
 
 
-def test_words_follow_one_another_through_the_text(espeak: EspeakSynthesizer) -> None:
+def test_words_follow_one_another_without_gaps(espeak: EspeakSynthesizer) -> None:
     voice = voice_named("espeak-ng:en-US+m2")
     samples, words = espeak.speak_words("Hey Marvin, turn left.", voice)
     assert [word.text for word in words] == ["Hey", "Marvin", "turn", "left"]
@@ -127,7 +127,7 @@ def test_prosody_out_of_range_is_refused(settings: dict[str, float]) -> None:
         Prosody(**settings)
 
 
-def test_a_missing_engine_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_of_a_missing_engine_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(SynthesisError, match="apt install flite"):
         FliteSynthesizer()

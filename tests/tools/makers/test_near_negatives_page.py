@@ -1,4 +1,4 @@
-"""The pages about texts that sound alike say what the code does."""
+"""The pages about near negatives agree with the code."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from wakeword_tools.texts.candidates import DEFAULT_MASS
 DOCS = Path(__file__).parents[3] / "docs"
 
 
-def test_the_texts_of_a_keyword_are_those_that_the_command_gives() -> None:
+def test_the_page_holds_the_texts_that_the_command_gives() -> None:
     assert section("marvin") in (DOCS / "results" / "near-negatives.md").read_text(encoding="utf-8")
 
 

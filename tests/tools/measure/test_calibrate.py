@@ -1,4 +1,4 @@
-"""Points say what was measured and how sure it is; nonsense is refused; the graph is never touched."""
+"""Points hold what was measured and how certain it is; unusable scores are refused; the graph is never changed."""
 
 import dataclasses
 import re
@@ -26,7 +26,7 @@ RATE = Target(RateKind.FA_PER_HOUR, 0.5)
 def calibrated(
     scores: ScoreSet, target: Target, *, confidence: float | None = None
 ) -> tuple[OperatingPoint, list[str]]:
-    """A point and the warnings that came with it."""
+    """A point and the warnings of its calibration."""
     warnings: list[str] = []
     check_scores(scores, warn=warnings.append)
     point = calibrate_point(
@@ -42,7 +42,7 @@ def refused(scores: ScoreSet, target: Target = FPR) -> str:
 
 
 def plenty(seed: int = 0, *, hours: float = 12.0) -> ScoreSet:
-    """Scores of a model that tells most of what it hears apart."""
+    """Scores of a model that classifies most recordings correctly."""
     drawn = evenly(np.random.default_rng(seed), negatives=500, near=100, hours=hours, per_hour=20.0)
     return dataclasses.replace(
         drawn,
@@ -53,7 +53,7 @@ def plenty(seed: int = 0, *, hours: float = 12.0) -> ScoreSet:
 
 
 @given(seed=st.integers(0, 1_000), target=st.sampled_from([FPR, RATE]))
-def test_a_point_says_what_its_threshold_does(seed: int, target: Target) -> None:
+def test_a_point_holds_the_rates_of_its_threshold(seed: int, target: Target) -> None:
     scores = plenty(seed)
     point, _ = calibrated(scores, target)
     assert (point.name, point.kind, point.target) == (target.name, target.kind.value, target.value)
@@ -76,17 +76,17 @@ def test_plenty_of_data_gives_no_warning() -> None:
     assert calibrated(plenty(), RATE)[1] == []
 
 
-def test_confidence_raises_the_threshold_and_is_told() -> None:
+def test_confidence_raises_the_threshold_and_is_reported() -> None:
     scores = plenty()
     for target in (FPR, RATE):
-        usual, sure = calibrated(scores, target)[0], calibrated(scores, target, confidence=0.95)[0]
-        assert sure.threshold > usual.threshold
+        usual, confident = calibrated(scores, target)[0], calibrated(scores, target, confidence=0.95)[0]
+        assert confident.threshold > usual.threshold
         assert usual.assurance is not None
-        assert sure.assurance is not None
-        assert usual.assurance < 0.95 <= sure.assurance
+        assert confident.assurance is not None
+        assert usual.assurance < 0.95 <= confident.assurance
 
 
-def test_too_little_data_is_told_with_what_is_needed() -> None:
+def test_too_little_data_is_reported_with_the_amount_needed() -> None:
     few = ScoreSet(np.array([0.9] * 40), np.array([0.1] * 99))
     assert "at least 100 negative clips" in refused(few)
     assert "at least 60 negative clips" in refused(
@@ -101,7 +101,7 @@ def test_too_little_data_is_told_with_what_is_needed() -> None:
     assert "6.0 h" in warning
 
 
-def test_few_positives_are_warned_of() -> None:
+def test_few_positives_give_a_warning() -> None:
     scores = plenty()
     few = ScoreSet(scores.positives[:15], scores.negatives, scores.near_negatives)
     assert "15 recordings" in calibrated(few, FPR)[1][0]
@@ -117,16 +117,16 @@ def test_positives_that_score_lowest_are_refused() -> None:
     assert "wake word to calibrate on, got none" in refused(ScoreSet(np.zeros(0), scores.negatives))
 
 
-def test_a_target_at_which_nothing_would_be_found_is_refused() -> None:
+def test_a_target_at_which_no_positive_would_be_found_is_refused() -> None:
     scores = plenty()
     crowded = ScoreSet(np.full(100, 0.6), np.concatenate([scores.negatives, np.full(20, 0.7)]))
     assert "best of the 100 positives scores 0.6: none would be found" in refused(crowded)
-    # Nothing lies above a score of 1.
+    # No score is above 1.
     saturated = ScoreSet(np.ones(100), np.concatenate([scores.negatives, np.ones(50)]))
-    assert "asks for a threshold above 1" in refused(saturated)
+    assert "needs a threshold above 1" in refused(saturated)
 
 
-def test_ties_are_told_of_where_they_cost_recall() -> None:
+def test_ties_are_reported_where_they_cost_recall() -> None:
     random = np.random.default_rng(0)
     negatives = np.concatenate([0.5 * random.random(380), np.full(20, 0.7)])
     point, warnings = calibrated(ScoreSet(0.5 + 0.5 * random.random(100), negatives), FPR)
@@ -139,7 +139,7 @@ def test_ties_are_told_of_where_they_cost_recall() -> None:
     assert calibrated(ScoreSet(0.5 + 0.5 * random.random(100), elsewhere), FPR)[1] == []
 
 
-def test_low_recall_is_told() -> None:
+def test_low_recall_is_reported() -> None:
     scores = plenty()
     (warning,) = calibrated(ScoreSet(scores.positives - 0.3, scores.negatives), FPR)[1]
     assert re.search(r"at fpr=0.03 the model finds only \d+% of the wake word", warning)
@@ -165,7 +165,7 @@ def test_points_replace_their_namesakes_and_the_graph_stays(tmp_path: Path) -> N
     assert onnx.load(path).graph.SerializeToString(deterministic=True) == before
 
 
-def test_points_that_were_measured_survive_the_file(tmp_path: Path) -> None:
+def test_points_are_read_from_the_file_as_they_were_written(tmp_path: Path) -> None:
     path = tmp_path / "low.onnx"
     path.write_bytes(band_model_bytes("low", 1))
     points = [calibrated(plenty(), target)[0] for target in (FPR, RATE)]
@@ -174,7 +174,7 @@ def test_points_that_were_measured_survive_the_file(tmp_path: Path) -> None:
     assert [card.point(one.name) for one in points] == points
 
 
-def test_listening_goes_by_false_accepts_an_hour_once_there_are_such_points(tmp_path: Path) -> None:
+def test_the_default_point_is_one_of_false_accepts_an_hour_if_there_is_one(tmp_path: Path) -> None:
     path = tmp_path / "low.onnx"
     path.write_bytes(band_model_bytes("low", 1))
     write_points(path, [point("fpr=0.05", 0.4, "fpr")])

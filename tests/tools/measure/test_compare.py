@@ -1,4 +1,4 @@
-"""Intervals on a difference leave out zero when, and nearly only when, there is one."""
+"""Intervals on a difference exclude zero when, and nearly only when, there is a difference."""
 
 import dataclasses
 
@@ -30,7 +30,7 @@ def test_a_model_does_not_differ_from_itself() -> None:
         assert not one.is_clear
 
 
-def test_a_model_that_is_better_is_found_to_be() -> None:
+def test_a_better_model_is_recognised() -> None:
     scores = drawn(0)
     found = {one.metric: one for one in compare(worse(scores, 1, 0.5), scores, fprs=FPRS, rates=RATES, resamples=300)}
     assert set(found) == {"ROC area", "recall at fpr=0.1", "recall at fa_per_hour=2"}
@@ -38,21 +38,21 @@ def test_a_model_that_is_better_is_found_to_be() -> None:
     assert found["ROC area"].low < found["ROC area"].difference < found["ROC area"].high
 
 
-def test_the_other_way_round_is_the_opposite() -> None:
+def test_swapped_models_give_the_opposite() -> None:
     first, second = drawn(0), worse(drawn(0), 1, 0.3)
     forth, back = (compare(*pair, fprs=FPRS, rates=RATES, resamples=100) for pair in ((first, second), (second, first)))
     for one, other in zip(forth, back, strict=True):
         assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
 
 
-def test_models_that_are_equally_good_are_seldom_told_apart() -> None:
+def test_equally_good_models_seldom_differ_clearly() -> None:
     clear = 0
     for seed in range(40):
         scores = drawn(seed)
         pair = worse(scores, 1_000 + seed, 0.1), worse(scores, 2_000 + seed, 0.1)
         (area,) = compare(*(dataclasses.replace(one, hours=0.0) for one in pair), fprs=(), rates=(), resamples=100)
         clear += area.is_clear
-    # One in 20 is expected; more than 6 of 40 come with a probability of 0.003.
+    # One in 20 is expected; more than 6 of 40 have a probability of 0.003.
     assert clear <= 6
 
 
@@ -64,18 +64,18 @@ def test_the_same_seed_gives_the_same_interval() -> None:
 
 
 @pytest.mark.parametrize("lengths", [(751, 750), (750, 751)])
-def test_minutes_of_models_with_different_windows_stay_side_by_side(lengths: tuple[int, int]) -> None:
+def test_minutes_of_models_with_different_windows_stay_paired(lengths: tuple[int, int]) -> None:
     """The longer window gives fewer scores; a minute that one model lacks must not shift those after it."""
     first, second = (minutes_of_noise(length) for length in lengths)
     (there,) = compare(first, second, fprs=(), rates=RATES, resamples=50)
     (back,) = compare(second, first, fprs=(), rates=RATES, resamples=50)
-    # Their peaks are the same ones, so they differ in no resample unless the minutes are paired wrongly.
+    # Their peaks are the same, so no resample differs unless the minutes are paired wrongly.
     assert there.low == there.high == back.low == back.high == 0
 
 
 def minutes_of_noise(windows: int) -> ScoreSet:
-    """Two recordings, the first of so many windows, with one peak in each minute that both models have."""
-    # Falling, so that no peak is found but the first window and those that are set.
+    """Two recordings, the first of ``windows`` windows, with one peak in each minute that both models have."""
+    # Falling, so that the only peaks are the first window and those that are set.
     streams = [np.linspace(0.02, 0.01, length) for length in (windows, 2_000)]
     streams[0][100] = 0.2
     streams[1][[300, 1_050, 1_800]] = 0.4, 0.6, 0.8

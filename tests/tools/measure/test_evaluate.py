@@ -1,4 +1,4 @@
-"""A report says what a program counting by hand would say."""
+"""A report agrees with counting by hand."""
 
 import dataclasses
 import json
@@ -20,7 +20,7 @@ def report(seed: int = 0) -> tuple[ScoreSet, Report]:
 
 
 @given(seed=st.integers(0, 1_000))
-def test_recalls_are_those_at_their_thresholds_and_the_thresholds_keep_their_rates(seed: int) -> None:
+def test_recalls_belong_to_their_thresholds_and_the_thresholds_keep_their_rates(seed: int) -> None:
     scores, made = report(seed)
     for negatives, recalls in (
         (scores.words, made.recall_at_fpr),
@@ -37,7 +37,7 @@ def test_recalls_are_those_at_their_thresholds_and_the_thresholds_keep_their_rat
     assert made.recall_at_fpr["0.1"].recall >= made.recall_at_fpr["0.03"].recall
 
 
-def test_the_points_of_the_card_are_measured_as_they_are() -> None:
+def test_the_points_of_the_card_are_measured_unchanged() -> None:
     scores, made = report()
     point = made.operating_points["fpr=0.03"]
     assert point.threshold == 0.8
@@ -65,7 +65,7 @@ def test_the_json_has_the_keys_that_other_programs_read() -> None:
 
 
 @pytest.mark.parametrize("missing", ["negatives", "near_negatives", "streams"])
-def test_what_was_not_measured_is_left_open(missing: str) -> None:
+def test_figures_that_were_not_measured_are_empty(missing: str) -> None:
     scores, _ = report()
     empty = {"streams": [], "hours": 0.0} if missing == "streams" else {missing: np.zeros(0)}
     made = evaluate(dataclasses.replace(scores, **empty), card())

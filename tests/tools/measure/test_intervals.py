@@ -1,4 +1,4 @@
-"""Intervals are exact and cover the truth as often as they say."""
+"""Intervals are exact and cover the truth as often as they claim."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_intervals_of_events_an_hour() -> None:
 def test_intervals_of_a_rate_cover_it_19_times_in_20(rate: float, trials: int) -> None:
     bounds = np.array([clopper_pearson(count, trials) for count in range(trials + 1)])
     covers = (bounds[:, 0] <= rate) & (rate <= bounds[:, 1])
-    # Summed over all outcomes, so without chance: an exact interval never covers less than it says.
+    # Summed over all outcomes, so without randomness: an exact interval never covers less than it claims.
     assert stats.binom.pmf(np.arange(trials + 1), trials, rate)[covers].sum() >= 0.95 - 1e-9
 
 
@@ -48,7 +48,9 @@ def test_intervals_of_events_cover_their_rate_19_times_in_20(rate: float, hours:
 
 
 @given(clips=st.integers(1, 3_000), fpr=st.floats(0.005, 0.3), confidence=st.floats(0.5, 0.99))
-def test_the_most_accepted_is_sure_enough_and_one_more_is_not(clips: int, fpr: float, confidence: float) -> None:
+def test_the_most_accepted_keeps_the_confidence_and_one_more_does_not(
+    clips: int, fpr: float, confidence: float
+) -> None:
     most = most_accepted(clips, fpr, confidence=confidence)
     if most is None:
         assert clips < clips_needed(fpr, confidence=confidence)
@@ -58,7 +60,9 @@ def test_the_most_accepted_is_sure_enough_and_one_more_is_not(clips: int, fpr: f
 
 
 @given(hours=st.floats(0.1, 100), rate=st.floats(0.05, 10), confidence=st.floats(0.5, 0.99))
-def test_the_most_events_are_sure_enough_and_one_more_is_not(hours: float, rate: float, confidence: float) -> None:
+def test_the_most_events_keep_the_confidence_and_one_more_does_not(
+    hours: float, rate: float, confidence: float
+) -> None:
     most = most_events(hours, rate, confidence=confidence)
     if most is None:
         assert hours < hours_needed(rate, confidence=confidence) * (1 + 1e-9)

@@ -1,4 +1,4 @@
-"""A delay is counted from the end of the word, in a stream, whatever the clip around it."""
+"""A delay is measured from the end of the word, in a stream, whatever the clip around it."""
 
 import numpy as np
 import pytest
@@ -13,12 +13,12 @@ def test_the_place_of_the_word_in_its_clip_does_not_matter(low_model: Model, sta
     word = spoken_word(low_model, bursts(2.2, {start: "low"}))
     assert word.end - word.start == pytest.approx(0.3 + 0.06, abs=0.02)
     found = delay(low_model, word, 0.5)
-    # The model adds up evidence over some 100 ms, so that it fires inside the word of 0.3 s; a hop is 80 ms.
+    # The model sums evidence over about 100 ms, so that it fires inside the word of 0.3 s; a hop is 80 ms.
     assert found is not None
     assert -0.36 < found < 0.08
 
 
-def test_delays_are_those_of_a_running_detector(low_model: Model) -> None:
+def test_delays_equal_those_of_a_running_detector(low_model: Model) -> None:
     clip = bursts(1.5, {0.7: "low"})
     word = spoken_word(low_model, clip)
     stream = np.concatenate([1e-4 * np.random.default_rng(1).standard_normal(15_920), clip]).astype(np.float32)
@@ -36,7 +36,7 @@ def test_a_higher_threshold_never_fires_earlier(low_model: Model) -> None:
     assert delay(low_model, word, 1.0) is None
 
 
-def test_latency_is_over_the_words_that_were_found(low_model: Model) -> None:
+def test_latency_covers_the_words_that_were_found(low_model: Model) -> None:
     words = [
         spoken_word(low_model, bursts(1.5, {0.7: band}, seed=seed)) for seed in range(4) for band in ("low", "high")
     ]

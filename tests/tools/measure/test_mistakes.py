@@ -1,4 +1,4 @@
-"""Saved mistakes are all the mistakes, in their order, and sound like what was judged."""
+"""All mistakes are found and saved, the worst first, and their excerpts score like the original."""
 
 import csv
 import json
@@ -63,7 +63,7 @@ def test_all_mistakes_are_found_with_their_places(low_model: Model, scored: Scor
     assert peaks == sorted(peaks, reverse=True)
 
 
-def test_excerpts_score_as_what_they_were_cut_from(low_model: Model, scored: Scored, tmp_path: Path) -> None:
+def test_excerpts_score_like_the_recordings_they_are_from(low_model: Model, scored: Scored, tmp_path: Path) -> None:
     folder = tmp_path / "errors"
     saved = save_mistakes(folder, find_mistakes(low_model, scored, scored.sets[0], THRESHOLD))
     assert len(saved) == 6
@@ -73,7 +73,7 @@ def test_excerpts_score_as_what_they_were_cut_from(low_model: Model, scored: Sco
         assert (clip_score(low_model, excerpt) >= THRESHOLD) == (one.sort == FALSE_ACCEPTS)
 
 
-def test_the_index_tells_the_same_in_both_formats(low_model: Model, scored: Scored, tmp_path: Path) -> None:
+def test_the_index_is_the_same_in_both_formats(low_model: Model, scored: Scored, tmp_path: Path) -> None:
     folder = tmp_path / "errors"
     saved = save_mistakes(folder, find_mistakes(low_model, scored, scored.sets[0], THRESHOLD))
     as_json = json.loads((folder / "index.json").read_text())
@@ -92,7 +92,7 @@ def test_only_the_worst_are_saved(low_model: Model, scored: Scored, tmp_path: Pa
     assert [one.peak for one in saved[:2]] == [one.peak for one in mistakes[:2]]
 
 
-def test_a_folder_appears_whole_or_not_at_all(low_model: Model, scored: Scored, tmp_path: Path) -> None:
+def test_a_folder_appears_complete_or_not_at_all(low_model: Model, scored: Scored, tmp_path: Path) -> None:
     mistakes = find_mistakes(low_model, scored, scored.sets[0], THRESHOLD)
     scored.recordings[Kind.BACKGROUND][0].path.unlink()
     before = set(tmp_path.iterdir())
@@ -103,7 +103,7 @@ def test_a_folder_appears_whole_or_not_at_all(low_model: Model, scored: Scored, 
         save_mistakes(tmp_path / "background", mistakes)
 
 
-def test_no_mistakes_are_an_empty_index(tmp_path: Path) -> None:
+def test_no_mistakes_give_an_empty_index(tmp_path: Path) -> None:
     assert save_mistakes(tmp_path / "errors", []) == []
     assert json.loads((tmp_path / "errors" / "index.json").read_text()) == []
     assert np.size((tmp_path / "errors" / "index.csv").read_text().splitlines()) == 1

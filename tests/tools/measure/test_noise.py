@@ -1,4 +1,4 @@
-"""Noise has the level that was asked for, and is the same for the same clip."""
+"""Noise has the requested level, and is the same for the same clip."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def files(tmp_path: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("snr", [20.0, 5.0, -10.0])
-def test_the_word_stands_so_far_above_the_noise(files: list[Path], snr: float) -> None:
+def test_the_word_has_the_requested_ratio_to_the_noise(files: list[Path], snr: float) -> None:
     word, _ = locate_word(CLIP)
     speech = np.square(CLIP[word.start : word.end]).mean()
     for number in range(10):
@@ -45,11 +45,11 @@ def test_noise_depends_on_seed_and_clip_only(files: list[Path]) -> None:
     assert (noise(0, "01" * 8) == first).all()
     assert not np.allclose(noise(1, "01" * 8), first)
     assert not np.allclose(noise(0, "02" * 8), first)
-    # Ten decibels more are the same noise, louder.
+    # With a ratio 10 dB lower it is the same noise, louder.
     np.testing.assert_allclose(noise(0, "01" * 8, snr=0.0), first * np.sqrt(10), atol=1e-6)
 
 
-def test_short_clips_are_filled_up_with_noise(files: list[Path]) -> None:
+def test_short_clips_are_padded_with_noise(files: list[Path]) -> None:
     hiss = [path for path in files if path.stem == "hiss"]
     mixed = NoiseMixer(hiss, least=40_000, seed=0, warn=[].append).mix(CLIP, RECORDING, snr=0.0)
     assert len(mixed) == 40_000
@@ -60,7 +60,7 @@ def test_a_silent_clip_stays_silent(files: list[Path]) -> None:
     assert not np.any(NoiseMixer(files, warn=[].append).mix(np.zeros(9_000, np.float32), RECORDING, snr=5.0))
 
 
-def test_files_that_give_no_noise_are_named(files: list[Path]) -> None:
+def test_files_without_noise_are_named(files: list[Path]) -> None:
     warnings: list[str] = []
     NoiseMixer(files, warn=warnings.append)
     assert len(warnings) == 1

@@ -28,7 +28,7 @@ SCORES = evenly(np.random.default_rng(0), negatives=100, near=50, hours=0.5, per
         {"": dataclasses.replace(SCORES, positives=np.zeros(3))},
     ],
 )
-def test_a_png_is_drawn_of_whatever_was_measured(tmp_path: Path, models: dict[str, ScoreSet]) -> None:
+def test_a_png_is_drawn_whatever_was_measured(tmp_path: Path, models: dict[str, ScoreSet]) -> None:
     draw(tmp_path / "figure.png", models, thresholds={"fpr=0.03": 0.9}, title="title")
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
     assert [path.name for path in tmp_path.iterdir()] == ["figure.png"]

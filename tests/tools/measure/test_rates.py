@@ -1,4 +1,4 @@
-"""Thresholds keep their targets: on the scores they were chosen on always, on fresh ones as often as they claim."""
+"""Thresholds keep their targets: always on the scores they were chosen on, on fresh ones as often as they claim."""
 
 from collections.abc import Callable
 
@@ -35,7 +35,7 @@ def test_an_fpr_threshold_keeps_its_target_and_no_lower_one_would(seed: int, fpr
 
 
 @given(seed=seeds, rate=st.sampled_from([0.1, 0.5, 2.0]))
-def test_a_rate_is_kept_from_the_threshold_on_upwards_and_not_just_below(seed: int, rate: float) -> None:
+def test_a_rate_is_kept_at_and_above_the_threshold_and_not_just_below(seed: int, rate: float) -> None:
     scores = with_ties(seed)
     threshold = choose(scores, Target(RateKind.FA_PER_HOUR, rate)).threshold
     allowed = rate * scores.hours
@@ -46,7 +46,7 @@ def test_a_rate_is_kept_from_the_threshold_on_upwards_and_not_just_below(seed: i
 
 
 @given(seed=seeds)
-def test_a_threshold_keeps_away_from_all_scores(seed: int) -> None:
+def test_a_threshold_is_in_the_middle_between_scores(seed: int) -> None:
     scores = evenly(np.random.default_rng(seed), negatives=200, near=50, hours=1.0, per_hour=40.0)
     for target in (Target(RateKind.FPR, 0.05), Target(RateKind.FA_PER_HOUR, 5.0)):
         threshold = choose(scores, target).threshold
@@ -65,7 +65,7 @@ def test_a_higher_target_never_gives_a_higher_threshold(seed: int) -> None:
 
 
 def kept(simulate: Callable[[np.random.Generator], tuple[Choice, bool]]) -> tuple[float, float]:
-    """How often a threshold kept its target on fresh data, and how often it claimed to."""
+    """How often a threshold keeps its target on fresh data, and how often it claims to."""
     random = np.random.default_rng(0)
     outcomes = [simulate(random) for _ in range(SIMULATIONS)]
     return float(np.mean([is_kept for _, is_kept in outcomes])), float(np.mean([one.assurance for one, _ in outcomes]))
@@ -76,12 +76,12 @@ def test_an_fpr_is_kept_on_fresh_clips_as_often_as_claimed(confidence: float | N
     def simulate(random: np.random.Generator) -> tuple[Choice, bool]:
         scores = evenly(random, negatives=300, near=100)
         choice = choose_fpr(scores.words, 0.05, scores.everything, confidence=confidence)
-        # Scores are even over 0..1, so this is the true rate.
+        # Scores are uniform over 0..1, so this is the true rate.
         return choice, 1 - choice.threshold <= 0.05
 
     observed, claimed = kept(simulate)
     assert claimed >= (confidence or 0.4)
-    # Three standard errors below; above, what the room over the highest score shut out adds.
+    # Three standard errors below; above, the effect of the gap above the highest rejected score.
     assert claimed - 0.05 <= observed <= claimed + 0.1
     if confidence is None:
         assert observed < 0.65, "a threshold that fits its own data cannot promise more"
@@ -115,12 +115,12 @@ def test_measured_intervals_cover_the_truth() -> None:
         covered += [
             rate is not None and rate.low <= truth <= rate.high for rate, truth in zip(rates, truths, strict=True)
         ]
-    # Exact intervals cover at least as often as they say, and these not much more often.
+    # Exact intervals cover at least as often as they claim, and these not much more often.
     assert (covered / SIMULATIONS >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / SIMULATIONS)).all()
     assert (covered / SIMULATIONS < 0.995).all()
 
 
-def test_too_little_for_a_confidence_is_told_with_what_is_needed() -> None:
+def test_too_little_data_for_a_confidence_is_an_error_with_the_amount_needed() -> None:
     random = np.random.default_rng(0)
     scores = evenly(random, negatives=98, hours=2.0)
     with pytest.raises(CalibrationError, match=r"at least 99 negative clips .* got 98"):
@@ -129,14 +129,14 @@ def test_too_little_for_a_confidence_is_told_with_what_is_needed() -> None:
         choose_fa_per_hour(scores, 0.5, confidence=0.95)
 
 
-def test_background_without_any_event_gives_a_threshold_all_the_same() -> None:
+def test_background_without_any_event_gives_a_threshold_too() -> None:
     scores = evenly(np.random.default_rng(0), hours=3.0)
     threshold = choose_fa_per_hour(scores, 50.0).threshold
     assert 0 < threshold <= scores.positives.min()
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, 1.0, float("nan")])
-def test_a_rate_that_no_threshold_could_have_is_refused(value: float) -> None:
+def test_a_rate_that_no_threshold_can_keep_is_refused(value: float) -> None:
     with pytest.raises(ConfigError, match="expected fpr between 0 and 1"):
         Target(RateKind.FPR, value)
 

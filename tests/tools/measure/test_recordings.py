@@ -22,7 +22,7 @@ Folders = dict[Kind, list[Path]]
 
 @pytest.fixture(scope="module")
 def low_model() -> Model:
-    """Keyword "low": a window scores near 1 as long as it holds a low burst, wherever that is, and else near 0."""
+    """Keyword "low": a window scores near 1 if it holds a low burst, wherever that is, and otherwise near 0."""
     return parse_model(band_model_bytes("low", 1, pooling="max"))
 
 
@@ -45,7 +45,7 @@ def scored(model: Model, folders: Folders, warnings: list[str] | None = None) ->
     return score_files([model], find_files(folders), warn=([] if warnings is None else warnings).append)
 
 
-def test_recordings_are_scored_in_their_groups(low_model: Model, folders: Folders) -> None:
+def test_recordings_are_scored_by_kind(low_model: Model, folders: Folders) -> None:
     found = scored(low_model, folders)
     scores = found.sets[0]
     assert (len(scores.positives), len(scores.near_negatives), len(scores.negatives)) == (3, 2, 3)
@@ -58,11 +58,11 @@ def test_recordings_are_scored_in_their_groups(low_model: Model, folders: Folder
     assert found.description == "3 positives, 3 negatives, 2 near negatives, 0.01 h of background"
 
 
-def test_every_file_is_told_of_when_it_is_done(low_model: Model, folders: Folders) -> None:
+def test_every_file_is_reported_when_it_is_done(low_model: Model, folders: Folders) -> None:
     files = find_files(folders)
-    told: list[Path] = []
-    score_files([low_model], files, advance=told.append, warn=[].append)
-    assert sorted(told) == sorted(path for some in files.values() for path in some)
+    done: list[Path] = []
+    score_files([low_model], files, advance=done.append, warn=[].append)
+    assert sorted(done) == sorted(path for some in files.values() for path in some)
 
 
 def test_unreadable_and_empty_files_are_named_and_counted(low_model: Model, folders: Folders) -> None:
@@ -80,7 +80,7 @@ def test_unreadable_and_empty_files_are_named_and_counted(low_model: Model, fold
 def test_copies_count_once_and_as_near_negatives(low_model: Model, folders: Folders) -> None:
     near, negatives = folders[Kind.NEAR_NEGATIVE][0], folders[Kind.NEGATIVE][0]
     shutil.copy(near / "0.wav", negatives / "copied.wav")
-    # The same sound in another format, and beside itself.
+    # The same sound in another format, in the same folder.
     samples = soundfile.read(near / "0.wav", dtype="int16")[0]
     soundfile.write(near / "again.flac", samples, 16_000)
     warnings: list[str] = []
@@ -90,7 +90,7 @@ def test_copies_count_once_and_as_near_negatives(low_model: Model, folders: Fold
     assert [warning for warning in warnings if "2 copies" in warning]
 
 
-def test_a_recording_is_never_on_both_sides(low_model: Model, folders: Folders) -> None:
+def test_a_positive_is_never_of_another_kind_too(low_model: Model, folders: Folders) -> None:
     shared = {**folders, Kind.NEGATIVE: [*folders[Kind.NEGATIVE], folders[Kind.POSITIVE][0] / "0.wav"]}
     with pytest.raises(CalibrationError, match=r"0\.wav.* positives and the negatives"):
         find_files(shared)
@@ -99,7 +99,7 @@ def test_a_recording_is_never_on_both_sides(low_model: Model, folders: Folders) 
         scored(low_model, folders)
 
 
-def test_a_kind_of_which_nothing_is_left_is_an_error(low_model: Model, folders: Folders, tmp_path: Path) -> None:
+def test_a_kind_without_usable_files_is_an_error(low_model: Model, folders: Folders, tmp_path: Path) -> None:
     (tmp_path / "nothing").mkdir()
     with pytest.raises(AudioFileError, match="found none"):
         find_files({**folders, Kind.NEGATIVE: [tmp_path / "nothing"]})
@@ -110,7 +110,9 @@ def test_a_kind_of_which_nothing_is_left_is_an_error(low_model: Model, folders: 
         scored(low_model, {**folders, Kind.POSITIVE: []})
 
 
-def test_the_fingerprint_is_that_of_the_sound_and_its_kinds(low_model: Model, folders: Folders, tmp_path: Path) -> None:
+def test_the_fingerprint_depends_on_the_samples_and_their_kinds(
+    low_model: Model, folders: Folders, tmp_path: Path
+) -> None:
     first = scored(low_model, folders)
     shutil.copytree(folders[Kind.NEGATIVE][0], tmp_path / "elsewhere")
     (tmp_path / "elsewhere" / "0.flac").rename(tmp_path / "elsewhere" / "zero.flac")
@@ -130,7 +132,7 @@ def test_the_fingerprint_of_the_same_data_never_changes(low_model: Model, tmp_pa
         files[kind] = [tmp_path / f"{kind}.wav"]
         ramp = (np.arange(20_000) * 37 * number % 4_001 - 2_000).astype(np.int16)
         soundfile.write(files[kind][0], ramp, 16_000)
-    # As models that have been shipped carry it in their cards.
+    # The shipped models have it in their cards.
     assert score_files([low_model], files, warn=[].append).fingerprint == "875c461c9f975aa8"
     del files[Kind.NEAR_NEGATIVE]
     assert score_files([low_model], files, warn=[].append).fingerprint == "30894bc127a3dedb"

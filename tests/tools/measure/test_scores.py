@@ -1,4 +1,4 @@
-"""Scores and events are those of the running engine."""
+"""Scores and events equal those of the running engine."""
 
 import os
 from pathlib import Path
@@ -30,24 +30,26 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 @given(seed=seeds, threshold=st.sampled_from([0.01, 0.1, 0.3, 0.7, 0.9]), refractory=st.sampled_from([0, 8, 100, 333]))
-def test_events_are_those_of_a_trigger_that_sees_every_score(seed: int, threshold: float, refractory: int) -> None:
+def test_events_equal_those_of_a_trigger_that_gets_every_score(seed: int, threshold: float, refractory: int) -> None:
     stream = with_ties(seed).streams[0]
     trigger = Trigger(threshold, refractory=refractory)
-    wanted = [window for window, score in enumerate(stream.tolist()) if trigger.push(score) is not None]
-    assert event_windows(stream, threshold, refractory=refractory) == wanted
-    assert count_events(stream, threshold, refractory=refractory) == len(wanted)
+    expected = [window for window, score in enumerate(stream.tolist()) if trigger.push(score) is not None]
+    assert event_windows(stream, threshold, refractory=refractory) == expected
+    assert count_events(stream, threshold, refractory=refractory) == len(expected)
 
 
 @given(seed=seeds, allowed=st.integers(0, 12))
-def test_the_threshold_for_some_events_is_the_lowest_from_which_on_there_are_no_more(seed: int, allowed: int) -> None:
+def test_the_threshold_for_some_events_is_the_lowest_at_and_above_which_there_are_no_more(
+    seed: int, allowed: int
+) -> None:
     streams = with_ties(seed, windows=150).streams
     levels = np.unique(np.concatenate(list(streams)))
     too_low = [level for level in levels[levels > 0].tolist() if events_at(streams, level) > allowed]
-    wanted = np.nextafter(max(too_low), np.inf) if too_low else -np.inf
-    assert threshold_allowing_events(streams, allowed) == wanted
+    expected = np.nextafter(max(too_low), np.inf) if too_low else -np.inf
+    assert threshold_allowing_events(streams, allowed) == expected
 
 
-def test_the_detector_fires_as_often_as_was_counted(low_model: Model) -> None:
+def test_the_detector_fires_as_often_as_counted(low_model: Model) -> None:
     recording = bursts(30, {2: "low", 6.5: "high", 9: "low", 20: "low"})
     scores = stream_scores(low_model, recording)
     for threshold in (0.3, 0.5, 0.9):
@@ -59,7 +61,7 @@ def test_the_detector_fires_as_often_as_was_counted(low_model: Model) -> None:
 
 
 @pytest.mark.parametrize(("rate", "channels"), [(16_000, 1), (44_100, 2), (8_000, 1)])
-def test_scores_are_those_of_the_detector_over_the_file(tmp_path: Path, rate: int, channels: int) -> None:
+def test_scores_equal_those_of_the_detector_over_the_file(tmp_path: Path, rate: int, channels: int) -> None:
     model = random_model("attention", stack=2)
     random = np.random.default_rng(0)
     path = tmp_path / "long.flac"
@@ -70,14 +72,14 @@ def test_scores_are_those_of_the_detector_over_the_file(tmp_path: Path, rate: in
         detections = list(Detector(model, threshold=threshold, refractory=0).run(FileSource(path)))
         windows = [round(detection.start / 0.08) for detection in detections]
         assert windows == event_windows(scores, threshold, refractory=0)
-        # Every digit, not only the decision.
+        # Bit for bit, not only the same decisions.
         assert [detection.score for detection in detections] == scores[windows].tolist()
         ends += windows
     assert len(ends) > 10
 
 
 @pytest.mark.skipif("WAKEWORD_DATA" not in os.environ, reason="WAKEWORD_DATA does not name a folder of real recordings")
-def test_events_in_real_speech_are_those_of_the_detector() -> None:
+def test_events_in_real_speech_equal_those_of_the_detector() -> None:
     model = load_model("marvin")
     path = min((Path(os.environ["WAKEWORD_DATA"]) / "long_speech").glob("*.opus"), key=lambda path: path.stat().st_size)
     scores = RecordingScorer([model]).score(pcm_blocks(path))[0]
@@ -89,7 +91,7 @@ def test_events_in_real_speech_are_those_of_the_detector() -> None:
     assert [detection.score for detection in detections] == scores[windows].tolist()
 
 
-def test_models_of_different_windows_are_scored_as_if_alone() -> None:
+def test_models_with_different_windows_score_as_they_do_alone() -> None:
     models = [random_model(), random_model(window=50), random_model("attention", stack=2)]
     recording = bursts(3.3, {0.5: "low", 2.0: "high"})
     together = RecordingScorer(models).score(in_chunks(recording, 5_000))
@@ -97,14 +99,14 @@ def test_models_of_different_windows_are_scored_as_if_alone() -> None:
         np.testing.assert_allclose(scores, stream_scores(model, recording), atol=1e-5)
 
 
-def test_a_scorer_begins_each_recording_anew(low_model: Model) -> None:
+def test_a_scorer_starts_each_recording_from_the_initial_state(low_model: Model) -> None:
     scorer = RecordingScorer([low_model])
     first = scorer.score([bursts(2, {0.5: "low"})])[0]
     scorer.score([bursts(3, {2.6: "low"})])
     assert (scorer.score([bursts(2, {0.5: "low"})])[0] == first).all()
 
 
-def test_a_clip_scores_as_its_best_window(low_model: Model, high_model: Model) -> None:
+def test_a_clip_has_the_score_of_its_best_window(low_model: Model, high_model: Model) -> None:
     clip = bursts(1.4, {0.9: "low"})
     assert clip_score(low_model, clip) == stream_scores(low_model, clip).max()
     assert clip_score(low_model, clip) > 0.5 > clip_score(high_model, clip)

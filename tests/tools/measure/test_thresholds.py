@@ -19,5 +19,5 @@ def test_the_rate_is_kept_and_no_lower_threshold_would(scores: list[int], fpr: f
     assert (negatives >= below).mean() > fpr
 
 
-def test_everything_may_pass_at_a_rate_of_one() -> None:
+def test_everything_passes_at_a_rate_of_one() -> None:
     assert threshold_at_fpr([0.3, 0.9], 1.0) == -np.inf

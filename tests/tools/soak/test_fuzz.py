@@ -1,4 +1,4 @@
-"""Whatever is pushed and called in whatever order, the detector stays what a new one would be."""
+"""Whatever is pushed and called, in any order, the detector behaves like a new one."""
 
 import threading
 import time
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.builders import bursts, random_model
 
 from wakeword import AudioFormatError, Detection, Detector, Model, WakewordError
-from wakeword.audio import Samples
+from wakeword.types import Samples
 from wakeword_tools.soak.fuzz import BrokenLawError, Fuzzer
 from wakeword_tools.soak.fuzz_blocks import right_block, wrong_block
 
@@ -21,7 +21,7 @@ from wakeword_tools.soak.fuzz_blocks import right_block, wrong_block
 @settings(max_examples=20)
 @given(st.integers(0, 2**32))
 def test_random_use(low_model: Model, high_model: Model, seed: int) -> None:
-    """The fuzzer raises ``BrokenLawError`` itself; that it does is tested below."""
+    """The fuzzer itself raises ``BrokenLawError``, which is tested below."""
     random = Random(seed)
     models = random.choice(
         (
@@ -35,7 +35,7 @@ def test_random_use(low_model: Model, high_model: Model, seed: int) -> None:
 
 
 @given(st.integers(0, 2**32))
-def test_right_blocks_are_taken_and_wrong_ones_refused(low_model: Model, seed: int) -> None:
+def test_valid_blocks_are_accepted_and_invalid_ones_refused(low_model: Model, seed: int) -> None:
     detector = Detector(low_model)
     detector.push(right_block(Random(seed), channels=False)[:2_000])
     before = detector.seconds
@@ -45,7 +45,7 @@ def test_right_blocks_are_taken_and_wrong_ones_refused(low_model: Model, seed: i
 
 
 class Worn(Detector):
-    """Hears a little less after each stream."""
+    """Attenuates its input a little more after each stream."""
 
     gain: np.float32 = np.float32(1.0)
 
@@ -60,7 +60,7 @@ class Worn(Detector):
 
 
 class Careless(Detector):
-    """Takes the part of a refused block that is right."""
+    """Processes silence in place of a refused block."""
 
     def push(self, block: Samples) -> list[Detection]:
         try:
@@ -72,7 +72,7 @@ class Careless(Detector):
 
 
 class Brittle(Detector):
-    """Breaks on blocks without a sample."""
+    """Fails on blocks without a sample."""
 
     def push(self, block: Samples) -> list[Detection]:
         if isinstance(block, np.ndarray):
@@ -86,7 +86,7 @@ def test_the_fuzzer_finds_faults(kind: type[Detector]) -> None:
         made: list[Detector] = []
 
         def make(models: list[Model], **settings: float) -> Detector:
-            # The first is used, those after it are compared with.
+            # The first one is tested, the later ones are compared with it.
             made.append((Detector if made else kind)(models, **settings))
             return made[-1]
 
@@ -104,7 +104,7 @@ def test_the_fuzzer_finds_faults(kind: type[Detector]) -> None:
 
 @pytest.mark.parametrize("dtype", [np.int16, np.float32])
 def test_ten_million_samples_in_one_block(low_model: Model, dtype: type) -> None:
-    """As in many blocks, and no memory is kept for them."""
+    """The detection is the same as in a short block, and the audio kept with it is short."""
     quiet = np.zeros(10_000_000, dtype)
     burst = bursts(3, {1.0: "low"})
     quiet[-len(burst) :] = burst if dtype is np.float32 else 2**15 * burst

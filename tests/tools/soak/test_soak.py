@@ -1,4 +1,4 @@
-"""The soaks find what they look for, and a detector that lives for minutes passes them."""
+"""The soaks find faults, and a detector passes a short soak."""
 
 import json
 import logging
@@ -24,7 +24,7 @@ def model(tmp_path: Path) -> str:
     return str(path)
 
 
-# --- pushed
+# --- pushed audio
 
 
 def test_minutes_through_one_detector(model: str) -> None:
@@ -46,7 +46,7 @@ def test_memory_is_sampled_every_hour_and_growth_counts_from_the_first(
     assert done.faults == ["memory grew by 2.00 MB after the first hour"]
 
 
-def test_a_detector_with_a_memory_is_found(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_detector_whose_scores_drift_is_found(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     class Drifting(Detector):
         @property
         def scores(self) -> dict[str, float]:
@@ -57,7 +57,7 @@ def test_a_detector_with_a_memory_is_found(model: str, monkeypatch: pytest.Monke
     assert fault.startswith("scores differ from a new detector's by 6")
 
 
-def test_other_detections_are_a_fault() -> None:
+def test_different_detections_are_a_fault() -> None:
     assert PushSoak("", 1, 1, 1, [], None, 1, 0.0, False).faults == ["detections differ from a new detector's"]
 
 
@@ -70,12 +70,12 @@ def test_the_cycle_holds_speech_a_room_and_silence(tmp_path: Path) -> None:
     assert described == listening_cycle(tmp_path, speech_seconds=60)[1]
 
 
-def test_no_time_is_refused(model: str) -> None:
+def test_zero_hours_are_refused(model: str) -> None:
     with pytest.raises(ConfigError, match="hours"):
         soak(model, listening_cycle(None, speech_seconds=5), 0)
 
 
-def test_memory_is_told() -> None:
+def test_memory_is_measured() -> None:
     if sys.platform.startswith("linux"):
         held, peak = memory.resident_memory(), memory.peak_memory()
         assert held is not None
@@ -83,7 +83,7 @@ def test_memory_is_told() -> None:
         assert 10 < held <= peak
 
 
-# --- fuzzed, and by command
+# --- random use, and the command
 
 
 def test_random_use_is_counted(model: str) -> None:
@@ -93,14 +93,14 @@ def test_random_use_is_counted(model: str) -> None:
     assert done.cpu_seconds >= 1.0
 
 
-def test_faults_are_told_with_their_seed(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_faults_are_reported_with_their_seed(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Detector, "reset", lambda self: 1 / 0 if hasattr(self, "_lock") and self.seconds else None)
     monkeypatch.setattr("wakeword_tools.soak.run_fuzz._MOST_FAULTS", 1)
     (fault,) = fuzz(model, 60.0, seed=7).faults
     assert fault.startswith("seed 7, call ")
 
 
-def test_the_command_writes_figures_and_tells_by_its_status(
+def test_the_command_writes_figures_and_sets_its_exit_status(
     model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     report = tmp_path / "soak.json"
@@ -113,7 +113,7 @@ def test_the_command_writes_figures_and_tells_by_its_status(
     assert json.loads(report.read_text())["faults"] == ["it grew"]
 
 
-def test_an_unusable_model_is_told_in_one_line(
+def test_an_unusable_model_is_reported_in_one_line(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["soak", "--model", "nobody", "--fuzz"])

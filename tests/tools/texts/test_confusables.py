@@ -21,7 +21,7 @@ from wakeword_tools.texts.phonemes import pronounce, pronunciations
 from wakeword_tools.texts.sounds import main_key, sound_keys
 from wakeword_tools.texts.splits import shipped_list, split_texts
 
-# The close words of Goyal et al., "DROCC", ICML 2020.
+# The near negatives of Goyal et al., "DROCC", ICML 2020.
 PAPER = {
     "marvin": ["mar", "marlin", "arvin", "marvik", "arvi"],
     "seven": ["one", "eleven", "heaven", "when", "devon"],
@@ -56,8 +56,8 @@ def test_nothing_sounds_the_same_as_the_keyword_in_any_accent(keyword: str) -> N
     chosen = [candidate.text for split in Split for candidate in choose(pool, 100, split=split)]
     espeak = shared_espeak()
     for accent in {voice.accent for voice in espeak.voices()}:
-        wanted, *read = ("".join(ipa).strip("ˈˌ") for ipa in espeak.phonemes([keyword, *chosen], accent))
-        assert wanted not in read
+        of_keyword, *read = ("".join(ipa).strip("ˈˌ") for ipa in espeak.phonemes([keyword, *chosen], accent))
+        assert of_keyword not in read
 
 
 @pytest.mark.parametrize("keyword", KEYWORDS)
@@ -71,14 +71,14 @@ def test_every_origin_is_found_and_no_text_twice(keyword: str) -> None:
 
 
 @pytest.mark.parametrize("keyword", KEYWORDS[:3])
-def test_the_mass_is_as_asked(keyword: str) -> None:
+def test_the_distances_follow_the_mass(keyword: str) -> None:
     chosen = choose(pool_of(keyword), 100, split=Split.TRAIN)
     assert Counter(min(candidate.band, 3) for candidate in chosen) == {1: 40, 2: 40, 3: 20}
     near = choose(pool_of(keyword), 50, split=Split.TRAIN, mass={1: 1, 2: 1})
     assert Counter(min(candidate.band, 2) for candidate in near) == {1: 25, 2: 25}
 
 
-def test_what_a_distance_lacks_the_others_give() -> None:
+def test_other_distances_fill_up_a_distance_with_too_few_texts() -> None:
     pool = pool_of("off")
     size = len([candidate for candidate in pool if candidate.split is Split.TRAIN])
     assert len(choose(pool, size, split=Split.TRAIN)) == size
@@ -103,7 +103,7 @@ def test_no_text_is_in_two_splits_whatever_the_number(keyword: str) -> None:
     assert {text: split for split, texts in by_split.items() for text in texts} == split_of
 
 
-def test_a_text_of_the_users_own_is_there_with_its_distance() -> None:
+def test_the_users_own_texts_are_included_with_their_distances() -> None:
     own = [candidate for candidate in confusables("off", ["soft ice", "oof"]) if candidate.origin is Origin.LISTED]
     assert {"soft ice", "oof"} <= {candidate.text for candidate in own}
     assert [candidate.text for candidate in listed("marvin", ["market", "marlin"])] == ["marlin", "market"]
@@ -116,7 +116,7 @@ def test_a_list_with_the_keyword_is_refused(text: str) -> None:
     assert without_sound_of("marvin", ["marlin", text]) == ["marlin"]
 
 
-def test_the_end_of_a_word_may_sound_as_a_short_keyword_and_its_beginning_not() -> None:
+def test_a_word_can_end_but_not_begin_with_the_sound_of_a_short_keyword() -> None:
     assert without_sound_of("off", ["cough", "office", "often", "of"]) == ["cough", "of"]
 
 
@@ -127,12 +127,12 @@ def test_a_keyword_without_sound_is_refused(keyword: str) -> None:
 
 
 @pytest.mark.parametrize("mass", [{}, {0: 1.0}, {1: -1.0, 2: 2.0}, {1: 0.0}])
-def test_a_mass_that_is_none_is_refused(mass: dict[int, float]) -> None:
+def test_an_invalid_mass_is_refused(mass: dict[int, float]) -> None:
     with pytest.raises(SynthesisError, match="expected shares"):
         choose(pool_of("off"), 5, mass=mass)
 
 
-def test_the_histogram_counts_everyone() -> None:
+def test_the_histogram_counts_every_text() -> None:
     chosen = choose(pool_of("marvin"), 80)
     assert sum(histogram(chosen).values()) == 80
 
@@ -151,7 +151,7 @@ def shipped_keywords() -> list[str]:
 
 
 @pytest.mark.parametrize("keyword", shipped_keywords())
-def test_shipped_lists_share_no_sound_and_hold_no_keyword(keyword: str) -> None:
+def test_shipped_lists_share_no_sound_and_contain_no_keyword(keyword: str) -> None:
     sounds = []
     for test in (True, False):
         path = shipped_list(keyword, test=test)
@@ -161,17 +161,17 @@ def test_shipped_lists_share_no_sound_and_hold_no_keyword(keyword: str) -> None:
         keys = [sound_keys(ways[0]) for ways in pronounce(texts)]
         assert all(not one & other for one, other in itertools.combinations(keys, 2))
         sounds.append(frozenset().union(*keys))
-        assert all(side != "test" for side, own in split_texts(keyword, texts).items() if own) is not test
+        assert all(split != "test" for split, own in split_texts(keyword, texts).items() if own) is not test
     assert not sounds[0] & sounds[1]
 
 
-def test_a_homophone_in_some_accent_of_a_listed_test_word_is_for_the_test() -> None:
+def test_a_homophone_of_a_listed_test_word_in_any_accent_is_for_the_test() -> None:
     assert split_texts("stop", ["stark", "start"]) | {"validation": []} == {
         "train": ["start"], "validation": [], "test": ["stark"],
     }  # fmt: skip
 
 
-def test_rude_words_are_left_out() -> None:
+def test_offensive_words_are_left_out() -> None:
     words = {word.text for word in spoken_words()}
     assert not words & {"fucks", "dicks", "shitty", "cocks", "ass"}
     assert {"dickens", "cocktail", "classic", "asset", "peacock", "title", "scunthorpe", "grape"} - words <= {

@@ -20,7 +20,7 @@ from wakeword_tools.texts.phonemes import (
 from wakeword_tools.texts.sounds import heard
 
 
-def test_a_word_of_the_dictionary_sounds_as_it_says() -> None:
+def test_a_word_of_the_dictionary_has_its_pronunciations() -> None:
     assert pronunciations("Marvin!") == [("M", "AA1", "R", "V", "IH0", "N")]
     assert len(pronunciations("tomato")) == 2
 
@@ -30,20 +30,20 @@ def test_a_phrase_is_its_words_in_a_row() -> None:
     assert words_of("Hey  [[m'A@vIn]], it’s 7") == ["hey", "[[m'A@vIn]]", "it's", "7"]
 
 
-def test_names_and_numbers_sound_as_the_engine_reads_them() -> None:
+def test_names_and_numbers_are_pronounced_as_the_engine_reads_them() -> None:
     assert "zorvella" not in dictionary()
     assert pronunciations("Zorvella") == [("Z", "AO0", "R", "V", "EH1", "L", "AH0")]
     assert pronunciations("7")[0] == pronunciations("seven")[0]
 
 
-def test_one_text_or_many_at_once_is_the_same() -> None:
+def test_one_text_or_many_give_the_same() -> None:
     texts = ["marvik", "mar win", "Zorvella", "[[m'A@vIk]]"]
     assert pronounce(texts) == [pronunciations(text) for text in texts]
     assert pronunciations("marvik") == pronunciations("[[m'A@vIk]]")
 
 
 @pytest.mark.parametrize("text", ["", "?!", "日本", "marvin 日本", "[[m'A@Q]]", "[[]]"])
-def test_what_english_cannot_pronounce_is_refused(text: str) -> None:
+def test_texts_without_english_pronunciation_are_refused(text: str) -> None:
     with pytest.raises(SynthesisError, match="expected"):
         pronunciations(text)
 
@@ -53,7 +53,7 @@ def test_phonemes_written_for_the_engine_are_read_back() -> None:
         phones = dictionary()[word][0]
         if any(map(is_vowel, phones)):
             read = from_espeak(to_espeak(phones))
-            # The first vowel is stressed where the dictionary stresses none; IY before R is IH to the engine.
+            # The first vowel is stressed where the dictionary stresses none; the engine reads IY before R as IH.
             assert [p.rstrip("012").replace("IY", "IH") for p in read if p != "R"] == [
                 p.rstrip("012").replace("IY", "IH") for p in phones if p != "R"
             ], word
@@ -62,7 +62,7 @@ def test_phonemes_written_for_the_engine_are_read_back() -> None:
 
 @pytest.mark.parametrize("word", ["marvin", "seven", "hollow", "computer", "stop"])
 @pytest.mark.parametrize("accent", ["en-GB-x-rp", "en-029"])
-def test_phonemes_sound_as_the_word_in_every_accent(word: str, accent: str) -> None:
+def test_phonemes_sound_like_the_word_in_every_accent(word: str, accent: str) -> None:
     voice = voice_named(f"espeak-ng:{accent}+f3")
     engine = EspeakSynthesizer()
     as_word, as_phonemes = (engine.speak(text, voice) for text in (word, to_espeak(pronunciations(word)[0])))

@@ -1,4 +1,4 @@
-"""Laws of the distance between sounds, and of what sounds the same."""
+"""Laws of the distance between sounds, and of homophones."""
 
 import numpy as np
 import pytest
@@ -38,17 +38,17 @@ def distance(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("pair", HOMOPHONES)
-def test_homophones_of_some_accent_share_a_key(pair: tuple[str, str]) -> None:
+def test_homophones_in_some_accent_share_a_key(pair: tuple[str, str]) -> None:
     assert keys(pair[0]) & keys(pair[1])
 
 
 @pytest.mark.parametrize("pair", OTHERS)
-def test_close_words_share_none_and_are_apart(pair: tuple[str, str]) -> None:
+def test_near_negatives_share_no_key_and_have_a_distance(pair: tuple[str, str]) -> None:
     assert not keys(pair[0]) & keys(pair[1])
     assert distance(*pair) >= 0.5
 
 
-def test_costs_are_those_of_a_distance() -> None:
+def test_costs_are_symmetric_and_zero_only_on_the_diagonal() -> None:
     costs = substitution_costs()
     assert costs.shape == (len(HEARD), len(HEARD))
     np.testing.assert_array_equal(costs, costs.T)
@@ -66,7 +66,7 @@ def test_a_typical_substitution_costs_one() -> None:
         assert np.median(within[within > 0]) == 1
 
 
-def test_alike_sounds_are_closer() -> None:
+def test_similar_sounds_are_closer() -> None:
     assert distance("marfin", "marvin") < distance("marbin", "marvin") < distance("markin", "marvin")
     assert distance("stop", "step") < distance("stop", "steep") + 0.5
 
@@ -87,7 +87,7 @@ def test_distance_is_symmetric() -> None:
 
 
 def test_the_closest_accent_and_pronunciation_count() -> None:
-    # An R that half of the accents do not sound is no difference.
+    # An R that half of the accents do not pronounce makes no difference.
     assert distance("follow", "farlow") == 0
     ways = pronunciations("tomato")
     assert float(distances(ways, [ways[1]])[0]) == 0

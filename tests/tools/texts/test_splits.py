@@ -1,4 +1,4 @@
-"""The split of a text is decided by its sound, once and for all."""
+"""The split of a text is fixed by its sound."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from wakeword_tools.texts.splits import split_of_sound, split_texts
 
 
 def test_the_split_of_a_text_never_changes() -> None:
-    # Models that have been shipped were trained and measured on such texts.
+    # The shipped models were trained and measured on such texts.
     train = ["river", "mountain", "garden", "seven", "market", "window", "yellow", "thunder", "people", "harvest"]
     test = ["house", "marlin", "paper"]
     by_split = split_texts("marvin", [*train, *test])
@@ -20,7 +20,7 @@ def test_homophones_are_in_one_split(one: str, other: str) -> None:
     assert sorted(map(len, by_split.values())) == [0, 0, 2]
 
 
-def test_of_many_sounds_most_are_for_training_and_some_for_each_other_split() -> None:
+def test_most_sounds_are_for_training_and_some_for_each_other_split() -> None:
     splits = [split_of_sound((str(number),)) for number in range(2_000)]
     assert 0.66 < splits.count(Split.TRAIN) / 2_000 < 0.74
     assert 0.12 < splits.count(Split.VALIDATION) / 2_000 < 0.18

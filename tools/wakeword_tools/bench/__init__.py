@@ -1,1 +1,1 @@
-"""The cost of listening on this machine, beside other engines."""
+"""The cost of listening on this machine, compared with other engines."""

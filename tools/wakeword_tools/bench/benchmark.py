@@ -1,7 +1,7 @@
-"""What listening costs on this machine: processor, memory, start-up and delay, beside the peers that are installed.
+"""What listening costs on this machine: processor, memory, start-up and delay, compared with the installed peers.
 
 The contenders take turns in one process, pinned to one core, on the same audio in the same blocks, so that a busy or
-throttled machine slows all of them alike. Figures are medians over the turns; what counts is the ratio within a turn.
+throttled machine slows all of them alike. Figures are medians over the turns; compare the ratios within a turn.
 """
 
 import importlib.metadata
@@ -39,14 +39,14 @@ def benchmark(
     peers: Sequence[Contender] | None = None,
     advance: Advance = lambda done: None,
 ) -> Report:
-    """Measure this engine with ``model``, a file or a shipped keyword, and the peers that run here.
+    """Measure this engine with ``model``, a file or a shipped keyword, and the peers that run on this machine.
 
-    ``stream_counts``: how many streams are tried in one pool. ``peers``: by default all that are known.
+    ``stream_counts``: numbers of streams in one pool. ``peers``: by default all known ones.
 
     Raises ``ModelError`` if the model cannot be used.
     """
     with one_core() as core:
-        OURS.start(model, 1)  # An unusable model is reported at once.
+        OURS.start(model, 1)  # An unusable model is reported immediately.
         working, absent = present(PEERS if peers is None else peers)
         contenders = [OURS, *working]
         costs = _costs(contenders, model, seconds, repeats, lambda done: advance(0.6 * done))

@@ -28,7 +28,7 @@ class Contender:
     package: str
     """As it is imported."""
     start: Callable[[str, int], Listener]
-    """A new stream with so many keywords. The model, a file or a shipped keyword, is for this project's engine only."""
+    """Model, number of keywords -> a new stream. The model, a file or a shipped keyword, is for this project's engine."""
     takes_bytes: bool = False
 
     def block(self, samples: "Pcm") -> "Pcm | bytes":
@@ -85,7 +85,7 @@ def _pyopen_wakeword(_: str, keywords: int) -> Listener:
 
 
 MOST_KEYWORDS = 3
-"""So many models of every peer are tried at once."""
+"""Number of keywords that are measured together."""
 OURS = Contender("wakeword", "wakeword", _ours)
 PEERS = (
     Contender("pymicro-wakeword", "pymicro_wakeword", _pymicro_wakeword, takes_bytes=True),
@@ -95,7 +95,7 @@ PEERS = (
 
 
 def present(peers: Sequence[Contender]) -> tuple[list[Contender], dict[str, str]]:
-    """The peers that work here, and for each other one the reason in one line."""
+    """The peers that work on this machine, and for each of the others the reason in one line."""
     import numpy as np
 
     working, absent = [], {}
@@ -107,7 +107,7 @@ def present(peers: Sequence[Contender]) -> tuple[list[Contender], dict[str, str]
             listener = peer.start("", MOST_KEYWORDS)
             for _ in range(25):
                 listener(peer.block(np.zeros(1_280, np.int16)))
-        # Whatever a foreign package does, the others are measured.
+        # Whatever error another package raises, the others are measured.
         except Exception as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             absent[peer.name] = f"installed, but did not run: {reason[:200]}"

@@ -6,14 +6,14 @@ _STATUS = Path("/proc/self/status")
 
 
 def resident_memory() -> float | None:
-    """What it holds now; ``None`` where the system does not say (anywhere except on Linux)."""
+    """Memory held now; ``None`` where the system does not report it (everywhere except on Linux)."""
     return _linux("VmRSS") if _STATUS.exists() else None
 
 
 def peak_memory() -> float | None:
-    """The most that it has held; ``None`` where the system does not say (Windows)."""
+    """The most memory held so far; ``None`` where the system does not report it (Windows)."""
     if _STATUS.exists():
-        # Not ru_maxrss, which on Linux begins with the peak of the process that started this one.
+        # Not ru_maxrss, which on Linux starts from the peak of the parent process.
         return _linux("VmHWM")
     try:
         import resource

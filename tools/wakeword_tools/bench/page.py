@@ -1,6 +1,6 @@
 """The page that ``wakeword bench --report`` writes: what the figures mean, the figures, how they were measured.
 
-``python -m wakeword_tools.bench.page PAGE`` writes it again from the figures that lie beside it.
+``python -m wakeword_tools.bench.page PAGE`` writes it again from the figures in ``results/`` next to it.
 """
 
 import argparse
@@ -20,39 +20,39 @@ from wakeword_tools.bench.tables import cost_table, keyword_table, latency_table
 _METHOD = """## How it was measured
 
 The engines take turns in one process that is kept on one core, each through its own streaming interface, on the same
-audio in the same blocks: a machine that is busy or slowed down slows all of them alike. CPU time is that of all threads
-of the process. The peers run models of their own makers, openwakeword through ONNX Runtime. Every engine has heard two
-seconds of a signal before its clock is started. Figures are medians over the turns; a ratio is taken within each turn,
-and its median stands with its quartiles.
+audio in the same blocks: a busy or throttled machine slows all of them alike. CPU time is that of all threads
+of the process. The peers run models by their own makers, openwakeword through ONNX Runtime. Every engine has processed
+two seconds of a signal before its clock starts. Figures are medians over the turns; a ratio is taken within each turn,
+and its median is given with its quartiles.
 
 *Speech-like* is noise that swells and fades three times a second and never pauses: the most that an engine can cost.
-*Quiet room* is steady noise at -66 dBFS, *silence* is zeros: in both an engine may rest. What a further keyword adds is
-half the difference of three keywords and one. Keywords per core counts how many keep one core busy if their cost goes on
-to grow like that.
+*Quiet room* is steady noise at -66 dBFS, *silence* is zeros: in both an engine can rest. The cost of a further keyword is
+half the difference between three keywords and one. Keywords per core is the number that keeps one core busy if the cost
+keeps growing like that.
 
-Streams: all take their block of 80 ms, then the pool's `process` is called once. The detectors that it is compared with
-share one model.
+Streams: each takes its block of 80 ms, then the pool's `process` is called once. The separate detectors that the pool is
+compared with share one model.
 
-In real time, blocks come at the pace of a microphone, and between two pushes of one engine the others have theirs: caches
+In real time, blocks come at the pace of a microphone, and the other engines run between two pushes of one engine: caches
 are cold and the processor has rested, as when an engine waits for its microphone.
 
-Import, load and peak memory are medians over {starts} processes of their own, memory after 8 s of audio. The figures of
-every turn are in [{name}]({name}).
+Import, load and peak memory are medians over {starts} separate processes, memory after 8 s of audio. The figures of every
+turn are in [{name}]({name}).
 """
 
 
 def write_page(page: Path, report: Report) -> None:
-    """Write the page, and ``results/`` beside it with every figure as JSON.
+    """Write the page, and ``results/`` next to it with every figure as JSON.
 
-    Figures of ``wakeword_tools.soak`` that lie there (``soak.json``, ``soak-microphone.json``, ``fuzz.json``) become part
-    of the page. Raises ``OSError`` as the file system does.
+    Figures of ``wakeword_tools.soak`` in that folder (``soak.json``, ``soak-microphone.json``, ``fuzz.json``) become part
+    of the page. Raises ``OSError`` if a file cannot be read or written.
     """
     write_json(page.parent / "results" / f"{page.stem}.json", report.to_json())
     write_again(page)
 
 
 def write_again(page: Path) -> None:
-    """Write the page from the figures in ``results/`` beside it."""
+    """Write the page from the figures in ``results/`` next to it."""
     results = page.parent / "results"
     figures = results / f"{page.stem}.json"
     report = Report.from_json(json.loads(figures.read_text(encoding="utf-8")))
@@ -61,7 +61,7 @@ def write_again(page: Path) -> None:
 
 
 def render(report: Report, figures: str, endured: str = "") -> str:
-    """The page as Markdown; ``figures`` is where the JSON lies."""
+    """The page as Markdown; ``figures`` is the path of the JSON file."""
     machine = report.machine
     about = (
         f"`{report.model}` on one core of {machine['processor']} ({machine['system']}, Python {machine['python']}, numpy "
@@ -86,7 +86,7 @@ def render(report: Report, figures: str, endured: str = "") -> str:
 
 
 def meaning(report: Report) -> str:
-    """The figures in sentences, for somebody who wants to know what a wake word costs."""
+    """The figures in sentences: what a wake word costs."""
     block = BLOCKS[1]
     speech = report.cost(OURS.name, "speech-like", block)
     silence, room = (median(report.cost(OURS.name, signal, block)) for signal in ("silence", "quiet room"))
@@ -97,7 +97,7 @@ def meaning(report: Report) -> str:
         f"One keyword takes {median(speech):.2f} ms of CPU time for a second of speech: {median(speech) / 10:.2f} % of "
         f"this core. In a quiet room it takes {room:.2f} ms, in silence {silence:.2f} ms.",
         *(
-            _beside(name, speech, report.cost(name, "speech-like", block))
+            _cost_ratio(name, speech, report.cost(name, "speech-like", block))
             for name in report.versions
             if name != OURS.name
         ),
@@ -113,36 +113,36 @@ def meaning(report: Report) -> str:
     return "## What it means\n\n" + "\n".join(f"- {line}" for line in lines)
 
 
-def _beside(name: str, ours: list[float], theirs: list[float]) -> str:
+def _cost_ratio(name: str, ours: list[float], theirs: list[float]) -> str:
     ratio = median(np.divide(theirs, ours))
     return f"{name} takes {ratio:.1f} times as much CPU time for the same audio."
 
 
 def endurance(results: Path) -> str:
-    """What the soaks have shown whose figures lie in this folder; empty if there is none."""
-    told = [
-        tell(json.loads((results / name).read_text(encoding="utf-8")))
-        for name, tell in (("soak.json", _pushed), ("soak-microphone.json", _listened), ("fuzz.json", _fuzzed))
+    """The results of the soaks whose figures are in this folder; empty if there are none."""
+    paragraphs = [
+        describe(json.loads((results / name).read_text(encoding="utf-8")))
+        for name, describe in (("soak.json", _pushed), ("soak-microphone.json", _listened), ("fuzz.json", _fuzzed))
         if (results / name).is_file()
     ]
-    return "\n\n".join(["## Endurance", *told]) if told else ""
+    return "\n\n".join(["## Endurance", *paragraphs]) if paragraphs else ""
 
 
 def _pushed(soak: Mapping[str, Any]) -> str:
-    told = (
+    text = (
         f"**{soak['hours']:g} hours of audio through one detector** ({soak['audio']}; blocks of 17 to 4,096 samples) took "
         f"{soak['cpu_seconds']:.0f} s of CPU time. "
     )
     if soak["growth_mb"] is not None:
         memory = soak["memory_mb"]
-        told += (
+        text += (
             f"It held {memory[1]:.1f} MB after the first hour and {memory[-1]:.1f} MB at the end; the most was "
             f"{soak['growth_mb']:.2f} MB above the first hour. "
         )
     same = "the same moments" if soak["same_detections"] else "other moments"
-    return told + (
-        f"{soak['detections']} detections. In a last minute, {soak['compared_scores']} scores were compared with those of "
-        f"a new detector: the largest difference was {soak['score_difference']:.1g}, and both fired at {same}.\n\n"
+    return text + (
+        f"{soak['detections']} detections. In the last minute, {soak['compared_scores']} scores were compared with those "
+        f"of a new detector: the largest difference was {soak['score_difference']:.1g}, and both fired at {same}.\n\n"
         "`python -m wakeword_tools.soak --hours 24` repeats it."
     )
 

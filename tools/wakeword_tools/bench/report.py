@@ -1,4 +1,4 @@
-"""What a benchmark has measured, as plain figures."""
+"""The results of a benchmark, as plain figures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -38,19 +38,19 @@ class Latency:
 
 @dataclass(frozen=True)
 class Start:
-    """Medians over some processes of their own."""
+    """Medians over several separate processes."""
 
     contender: str
     import_ms: float
     import_cpu_ms: float
-    """CPU time of the import: what it would take on a machine with nothing else to do, and its files in memory."""
+    """CPU time of the import: its duration on an idle machine with the files already in memory."""
     load_ms: float
     peak_mb: float | None
 
 
 @dataclass(frozen=True)
 class Report:
-    """Everything measured. ``versions`` are the contenders', ours first; ``absent`` are the other peers and why."""
+    """Everything measured. ``versions`` are the contenders', ours first; ``absent`` maps the other peers to the reason."""
 
     machine: Mapping[str, str]
     model: str
@@ -64,15 +64,15 @@ class Report:
     latencies: Sequence[Latency]
     starts: Sequence[Start]
     starts_each: int
-    """Processes that each of ``starts`` is the median of."""
+    """Number of processes over which each of ``starts`` is the median."""
 
     def to_json(self) -> dict[str, Any]:
-        """For ``json.dump``."""
+        """The report as ``json.dump`` takes it."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, figures: Mapping[str, Any]) -> "Report":
-        """What ``to_json`` was made of."""
+        """The report from which ``to_json`` made ``figures``."""
         parts = {
             "costs": [Cost(**one) for one in figures["costs"]],
             "streams": [StreamCost(**one) for one in figures["streams"]],
@@ -89,6 +89,6 @@ class Report:
         )
 
     def further(self, contender: str, signal: str) -> list[float]:
-        """What each further keyword adds, in blocks of 80 ms: one figure for each turn."""
+        """CPU ms per second that each further keyword adds, in blocks of 80 ms: one figure for each turn."""
         one, many = (self.cost(contender, signal, BLOCKS[-1], keywords) for keywords in (1, MOST_KEYWORDS))
         return [(more - less) / (MOST_KEYWORDS - 1) for less, more in zip(one, many, strict=True)]

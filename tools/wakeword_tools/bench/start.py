@@ -1,7 +1,7 @@
-"""What it takes to start an engine, measured in a process of its own: ``python -m wakeword_tools.bench.start NAME MODEL``.
+"""The cost of starting an engine, measured in a separate process: ``python -m wakeword_tools.bench.start NAME MODEL``.
 
 Prints a JSON object: milliseconds to import the package, CPU time of that, milliseconds to load a model, and the peak of
-the resident memory in MB after 8 s of audio, or null where the system does not say.
+the resident memory in MB after 8 s of audio, or null where the system does not report it.
 """
 
 import importlib
@@ -16,7 +16,7 @@ _BLOCKS = 100
 
 
 def main(name: str, model: str) -> None:
-    """Start one contender and print what it took."""
+    """Start one contender and print the time and memory that it took."""
     contender = next(one for one in (OURS, *PEERS) if one.name == name)
     began, cpu = time.perf_counter(), time.process_time()
     importlib.import_module(contender.package)

@@ -1,4 +1,4 @@
-"""Stopwatches: CPU time per second of audio, the time that a push takes at a microphone's pace, and start-up."""
+"""Stopwatches: CPU time per second of audio, the duration of a push at a microphone's pace, and start-up."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ _WARM_UP_SECONDS = 2.0
 
 
 def signals(seconds: float) -> dict[str, Pcm]:
-    """What a microphone hears, by name: each 16 kHz int16, ``(samples,)``.
+    """Test signals by name, as a microphone would record them: each 16 kHz int16, ``(samples,)``.
 
     Speech-like: noise that never pauses, see ``speech_like``. Quiet room: steady white noise, 16 units in the last place
     (-66 dBFS) RMS. Silence: zeros.
@@ -39,12 +39,12 @@ def signals(seconds: float) -> dict[str, Pcm]:
 
 @contextlib.contextmanager
 def one_core() -> Iterator[int | None]:
-    """Keep this process on one core, where the system can; yields its number."""
+    """Keep this process on one core, where the system supports it; yields the core's number, else ``None``."""
     if not hasattr(os, "sched_setaffinity"):
         yield None
         return
     before = os.sched_getaffinity(0)
-    # The first core is the one that interrupts and other programs use most.
+    # The last core, as interrupts and other programs use the first one most.
     core = max(before)
     os.sched_setaffinity(0, {core})
     try:
@@ -54,12 +54,12 @@ def one_core() -> Iterator[int | None]:
 
 
 def settle(contender: Contender, listener: Listener, audio: Pcm) -> None:
-    """Let the engine hear some seconds of this audio: its first window, buffers and gates are not what is measured."""
-    heard = 0
-    while heard < _WARM_UP_SECONDS * SAMPLE_RATE:
+    """Push some seconds of this audio, so that filling the first window, buffers and gates is not measured."""
+    pushed = 0
+    while pushed < _WARM_UP_SECONDS * SAMPLE_RATE:
         for piece in _pieces(contender, audio, 8 * TICK):
             listener(piece)
-        heard += len(audio)
+        pushed += len(audio)
 
 
 def cpu_ms_per_second(contender: Contender, listener: Listener, audio: Pcm, block: int) -> float:
@@ -73,7 +73,7 @@ def _pieces(contender: Contender, audio: Pcm, block: int) -> list[Pcm | bytes]:
 
 @dataclass(frozen=True)
 class Paced:
-    """What pushing took while blocks came at the pace of a microphone."""
+    """Cost of pushing while blocks come at the pace of a microphone."""
 
     contender: str
     block: int
@@ -86,9 +86,9 @@ class Paced:
 def at_a_microphones_pace(
     contenders: Sequence[Contender], model: str, audio: Pcm, blocks: Sequence[int]
 ) -> list[Paced]:
-    """Every contender takes the audio in blocks of every size, in real time, between one another's pushes.
+    """Every contender takes the audio in blocks of every size, in real time, the pushes interleaved.
 
-    So caches are as cold, and the clock of the processor as low, as when an engine waits for its microphone.
+    Caches are then as cold, and the clock of the processor as low, as when an engine waits for its microphone.
     """
     streams = [(one, one.start(model, 1), block) for block in blocks for one in contenders]
     for one, listener, _ in streams:
@@ -114,7 +114,7 @@ def at_a_microphones_pace(
 
 
 def start_up(contender: Contender, model: str) -> Mapping[str, Any]:
-    """What ``start`` has measured of one start."""
+    """The figures that ``start`` measures for one start."""
     command = [sys.executable, "-m", "wakeword_tools.bench.start", contender.name, model]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     # Packages may print as they are imported; the figures come last.

@@ -1,4 +1,4 @@
-"""What a stream costs in a pool of many, beside as many detectors of their own."""
+"""The cost of a stream in a pool, compared with one separate detector for each stream."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -30,13 +30,13 @@ class StreamCost:
     streams: int
     pool: list[float]
     detectors: list[float]
-    """Of as many detectors; empty where there would be too many."""
+    """The same with separate detectors; empty above ``_MOST_DETECTORS`` streams."""
 
 
 def stream_costs(
     model: str, counts: Sequence[int], repeats: int, advance: Callable[[float], None] = lambda done: None
 ) -> list[StreamCost]:
-    """The pool and the detectors take turns on the same audio, for every number of streams."""
+    """Measure the pool and the detectors in turns on the same audio, for every number of streams."""
     loaded = load_model(model)
     costs = []
     for done, count in enumerate(counts, 1):
@@ -60,7 +60,7 @@ def stream_costs(
 
 
 def pool_round(model: Model, count: int) -> Round:
-    """One pool, whose ``process`` is called when every stream has got its block."""
+    """One pool, whose ``process`` is called when every stream has received its block."""
     pool = DetectorPool(model, threshold=1.0)
     streams = [pool.open() for _ in range(count)]
 

@@ -20,13 +20,13 @@ class Table:
     rows: Sequence[Sequence[str]]
 
     def markdown(self) -> str:
-        """As a table of a Markdown page, without its title."""
+        """The table in Markdown, without its title."""
         rule = ["---", *["---:"] * (len(self.columns) - 1)]
         return "\n".join("| " + " | ".join(cells) + " |" for cells in (self.columns, rule, *self.rows))
 
 
 def tables(report: Report) -> list[Table]:
-    """All tables, in the order in which they are read."""
+    """All tables, in the order in which they are shown."""
     return [cost_table(report), keyword_table(report), stream_table(report), latency_table(report), start_table(report)]
 
 
@@ -52,7 +52,7 @@ def share(ours: Sequence[float], theirs: Sequence[float]) -> str:
 
 
 def _spread(values: Sequence[float], *, small: str = "z.2f") -> str:
-    """Median and quartiles; ``small`` is the form of what lies below a tenth."""
+    """Median and quartiles; ``small`` is the format of values below 0.1."""
     low, middle, high = (
         f"{value:{small if abs(value) < 0.1 else '.2f'}}" for value in np.percentile(values, [25, 50, 75])
     )
@@ -60,7 +60,7 @@ def _spread(values: Sequence[float], *, small: str = "z.2f") -> str:
 
 
 def keyword_table(report: Report) -> Table:
-    """What further keywords cost, and how many one core carries."""
+    """The cost of further keywords, and how many one core can run."""
     signals = list(dict.fromkeys(cost.signal for cost in report.costs))
     rows = []
     for name in report.versions:
@@ -73,7 +73,7 @@ def keyword_table(report: Report) -> Table:
 
 
 def _per_core(one: float, further: Sequence[float]) -> str:
-    """How many keywords keep one core busy, if their cost goes on to grow as it did from one to three.
+    """The number of keywords that keeps one core busy, if the cost keeps growing as from one to three.
 
     Left out where that growth cannot be distinguished from none.
     """
@@ -83,15 +83,15 @@ def _per_core(one: float, further: Sequence[float]) -> str:
 
 
 def stream_table(report: Report) -> Table:
-    """What a stream costs in a pool, and how many one core carries."""
+    """The cost of a stream in a pool, and how many one core can run."""
     rows = []
     for one in report.streams:
-        beside = [f"{median(one.detectors):.2f}", share(one.pool, one.detectors)] if one.detectors else ["-", "-"]
+        compared = [f"{median(one.detectors):.2f}", share(one.pool, one.detectors)] if one.detectors else ["-", "-"]
         cost = median(one.pool)
-        rows.append([f"{one.streams:,}", f"{cost:.2f}", f"{1_000 / cost:,.0f}", *beside])
+        rows.append([f"{one.streams:,}", f"{cost:.2f}", f"{1_000 / cost:,.0f}", *compared])
     return Table(
         "Many streams in one DetectorPool, speech-like audio: CPU milliseconds per second of one stream",
-        ["streams", "pool", "streams per core", "detectors of their own", "pool / detectors"],
+        ["streams", "pool", "streams per core", "separate detectors", "pool / detectors"],
         rows,
     )
 
@@ -130,7 +130,7 @@ def start_table(report: Report) -> Table:
         for start in report.starts
     ]
     return Table(
-        "A process of its own", ["", "import, ms", "CPU time of it, ms", "load one model, ms", "peak memory, MB"], rows
+        "A separate process", ["", "import, ms", "CPU time of it, ms", "load one model, ms", "peak memory, MB"], rows
     )
 
 

@@ -18,7 +18,7 @@ def bench(
         int, typer.Option("--repeats", metavar="N", min=1, help="Turns; medians over them are shown.")
     ] = 9,
     paced_seconds: Annotated[
-        float, typer.Option("--paced-seconds", metavar="S", min=0.5, help="Audio that is listened to in real time.")
+        float, typer.Option("--paced-seconds", metavar="S", min=0.5, help="Audio that is processed in real time.")
     ] = 30.0,
     streams: Annotated[
         list[int] | None,
@@ -27,14 +27,14 @@ def bench(
     as_json: Annotated[bool, typer.Option("--json", help="Print every figure as one JSON object.")] = False,
     report: Annotated[
         Path | None,
-        typer.Option("--report", metavar="FILE.md", help="Write a page, and the figures into results/ beside it."),
+        typer.Option("--report", metavar="FILE.md", help="Write a page, and the figures into results/ next to it."),
     ] = None,
 ) -> None:
     """Measure what listening costs on this machine: processor time, memory, start-up and delay.
 
-    pymicro-wakeword, openwakeword and pyopen-wakeword are measured beside it, as far as they are installed.
+    pymicro-wakeword, openwakeword and pyopen-wakeword are measured as well if they are installed.
     """
-    # Here, as help need not wait for the engine.
+    # Imported here, so that --help does not wait for the engine.
     from wakeword_tools.cli.benchmarking import BenchSettings, run_benchmark
 
     run_benchmark(

@@ -1,4 +1,4 @@
-"""The work of ``wakeword bench``: a benchmark -> tables, a JSON object, or a page."""
+"""The work of ``wakeword bench``: run the benchmark, print tables or a JSON object, write a page."""
 
 import json
 from collections.abc import Sequence
@@ -25,16 +25,16 @@ class BenchSettings:
     """
 
     keyword: str | None
-    """Of a shipped model; without it and ``model`` the default keyword."""
+    """Name of a shipped model; without it and ``model`` the default keyword."""
     model: Path | None
     seconds: float
-    """Of audio in each measurement."""
+    """Seconds of audio in each measurement."""
     repeats: int
     """Turns, over which medians are taken."""
     paced_seconds: float
-    """Of audio that is listened to in real time."""
+    """Seconds of audio that is processed in real time."""
     streams: Sequence[int]
-    """Numbers of streams in one pool. Empty: the usual ones."""
+    """Numbers of streams in one pool. Empty: ``STREAM_COUNTS``."""
     as_json: bool
     report: Path | None
     """The page to write."""
@@ -45,7 +45,7 @@ class BenchSettings:
 
 
 def run_benchmark(settings: BenchSettings) -> None:
-    """Measure, and print what was found. Raises ``ModelError`` if the model cannot be used."""
+    """Measure, and print the results. Raises ``ModelError`` if the model cannot be used."""
     with progress("measuring", 1.0) as update:
         done = benchmark(
             str(settings.model.resolve()) if settings.model is not None else settings.keyword or DEFAULT_KEYWORD,

@@ -24,7 +24,7 @@ _ConfidenceOption = Annotated[
         metavar="X",
         min=0.5,
         max=0.9999,
-        help="Choose thresholds that keep their targets on fresh recordings with this probability, say 0.95. "
+        help="Choose thresholds that keep their targets on fresh recordings with this probability, for instance 0.95. "
         "Without it they keep them on these recordings, and on fresh ones about half of the time.",
     ),
 ]
@@ -40,19 +40,19 @@ def calibrate(
     fa_per_hour: RateOption = None,
     confidence: _ConfidenceOption = None,
     default: Annotated[
-        str | None, typer.Option("--default", metavar="NAME", help="The point that listening is to use.")
+        str | None, typer.Option("--default", metavar="NAME", help="The point that listening uses.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Measure, but leave the model as it is.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Measure, but leave the model unchanged.")] = False,
     plot: PlotOption = None,
     report: ReportOption = None,
 ) -> None:
     """Choose thresholds on recordings, and write them into the model as operating points.
 
-    Use recordings that the model was not trained on. A point replaces the one of the same name, the others stay, and
-    so does the network. If one target cannot be met, nothing is written.
+    Use recordings that the model was not trained on. A point replaces the one of the same name; the other points and
+    the network stay unchanged. If one target cannot be met, nothing is written.
     """
     require("scipy", "onnx", *(["matplotlib"] if plot else []))
-    # Here, as an installation without these packages has this command's help.
+    # Imported here, so that --help works without these packages.
     from wakeword_tools.cli.calibration import CalibrationSettings, calibrate_model
     from wakeword_tools.cli.scoring import Folders
 

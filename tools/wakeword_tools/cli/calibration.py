@@ -1,4 +1,4 @@
-"""The work of ``wakeword calibrate``: recordings -> operating points in a model."""
+"""The work of ``wakeword calibrate``: recordings to operating points in a model."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -22,25 +22,25 @@ from wakeword_tools.measure.recordings import Scored
 
 @dataclass(frozen=True)
 class CalibrationSettings:
-    """What is calibrated, on what, and for what."""
+    """The model, the recordings and the targets of a calibration."""
 
     model: Path
     folders: Folders
     fprs: Sequence[float]
-    """Targets; without any, the usual ones that the recordings allow."""
+    """Target false positive rates. If both this and ``rates`` are empty: the default targets that the recordings allow."""
     rates: Sequence[float]
     """Targets of false accepts an hour."""
     confidence: float | None
-    """The probability with which fresh recordings keep the targets."""
+    """The probability with which the targets are kept on fresh recordings."""
     default: str | None
-    """Name of the point that listening is to use; ``None``: as before, or the first."""
+    """Name of the point that listening uses; ``None``: chosen by ``default_name``."""
     dry_run: bool
-    """The model stays as it is."""
+    """Leave the model unchanged."""
     plot: Path | None
     report: Path | None
 
     def targets(self) -> list[Target]:
-        """What was asked for; if nothing was, the usual targets. Raises ``ConfigError`` for one out of its range."""
+        """The targets given, else the default ones. Raises ``ConfigError`` for one out of its range."""
         fprs, rates, folders = self.fprs, self.rates, self.folders
         if not fprs and not rates:
             fprs = DEFAULT_FPRS if folders.negatives or folders.near_negatives else ()
@@ -49,17 +49,17 @@ class CalibrationSettings:
         targets += [Target(RateKind.FA_PER_HOUR, value) for value in rates]
         if not targets:
             raise typer.BadParameter(
-                "give --negatives or --background, the recordings in which the model is to stay silent"
+                "give --negatives or --background, the recordings in which the model must stay silent"
             )
-        # Twice the same target is one point.
+        # The same target given twice is one point.
         return list({target.name: target for target in targets}.values())
 
 
 def calibrate_model(settings: CalibrationSettings) -> None:
-    """Choose the thresholds, print what was measured, and write points, report and figure.
+    """Choose the thresholds, print the measurements, and write points, report and figure.
 
-    Raises ``typer.BadParameter`` if no target follows from the options, ``ModelError`` and ``DataError`` for what cannot
-    be read, and ``CalibrationError`` if one target cannot be met; then nothing is written.
+    Raises ``typer.BadParameter`` if the options give no target, ``ModelError`` and ``DataError`` for files that cannot be
+    read, and ``CalibrationError`` if one target cannot be met; then nothing is written.
     """
     targets = settings.targets()
     model = read_model(settings.model)

@@ -1,4 +1,4 @@
-"""``wakeword evaluate``: how well models find their word, and what they take for it."""
+"""``wakeword evaluate``: how well models find their word, and what they mistake for it."""
 
 from pathlib import Path
 from typing import Annotated
@@ -20,7 +20,7 @@ from wakeword_tools.cli.options import (
 
 _SnrOption = Annotated[
     list[float] | None,
-    typer.Option("--snr", metavar="DB", help="Again with noise mixed into the clips, so far under the word."),
+    typer.Option("--snr", metavar="DB", help="Evaluate again with noise mixed in, DB below the word; repeatable."),
 ]
 _NoiseOption = Annotated[
     list[Path] | None, typer.Option("--noise", metavar="DIR", help="Recordings of noise for --snr; repeatable.")
@@ -31,7 +31,7 @@ _SaveErrorsOption = Annotated[
 ]
 _PointOption = Annotated[
     str | None,
-    typer.Option("--point", metavar="NAME", help="What counts as a mistake for --save-errors. Default: the model's."),
+    typer.Option("--point", metavar="NAME", help="Point whose mistakes --save-errors saves. Default: the model's."),
 ]
 
 
@@ -48,17 +48,17 @@ def evaluate(
     noise: _NoiseOption = None,
     save_errors: _SaveErrorsOption = None,
     point: _PointOption = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the noise and of the bootstrap.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the noise and of the bootstrap.")] = 0,
     plot: PlotOption = None,
     report: ReportOption = None,
 ) -> None:
     """Measure recall, false positives, false accepts an hour and delay on recordings.
 
     Several models of one word are compared on the same recordings: a difference is marked with * when its 95 %
-    interval (paired bootstrap) leaves out zero.
+    interval (paired bootstrap) excludes zero.
     """
     require("scipy", *(["matplotlib"] if plot else []))
-    # Here, as an installation without these packages has this command's help.
+    # Imported here, so that --help works without these packages.
     from wakeword_tools.cli.evaluation import EvaluationSettings, evaluate_models
     from wakeword_tools.cli.scoring import Folders
 

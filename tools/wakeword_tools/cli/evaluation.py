@@ -1,4 +1,4 @@
-"""The work of ``wakeword evaluate``: models and recordings -> tables, a report, a figure, and the mistakes as audio."""
+"""The work of ``wakeword evaluate``: models and recordings to tables, a report, a figure, and mistakes as audio."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from wakeword_tools.measure.scores import ScoreSet
 
 @dataclass(frozen=True)
 class EvaluationSettings:
-    """What is evaluated, on what, and what is written.
+    """The models, the recordings and the outputs of an evaluation.
 
     Raises ``ConfigError`` for a target out of its range, ``typer.BadParameter`` for options that need each other.
     """
@@ -35,16 +35,16 @@ class EvaluationSettings:
     models: Sequence[Path]
     folders: Folders
     fprs: Sequence[float]
-    """Empty: the usual ones."""
+    """Target false positive rates. Empty: ``DEFAULT_FPRS``."""
     rates: Sequence[float]
-    """False accepts an hour. Empty: the usual ones."""
+    """Target false accepts an hour. Empty: ``DEFAULT_FA_PER_HOUR``."""
     snrs: Sequence[float]
-    """dB at which noise is mixed into the clips."""
+    """Ratios of speech to noise in dB at which noise is mixed into the clips."""
     noise: Sequence[Path]
     save_errors: Path | None
     """A new folder for the worst mistakes."""
     point: str | None
-    """Name of the operating point that says what a mistake is; ``None``: the model's own."""
+    """Name of the operating point whose mistakes are saved; ``None``: the model's default."""
     seed: int
     plot: Path | None
     report: Path | None
@@ -61,20 +61,20 @@ class EvaluationSettings:
 
     @property
     def fpr_targets(self) -> Sequence[float]:
-        """False positive rates, as asked for or as usual."""
+        """False positive rates, as given or by default."""
         return self.fprs or DEFAULT_FPRS
 
     @property
     def rate_targets(self) -> Sequence[float]:
-        """False accepts an hour, as asked for or as usual."""
+        """False accepts an hour, as given or by default."""
         return self.rates or DEFAULT_FA_PER_HOUR
 
 
 def evaluate_models(settings: EvaluationSettings) -> None:
-    """Measure the models, print what was found, and write what is to be written.
+    """Measure the models, print the results, and write the report, the figure and the mistakes if requested.
 
-    Raises ``typer.BadParameter`` and ``ConfigError`` for models that cannot be evaluated together, before the work;
-    ``ModelError``, ``DataError`` and ``CalibrationError`` for what cannot be read or used.
+    Raises ``typer.BadParameter`` and ``ConfigError`` for models that cannot be evaluated together, before any work;
+    ``ModelError``, ``DataError`` and ``CalibrationError`` for files that cannot be read or used.
     """
     models = _load(settings.keywords, settings.models)
     if settings.save_errors is not None:
@@ -98,7 +98,7 @@ def evaluate_models(settings: EvaluationSettings) -> None:
 
 
 def _load(keywords: Sequence[str], paths: Sequence[Path]) -> dict[str, Model]:
-    """The models, each by a label of its own."""
+    """The models, each with a unique label."""
     models = {name: load_model(name) for name in keywords}
     stems = [path.stem for path in paths]
     for path in paths:
@@ -106,14 +106,14 @@ def _load(keywords: Sequence[str], paths: Sequence[Path]) -> dict[str, Model]:
         models[path.stem if is_unique else str(path)] = read_model(path)
     words = {model.card.phrase.casefold() for model in models.values()}
     if len(words) > 1:
-        raise ConfigError(f"expected models of one word, to be compared on the same recordings, got {sorted(words)}")
+        raise ConfigError(f"expected models of one word, to compare on the same recordings, got {sorted(words)}")
     return models
 
 
 def _check_mistakes_can_be_saved(folder: Path, models: Mapping[str, Model], point: str | None) -> None:
-    """Before the work, not after it."""
+    """Raise the errors of saving before the work starts."""
     if len(models) > 1:
-        raise typer.BadParameter("--save-errors is for one model; give one")
+        raise typer.BadParameter("--save-errors works with one model only; give one")
     require_absent(folder)
     next(iter(models.values())).card.point(point)
 
@@ -135,7 +135,7 @@ def _warn_of_seen_recordings(models: Mapping[str, Model], scored: Scored) -> Non
         if seen:
             note(
                 f"warning: the thresholds of {', '.join(seen)} of {label} were chosen on exactly these recordings; "
-                "what they give here is too good, so evaluate them on others"
+                "the results here are too good, so evaluate on other recordings"
             )
 
 

@@ -1,4 +1,4 @@
-"""Options that ``calibrate`` and ``evaluate`` share, and the packages that they need. Imports nothing heavy."""
+"""Options that ``calibrate`` and ``evaluate`` share, and a check for the packages they need. Imports nothing heavy."""
 
 import importlib.util
 from pathlib import Path
@@ -31,7 +31,7 @@ ReportOption = Annotated[Path | None, typer.Option("--report", metavar="FILE.jso
 
 
 def require(*packages: str) -> None:
-    """``ConfigError`` if packages that are no part of the runtime are missing."""
+    """Raise ``ConfigError`` if packages that are not part of the runtime are missing."""
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
         raise ConfigError(f"this command needs {', '.join(missing)}; install them: pip install 'wakeword[train]'")

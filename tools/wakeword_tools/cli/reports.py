@@ -1,4 +1,4 @@
-"""The reports of ``wakeword evaluate``: of each model without and with noise, and of their differences."""
+"""The reports of ``wakeword evaluate``: each model without and with noise, and the differences between models."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ class NoiseSettings:
     """Noise that is mixed into clips."""
 
     ratios: Sequence[float]
-    """Of speech to noise, dB."""
+    """Ratios of speech to noise, dB."""
     paths: Sequence[Path]
     """Recordings, or folders of them."""
     seed: int
@@ -54,11 +54,11 @@ def reports_on(
     fprs: Sequence[float],
     rates: Sequence[float],
 ) -> dict[str, Report]:
-    """The report of each model by its label; ``noisy`` are the same clips with noise, by the ratio."""
+    """Label -> report of each model; ``noisy`` holds the same clips with noise, by ratio of speech to noise in dB."""
     reports = {}
     for index, (label, model) in enumerate(models.items()):
         clean = scored.sets[index]
-        # Background is scored as it is, once.
+        # Background is scored once, without added noise.
         sets = {
             ratio: dataclasses.replace(some.sets[index], streams=clean.streams, hours=clean.hours)
             for ratio, some in noisy.items()
@@ -89,13 +89,13 @@ def _with_latency(report: Report, model: Model, scored: Scored) -> Report:
 def differences_to_first(
     sets: Mapping[str, ScoreSet], *, fprs: Sequence[float], rates: Sequence[float], seed: int
 ) -> dict[str, list[Difference]]:
-    """Each further model, by its label, against the first."""
+    """Label -> differences of each further model to the first."""
     (_, first), *others = sets.items()
     return {label: compare(first, second, fprs=fprs, rates=rates, seed=seed) for label, second in others}
 
 
 def report_json(reports: Mapping[str, Report], differences: Mapping[str, Sequence[Difference]]) -> dict[str, object]:
-    """One report as it is, several in a list with their differences."""
+    """A single report unchanged, several in a list with their differences."""
     contents = [{"model": label, **report.to_json()} for label, report in reports.items()]
     if len(contents) == 1:
         return contents[0]

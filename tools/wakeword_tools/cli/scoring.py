@@ -1,4 +1,4 @@
-"""What ``calibrate`` and ``evaluate`` do alike: find recordings, score them with progress on stderr, write a report."""
+"""The part that ``calibrate`` and ``evaluate`` share: find recordings, and score them with progress on stderr."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from wakeword_tools.measure.recordings import Change, Files, Scored, find_files,
 
 @dataclass(frozen=True)
 class Folders:
-    """Recordings, or folders of them, by what they are to the keyword."""
+    """Recordings, or folders of them, by kind."""
 
     positives: Sequence[Path]
     negatives: Sequence[Path]

@@ -1,4 +1,4 @@
-"""The voices that ``wakeword synth`` was asked for."""
+"""The voices that the options of ``wakeword synth`` select."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ from wakeword_tools.kinds import Split
 
 @dataclass(frozen=True)
 class EngineSettings:
-    """What speaks."""
+    """The engines that speak."""
 
     engines: Sequence[str]
-    """Empty: espeak-ng, if there is no ``command`` either."""
+    """Names as for ``--engine``. Empty: espeak-ng, unless there is a ``command``."""
     command: str | None
-    """Any engine, by its command line."""
+    """Command line of any other engine."""
     command_voices: Sequence[str]
 
     @property
     def is_espeak(self) -> bool:
-        """Whether nothing speaks but the embedded engine."""
+        """Whether only the embedded engine speaks."""
         return not self.engines and not self.command
 
 
@@ -33,8 +33,8 @@ def voices_of(settings: EngineSettings, splits: Sequence[Split]) -> dict[Split, 
     """The voices of each split. Raises ``SynthesisError`` if one has none."""
     if settings.command and len(splits) > 1:
         raise SynthesisError(
-            "expected one split, for --voices all needs to know who speaks in which split, which a bare command does not "
-            "say; name one split, or describe the command in a file: --engine command:FILE.toml"
+            "expected one split: --voices all needs to know who speaks in which split, which a command line does not "
+            "define; name one split, or describe the command in a file: --engine command:FILE.toml"
         )
     return {split: _voices_of(settings, split) for split in splits}
 
@@ -43,10 +43,10 @@ def _voices_of(settings: EngineSettings, split: Split) -> list[Voice]:
     named = [ESPEAK] if settings.is_espeak else settings.engines
     found = english_voices(split, engines=named)
     if settings.command:
-        # Who speaks is the user's to know: the voices of a command line are of the split that is asked for.
+        # Only the user knows who speaks: the voices of a command line belong to the requested split.
         found += command_voices(settings.command, settings.command_voices or ("default",), split=split)
     elif settings.command_voices:
         raise typer.BadParameter("--engine-voice needs --engine-command")
     if not found:
-        raise SynthesisError(f"expected voices of the split {split}, but {', '.join(named)} has none of them")
+        raise SynthesisError(f"expected voices of the split {split}, but {', '.join(named)} has none")
     return found

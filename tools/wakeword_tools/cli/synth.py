@@ -9,7 +9,7 @@ import typer
 from wakeword_tools.kinds import Split
 
 _SHARES = {Split.TRAIN: 0.7, Split.VALIDATION: 0.15, Split.TEST: 0.15}
-"""Of the clips and of the different texts, where voices of all splits speak."""
+"""Shares of the clips and of the distinct texts, where voices of all splits speak."""
 
 
 class _Voices(StrEnum):
@@ -20,7 +20,7 @@ class _Voices(StrEnum):
 
     @property
     def shares(self) -> dict[Split, float]:
-        """The splits whose voices speak, and the share of the clips of each."""
+        """The splits whose voices speak, and each one's share of the clips."""
         return {split: share for split, share in _SHARES.items() if self in (split, _Voices.ALL)}
 
 
@@ -30,27 +30,29 @@ _OutOption = Annotated[
 _NearNegativesOption = Annotated[
     bool, typer.Option("--near-negatives/--positives", help="Texts that sound like the keyword, or the keyword.")
 ]
-_CountOption = Annotated[int, typer.Option("--count", metavar="N", min=1, help="How many clips.")]
+_CountOption = Annotated[int, typer.Option("--count", metavar="N", min=1, help="Number of clips.")]
 _SeedOption = Annotated[int, typer.Option("--seed", metavar="N", help="The same seed makes the same clips.")]
 _VoicesOption = Annotated[
     _Voices,
     typer.Option(
         "--voices",
-        help="Who speaks, and which texts; evaluation sets want test: never trained on. all: 70, 15 and 15 %.",
+        help="Split of voices and texts; use test, never trained on, to evaluate. all: 70, 15 and 15 %.",
     ),
 ]
 _DistinctOption = Annotated[
-    int, typer.Option("--distinct", metavar="N", min=1, help="How many different near negatives.")
+    int, typer.Option("--distinct", metavar="N", min=1, help="Number of distinct near negatives.")
 ]
 _MassOption = Annotated[
     str | None,
-    typer.Option("--mass", metavar="D:SHARE,...", help="Near negatives at each distance. Default: 1:0.4,2:0.4,3:0.2."),
+    typer.Option(
+        "--mass", metavar="D:SHARE,...", help="Share of the texts at each distance. Default: 1:0.4,2:0.4,3:0.2."
+    ),
 ]
 _TextsOption = Annotated[
-    Path | None, typer.Option("--texts", metavar="FILE", help="Your own near negatives in their place, one a line.")
+    Path | None, typer.Option("--texts", metavar="FILE", help="Your own near negatives instead, one a line.")
 ]
 _AnySideOption = Annotated[
-    bool, typer.Option("--any-side", help="Speak your texts even if training, or the test, may hear them too.")
+    bool, typer.Option("--any-side", help="Speak your texts even if they belong to another split.")
 ]
 _EngineOption = Annotated[
     list[str] | None,
@@ -69,7 +71,7 @@ _EngineVoiceOption = Annotated[
 ]
 _CarrierOption = Annotated[
     list[str] | None,
-    typer.Option("--carrier", metavar="TEXT", help="What to say around it: 'so {} it is'; repeatable."),
+    typer.Option("--carrier", metavar="TEXT", help="Words around the text: 'so {} it is'; repeatable."),
 ]
 
 
@@ -92,8 +94,8 @@ def synth(
 ) -> None:
     """Synthesise a keyword, or texts that sound like it, in many voices."""
     if texts is not None and not near_negatives:
-        raise typer.BadParameter("--texts needs --near-negatives; positives say the keyword")
-    # Here, as help need not wait for what speaks.
+        raise typer.BadParameter("--texts needs --near-negatives; positives are the keyword itself")
+    # Imported here, so that --help does not wait for the engines.
     from wakeword_tools.cli.speakers import EngineSettings
     from wakeword_tools.cli.synthesis import SetSettings, synthesise_set
     from wakeword_tools.cli.texts import TextSettings

@@ -1,4 +1,4 @@
-"""The work of ``wakeword synth``: texts and voices -> a folder of clips, or a list of the texts."""
+"""The work of ``wakeword synth``: texts and voices to a folder of clips, or a list of the texts."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from wakeword_tools.kinds import Split
 from wakeword_tools.texts.phonemes import pronunciations
 
 _MAX_PAUSE = 0.3
-"""Seconds between the words of a clip."""
+"""Longest pause before and after the speech of a clip, in seconds."""
 _CLIPS_WORTH_A_PROCESS = 500
 
 Distances = dict[Split, dict[str, float]]
@@ -27,27 +27,27 @@ Distances = dict[Split, dict[str, float]]
 
 @dataclass(frozen=True)
 class SetSettings:
-    """The set that is made, or only listed."""
+    """The set to make, or only to list."""
 
     keyword: str
     out: Path | None
     """A new folder; ``None`` if the texts are only listed."""
     shares: Mapping[Split, float]
-    """Of the clips, by the split whose voices speak them."""
+    """Split of the voices -> share of the clips."""
     count: int
-    """Clips."""
+    """Number of clips."""
     seed: int
     carriers: Sequence[str] | None
-    """What is said around each text, ``so {} it is``."""
+    """Words around each text, ``so {} it is``."""
     lists: bool
     """Print the texts, and make no clips."""
 
 
 def synthesise_set(settings: SetSettings, texts: TextSettings | None, engines: EngineSettings) -> None:
-    """Speak near negatives, or the keyword if ``texts`` is ``None``, and print the new folder; or print the texts.
+    """Speak near negatives, or the keyword if ``texts`` is ``None``, and print the new folder; or only print the texts.
 
-    Raises ``typer.BadParameter`` and ``ConfigError`` for options that exclude each other and a folder that is there, and
-    ``SynthesisError`` for what cannot be spoken, before anything is written.
+    Raises ``typer.BadParameter`` and ``ConfigError`` for options that exclude each other and a folder that exists, and
+    ``SynthesisError`` for texts that cannot be spoken, before anything is written.
     """
     keyword = settings.keyword
     if not keyword.strip():
@@ -58,7 +58,7 @@ def synthesise_set(settings: SetSettings, texts: TextSettings | None, engines: E
         require_absent(settings.out)
     voices = voices_of(engines, list(settings.shares))
     if engines.is_espeak:
-        # The embedded engine makes some sound of any text; another may speak another language.
+        # The embedded engine makes some sound for any text; other engines may speak another language.
         pronunciations(keyword)
     distances: Distances = {split: {keyword: 0.0} for split in voices}
     if texts is not None:

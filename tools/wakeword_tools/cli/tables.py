@@ -1,4 +1,4 @@
-"""Tables of what calibration and evaluation found."""
+"""Tables with the results of calibration and evaluation."""
 
 from collections.abc import Mapping, Sequence
 
@@ -27,12 +27,12 @@ def interval(value: float, low: float, high: float, *, form: str = ".1%") -> str
 
 
 def threshold(value: float) -> str:
-    """With so many digits that thresholds near 1 differ."""
+    """A threshold with enough digits to distinguish thresholds near 1."""
     return f"{value:.6g}"
 
 
 def points_table(points: Sequence[OperatingPoint], default: str | None) -> Table:
-    """What was measured at each operating point, for ``calibrate``."""
+    """The measurements at each operating point, for ``calibrate``."""
     made = table(
         "operating points, with 95 % intervals",
         "point",
@@ -57,7 +57,7 @@ def points_table(points: Sequence[OperatingPoint], default: str | None) -> Table
 
 
 def report_table(reports: Mapping[str, Report], differences: Mapping[str, Sequence[Difference]]) -> Table:
-    """One row for each figure, one column for each model, and its difference to the first model."""
+    """One row for each figure; one column for each model, and one for its difference to the first model."""
     columns: list[str] = []
     for label in reports:
         columns += [label, f"{label} - first"] if label in differences else [label]
@@ -99,7 +99,7 @@ def _difference(name: str, differences: Sequence[Difference]) -> str:
 
 
 def operating_table(label: str, report: Report) -> Table:
-    """What the operating points in a model's card do on these recordings."""
+    """Results of the operating points in a model's card on these recordings."""
     made = table(
         f"{label}: operating points as they are in the model",
         "point",

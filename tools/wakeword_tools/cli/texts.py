@@ -1,4 +1,4 @@
-"""The near negatives that ``wakeword synth`` was asked for: generated, or the user's own."""
+"""The near negatives for ``wakeword synth``: generated, or the user's own."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,16 +26,16 @@ class TextSettings:
     """Which near negatives are spoken."""
 
     distinct: int
-    """How many are generated."""
+    """Number of generated texts."""
     mass: str | None
-    """Shares of the distances, ``1:0.4,2:0.4,3:0.2``; ``None``: the usual ones."""
+    """Shares of the distances, ``1:0.4,2:0.4,3:0.2``; ``None``: ``DEFAULT_MASS``."""
     path: Path | None
-    """A list of the user's own in their place."""
+    """The user's own list instead."""
     any_split: bool
-    """That list is for every split, whatever its texts are for."""
+    """Use that list for every split, whatever the splits of its texts."""
 
     def distance_shares(self) -> Mapping[int, float]:
-        """``mass`` as numbers. Raises ``typer.BadParameter`` if it is something else."""
+        """``mass`` as numbers. Raises ``typer.BadParameter`` if it has another form."""
         if self.mass is None:
             return DEFAULT_MASS
         try:
@@ -48,7 +48,7 @@ class TextSettings:
 def near_negatives(
     keyword: str, settings: TextSettings, shares: Mapping[Split, float], voices: Mapping[Split, Sequence[Voice]]
 ) -> Texts:
-    """The near negatives of each split that ``shares`` names."""
+    """The near negatives of each split in ``shares``."""
     if settings.path is not None:
         return _own(keyword, settings.path, list(shares), any_split=settings.any_split)
     mass = settings.distance_shares()
@@ -61,7 +61,7 @@ def near_negatives(
 
 
 def _own(keyword: str, path: Path, splits: Sequence[Split], *, any_split: bool) -> Texts:
-    """The user's texts for each split: never what training hears where the test is made, and the other way round."""
+    """The user's texts of each split: a text of the training split never goes into the test split, or the reverse."""
     texts = listed(keyword, read_texts(path))
     if any_split:
         return {split: texts for split in splits if texts}
@@ -71,15 +71,15 @@ def _own(keyword: str, path: Path, splits: Sequence[Split], *, any_split: bool) 
         some = ", ".join(f"{text.text!r} ({text.split})" for text in others[:5])
         raise SynthesisError(
             f"{path}: {len(others)} of {len(texts)} texts are not for {', '.join(splits)}: {some}; take them out, or "
-            "speak them with --any-side if nothing else will hear them"
+            "speak them with --any-side if no other set will use them"
         )
     for split in (split for split, own in by_split.items() if not own):
-        note(f"{path}: none of its texts is for {split}")
+        note(f"{path}: no text is for {split}")
     return {split: own for split, own in by_split.items() if own}
 
 
 def numbers_of(option: str, count: int, shares: Mapping[Split, float]) -> dict[Split, int]:
-    """How many of ``count`` each split has; one that has none is left out, and reported as an effect of ``option``."""
+    """The share of ``count`` for each split; a split that gets none is left out, with a note that names ``option``."""
     whole = sum(shares.values())
     ends = [round(count * sum(list(shares.values())[:index]) / whole) for index in range(len(shares) + 1)]
     numbers = {}
@@ -87,12 +87,12 @@ def numbers_of(option: str, count: int, shares: Mapping[Split, float]) -> dict[S
         if end > start:
             numbers[split] = end - start
         else:
-            note(f"{option} {count} leaves nothing for {split}; give more for a set of every side")
+            note(f"{option} {count} leaves nothing for {split}; give more for a set of every split")
     return numbers
 
 
 def print_texts(texts: Texts) -> None:
-    """A line for each text and, on the same stream behind ``#``, how many there are at each distance."""
+    """Print a line for each text and, after ``#``, the number of texts at each distance."""
     chosen = list(dict.fromkeys(candidate for own in texts.values() for candidate in own))
     for candidate in chosen:
         print(f"{candidate.text:<28} # {candidate.distance:.2f}  {candidate.origin:<11} {' '.join(candidate.phones)}")

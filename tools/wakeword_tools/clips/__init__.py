@@ -1,1 +1,1 @@
-"""Sets of synthesised clips: who says what and how, and the audio."""
+"""Sets of synthesised clips: their recipes, audio and manifests."""

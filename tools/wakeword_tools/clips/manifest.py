@@ -25,23 +25,23 @@ class Row:
     place: str
     """The manifest and the line, for messages."""
     file: str
-    """Of the clip, from the folder of the manifest; or an absolute path."""
+    """Path of the clip, relative to the folder of the manifest, or absolute."""
     text: str
     source: str
-    """Who speaks: a human, or the source of a voice."""
+    """The speaker: a human, or the source of a voice."""
     split: Split
     synthetic: bool
     content: Mapping[str, Any]
-    """All that the line holds."""
+    """All fields of the line."""
 
 
 def recorded_row(file: Path, text: str, source: str, split: Split) -> dict[str, object]:
-    """The row of a recording that stays where it is."""
+    """The row of a recording that is not copied."""
     return {"file": str(file.resolve()), "text": text, "source": source, "split": split, "synthetic": False}
 
 
 def recipe_row(recipe: Recipe, file: str, *, seed: int) -> dict[str, object]:
-    """The row of a synthesised clip, from which ``recipe_of`` gives the recipe back."""
+    """The row of a synthesised clip; ``recipe_of`` restores the recipe from it."""
     return {
         "file": file,
         "text": recipe.text,
@@ -63,13 +63,13 @@ def recipe_row(recipe: Recipe, file: str, *, seed: int) -> dict[str, object]:
 
 
 def write_manifest(folder: Path, rows: Iterable[Mapping[str, object]]) -> None:
-    """Write a folder's manifest, atomically; the folder is made where there is none."""
+    """Write a folder's manifest, atomically; a missing folder is created."""
     with replacing(folder / MANIFEST) as temporary:
         temporary.write_text("".join(f"{_line(row)}\n" for row in rows), encoding="utf-8")
 
 
 def read_manifest(path: Path | str) -> list[Row]:
-    """The rows of a manifest. ``DataError``, naming the line, if it cannot be read or is none."""
+    """The rows of a manifest. ``DataError``, naming the line, if it cannot be read or is not a manifest."""
     try:
         lines = Path(path).read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
@@ -78,7 +78,7 @@ def read_manifest(path: Path | str) -> list[Row]:
 
 
 def recipe_of(row: Row) -> Recipe:
-    """How a clip was synthesised. ``DataError`` if its row does not say it or names an unknown voice."""
+    """The recipe of a clip. ``DataError`` if its row does not hold one or names an unknown voice."""
     content = row.content
     try:
         return Recipe(
@@ -99,7 +99,7 @@ def _line(row: Mapping[str, object]) -> str:
     try:
         line.encode()
     except UnicodeEncodeError:
-        # A file's name may hold bytes that are no text; escaped, they are kept.
+        # A file name can hold bytes that are not text; escaping keeps them.
         return json.dumps(row)
     return line
 
@@ -107,7 +107,7 @@ def _line(row: Mapping[str, object]) -> str:
 def _row(line: str, place: str) -> Row:
     try:
         content = json.loads(line)
-        # "group" is what the split was called in older manifests.
+        # Older manifests call the split "group".
         split = Split(content["split"] if "split" in content else content["group"])
         synthetic = bool(content.get("synthetic", True))
         return Row(place, content["file"], content["text"], content["source"], split, synthetic, content)
@@ -116,7 +116,7 @@ def _row(line: str, place: str) -> Row:
 
 
 def _voice(row: Row) -> Voice:
-    """A voice by its name where that says all, any other as the row describes it."""
+    """The voice with this name if its engine has named voices, otherwise the voice that the row describes."""
     content = row.content
     if "locator" not in content or engine_named(content["engine"]).named_voices():
         return voice_named(content["voice"])

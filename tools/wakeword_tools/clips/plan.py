@@ -1,4 +1,4 @@
-"""What decides the samples of a clip, drawn from a seed, and the clip itself."""
+"""Recipes of clips, drawn from a seed, and the rendering of a recipe."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -9,14 +9,14 @@ import soxr
 
 from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import SynthesisError
-from wakeword.features import Array
+from wakeword.types import Array
 from wakeword_tools.engines.espeak import ESPEAK
 from wakeword_tools.engines.registry import engine_of, takes_phonemes
 from wakeword_tools.engines.synthesizer import Prosody
 from wakeword_tools.engines.voices import Voice
 
 MOODS = ("{}", "{}", "{}!", "{}?", "{}.")
-"""Said flat, with emphasis, as a question and as the end of a sentence."""
+"""Neutral (twice as often), with emphasis, as a question and as the end of a sentence."""
 
 _LEVEL, _MAX_PEAK = 0.07, 0.95
 _STEP = SAMPLE_RATE // 100
@@ -25,7 +25,7 @@ _FORMANTS = (0.9, 1.12)
 
 @dataclass(frozen=True)
 class Recipe:
-    """All that decides the samples of a clip."""
+    """Everything that determines the samples of a clip."""
 
     text: str
     voice: Voice
@@ -34,9 +34,9 @@ class Recipe:
     """Seconds of silence before the speech."""
     pause_after: float = 0.0
     formants: float = 1.0
-    """Factor on the formants, and on the pitch with them: a smaller or larger speaker at the same rate."""
+    """Factor on the formants and the pitch: a smaller or larger speaker at the same rate."""
     carrier: str = "{}"
-    """What is said, with ``{}`` for the text."""
+    """The spoken phrase, with ``{}`` for the text."""
 
     def __post_init__(self) -> None:
         if not 0.7 <= self.formants <= 1.4 or self.carrier.count("{}") != 1:
@@ -60,14 +60,14 @@ def plan(
     max_pause: float = 0.0,
     carriers: Sequence[str] | None = None,
 ) -> list[Recipe]:
-    """``count`` recipes in which every text comes equally often (to one), and so does every source of voices.
+    """``count`` recipes in which every text, and every source of voices, comes equally often (within one).
 
     Rate, pitch, pitch range, formants, one of the ``carriers`` (phrases with ``{}`` for the text; ``MOODS`` by default)
-    and pauses (up to ``max_pause`` seconds on either side) are drawn from ``seed``. Phonemes are given to voices that
-    take them. Raises ``SynthesisError`` on no or empty texts, no voices or a ``count`` below 1.
+    and pauses (up to ``max_pause`` seconds at either end) are drawn from ``seed``. Phonemes go to voices that take
+    them. Raises ``SynthesisError`` for no or empty texts, no voices or a ``count`` below 1.
     """
     if not texts or not all(text.strip() for text in texts):
-        raise SynthesisError(f"expected at least one text and none of them empty, got {list(texts)[:5]}")
+        raise SynthesisError(f"expected at least one text, none of them empty, got {list(texts)[:5]}")
     if not voices or count < 1:
         raise SynthesisError(f"expected at least one voice and a count of 1 or more, got {len(voices)} and {count}")
     random = np.random.default_rng(seed)
@@ -83,7 +83,7 @@ def plan(
                 raise SynthesisError(f"expected a voice of {ESPEAK} to speak the phonemes {text!r}; add that engine")
             source = able[int(random.integers(len(able)))]
         own = [voice for voice in by_source[source] if "[[" not in text or takes_phonemes(voice)]
-        # Rounded, so that a manifest holds the very numbers.
+        # Rounded, so that a manifest holds exactly these numbers.
         rate, pitch, pitch_range, formants, before, after = (
             round(float(value), 3)
             for value in random.uniform(
@@ -103,16 +103,16 @@ def _shuffled_rounds(items: Sequence[str], count: int, random: np.random.Generat
 
 
 def render(recipe: Recipe) -> Utterance:
-    """Speak a recipe: trimmed, brought to -23 dB of full scale without clipping, pauses added.
+    """Speak a recipe: trimmed, scaled to -23 dBFS without clipping, pauses added.
 
-    Raises ``SynthesisError`` as ``Synthesizer.speak`` does. Always the same samples for the same recipe.
+    Raises ``SynthesisError`` as ``Synthesizer.speak`` does. The same recipe always gives the same samples.
     """
-    # Played faster by the factor, everything lies higher by it; spoken slower before, it takes as long as it should.
+    # Playing faster by the factor raises all frequencies by it; speaking slower before keeps the duration.
     rate = min(2.0, max(0.5, recipe.prosody.rate / recipe.formants))
-    said = recipe.carrier.replace("{}", recipe.text)
-    spoken = engine_of(recipe.voice).speak(said, recipe.voice, dataclasses.replace(recipe.prosody, rate=rate))
+    phrase = recipe.carrier.replace("{}", recipe.text)
+    spoken = engine_of(recipe.voice).speak(phrase, recipe.voice, dataclasses.replace(recipe.prosody, rate=rate))
     if not spoken.any():
-        raise SynthesisError(f"{recipe.voice.name} made no sound of {said!r}; write it as it is spoken")
+        raise SynthesisError(f"{recipe.voice.name} made no sound for {phrase!r}; write it as it is spoken")
     if recipe.formants != 1:
         spoken = soxr.resample(spoken, SAMPLE_RATE * recipe.formants, SAMPLE_RATE)
     speech = level(trim(spoken))
@@ -121,13 +121,13 @@ def render(recipe: Recipe) -> Utterance:
 
 
 def level(samples: Array) -> Array:
-    """``(samples,)``, not all zero, brought to -23 dB of full scale (root mean square), or less where a peak forbids."""
+    """``(samples,)``, not all zero, scaled to -23 dBFS (root mean square), or less where a peak would clip."""
     gain = min(_LEVEL / float(np.sqrt(np.square(samples).mean())), _MAX_PEAK / float(np.abs(samples).max()))
     return samples * np.float32(gain)
 
 
 def trim(samples: Array) -> Array:
-    """``(samples,)`` without the silence at its ends: 10 ms blocks 45 dB under the loudest, except one at each end."""
+    """``(samples,)`` without silence at the ends: 10 ms blocks 45 dB below the loudest; one is kept at each end."""
     steps = samples[: len(samples) - len(samples) % _STEP].reshape(-1, _STEP)
     energy = np.square(steps).mean(axis=1)
     loud = np.flatnonzero(energy > energy.max(initial=0.0) * 10**-4.5)

@@ -1,4 +1,4 @@
-"""Sets of spoken clips: who says what and how, drawn from a seed, and written complete or not at all."""
+"""Sets of spoken clips, drawn from a seed, and written complete or not at all."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Part:
-    """Clips of a set: ``count`` in which each of the texts is said by some of the voices."""
+    """Part of a set: ``count`` clips of the texts in the voices."""
 
     texts: Sequence[str]
     voices: Sequence[Voice]
@@ -39,10 +39,10 @@ class Part:
 def clips(
     texts: Sequence[str], voices: Sequence[Voice], *, count: int, seed: int, max_pause: float = 0.0, jobs: int = 1
 ) -> Iterator[Utterance]:
-    """``plan`` spoken, in memory and in order. The same for every number of ``jobs``.
+    """The utterances of ``plan``, in memory and in order. The same for every number of ``jobs``.
 
     More than one job starts processes by spawning: a script needs the usual ``if __name__ == "__main__"``.
-    Raises ``SynthesisError`` at the first recipe that cannot be spoken.
+    Raises ``SynthesisError`` for the first recipe that cannot be spoken.
     """
     recipes = plan(texts, voices, count=count, seed=seed, max_pause=max_pause)
     for spoken in map(render, recipes) if jobs <= 1 else isolated(render, recipes, jobs=jobs):
@@ -67,10 +67,11 @@ def synthesize(
 ) -> Path:
     """Write ``count`` clips (16 kHz mono 16-bit FLAC) and a ``manifest.jsonl`` into the new folder ``out_dir``.
 
-    The folder appears when it is complete; ``progress`` is called with the clips done so far. ``distances`` of texts
-    from the keyword go into the manifest. With ``skipped``, engines run in processes of their own and a recipe on which
-    one fails, crashes or hangs is given to it and left out; without, the first such recipe raises ``SynthesisError``,
-    as do recipes that all fail, a full disk, and whatever ``plan`` refuses. ``ConfigError`` for a folder that is there.
+    The folder appears when it is complete; ``progress`` is called with the number of clips done so far. ``distances`` of
+    texts from the keyword go into the manifest. With ``skipped``, engines run in separate processes, and a recipe on
+    which one fails, crashes or hangs is passed to ``skipped`` and left out; without it, the first such recipe raises
+    ``SynthesisError``, as do recipes that all fail, a full disk, and arguments that ``plan`` refuses. Raises
+    ``ConfigError`` if the folder exists.
     """
     return synthesize_parts(
         [Part(texts, voices, count)],
@@ -119,12 +120,12 @@ def rebuild(
 ) -> Path:
     """Make the set of a manifest again in the new folder ``out_dir``: the same files, bit for bit.
 
-    That needs the same engines in the same versions. Raises what ``synthesize`` does, and ``DataError`` if the manifest
-    cannot be read.
+    This needs the same engines in the same versions. Raises the errors of ``synthesize``, and ``DataError`` if the
+    manifest cannot be read.
     """
     rows = read_manifest(manifest)
     if not rows or any(Path(row.file).name != row.file for row in rows):
-        raise DataError(f"{manifest}: expected rows with the names of files, found none or paths elsewhere")
+        raise DataError(f"{manifest}: expected rows with file names, found none or paths elsewhere")
     return _make_set(
         [(recipe_of(row), row.content) for row in rows], Path(out_dir), jobs=jobs, progress=progress, skipped=None
     )
@@ -138,9 +139,9 @@ def _make_set(
     progress: Callable[[int], None] | None,
     skipped: Callable[[Recipe, SynthesisError], None] | None,
 ) -> Path:
-    """A folder with the file of each row and the rows that have one."""
+    """Make the folder with the clips, and the manifest with the rows whose clips could be spoken."""
     for voice in {recipe.voice.engine: recipe.voice for recipe, _ in items}.values():
-        engine_of(voice)  # before any work: an engine that is not installed is an error
+        engine_of(voice)  # raises before any work if an engine is not installed
     try:
         with new_folder(target) as folder:
             files = [(recipe, folder / str(row["file"])) for recipe, row in items]
@@ -171,7 +172,7 @@ def _write(item: tuple[Recipe, Path]) -> None:
 
 
 def _phonemes(text: str) -> str:
-    """For the manifest; empty where English has none, which a voice of another language need not mind."""
+    """Phonemes for the manifest; empty where English has none, as a voice of another language can still speak it."""
     try:
         return " ".join(pronunciations(text)[0])
     except SynthesisError:

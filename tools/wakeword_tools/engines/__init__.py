@@ -1,1 +1,1 @@
-"""Text-to-speech engines, one file for each, behind one protocol and one registry."""
+"""Text-to-speech engines, one module each, with a common protocol and a registry."""

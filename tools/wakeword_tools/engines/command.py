@@ -3,14 +3,14 @@
     command = "mytts --voice {voice} --rate {rate} --out {wav} {text}"
     licence = "what applies to the audio"
     [[voices]]
-    name = "jenny"              # what {voice} becomes
+    name = "jenny"              # replaces {voice}
     accent = "en-US"
-    source = "jenny"            # the human behind it, if several voices are one person's
-    split = "test"              # or train, or validation; by a hash of the source if it does not say
+    source = "jenny"            # the speaker, if several voices are of one person
+    split = "test"              # or train, or validation; by default chosen by a hash of the source
 
-Only ``command`` is required. ``{rate}`` and ``{pitch}`` are factors about 1. Without ``{text}`` the text comes on
-standard input. No shell is involved, and ``{text}`` is a word of its own, so no text is run unless the program itself
-runs what it is given; a text that begins with ``-`` is refused there, as programs take it for an option.
+Only ``command`` is required. ``{rate}`` and ``{pitch}`` are factors around 1. Without ``{text}`` the text comes on
+standard input. No shell is involved, and ``{text}`` is a separate word, so a text is never executed unless the program
+executes its arguments; a text that begins with ``-`` is refused there, as programs take it for an option.
 """
 
 import shlex
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from wakeword.errors import SynthesisError
-from wakeword.features import Array
+from wakeword.types import Array
 from wakeword_tools.engines.programs import run_program, spoken_to_file
 from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words
 from wakeword_tools.engines.voices import Voice, split_of_source
@@ -36,11 +36,11 @@ class CommandSynthesizer:
     engine = COMMAND
 
     def voices(self) -> list[Voice]:
-        """None of its own: see ``command_voices``."""
+        """Always empty: see ``command_voices``."""
         return []
 
     def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
-        """See ``Synthesizer.speak``. The same samples again only if the command makes them so."""
+        """See ``Synthesizer.speak``. The samples are the same each time only if the command is deterministic."""
         require_plain_words(text, self.engine)
         if voice.engine != self.engine:
             raise SynthesisError(f"expected a voice of {self.engine}, got {voice.name!r}")
@@ -69,7 +69,7 @@ def _words(command: str) -> list[str]:
         raise SynthesisError(f"expected a command with {{wav}}, the file for it to write, got {command!r}")
     if any("{text}" in word and word != "{text}" for word in words):
         raise SynthesisError(
-            f"expected a command with {{text}} as a word of its own, got {command!r}; put a space before it, "
+            f"expected a command with {{text}} as a separate word, got {command!r}; put a space before it, "
             "or leave it out to give the text on standard input"
         )
     return words
@@ -86,7 +86,7 @@ def _program(command: str) -> str:
 
 
 def _filled(word: str, values: dict[str, str]) -> str:
-    """The word with its ``{names}`` replaced, once: braces in a text stay as they are."""
+    """The word with its ``{names}`` replaced, once: braces in a text are not replaced."""
     for name, value in values.items():
         before, found, after = word.partition(f"{{{name}}}")
         if found:
@@ -95,13 +95,13 @@ def _filled(word: str, values: dict[str, str]) -> str:
 
 
 def command_voices(command: str, names: Sequence[str] = ("default",), *, split: Split | None = None) -> list[Voice]:
-    """Voices of a command line. ``SynthesisError`` if it has no ``{wav}`` or no such program is there."""
+    """Voices of a command line. ``SynthesisError`` if it has no ``{wav}`` or its program does not exist."""
     program = _program(command)
     return [_voice(program, command, {"name": name}, "unknown", split) for name in names]
 
 
 def read_command_voices(path: Path | str, split: Split | None = None) -> list[Voice]:
-    """Voices of a TOML file as above. ``SynthesisError`` for anything that it should not hold."""
+    """Voices of a TOML file as above. ``SynthesisError`` if the file is not valid."""
     try:
         settings = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         command, licence = settings["command"], str(settings.get("licence", "unknown"))
@@ -109,7 +109,9 @@ def read_command_voices(path: Path | str, split: Split | None = None) -> list[Vo
         program = _program(command)
         return [_voice(program, command, table, licence, split) for table in tables]
     except OSError as error:
-        raise SynthesisError(f"{path}: expected a TOML file about a command that speaks: {error.strerror}") from error
+        raise SynthesisError(
+            f"{path}: expected a TOML file that describes a speech command: {error.strerror}"
+        ) from error
     except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError, UnicodeDecodeError) as error:
         raise SynthesisError(f"{path}: expected a command and voices with names ({error!r})") from error
 
@@ -117,7 +119,7 @@ def read_command_voices(path: Path | str, split: Split | None = None) -> list[Vo
 def _voice(program: str, command: str, table: dict[str, Any], licence: str, default: Split | None) -> Voice:
     name = str(table["name"])
     source = f"{COMMAND}:{program}:{table.get('source', name)}"
-    # "group" is what the split was called in older files.
+    # Older files call the split "group".
     stated = table.get("split", table.get("group"))
     if stated not in (None, *Split):
         raise SynthesisError(f"expected a split of voices among {', '.join(Split)}, got {stated!r}")

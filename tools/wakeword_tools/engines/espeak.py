@@ -1,4 +1,4 @@
-"""espeak-ng inside this process, with nothing to install by hand."""
+"""espeak-ng inside this process; nothing has to be installed by hand."""
 
 import tempfile
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ import soxr
 
 from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import SynthesisError
-from wakeword.features import Array
+from wakeword.types import Array
 from wakeword_tools.engines.espeak_library import TIED, clauses, collect, copy_english, fresh_library, read_symbols
 from wakeword_tools.engines.synthesizer import Engine, Prosody, Word
 from wakeword_tools.engines.voices import Voice
@@ -18,7 +18,7 @@ from wakeword_tools.kinds import Split
 
 ESPEAK = "espeak-ng"
 
-# en-Shaw reads another alphabet, so it is not here.
+# Without en-Shaw, which reads another alphabet.
 _ACCENTS = (
     "en",
     "en-029",
@@ -30,7 +30,7 @@ _ACCENTS = (
     "en-US-nyc",
 )
 
-# Source -> variants that share its formant frequencies, or nearly. Left out: whispers and croaks (whisper, whisperf,
+# Source -> variants that share its formant frequencies, at least nearly. Left out: whispers and croaks (whisper, whisperf,
 # caleb, croak), echoes and robots (announcer, anikaRobot, Demonic, RicishayMax*, robosoft*, UniRobot), speakers whose
 # vowels are shifted beyond English (kaukovalta, travis), and `fast`, which is `max` at another rate.
 _SOURCES: dict[Split, dict[str, tuple[str, ...]]] = {
@@ -91,8 +91,8 @@ _SOURCES: dict[Split, dict[str, tuple[str, ...]]] = {
 
 
 def espeak_voices() -> list[Voice]:
-    """Every English accent of espeak-ng by every usable variant."""
-    # The licence of the engine (GPL-3.0-or-later) covers the program and not the sound that it makes.
+    """Every English accent of espeak-ng with every usable variant."""
+    # The licence of the engine (GPL-3.0-or-later) covers the program, not the sound that it makes.
     return [
         Voice(f"{ESPEAK}:{accent}+{variant}", ESPEAK, accent, variant, f"{ESPEAK}:{source}", split, "CC0-1.0")
         for split, sources in _SOURCES.items()
@@ -107,7 +107,7 @@ class EspeakSynthesizer:
 
     Text in ``[[...]]`` is taken as espeak-ng's phonemes: ``[[m'A@vIn]]``.
 
-    The library is loaded again for each text, so that what was said before makes no difference.
+    The library is loaded again for each text, so that the result does not depend on earlier texts.
     """
 
     engine = ESPEAK
@@ -127,7 +127,7 @@ class EspeakSynthesizer:
         self._voices = {voice: None for voice in espeak_voices() if voice.variant in variants}
 
     def voices(self) -> list[Voice]:
-        """Every English accent by every usable variant that the installed data has."""
+        """Every English accent with every usable variant that the installed data has."""
         return list(self._voices)
 
     def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
@@ -135,31 +135,31 @@ class EspeakSynthesizer:
         return self.speak_words(text, voice, prosody)[0]
 
     def speak_words(self, text: str, voice: Voice, prosody: Prosody | None = None) -> tuple[Array, list[Word]]:
-        """``speak``, and when each word was spoken."""
+        """Samples as from ``speak``, and the times of each word."""
         if not text.strip() or "\0" in text:
             raise SynthesisError(f"expected a text to speak, got {text!r}")
-        # espeak-ng itself would speak an unknown variant as its default speaker, without a word.
+        # espeak-ng silently speaks an unknown variant with its default speaker.
         if voice not in self._voices:
             raise SynthesisError(f"expected a voice of {self.engine}, got {voice.name!r}")
         with fresh_library(self._path, self._data, voice, prosody or Prosody()) as (library, rate):
             native, words = collect(library, text)
         if not native.any():
-            raise SynthesisError(f"{voice.name} made no sound of {text!r}; write it as it is spoken")
+            raise SynthesisError(f"{voice.name} made no sound for {text!r}; write it as it is spoken")
         samples: Array = soxr.resample(native.astype(np.float32) / 32_768, rate, SAMPLE_RATE)
         ends = [start for start, _ in words[1:]] + [len(native)]
         return samples, [Word(word, start / rate, end / rate) for (start, word), end in zip(words, ends, strict=True)]
 
     def phonemes(self, texts: Sequence[str], accent: str) -> list[list[str]]:
-        """How that accent reads each text: IPA symbols, a stress mark before its vowel, for all words in a row.
+        """The reading of each text in this accent: IPA symbols of all words in a row, stress marks before the vowels.
 
-        Raises ``SynthesisError`` on an unknown accent.
+        Raises ``SynthesisError`` for an unknown accent.
         """
         with fresh_library(self._path, self._data, self._of_accent(accent), Prosody()) as (library, _):
             return [read_symbols(library, text) for text in texts]
 
     def ipa(self, text: str, accent: str) -> str:
-        """How that accent reads the text: its IPA in one line, a space between words, ``^`` within what is one sound
-        (``d^ʒ``). ``[[...]]`` is taken as phonemes. Raises ``SynthesisError`` on an unknown accent.
+        """The reading of the text in this accent: IPA in one line, a space between words, ``^`` within a single sound
+        (``d^ʒ``). ``[[...]]`` is taken as phonemes. Raises ``SynthesisError`` for an unknown accent.
         """
         with fresh_library(self._path, self._data, self._of_accent(accent), Prosody()) as (library, _):
             collect(library, ".")  # only speaking turns the reading of [[...]] on, and it stays on
@@ -174,7 +174,7 @@ class EspeakSynthesizer:
 
 @cache
 def shared_espeak() -> EspeakSynthesizer:
-    """One for the whole process: each copies its data."""
+    """One synthesizer for the whole process, as each copies its data."""
     return EspeakSynthesizer()
 
 

@@ -1,4 +1,4 @@
-"""espeak-ng's C library through ctypes: a fresh instance for each use, and what is asked of it."""
+"""espeak-ng's C library through ctypes: a fresh instance for each use, and the calls to it."""
 
 import _ctypes
 import ctypes
@@ -18,7 +18,7 @@ from wakeword_tools.engines.voices import Voice
 
 
 class _Event(ctypes.Structure):
-    """``espeak_EVENT`` of espeak-ng's speak_lib.h, where the values below come from too."""
+    """``espeak_EVENT`` of espeak-ng's speak_lib.h, as are the values below."""
 
     _fields_ = (
         ("type", ctypes.c_int),
@@ -37,20 +37,20 @@ _LIST_END, _WORD = 0, 1
 _RETRIEVAL, _DONT_EXIT = 2, 0x8000
 _UTF8, _PHONEMES, _IPA = 1, 0x100, 2
 TIED = 0x80
-"""Mark of ``clauses``: what stands within one sound, in place of what stands between sounds."""
+"""Flag for ``clauses``: the mark is put within one sound instead of between sounds."""
 _RATE, _VOLUME, _PITCH, _RANGE = 1, 2, 3, 4
 
-# One library, one set of C globals in a process: its users take turns.
+# A process has one set of the library's C globals, so users take turns.
 _ESPEAK_LOCK = threading.Lock()
 
 
 @contextmanager
 def fresh_library(path: str, data: Path, voice: Voice, prosody: Prosody) -> Iterator[tuple[ctypes.CDLL, int]]:
-    """A fresh instance of the library at ``path`` that speaks so, and the sample rate that it speaks at.
+    """A fresh instance of the library at ``path`` with this voice and prosody, and its sample rate.
 
-    The pitch flutter, noise and filters of an instance go on from what was said before, and no call resets them; a fresh
-    copy of its globals does, and costs half a millisecond. Raises ``SynthesisError`` if the library finds no data in
-    ``data`` or does not know the voice.
+    The pitch flutter, noise and filters of an instance depend on what it spoke before, and no call resets them; a fresh
+    copy of its globals does, in half a millisecond. Raises ``SynthesisError`` if the library finds no data in ``data``
+    or does not know the voice.
     """
     with _ESPEAK_LOCK:
         library = ctypes.CDLL(path)
@@ -66,13 +66,13 @@ def fresh_library(path: str, data: Path, voice: Voice, prosody: Prosody) -> Iter
 
 
 def _prepare(library: ctypes.CDLL, voice: Voice, prosody: Prosody) -> None:
-    # Breath and noise: espeak-ng's own generator, begun from the clock, and for Klatt voices that of C.
+    # Breath and noise: espeak-ng's own generator, seeded from the clock, and for Klatt voices that of C.
     library.espeak_ng_SetRandSeed(ctypes.c_long(1))
     _c_library().srand(1)
     if library.espeak_SetVoiceByName(f"gmw/{voice.accent.lower()}+{voice.variant}".encode()):
         raise SynthesisError(f"expected a voice that espeak-ng has, got {voice.name!r}")
-    # A quarter of the volume, as the loudest variants clip from half on; 175 words a minute and 50 of 100 are
-    # espeak-ng's own defaults.
+    # A quarter of the volume, as the loudest variants clip from half the volume on; 175 words a minute and 50 of 100
+    # are espeak-ng's defaults.
     for parameter, value in (
         (_RATE, 175 * prosody.rate),
         (_VOLUME, 25),
@@ -83,7 +83,7 @@ def _prepare(library: ctypes.CDLL, voice: Voice, prosody: Prosody) -> None:
 
 
 def collect(library: ctypes.CDLL, text: str) -> tuple[NDArray[np.int16], list[tuple[int, str]]]:
-    """int16 samples ``(n,)`` of the text spoken, and each word with the sample that it begins at."""
+    """int16 samples ``(n,)`` of the spoken text, and each word with the sample where it begins."""
     blocks: list[bytes] = []
     words: list[tuple[int, str]] = []
 
@@ -112,7 +112,7 @@ def read_symbols(library: ctypes.CDLL, text: str) -> list[str]:
 
 
 def clauses(library: ctypes.CDLL, text: str, marks: int) -> Iterator[str]:
-    """The IPA of each clause; ``marks`` say what stands between symbols."""
+    """The IPA of each clause; ``marks`` holds the character between symbols (times 256) and flags."""
     library.espeak_TextToPhonemes.restype = ctypes.c_char_p
     rest = ctypes.c_char_p(text.replace("\0", " ").encode())
     while rest.value:
@@ -123,8 +123,8 @@ def clauses(library: ctypes.CDLL, text: str, marks: int) -> Iterator[str]:
 def copy_english(data: Path, to: Path) -> None:
     """The English part of espeak-ng's data (1 MB), with the accents' files under lower-case names.
 
-    espeak-ng asks for a voice's file in lower case, and reads all of its 250 voices where file names have capitals.
-    That took 3 ms for each text.
+    espeak-ng looks for a voice's file in lower case, and if file names have capitals it reads all of its 250 voices.
+    This took 3 ms for each text.
     """
     try:
         for name in ("phontab", "phonindex", "phondata", "intonations", "en_dict"):

@@ -1,28 +1,28 @@
-"""Festival, with the diphone voices of humans that the system has."""
+"""Festival, with the voices of humans that are installed on the system."""
 
 import shutil
 
 from wakeword.errors import SynthesisError
-from wakeword.features import Array
+from wakeword.types import Array
 from wakeword_tools.engines.programs import run_program, spoken_to_file
 from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words
 from wakeword_tools.engines.voices import Voice, split_of_source
 
 FESTIVAL = "festival"
 
-# Voice -> accent and human. kal and slt are the humans of flite's voices.
+# Voice -> accent and speaker. kal and slt are also the speakers of flite's voices.
 _VOICES = {
     "kal_diphone": ("en-US", "flite:kal16"),
     "ked_diphone": ("en-US", "festival:ked"),
     "us_slt_hts": ("en-US", "flite:slt"),
     "cmu_us_slt_arctic_hts": ("en-US", "flite:slt"),
 }
-# Hz, festival's own for its diphone voices.
+# Hz, festival's defaults for its diphone voices.
 _MEAN_PITCH, _PITCH_RANGE = 110, 14
 
 
 def festival_voices() -> list[Voice]:
-    """The voices of festival whose humans are known."""
+    """The voices of festival whose speakers are known."""
     return [
         Voice(f"{FESTIVAL}:{name}", FESTIVAL, accent, name, source, split_of_source(source), "MIT-Festival")
         for name, (accent, source) in _VOICES.items()
@@ -30,7 +30,7 @@ def festival_voices() -> list[Voice]:
 
 
 class FestivalSynthesizer:
-    """The ``festival`` program of the system, if it is there. Takes no phonemes."""
+    """The ``festival`` program, if it is installed. Takes no phonemes."""
 
     engine = FESTIVAL
 
@@ -54,12 +54,12 @@ class FestivalSynthesizer:
         if voice not in festival_voices():
             raise SynthesisError(f"expected a voice of {self.engine}, got {voice.name!r}")
         mean, spread = _MEAN_PITCH * max(0.5, prosody.pitch), _PITCH_RANGE * prosody.pitch_range
-        # In the pause after a question its diphone voices hum.
-        said = text.replace("\\", " ").replace('"', " ").rstrip(" ?!.")
+        # Without end marks: the diphone voices hum in the pause after a question.
+        phrase = text.replace("\\", " ").replace('"', " ").rstrip(" ?!.")
         program = (
             f"(voice_{voice.variant}) (Parameter.set 'Duration_Stretch {1 / prosody.rate:.4f}) "
             f"(set! int_lr_params '((target_f0_mean {mean:.2f}) (target_f0_std {spread:.2f}) "
-            f'(model_f0_mean 170) (model_f0_std 34))) (set! spoken (utt.synth (Utterance Text "{said}")))'
+            f'(model_f0_mean 170) (model_f0_std 34))) (set! spoken (utt.synth (Utterance Text "{phrase}")))'
         )
         return spoken_to_file(
             lambda path: run_program([self._program, "-b", f"(begin {program} (utt.save.wave spoken {_quoted(path)}))"])
@@ -72,7 +72,7 @@ def _quoted(path: object) -> str:
 
 ENGINE = Engine(
     name=FESTIVAL,
-    # Only those that are installed.
+    # Only installed voices.
     voices=lambda place, split: FestivalSynthesizer().voices(),
     synthesizer=FestivalSynthesizer,
     named_voices=festival_voices,

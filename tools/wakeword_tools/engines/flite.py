@@ -1,16 +1,16 @@
-"""flite, a small engine with voices of humans, where the system has it."""
+"""flite, a small engine with voices of humans, if it is installed on the system."""
 
 import shutil
 
 from wakeword.errors import SynthesisError
-from wakeword.features import Array
+from wakeword.types import Array
 from wakeword_tools.engines.programs import run_program, spoken_to_file
 from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words
 from wakeword_tools.engines.voices import Voice, split_of_source
 
 FLITE = "flite"
 
-# Human speaker -> accent. kal and awb_time, which flite also lists, are 8 kHz or speak only the time.
+# Speaker -> accent. Of flite's other voices, kal has 8 kHz and awb_time speaks only the time.
 _ACCENTS = {"awb": "en-GB-scotland", "rms": "en-US", "kal16": "en-US", "slt": "en-US"}
 
 
@@ -24,7 +24,7 @@ def _voice(speaker: str, accent: str, name: str) -> Voice:
 
 
 class FliteSynthesizer:
-    """The ``flite`` program of the system, if it is there. Takes no phonemes."""
+    """The ``flite`` program, if it is installed. Takes no phonemes."""
 
     engine = FLITE
 

@@ -1,4 +1,4 @@
-"""Work in processes of its own, so that an item on which an engine crashes or hangs costs that item and no more."""
+"""Work in separate processes, so that an engine that crashes or hangs on an item loses only that item."""
 
 import multiprocessing
 import signal
@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 _BATCH = 16
 _MOST_CRASHES = 4
-"""In a row, after which it is not the items."""
+"""Crashes in a row that are still attributed to the items."""
 SECONDS_FOR_AN_ITEM = 60.0
 _SECONDS_TO_START = 300.0
 _SECONDS_TO_END = 2.0
@@ -26,10 +26,10 @@ _SPAWN = multiprocessing.get_context("spawn")
 def isolated(
     function: Callable[[Item], Result], items: Sequence[Item], *, jobs: int = 1, timeout: float = SECONDS_FOR_AN_ITEM
 ) -> Iterator[Result | SynthesisError]:
-    """The results of ``function``, in order, with a ``SynthesisError`` in the place of each item that has none.
+    """The results of ``function``, in order, with a ``SynthesisError`` for each item that has none.
 
-    That is an item for which it raised one, whose process died, or that took more than ``timeout`` seconds; the others
-    go on in a new process. Any other error, or many crashes in a row, ends the work and is raised here. ``function``
+    Such an item raised the error, crashed its process, or took more than ``timeout`` seconds; the others continue in a
+    new process. Any other error, or many crashes in a row, ends the work and is raised here. ``function``
     and the items are pickled, and processes are spawned: a script needs the usual ``if __name__ == "__main__"``.
     """
     waiting = deque(
@@ -51,7 +51,7 @@ def isolated(
                     continue
                 crashes += 1
                 if crashes > _MOST_CRASHES:
-                    raise SynthesisError("the engine crashed between items, again and again")
+                    raise SynthesisError("the engine crashed between items, repeatedly")
                 workers.remove(worker)
                 worker.end()
             _wait(workers)
@@ -84,7 +84,7 @@ def _wait(workers: "list[_Worker[Item, Result]]") -> None:
 
 
 class _Worker(Generic[Item, Result]):
-    """A process, and the items that it was given and has not answered."""
+    """A process, and the items that were sent to it and are not answered yet."""
 
     def __init__(self, function: Callable[[Item], Result], timeout: float) -> None:
         self.connection, theirs = _SPAWN.Pipe()
@@ -98,7 +98,7 @@ class _Worker(Generic[Item, Result]):
         self.deadline = time.monotonic() + _SECONDS_TO_START
 
     def give(self, batch: deque[tuple[int, Item]]) -> bool:
-        """Whether it took the batch; not if it died after the one before, which is no fault of these items."""
+        """Send a batch. False if the process died after the previous one, which these items did not cause."""
         try:
             self.connection.send([item for _, item in batch])
         except OSError:
@@ -109,7 +109,7 @@ class _Worker(Generic[Item, Result]):
         return True
 
     def collect(self) -> dict[int, Result | SynthesisError]:
-        """What it has answered by now; ``failure`` says whether it died or hangs on the first item pending."""
+        """The answers that have arrived; ``failure`` is set if the process died or hangs on the first pending item."""
         answers: dict[int, Result | SynthesisError] = {}
         try:
             while self.pending and self.connection.poll():
@@ -130,7 +130,7 @@ class _Worker(Generic[Item, Result]):
         return answers
 
     def end(self) -> None:
-        self.process.terminate()  # it stops the program that it runs, if it can
+        self.process.terminate()  # the process stops the program that it runs, if possible
         self.process.join(_SECONDS_TO_END)
         self.process.kill()
         self.process.join()
@@ -138,7 +138,7 @@ class _Worker(Generic[Item, Result]):
 
 
 def _serve(connection: Connection, function: Callable[[Item], Result]) -> None:
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # an exception, so that what runs is cleared away
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # an exception, so that running programs are stopped
     try:
         connection.send(None)  # started
         while True:

@@ -1,13 +1,13 @@
-"""Kokoro's neural voices, from a folder that the user has: 54 recorded speakers and mixtures of them.
+"""Kokoro's neural voices, from a folder that the user provides: 54 recorded speakers and mixtures of them.
 
 The folder is laid out as ``onnx-community/Kokoro-82M-v1.0-ONNX`` on Hugging Face is:
 
-    onnx/model_quantized.onnx   one model, anywhere below the folder
+    onnx/model_quantized.onnx   one model, anywhere inside the folder
     voices/af_heart.bin         float32 (510, 256): a style for each number of sounds
     tokenizer.json              or vocab.json, {"vocab": {"a": 43, ...}}
 
-Every voice speaks English, those of other languages with their accent. A mixture is a weighted mean of styles, which sounds
-like somebody else; only voices for training are mixed, and only with one another.
+Every voice speaks English, those of other languages with their accent. A mixture is a weighted mean of styles, which
+sounds like another speaker; only training voices are mixed, and only with one another.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ import soxr
 
 from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import ConfigError, SynthesisError
-from wakeword.features import Array
+from wakeword.types import Array
 from wakeword_tools.engines.kokoro_network import (
     HOW_TO_GET,
     LENGTHS,
@@ -36,22 +36,22 @@ KOKORO = "kokoro"
 _NATIVE_RATE = 24_000
 _MIXTURES_OF_A_VOICE = 3
 _BRITISH = "en-GB"
-# First letter of a voice's name -> what its speaker speaks.
+# First letter of a voice's name -> language or accent of its speaker.
 _ACCENTS = {"a": "en-US", "b": _BRITISH, "e": "es", "f": "fr", "h": "hi", "i": "it", "j": "ja", "p": "pt-BR", "z": "zh"}
 
 
 class KokoroSynthesizer:
-    """Kokoro inside this process. Takes phonemes as espeak-ng does, which reads the texts for it."""
+    """Kokoro inside this process. Takes espeak-ng's phonemes, as espeak-ng reads the texts for it."""
 
     engine = KOKORO
 
     def voices(self) -> list[Voice]:
-        """None that come with it: see ``kokoro_voices``."""
+        """Always empty: see ``kokoro_voices``."""
         return []
 
     def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
         """See ``Synthesizer.speak``. Pitch has no effect. A full stop, exclamation or question mark at the end of the text
-        sets the melody; without one the voice stays up, as before a comma. ``ConfigError`` if the folder in
+        sets the intonation; without one it stays up, as before a comma. ``ConfigError`` if the folder in
         ``voice.locator`` cannot be used.
         """
         if voice.engine != self.engine:
@@ -67,22 +67,22 @@ class KokoroSynthesizer:
 
 
 def kokoro_voices(place: Path | str = "", split: Split | None = None) -> list[Voice]:
-    """The voices of a folder, by default of that in the environment variable ``WAKEWORD_KOKORO``, and mixtures of those
-    for training.
+    """The voices of a folder, by default the one in the environment variable ``WAKEWORD_KOKORO``, and mixtures of the
+    training voices.
 
-    Without a ``split``, each voice goes to one by a hash of its name. Raises ``ConfigError`` if the folder is not as above.
+    Without a ``split``, a hash of its name decides each voice's. Raises ``ConfigError`` if the folder is not as above.
     """
     folder = folder_at(place)
     found = sorted(path.stem for path in (folder / "voices").glob("*.bin"))
     if not found:
         raise ConfigError(f"{folder}: expected Kokoro's voices in voices/*.bin, found none; {HOW_TO_GET}")
-    model_file(folder), vocabulary_of(folder)  # errors come before any work
+    model_file(folder), vocabulary_of(folder)  # raise their errors before any work
     voices = [_voice({name: 1.0}, folder, split or split_of_source(f"{KOKORO}:{name}")) for name in found]
     return voices + _mixtures([voice for voice in voices if voice.split is Split.TRAIN], folder)
 
 
 def _mixtures(voices: list[Voice], folder: Path) -> list[Voice]:
-    """Two or three of the voices each, led by every English one in turn; no set of voices twice."""
+    """Mixtures of two or three voices, led by each English voice in turn; no set of voices twice."""
     random = np.random.default_rng(0)
     mixed: dict[str, Voice] = {}
     for leader in voices:
@@ -114,7 +114,7 @@ def _voice(weights: dict[str, float], folder: Path, split: Split) -> Voice:
 
 
 def _weights(variant: str) -> dict[str, float]:
-    """What a variant is made of: ``af_heart`` or ``af_heart*0.7+am_adam*0.3``."""
+    """Voice -> weight in a variant: ``af_heart`` or ``af_heart*0.7+am_adam*0.3``."""
     parts = [part.partition("*") for part in variant.split("+")]
     try:
         return {name: float(weight or 1) for name, _, weight in parts}

@@ -1,4 +1,4 @@
-"""Kokoro's network and the rest of its folder: symbols, styles of voices, and how texts become tokens."""
+"""Kokoro's network and the rest of its folder: symbols, styles of voices, and the tokens of texts."""
 
 import json
 import os
@@ -10,13 +10,13 @@ import numpy as np
 import onnxruntime
 
 from wakeword.errors import ConfigError, SynthesisError
-from wakeword.features import Array
+from wakeword.types import Array
 from wakeword_tools.engines.espeak import shared_espeak
 
 ENVIRONMENT = "WAKEWORD_KOKORO"
-"""Variable that holds the folder where none is given."""
+"""Environment variable with the default folder."""
 LENGTHS, STYLE = 510, 256
-"""Numbers of sounds that a voice has a style for, and numbers in a style."""
+"""Number of token counts that a voice has a style for, and size of a style."""
 HOW_TO_GET = (
     "get onnx/model_quantized.onnx, voices/ and tokenizer.json of onnx-community/Kokoro-82M-v1.0-ONNX, or leave the "
     "engine out (in a recipe, the table [synthesis.natural])"
@@ -24,8 +24,8 @@ HOW_TO_GET = (
 
 _MARKS, _NO_MARK = ".!?,", ","
 
-# espeak-ng's IPA, ^ within what is one sound -> the symbols that Kokoro was trained on, in this order: after the
-# fallback of misaki, its own reader of texts.
+# espeak-ng's IPA, with ^ within a single sound -> the symbols that Kokoro was trained on, in this order. Source: the
+# espeak-ng fallback of misaki, Kokoro's own text reader.
 _FROM_IPA = (
     *(("ʔˌn\u0329", "tᵊn"), ("ʔn\u0329", "tᵊn"), ("ʔn", "tᵊn"), ("a^ɪ", "I"), ("a^ʊ", "W"), ("d^ʒ", "ʤ"), ("e^ɪ", "A")),
     *(("t^ʃ", "ʧ"), ("ɔ^ɪ", "Y"), ("ə^l", "ᵊl"), ("ʲo", "jo"), ("ʲə", "jə"), ("ʲ", ""), ("ɚ", "əɹ"), ("r", "ɹ")),
@@ -49,7 +49,7 @@ class Network:
     vocabulary: dict[str, int]
 
     def tokens(self, text: str, *, british: bool) -> list[int]:
-        """The text's sounds and its mark; empty if it has none."""
+        """The tokens of the text's sounds and of its end mark; empty if it has no sounds."""
         mark = text.rstrip()[-1:]
         ipa = shared_espeak().ipa(text, "en" if british else "en-US")
         for old, new in (*_FROM_IPA, *(_FROM_BRITISH if british else _FROM_AMERICAN)):
@@ -60,16 +60,16 @@ class Network:
         return [*sounds, self.vocabulary[mark if mark and mark in _MARKS else _NO_MARK]]
 
     def style(self, name: str, length: int) -> Array:
-        """Of a voice that says so many tokens, ``(256,)``."""
+        """The style of voice ``name`` for ``length`` tokens, ``(256,)``."""
         style: Array = _styles(self.folder / "voices" / f"{name}.bin")[length]
         return style
 
     def run(self, tokens: list[int], style: Array, speed: float) -> Array:
-        """``(samples,)`` float32 at 24 kHz of tokens said in a style ``(256,)``."""
+        """``(samples,)`` float32 at 24 kHz: the tokens spoken in a style ``(256,)``."""
         values = (np.array([[0, *tokens, 0]], np.int64), style[None], np.array([speed], np.float32))
         try:
             (audio, *_) = self.session.run(None, dict(zip(self.inputs, values, strict=True)))
-        except Exception as error:  # ONNX Runtime raises what it likes
+        except Exception as error:  # ONNX Runtime's errors have no common base class
             raise SynthesisError(f"{self.folder}: Kokoro failed on {len(tokens)} sounds: {error}") from error
         return np.asarray(audio, np.float32).ravel()
 
@@ -87,7 +87,7 @@ def model_file(folder: Path) -> Path:
     files = sorted(folder.rglob("*.onnx"))
     if len(files) != 1:
         names = ", ".join(str(file.relative_to(folder)) for file in files) or "none"
-        raise ConfigError(f"{folder}: expected one ONNX model below it, found {names}; keep one, or {HOW_TO_GET}")
+        raise ConfigError(f"{folder}: expected one ONNX model inside it, found {names}; keep one, or {HOW_TO_GET}")
     return files[0]
 
 
@@ -97,12 +97,12 @@ def vocabulary_of(folder: Path) -> dict[str, int]:
     if path is None:
         raise ConfigError(f"{folder}: expected vocab.json or tokenizer.json in it, found neither; {HOW_TO_GET}")
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
-        vocabulary = {str(symbol): int(token) for symbol, token in held.get("model", held)["vocab"].items()}
+        content = json.loads(path.read_text(encoding="utf-8"))
+        vocabulary = {str(symbol): int(token) for symbol, token in content.get("model", content)["vocab"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(f"{path}: expected Kokoro's symbols and their tokens ({error!r}); {HOW_TO_GET}") from error
     if missing := sorted({*_MARKS, "ˈ", "ə"} - vocabulary.keys()):
-        raise ConfigError(f"{path}: expected Kokoro's symbols, but {' '.join(missing)} are not there; {HOW_TO_GET}")
+        raise ConfigError(f"{path}: expected Kokoro's symbols, but {' '.join(missing)} are missing; {HOW_TO_GET}")
     return vocabulary
 
 
@@ -121,11 +121,11 @@ def _styles(path: Path) -> Array:
 def network_of(folder: str) -> Network:
     path = model_file(folder_at(folder))
     options = onnxruntime.SessionOptions()
-    # One thread, so that sums are always taken in the same order.
+    # One thread, so that sums are always computed in the same order.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     try:
         session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # ONNX Runtime has no base of its own for what it raises
+    except Exception as error:  # ONNX Runtime's errors have no common base class
         raise ConfigError(f"{path}: expected Kokoro's model, could not load it: {error}") from error
     kinds = {(put.type, put.shape[-1] if put.shape else None): put.name for put in session.get_inputs()}
     tokens = next((name for (kind, _), name in kinds.items() if kind == "tensor(int64)"), None)

@@ -1,4 +1,4 @@
-"""Piper's neural voices, from files that the user has: ``NAME.onnx`` with ``NAME.onnx.json`` beside it."""
+"""Piper's neural voices, from files that the user provides: ``NAME.onnx`` with ``NAME.onnx.json`` next to it."""
 
 import json
 from functools import cache
@@ -10,7 +10,7 @@ import soxr
 
 from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import SynthesisError
-from wakeword.features import Array
+from wakeword.types import Array
 from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words
 from wakeword_tools.engines.voices import Voice, split_of_source
 from wakeword_tools.kinds import Split
@@ -35,13 +35,13 @@ class PiperSynthesizer:
             ) from error
 
     def voices(self) -> list[Voice]:
-        """None that come with it: see ``piper_voices``."""
+        """Always empty: see ``piper_voices``."""
         return []
 
     def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
         """See ``Synthesizer.speak``. Pitch has no effect.
 
-        The noise that Piper adds is left out, as nothing sets its seed: without it the same text is always the same.
+        Piper's noise is turned off, as its seed cannot be set: without it the same text always sounds the same.
         """
         from piper import SynthesisConfig
 
@@ -53,7 +53,7 @@ class PiperSynthesizer:
         settings = SynthesisConfig(speaker_id=speaker, length_scale=1 / rate, noise_scale=0.0, noise_w_scale=0.0)
         chunks = list(_loaded(voice.locator).synthesize(text, syn_config=settings))
         if not chunks:
-            raise SynthesisError(f"{voice.name} made no sound of {text!r}; write it as it is spoken")
+            raise SynthesisError(f"{voice.name} made no sound for {text!r}; write it as it is spoken")
         native = np.concatenate([chunk.audio_float_array for chunk in chunks]).astype(np.float32)
         samples: Array = soxr.resample(native, chunks[0].sample_rate, SAMPLE_RATE)
         return samples
@@ -65,15 +65,15 @@ def _loaded(path: str) -> "PiperVoice":
 
     try:
         return PiperVoice.load(path)
-    except Exception as error:  # whatever ONNX Runtime and the reading of JSON may raise
+    except Exception as error:  # any error of ONNX Runtime or of reading the JSON
         raise SynthesisError(f"{path}: expected a Piper voice, could not load it: {error}") from error
 
 
 def piper_voices(path: Path | str, split: Split | None = None) -> list[Voice]:
-    """The voices of a file, or of all below a folder; one with several speakers is several voices.
+    """The voices of a file, or of all files inside a folder; a file with several speakers gives several voices.
 
-    Without a ``split``, each speaker goes to one by a hash of who it is. Raises ``SynthesisError`` if there is none or
-    one has no readable JSON beside it.
+    Without a ``split``, a hash of its source decides each speaker's. Raises ``SynthesisError`` if there is no voice or
+    one has no readable JSON next to it.
     """
     root = Path(path)
     files = sorted(root.rglob("*.onnx")) if root.is_dir() else [root]
@@ -110,7 +110,7 @@ def _speakers(file: Path, split: Split | None) -> list[Voice]:
 
 
 def _source(dataset: str, speaker: str) -> str:
-    """The human, whatever the quality of the voice. Those of CMU ARCTIC are the humans of flite's voices."""
+    """The speaker, whatever the quality of the voice. Those of CMU ARCTIC are also the speakers of flite's voices."""
     if dataset.lower() == "arctic" and speaker:
         return f"flite:{speaker.lower()}"
     return f"{PIPER}:{dataset}" + (f"#{speaker}" if speaker else "")

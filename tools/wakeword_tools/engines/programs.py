@@ -1,4 +1,4 @@
-"""Engines that are programs: run one without a shell, and never wait for it without a limit."""
+"""Engines that are programs: run one without a shell and with a time limit."""
 
 import os
 import signal
@@ -12,16 +12,16 @@ from subprocess import PIPE
 
 from wakeword.audio import read_audio
 from wakeword.errors import AudioError, SynthesisError
-from wakeword.features import Array
+from wakeword.types import Array
 
 SECONDS_TO_SPEAK = 30.0
 
 
 def run_program(arguments: Sequence[str], *, text: str = "", timeout: float = SECONDS_TO_SPEAK) -> str:
-    """What a program prints when it is given ``text`` on standard input.
+    """Run a program with ``text`` on standard input, and return what it prints.
 
     Raises ``SynthesisError`` if it cannot be started, fails, crashes or takes longer than ``timeout`` seconds. If it is
-    stopped, for that or because this process is interrupted, so are the programs that it started.
+    stopped, for that reason or because this process is interrupted, the programs that it started are stopped too.
     """
     name = Path(arguments[0]).name
     try:
@@ -30,21 +30,21 @@ def run_program(arguments: Sequence[str], *, text: str = "", timeout: float = SE
         raise SynthesisError(f"{name} could not be started: {error}") from error
     with process:
         try:
-            printed, complaints = process.communicate(text.encode(), timeout)
+            printed, errors = process.communicate(text.encode(), timeout)
         except BaseException as error:
             _kill_with_children(process)
             if isinstance(error, subprocess.TimeoutExpired):
                 raise SynthesisError(f"{name} took longer than {timeout:g} s and was stopped") from error
             raise
     if code := process.returncode:
-        said = complaints.decode(errors="replace").strip().splitlines()
+        lines = errors.decode(errors="replace").strip().splitlines()
         how = f"was killed by signal {-code}" if code < 0 else f"ended with {code}"
-        raise SynthesisError(f"{name} {how}: {said[-1][:200] if said else 'it said nothing'}")
+        raise SynthesisError(f"{name} {how}: {lines[-1][:200] if lines else 'it printed no error'}")
     return printed.decode(errors="replace")
 
 
 def _kill_with_children(process: subprocess.Popen[bytes]) -> None:
-    """Kill a program that leads a session of its own, and whatever it started there."""
+    """Kill a program that leads its own session, and all processes in that session."""
     if sys.platform == "win32":
         process.kill()
         return
@@ -53,14 +53,14 @@ def _kill_with_children(process: subprocess.Popen[bytes]) -> None:
 
 
 def spoken_to_file(speak: Callable[[Path], object]) -> Array:
-    """``(samples,)`` at 16 kHz of the WAV file that ``speak`` writes to the path it is given."""
+    """``(samples,)`` at 16 kHz of the WAV file that ``speak`` writes to the given path."""
     with tempfile.TemporaryDirectory(prefix="wakeword-speech-") as folder:
         path = Path(folder) / "speech.wav"
         speak(path)
         try:
             samples = read_audio(path)
         except AudioError as error:
-            raise SynthesisError(f"expected the program to write speech, it wrote none: {error}") from error
+            raise SynthesisError(f"expected the program to write speech, could not read it: {error}") from error
     if not len(samples):
-        raise SynthesisError("expected the program to write speech, it wrote an empty file")
+        raise SynthesisError("expected the program to write speech, got an empty file")
     return samples

@@ -1,7 +1,7 @@
-"""The engines that there are: those built in, one line each, and those that other packages bring.
+"""The registry of engines: those built in, one line each, and those of other packages.
 
-A package adds an engine with an entry point of the group ``wakeword.engines`` that has the engine's name and leads to its
-``Engine`` record::
+A package adds an engine with an entry point of the group ``wakeword.engines`` that has the engine's name and refers to
+its ``Engine`` record::
 
     [project.entry-points."wakeword.engines"]
     mytts = "my_package.tts:ENGINE"
@@ -19,7 +19,7 @@ from wakeword_tools.engines.voices import Voice
 from wakeword_tools.kinds import Split
 
 ENTRY_POINTS = "wakeword.engines"
-"""Group of the entry points through which other packages bring engines."""
+"""Group of the entry points through which other packages add engines."""
 
 BUILT_IN = (
     espeak.ENGINE,
@@ -33,9 +33,9 @@ BUILT_IN = (
 
 @cache
 def engine_named(name: str) -> Engine:
-    """The engine of that name; a built-in one goes before one from outside.
+    """The engine of that name; a built-in one takes precedence over one of another package.
 
-    Raises ``SynthesisError`` if there is none, or if the package that brings it cannot be used.
+    Raises ``SynthesisError`` if there is none, or if its package cannot be used.
     """
     for engine in BUILT_IN:
         if engine.name == name:
@@ -43,7 +43,7 @@ def engine_named(name: str) -> Engine:
     for point in entry_points(group=ENTRY_POINTS, name=name):
         try:
             found = point.load()
-        except Exception as error:  # whatever a package from outside raises when it is imported
+        except Exception as error:  # any error that importing another package can raise
             raise SynthesisError(f"the engine {name!r} of {point.value} could not be loaded: {error!r}") from error
         if not isinstance(found, Engine) or found.name != name:
             raise SynthesisError(f"expected an Engine named {name!r} at {point.value}, found {found!r:.200}")
@@ -52,7 +52,7 @@ def engine_named(name: str) -> Engine:
 
 
 def engine_of(voice: Voice) -> Synthesizer:
-    """What speaks with a voice, made once for a process. ``SynthesisError`` if it is not installed."""
+    """The synthesizer of a voice, created once in a process. ``SynthesisError`` if it is not installed."""
     return _synthesizer(voice.engine)
 
 
@@ -69,12 +69,12 @@ def takes_phonemes(voice: Voice) -> bool:
 def english_voices(split: Split | None = None, *, engines: Iterable[str] = (ESPEAK,)) -> list[Voice]:
     """The voices of a split, or of all splits, in a stable order.
 
-    An engine is its name, with ``:PLACE`` behind it if it takes one: ``espeak-ng``, ``flite``, ``festival``,
+    An engine is given by its name, followed by ``:PLACE`` if it takes one: ``espeak-ng``, ``flite``, ``festival``,
     ``piper:FILE-OR-FOLDER``, ``kokoro:FOLDER`` (``kokoro`` for the folder in ``WAKEWORD_KOKORO``),
-    ``command:FILE.toml``, or one from outside. A place may have ``@train``, ``@validation`` or ``@test`` behind it to say
-    the split of all its voices. Only the embedded engine by default, so that a seed gives the same clips on every machine.
-    Of festival, only the voices that are installed. Raises ``SynthesisError`` on an unknown split or engine,
-    ``ConfigError`` on a folder that Kokoro cannot speak from.
+    ``command:FILE.toml``, or one of another package. A place can end with ``@train``, ``@validation`` or ``@test``, the
+    split of all its voices. Only the embedded engine by default, so that a seed gives the same clips on every machine.
+    Of festival, only the installed voices. Raises ``SynthesisError`` for an unknown split or engine, ``ConfigError``
+    for a folder that Kokoro cannot use.
     """
     if split is not None and split not in list(Split):
         raise SynthesisError(f"expected a split of voices among {', '.join(Split)}, got {split!r}")
@@ -82,7 +82,7 @@ def english_voices(split: Split | None = None, *, engines: Iterable[str] = (ESPE
 
 
 def voice_named(name: str) -> Voice:
-    """The voice of that stable name, which begins with its engine's, if that engine describes voices by their names alone.
+    """The voice of that stable name, which begins with its engine's name, if that engine has named voices.
 
     Raises ``SynthesisError`` if there is none.
     """
@@ -93,7 +93,7 @@ def voice_named(name: str) -> Voice:
 
 
 def _voices_of(text: str) -> list[Voice]:
-    """Every voice of an engine as ``english_voices`` names it."""
+    """Every voice of an engine, given as for ``english_voices``."""
     name, colon, place = text.partition(":")
     path, _, last = place.rpartition("@")
     stated = next((split for split in Split if path and split == last), None)
@@ -105,7 +105,7 @@ def _voices_of(text: str) -> list[Voice]:
 
 
 def _usages() -> str:
-    """How each engine is asked for; of those from outside the names alone, so that none of them is loaded for it."""
+    """The engines as they are given in options; of other packages' engines only the names, so that none is loaded."""
     built_in = [f"{engine.name}:{engine.takes_place}" if engine.takes_place else engine.name for engine in BUILT_IN]
     outside = sorted({point.name for point in entry_points(group=ENTRY_POINTS)} - {engine.name for engine in BUILT_IN})
     *most, last = [*built_in, *outside]

@@ -1,18 +1,18 @@
-"""What a text-to-speech engine is, and how something is said."""
+"""The protocol of text-to-speech engines, their record in the registry, and prosody."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from wakeword.errors import SynthesisError
-from wakeword.features import Array
+from wakeword.types import Array
 from wakeword_tools.engines.voices import Voice
 from wakeword_tools.kinds import Split
 
 
 @dataclass(frozen=True)
 class Prosody:
-    """How something is said, each as a multiple of what is usual for the voice."""
+    """Rate and pitch of speech, each as a multiple of the voice's usual value."""
 
     rate: float = 1.0
     """Speaking rate, 0.5 to 2."""
@@ -28,13 +28,13 @@ class Prosody:
 
 @dataclass(frozen=True)
 class Word:
-    """A word of a text, and when it was spoken."""
+    """A word of a text, and its times in the speech."""
 
     text: str
     start: float
     """Seconds from the first sample."""
     end: float
-    """Where the next word begins, pauses between them included."""
+    """Seconds to the start of the next word, including a pause in between."""
 
 
 class Synthesizer(Protocol):
@@ -42,11 +42,11 @@ class Synthesizer(Protocol):
 
     @property
     def engine(self) -> str:
-        """Its name, as in ``Voice.engine``."""
+        """The engine's name, as in ``Voice.engine``."""
         ...
 
     def voices(self) -> list[Voice]:
-        """The voices that it has here, in a stable order."""
+        """The voices that come with the engine and are installed, in a stable order."""
         ...
 
     def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
@@ -60,25 +60,25 @@ class Synthesizer(Protocol):
 
 @dataclass(frozen=True)
 class Engine:
-    """An engine as the registry knows it."""
+    """An engine's record in the registry."""
 
     name: str
-    """Short and stable: ``--engine NAME`` asks for it, and manifests name it."""
+    """Short and stable: used in ``--engine NAME`` and in manifests."""
     voices: Callable[[str, Split | None], list[Voice]]
-    """The voices at a place (empty if the engine takes none), in a stable order; where a split is given, all are of it."""
+    """Place (empty if none is given) and split -> voices in a stable order; a given split applies to all of them."""
     synthesizer: Callable[[], Synthesizer]
     """Called once in a process, before anything is spoken. ``SynthesisError`` if the engine is not installed."""
     takes_phonemes: bool = False
-    """Whether it speaks ``[[...]]``."""
+    """Whether it speaks phonemes in ``[[...]]``."""
     takes_place: str = ""
-    """What ``NAME:PLACE`` names, as messages show it, for instance ``FOLDER``; empty if there is no place to name."""
+    """The kind of place in ``NAME:PLACE``, as messages show it, for instance ``FOLDER``; empty if it takes none."""
     needs_place: bool = True
-    """Whether an engine that takes a place has none of its own."""
+    """Whether an engine that takes a place has no default place."""
     named_voices: Callable[[], list[Voice]] = list
-    """The voices that a name alone describes, whether or not they are installed here."""
+    """The voices that can be restored from their names alone, whether or not they are installed."""
 
 
 def require_plain_words(text: str, engine: str) -> None:
-    """Refuse phonemes and texts with nothing to say, for engines that would say something else or crash."""
+    """Refuse phonemes and texts without letters or digits, on which some engines crash or say something else."""
     if not any(character.isalnum() for character in text) or "[[" in text or "\0" in text:
         raise SynthesisError(f"expected a text in plain words to speak with {engine}, got {text!r}")

@@ -1,7 +1,7 @@
-"""Voices, and the split that each of them may be used for.
+"""Voices, and the split of each voice.
 
-A network that was trained on a voice knows it, so the splits share no *source*: no formant speaker of espeak-ng and no
-human behind another engine's voice.
+A network recognises voices that it was trained on, so the splits share no *source*: no formant speaker of espeak-ng and
+no human speaker of another engine's voice.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from wakeword_tools.kinds import Split
 
 @dataclass(frozen=True)
 class Voice:
-    """Someone who speaks: an engine, an accent and a speaker."""
+    """A voice: an engine, an accent and a speaker."""
 
     name: str
     """Stable name, for instance ``espeak-ng:en-GB-x-rp+f3``."""
@@ -20,14 +20,14 @@ class Voice:
     accent: str
     """Language tag of the accent."""
     variant: str
-    """The speaker, as the engine calls it."""
+    """The engine's name for the speaker."""
     source: str
-    """The formant speaker or the human that the voice comes from. No source is in two splits."""
+    """The formant speaker or the human speaker of the voice. No source is in two splits."""
     split: Split
     licence: str
-    """What applies to the audio that the voice makes."""
+    """Licence of the audio that the voice makes."""
     locator: str = ""
-    """What the engine needs to find it: a Piper voice's file, Kokoro's folder, the command of an engine that is one."""
+    """Where the engine finds the voice: a Piper voice's file, Kokoro's folder, or the command line of a command."""
 
 
 _KNOWN_SOURCES = {
@@ -37,11 +37,11 @@ _KNOWN_SOURCES = {
     "flite:slt": Split.TEST,
     "festival:ked": Split.TRAIN,
 }
-"""Humans whose split is fixed. Those of flite speak with the voices of festival and of Piper too."""
+"""Speakers whose split is fixed. Those of flite are also speakers of festival's and Piper's voices."""
 
 
 def split_of_source(source: str) -> Split:
-    """The split of a source: that of a known human, else by a hash, 70 % train and 15 % each of the others."""
+    """The split of a source: fixed for known speakers, otherwise by a hash: 70 % train and 15 % for each of the others."""
     if source in _KNOWN_SOURCES:
         return _KNOWN_SOURCES[source]
     place = int(hashlib.sha256(source.encode()).hexdigest(), 16) % 100

@@ -1,7 +1,7 @@
-"""Makes the recordings in ``assets/audio``: ``python -m wakeword_tools.makers.demo``. The same bytes each time.
+"""Makes the recordings in ``assets/audio``: ``python -m wakeword_tools.makers.demo``. Always the same bytes.
 
-``demo.flac`` holds sentences with "marvin" and with words like it, ``demo.json`` when each of them is said. The short
-clips beside it hold one word each.
+``demo.flac`` holds sentences with "marvin" and with words like it, ``demo.json`` the times of these words. The short
+clips hold one word each.
 """
 
 from dataclasses import asdict, dataclass
@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from wakeword.audio import SAMPLE_RATE, write_audio
-from wakeword.features import Array
 from wakeword.files import replacing, write_json
 from wakeword.model import assets_folder
+from wakeword.types import Array
 from wakeword_tools.clips.plan import level, trim
 from wakeword_tools.engines.espeak import EspeakSynthesizer
 from wakeword_tools.engines.registry import voice_named
@@ -21,7 +21,7 @@ from wakeword_tools.engines.voices import Voice
 
 KEYWORD = "marvin"
 
-# The voices are of the test split: no model trained by this project has heard them.
+# The voices are of the test split: no model of this project was trained on them.
 _SENTENCES = (
     ("en-GB-x-rp+f4", 0.95, "Hey Marvin, turn on the lights."),
     ("en-US+m2", 0.90, "We caught a marlin near the island."),
@@ -50,7 +50,7 @@ _OTHER_CLIPS = (
 )
 _PAUSE, _CLIP_PAUSE = 1.2, 0.3
 _NOISE_LEVEL = 0.001
-"""Root mean square of the noise floor: -60 dB of full scale."""
+"""Root mean square of the noise floor: -60 dBFS."""
 
 
 @dataclass(frozen=True)
@@ -60,14 +60,14 @@ class SpokenWord:
     word: str
     keyword: bool
     start: float
-    """Seconds of the recording."""
+    """Seconds from the start of the recording."""
     end: float
     voice: str
     sentence: str
 
 
 def demo() -> tuple[Array, list[SpokenWord]]:
-    """The demo recording, ``(samples,)`` float32 at 16 kHz, and what a detector should and should not find in it."""
+    """The demo recording, ``(samples,)`` float32 at 16 kHz, and its words that are the keyword or sound like it."""
     engine = EspeakSynthesizer()
     pieces = [np.zeros(round(_PAUSE * SAMPLE_RATE), np.float32)]
     words = []
@@ -78,9 +78,9 @@ def demo() -> tuple[Array, list[SpokenWord]]:
         for word in timed:
             text = word.text.lower().strip(".,?")
             if text in _CLOSE | {KEYWORD}:
-                said = samples[round(word.start * SAMPLE_RATE) : round(word.end * SAMPLE_RATE)]
+                word_samples = samples[round(word.start * SAMPLE_RATE) : round(word.end * SAMPLE_RATE)]
                 start = offset + word.start
-                end = start + len(trim(said)) / SAMPLE_RATE
+                end = start + len(trim(word_samples)) / SAMPLE_RATE
                 words.append(SpokenWord(text, text == KEYWORD, round(start, 3), round(end, 3), voice.name, sentence))
         pieces += [level(samples), np.zeros(round(_PAUSE * SAMPLE_RATE), np.float32)]
     return _with_noise(np.concatenate(pieces)), words

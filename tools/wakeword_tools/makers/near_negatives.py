@@ -1,7 +1,7 @@
 """Makes the page of texts: ``python -m wakeword_tools.makers.near_negatives docs/results/near-negatives.md [SET...]``.
 
-The sets, made by ``wakeword synth`` with different engines, are listened to; ``--speed N`` measures how long ``N`` clips
-take two processes.
+The clips of the sets, made by ``wakeword synth`` with different engines, are checked for speech; ``--speed N`` measures
+the time that two processes need for ``N`` clips.
 """
 
 import argparse
@@ -31,13 +31,13 @@ _TEXTS, _SAMPLES, _BAR = 300, 10, 40
 _HEAD = f"""# Texts that sound like a keyword, by keyword
 
 The {_TEXTS} texts that each of five keywords gets for all splits together, as
-[near negatives](../near-negatives.md) explains them: how many lie at which distance, and
-{_SAMPLES} of them from near to far.
+[near negatives](../near-negatives.md) explains them: the number of texts at each distance,
+and {_SAMPLES} of them from near to far.
 """
 
 
 def section(keyword: str) -> str:
-    """What one keyword gets."""
+    """The section of one keyword."""
     pool = confusables(keyword)
     chosen = choose(pool, _TEXTS)
     origins = Counter(candidate.origin.value for candidate in chosen)
@@ -72,20 +72,20 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 
 def homophones(keyword: str, chosen: list[Candidate]) -> int:
-    """How many sound as the keyword, by the dictionary's phonemes or as any accent of espeak-ng reads them."""
+    """The number of texts that sound like the keyword, by the dictionary's phonemes or in any accent of espeak-ng."""
     same = frozenset().union(*map(sound_keys, pronunciations(keyword)))
     found = {candidate.text for candidate in chosen if sound_keys(candidate.phones) & same}
     plain = [candidate.text for candidate in chosen if "[[" not in candidate.text]
     espeak = shared_espeak()
     no_stress = str.maketrans("", "", "ˈˌ")
     for accent in sorted({voice.accent for voice in espeak.voices()}):
-        wanted, *read = ("".join(ipa).translate(no_stress) for ipa in espeak.phonemes([keyword, *plain], accent))
-        found |= {text for text, sound in zip(plain, read, strict=True) if sound == wanted}
+        of_keyword, *read = ("".join(ipa).translate(no_stress) for ipa in espeak.phonemes([keyword, *plain], accent))
+        found |= {text for text, sound in zip(plain, read, strict=True) if sound == of_keyword}
     return len(found)
 
 
 def speed(count: int) -> str:
-    """How long that many clips of near-negatives take two processes, writing them included."""
+    """A sentence with the time that two processes need for ``count`` clips of near negatives, including writing them."""
     texts = [candidate.text for candidate in choose(confusables("marvin"), _TEXTS, split=Split.TRAIN)]
     with tempfile.TemporaryDirectory() as folder:
         began, before = time.perf_counter(), _seconds_of_children()
@@ -113,8 +113,8 @@ def main() -> None:
     if arguments.sets:
         parts.append(
             "## Is it speech?\n\n[Silero's voice activity detector](https://github.com/snakers4/silero-vad) on clips of "
-            "each engine: whether it hears speech, and whether that is at least half as much as was said and at most a "
-            f"quarter of a second more.\n\n{table(arguments.sets)}\n"
+            "each engine: whether it detects speech, and whether that is at least half as long as the words and at most a "
+            f"quarter of a second longer.\n\n{table(arguments.sets)}\n"
         )
     if arguments.speed:
         parts.append(f"## How fast\n\n{speed(arguments.speed)}")

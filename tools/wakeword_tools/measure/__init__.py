@@ -1,1 +1,1 @@
-"""Scores of recordings, thresholds, and what a model does at them."""
+"""Scores of recordings, thresholds, and the rates of a model at them."""

@@ -1,4 +1,4 @@
-"""Operating points: thresholds for a promised rate of false alarms, measured and written into the model."""
+"""Operating points: thresholds for a target rate of false alarms, measured and written into the model."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.card import ModelCard, OperatingPoint, write_card
+from wakeword.card import ModelCard, OperatingPoint
 from wakeword.errors import CalibrationError, ConfigError
 from wakeword.model import read_model
+from wakeword_tools.measure.cards import write_card
 from wakeword_tools.measure.intervals import hours_needed
 from wakeword_tools.measure.rates import Choice, Measured, RateKind, Target, choose, measure, roc_auc
 from wakeword_tools.measure.scores import ScoreSet
@@ -20,18 +21,18 @@ _LEAST_POSITIVES = 30
 
 
 def check_scores(scores: ScoreSet, *, warn: Warn) -> None:
-    """Raises ``CalibrationError`` for scores from which no threshold follows, whatever the target."""
+    """Raise ``CalibrationError`` for scores on which no threshold can be chosen, whatever the target."""
     clips = np.concatenate([scores.positives, scores.words])
     if len(scores.positives) == 0:
         raise CalibrationError("expected recordings of the wake word to calibrate on, got none")
     if len(clips) > 1 and np.ptp(clips) == 0:
         raise CalibrationError(
-            f"all {len(clips)} clips score {clips[0]:.6g}: this model does not react to what it hears; train it again"
+            f"all {len(clips)} clips score {clips[0]:.6g}: this model does not react to its input; train it again"
         )
     if len(scores.words) and (auc := roc_auc(scores.positives, scores.words)) < 0.5:
         raise CalibrationError(
-            f"the positives score below the negatives (ROC area {auc:.2f}, under 0.5 of chance): were the folders "
-            "swapped, is this the model of another word, or was it hardly trained?"
+            f"the positives score below the negatives (ROC area {auc:.2f}, chance is 0.5): were the folders "
+            "swapped, is this the model of another word, or was it trained too little?"
         )
     if len(scores.positives) < _LEAST_POSITIVES:
         warn(
@@ -49,17 +50,17 @@ def calibrate_point(
     confidence: float | None = None,
     warn: Warn,
 ) -> OperatingPoint:
-    """The operating point for a target; ``data`` says in words what was measured on. ``confidence`` as in ``choose_fpr``.
+    """The operating point for a target; ``data`` describes the recordings. ``confidence`` as in ``choose_fpr``.
 
-    The scores have passed ``check_scores``. What makes the point unsure goes to ``warn``. Raises ``CalibrationError`` if
-    no honest threshold follows: too few clips or no hours for the target, positives of which none would be found.
+    The scores must have passed ``check_scores``. Reasons why the point is uncertain go to ``warn``. Raises
+    ``CalibrationError`` if there are too few clips or no background for the target, or if no positive would be found.
     """
     _check_amount(scores, target, confidence, warn)
     choice = choose(scores, target, confidence=confidence)
     measured = measure(scores, choice.threshold)
     if measured.recall.count == 0:
         raise CalibrationError(
-            f"{target.name} asks for a threshold above {float(np.nextafter(choice.threshold, 0)):.6g}, but the best of the "
+            f"{target.name} needs a threshold above {float(np.nextafter(choice.threshold, 0)):.6g}, but the best of the "
             f"{len(scores.positives)} positives scores {scores.positives.max():.6g}: none would be found"
         )
     _warn_of_result(scores, target, choice, measured, warn)
@@ -71,7 +72,7 @@ def calibrate_point(
         measured.recall.value,
         measured.recall.low,
         measured.recall.high,
-        _told(data, measured),
+        _described(data, measured),
         positives=len(scores.positives),
         fpr_negatives=measured.fpr_negatives,
         fpr_near_negatives=measured.fpr_near_negatives,
@@ -82,7 +83,7 @@ def calibrate_point(
 
 
 def _check_amount(scores: ScoreSet, target: Target, confidence: float | None, warn: Warn) -> None:
-    """Too little data for a target: an error where the rate could not be seen at all, else a warning."""
+    """Too little data for a target is an error if the rate cannot be measured at all, otherwise a warning."""
     if target.kind is RateKind.FPR:
         needed = int(np.ceil(3 / target.value - 1e-9))
         if len(scores.words) < needed:
@@ -91,7 +92,7 @@ def _check_amount(scores: ScoreSet, target: Target, confidence: float | None, wa
                 f"got {len(scores.words)}"
             )
     elif scores.hours == 0:
-        raise CalibrationError("expected long recordings to count false accepts an hour on, got none")
+        raise CalibrationError("expected long recordings on which to count false accepts an hour, got none")
     elif confidence is None and scores.hours < hours_needed(target.value):
         shown = "" if scores.hours * target.value >= 1 else f" cannot show one in {1 / target.value:.1f} h, and"
         warn(
@@ -115,7 +116,7 @@ def _warn_of_result(scores: ScoreSet, target: Target, choice: Choice, measured: 
         )
 
 
-def _told(data: str, measured: Measured) -> str:
+def _described(data: str, measured: Measured) -> str:
     rate = measured.false_accepts_per_hour
     if rate is None:
         return data
@@ -125,9 +126,10 @@ def _told(data: str, measured: Measured) -> str:
 
 
 def default_name(card: ModelCard, points: Sequence[OperatingPoint]) -> str | None:
-    """The point that listening is to use once ``points`` are in the card: people live with false accepts an hour.
+    """The point that listening uses once ``points`` are in the card: false accepts an hour are what users notice.
 
-    A default of that kind stays; else the first new point of that kind takes its place; else the default, or the first.
+    A default of that kind stays; otherwise the first new point of that kind replaces it; without one the default stays,
+    and without a default it is the first new point.
     """
     present = next((point for point in (*points, *card.operating_points) if point.name == card.default_point), None)
     by_hour = [point for point in (present, *points) if point and point.kind == RateKind.FA_PER_HOUR.value]
@@ -136,10 +138,10 @@ def default_name(card: ModelCard, points: Sequence[OperatingPoint]) -> str | Non
 
 
 def write_points(path: Path | str, points: Sequence[OperatingPoint], *, default: str | None = None) -> None:
-    """Put points into a model file, in place of those of the same names; the graph stays as it is.
+    """Write points into a model file, replacing those of the same names; the graph is not changed.
 
-    ``default`` names the point that listening uses (otherwise ``default_name`` chooses). ``ConfigError`` if there is
-    none of that name.
+    ``default`` names the point that listening uses (otherwise ``default_name`` chooses). ``ConfigError`` if there is no
+    point of that name.
     """
     card = read_model(path).card
     names = {point.name for point in points}

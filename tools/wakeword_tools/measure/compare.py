@@ -9,13 +9,14 @@ from scipy.signal import find_peaks
 
 from wakeword.scorer import DEFAULT_HOP
 from wakeword.trigger import DEFAULT_REFRACTORY
+from wakeword.types import Scores
 from wakeword_tools.measure.rates import choose_fa_per_hour, roc_auc
-from wakeword_tools.measure.scores import Scores, ScoreSet
+from wakeword_tools.measure.scores import ScoreSet
 from wakeword_tools.measure.thresholds import allowed_at_rate, threshold_allowing, threshold_at_fpr
 
 RESAMPLES = 2000
 _BLOCK = 750
-"""Windows of background that are drawn together: a minute. False accepts come in clusters: one voice, one passage."""
+"""Windows of background that are drawn together: one minute, as false accepts come in clusters of a voice or passage."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Difference:
     first: float
     second: float
     low: float
-    """Ends of the 95 % interval of second - first: percentiles of the paired bootstrap."""
+    """Lower end of the 95 % interval of second - first, ``high`` the upper: percentiles of the paired bootstrap."""
     high: float
 
     @property
@@ -36,7 +37,7 @@ class Difference:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval leaves out zero."""
+        """Whether the interval excludes zero."""
         return self.low > 0 or self.high < 0
 
 
@@ -49,9 +50,9 @@ def compare(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> list[Difference]:
-    """Differences in ROC area and in recall at each rate, of the same recordings in the same order.
+    """Differences in ROC area and in recall at each rate, on the same recordings in the same order.
 
-    Each resample draws clips of each group, and minutes of background, with replacement, the same for both models, and
+    Each resample draws clips of each kind, and minutes of background, with replacement, the same for both models, and
     chooses the thresholds again. Source: Efron and Tibshirani, "An Introduction to the Bootstrap" (1993).
     """
     random = np.random.default_rng(seed)
@@ -85,13 +86,13 @@ class _Draw:
     """Which clips and minutes a resample consists of."""
 
     def __init__(self, scores: ScoreSet, blocks: int, random: np.random.Generator) -> None:
-        def of(some: int) -> NDArray[np.int64]:
-            return random.integers(0, max(some, 1), some)
+        def drawn(count: int) -> NDArray[np.int64]:
+            return random.integers(0, max(count, 1), count)
 
-        self._positives = of(len(scores.positives))
-        self._negatives = of(len(scores.negatives))
-        self._near = of(len(scores.near_negatives))
-        self._blocks = of(blocks)
+        self._positives = drawn(len(scores.positives))
+        self._negatives = drawn(len(scores.negatives))
+        self._near = drawn(len(scores.near_negatives))
+        self._blocks = drawn(blocks)
 
     def of(self, scores: ScoreSet, peaks: Sequence[Scores]) -> _Drawn:
         words = np.concatenate([scores.negatives[self._negatives], scores.near_negatives[self._near]])
@@ -120,7 +121,7 @@ def _metrics(scores: ScoreSet, fprs: Sequence[float], rates: Sequence[float]) ->
 
 
 def _whole(scores: ScoreSet, metrics: dict[str, Callable[[_Drawn], float]], rates: Sequence[float]) -> dict[str, float]:
-    """The metrics of all recordings, false accepts counted as the detector counts them."""
+    """The metrics on all recordings, with false accepts counted as the detector counts them."""
     drawn = _Drawn(scores.positives, scores.words, np.zeros(0), scores.hours)
     values = {name: metric(drawn) for name, metric in metrics.items()}
     for rate in rates if scores.hours else ():
@@ -132,7 +133,7 @@ def _whole(scores: ScoreSet, metrics: dict[str, Callable[[_Drawn], float]], rate
 def _peaks(first: Sequence[Scores], second: Sequence[Scores]) -> tuple[list[Scores], list[Scores]]:
     """For each model the peaks of each minute of the same recordings, each block ``(peaks,)``.
 
-    Peaks lie at least the refractory time apart: the events that a threshold under them would make. A model with a
+    Peaks are at least the refractory time apart: the events that a threshold below them would give. A model with a
     longer window has fewer windows in a recording, so its last minute may be empty.
     """
     blocks: tuple[list[Scores], list[Scores]] = ([], [])
@@ -144,7 +145,7 @@ def _peaks(first: Sequence[Scores], second: Sequence[Scores]) -> tuple[list[Scor
 
 
 def _peaks_by_minute(stream: Scores, minutes: int) -> list[Scores]:
-    # A peak on the first or the last window is one too.
+    # Padded, so that a peak at the first or the last window counts too.
     padded = np.concatenate([[-np.inf], stream, [-np.inf]])
     found = find_peaks(padded, distance=-(-DEFAULT_REFRACTORY // DEFAULT_HOP))[0] - 1
     return [stream[found[found // _BLOCK == minute]] for minute in range(minutes)]

@@ -1,4 +1,4 @@
-"""How well a model finds its word and ignores all else, as a report that goes into JSON."""
+"""How well a model finds its word and ignores everything else, as a report that can be written as JSON."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from wakeword_tools.measure.scores import ScoreSet
 
 @dataclass(frozen=True)
 class Recall:
-    """Recall at a threshold that was chosen on the evaluated data themselves, with its 95 % Clopper-Pearson interval."""
+    """Recall at a threshold chosen on the evaluated data, with its 95 % Clopper-Pearson interval."""
 
     recall: float
     low: float
@@ -32,7 +32,7 @@ class Recall:
 
 @dataclass(frozen=True)
 class PointReport:
-    """What an operating point of the model, whose threshold was chosen before, does on these data."""
+    """The rates of an operating point of the model, whose threshold was chosen before, on this data."""
 
     threshold: float
     measured: Measured
@@ -41,7 +41,7 @@ class PointReport:
 
 @dataclass(frozen=True)
 class Report:
-    """The evaluation of one model. Mappings are keyed by the target as it was asked for, ``0.03``."""
+    """The evaluation of one model. The keys of mappings are the targets, ``0.03``."""
 
     keyword: str
     positives: int
@@ -49,7 +49,7 @@ class Report:
     near_negatives: int
     background_hours: float
     roc_auc: float | None
-    """Over negatives and near negatives together; ``None`` without any."""
+    """Over negatives and near negatives together; ``None`` if there are none."""
     recall_at_fpr: dict[str, Recall]
     """Over negatives and near negatives together."""
     recall_at_fpr_negatives: dict[str, Recall]
@@ -58,13 +58,13 @@ class Report:
     operating_points: dict[str, PointReport]
     default_point: str | None
     fingerprint: str
-    """Of the recordings."""
+    """Fingerprint of the recordings."""
     snr: "dict[str, Report]" = field(default_factory=dict)
-    """The same with noise mixed into the clips, by dB; thresholds for false accepts an hour are those of the background
-    as it is."""
+    """The same with noise mixed into the clips, by ratio of speech to noise in dB; thresholds for false accepts an hour
+    are chosen on background without added noise."""
 
     def to_json(self) -> dict[str, Any]:
-        """The report as JSON takes it."""
+        """The report as ``json.dump`` takes it."""
         content = dataclasses.asdict(self)
         for report in (content, *content["snr"].values()):
             for point in report["operating_points"].values():

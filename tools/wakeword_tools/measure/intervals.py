@@ -1,4 +1,4 @@
-"""Exact intervals for what was counted, and how sure a threshold that was chosen by counting keeps its target."""
+"""Exact intervals for counts, and the probability that a threshold chosen by counting keeps its target."""
 
 import math
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def poisson_rate(events: int, hours: float, *, confidence: float = 0.95) -> tupl
 def assurance_of_fpr(allowed: int, clips: int, fpr: float) -> float:
     """The probability that a threshold keeps ``fpr`` on fresh clips if it lets ``allowed`` of ``clips`` pass.
 
-    The threshold lies at the (allowed + 1)-th highest score of the clips. Whatever the distribution of the scores, the
+    The threshold is at the (allowed + 1)-th highest score of the clips. Whatever the distribution of the scores, the
     share of all clips above that order statistic follows Beta(allowed + 1, clips - allowed), so this is the
     probability that a binomial variable of ``clips`` and ``fpr`` exceeds ``allowed``. Ties make it a lower bound.
     Source: David and Nagaraja, "Order Statistics" (2003), section 7.1.
@@ -44,12 +44,12 @@ def assurance_of_rate(allowed: int, hours: float, rate: float) -> float:
 
 
 def most_accepted(clips: int, fpr: float, *, confidence: float) -> int | None:
-    """The most of ``clips`` that may pass if ``fpr`` is to be kept with that confidence; ``None``: too few clips."""
+    """The most of ``clips`` that may pass so that ``fpr`` is kept with that confidence; ``None``: too few clips."""
     return _largest(lambda allowed: assurance_of_fpr(allowed, clips, fpr), confidence)
 
 
 def most_events(hours: float, rate: float, *, confidence: float) -> int | None:
-    """The most events that may happen if ``rate`` an hour is to be kept with that confidence; ``None``: too few hours."""
+    """The most events allowed so that ``rate`` an hour is kept with that confidence; ``None``: too few hours."""
     return _largest(lambda allowed: assurance_of_rate(allowed, hours, rate), confidence)
 
 
@@ -61,10 +61,10 @@ def _largest(assurance: Callable[[int], float], confidence: float) -> int | None
 
 
 def clips_needed(fpr: float, *, confidence: float = 0.95) -> int:
-    """So many clips, none of which passes, show that ``fpr`` is kept: the "rule of three", exactly."""
+    """The number of clips, none of which passes, that shows that ``fpr`` is kept: the "rule of three", exactly."""
     return math.ceil(math.log(1 - confidence) / math.log1p(-fpr))
 
 
 def hours_needed(rate: float, *, confidence: float = 0.95) -> float:
-    """So many hours without an event show that ``rate`` an hour is kept."""
+    """The number of hours without an event that shows that ``rate`` an hour is kept."""
     return -math.log(1 - confidence) / rate

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from wakeword.audio import SAMPLE_RATE
-from wakeword.features import Array
 from wakeword.model import Model
 from wakeword.scorer import DEFAULT_HOP
 from wakeword.takes.word_region import locate_word
-from wakeword_tools.measure.scores import Scores, event_windows, stream_scores
+from wakeword.types import Array, Scores
+from wakeword_tools.measure.scores import event_windows, stream_scores
 
 _AFTER = SAMPLE_RATE
 """Samples of room noise after a clip: a detector that needs longer has missed the word."""
@@ -18,19 +18,19 @@ _AFTER = SAMPLE_RATE
 
 @dataclass(frozen=True)
 class SpokenWord:
-    """A clip as a stream would bring it: what the model scored, and when the word began and ended in it."""
+    """A clip inside a stream: its scores, and the start and end of the word."""
 
     scores: Scores
-    """One per hop, ``(windows,)``."""
+    """One score per hop, ``(windows,)``."""
     start: float
-    """Seconds of the stream."""
+    """Seconds from the start of the stream."""
     end: float
 
 
 def spoken_word(model: Model, clip: Array, *, seed: int = 0) -> SpokenWord:
     """Score a clip, ``(samples,)`` at 16 kHz, in the middle of a stream of noise at the clip's own floor.
 
-    A clip by itself would begin inside the first window: its detections would come later than they do in a room.
+    A clip alone would begin inside the first window, and its detections would come later than in real use.
     """
     word, floor = locate_word(clip)
     before = model.card.features.samples_in(model.card.window)
@@ -45,7 +45,7 @@ def spoken_word(model: Model, clip: Array, *, seed: int = 0) -> SpokenWord:
 def delay(model: Model, word: SpokenWord, threshold: float, *, hop: int = DEFAULT_HOP) -> float | None:
     """Seconds from the end of the word to the end of the window that fires; negative if it fires before the end.
 
-    ``None`` if the word is missed. A detection before the word has begun is not one of the word.
+    ``None`` if the word is missed. A detection before the start of the word does not count.
     """
     features = model.card.features
     for window in event_windows(word.scores, threshold, hop=hop):
@@ -66,7 +66,7 @@ class Latency:
 
 
 def latency(model: Model, words: Iterable[SpokenWord], threshold: float) -> Latency | None:
-    """The delays of some words at a threshold; ``None`` if none was found."""
+    """The delays of ``words`` at a threshold; ``None`` if none was found."""
     delays = [found for word in words if (found := delay(model, word, threshold)) is not None]
     if not delays:
         return None

@@ -1,4 +1,4 @@
-"""The worst mistakes of a model as audio, so that somebody can listen to them, and train against them."""
+"""The worst mistakes of a model as audio, to listen to and to train against."""
 
 import csv
 from dataclasses import asdict, dataclass
@@ -10,15 +10,16 @@ from wakeword.audio import SAMPLE_RATE, read_audio, write_audio
 from wakeword.files import new_folder, write_json
 from wakeword.model import Model
 from wakeword.scorer import DEFAULT_HOP
+from wakeword.types import Scores
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.reading import Recording
 from wakeword_tools.measure.recordings import Scored
-from wakeword_tools.measure.scores import Scores, ScoreSet, event_windows, stream_scores
+from wakeword_tools.measure.scores import ScoreSet, event_windows, stream_scores
 
 FALSE_ACCEPTS = "false-accepts"
 MISSED = "missed"
 MOST = 100
-"""Of each sort, the worst so many are saved."""
+"""Number of mistakes of each sort that are saved, the worst ones."""
 
 _BEFORE, _AFTER = 0.5, 0.25
 """Seconds of audio around the window of a false accept."""
@@ -26,7 +27,7 @@ _BEFORE, _AFTER = 0.5, 0.25
 
 @dataclass(frozen=True)
 class Mistake:
-    """A recording, or a place in one, that a model judged wrongly."""
+    """A recording, or a place in one, that a model classified wrongly."""
 
     sort: str
     """``false-accepts`` or ``missed``."""
@@ -34,18 +35,18 @@ class Mistake:
     """Kind of the recording, in the plural."""
     file: str
     start: float
-    """Start of the window that was scored, in seconds of the file, as ``wakeword scan`` gives it."""
+    """Start of the scored window, in seconds of the file, as ``wakeword scan`` reports it."""
     end: float
     score: float
-    """Of that window. For false accepts in background, the first window that reached the threshold."""
+    """Score of that window. For false accepts in background, the first window that reached the threshold."""
     peak: float
-    """The highest score of the event; what mistakes are ranked by."""
+    """The highest score of the event, by which mistakes are ranked."""
     audio: str = ""
-    """File of the excerpt, inside the folder."""
+    """Path of the excerpt inside the folder."""
 
 
 def find_mistakes(model: Model, scored: Scored, scores: ScoreSet, threshold: float) -> list[Mistake]:
-    """All mistakes at a threshold, each sort with its worst first."""
+    """All mistakes at a threshold, the worst of each sort first."""
     config = model.card.features
     window, step = config.samples_in(model.card.window), DEFAULT_HOP * config.hop_length
 
@@ -58,7 +59,7 @@ def find_mistakes(model: Model, scored: Scored, scores: ScoreSet, threshold: flo
     for kind, of_kind in ((Kind.NEGATIVE, scores.negatives), (Kind.NEAR_NEGATIVE, scores.near_negatives)):
         for recording, score in zip(scored.recordings[kind], of_kind.tolist(), strict=True):
             if score >= threshold:
-                # Where in the clip it was was not kept: a second pass over the few that failed is cheaper.
+                # The place in the clip was not kept: scoring the few wrong clips a second time is cheaper.
                 index = int(np.argmax(stream_scores(model, read_audio(recording.path))))
                 accepted.append(mistake(FALSE_ACCEPTS, kind, recording, index, score, score))
     for recording, stream in zip(scored.recordings[Kind.BACKGROUND], scores.streams, strict=True):
@@ -81,8 +82,8 @@ def _peak(stream: Scores, index: int, threshold: float) -> float:
 def save_mistakes(folder: Path, mistakes: list[Mistake], *, most: int = MOST) -> list[Mistake]:
     """Write the worst ``most`` mistakes of each sort into the new ``folder``: excerpts, ``index.csv``, ``index.json``.
 
-    The folder appears when it is complete. Returns what was saved. Raises ``ConfigError`` if something of that name is
-    there already, and ``AudioFileError`` if a recording has gone.
+    The folder appears when it is complete. Returns the saved mistakes. Raises ``ConfigError`` if the folder exists, and
+    ``AudioFileError`` if a recording is no longer there.
     """
     chosen = [
         (number, one)
@@ -93,7 +94,7 @@ def save_mistakes(folder: Path, mistakes: list[Mistake], *, most: int = MOST) ->
     with new_folder(folder) as target:
         for sort in (FALSE_ACCEPTS, MISSED):
             (target / sort).mkdir()
-        # One file after the other, so that a long recording is decoded once for all of its excerpts.
+        # Sorted by file, so that a long recording is decoded only once for all of its excerpts.
         samples, loaded = np.zeros(0, np.float32), ""
         for number, one in sorted(chosen, key=lambda item: item[1].file):
             if one.file != loaded:

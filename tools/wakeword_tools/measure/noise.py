@@ -7,8 +7,8 @@ import numpy as np
 
 from wakeword.audio import read_audio
 from wakeword.errors import AudioError, DataError
-from wakeword.features import Array
 from wakeword.takes.word_region import locate_word
+from wakeword.types import Array
 from wakeword_tools.measure.reading import Recording
 from wakeword_tools.measure.recordings import Change
 
@@ -16,11 +16,11 @@ _TRIES = 20
 
 
 class NoiseMixer:
-    """Mixes noise into clips, the same for the same clip, seed and noises, whatever else is evaluated.
+    """Mixes noise into clips: the same for the same clip, seed and noises, whatever else is evaluated.
 
-    At another ratio a clip gets the same piece of noise, only louder. Clips are made at least ``least`` samples long, so
-    that no window holds digital silence. ``warn`` is called for files that cannot be read;
-    ``DataError`` if none can.
+    At every ratio a clip gets the same piece of noise, only at another level. Clips are padded to at least ``least``
+    samples, so that no window holds digital silence. ``warn`` is called for files that cannot be read; ``DataError`` if
+    no file can be used.
     """
 
     def __init__(self, files: Sequence[Path], *, least: int = 0, seed: int = 0, warn: Callable[[str], None]) -> None:
@@ -34,7 +34,7 @@ class NoiseMixer:
                 warn(f"skipped: {error}")
         self._noises = [noise for noise in self._noises if np.any(noise)]
         if not self._noises:
-            raise DataError(f"expected recordings of noise, got none that sounds among {len(files)} files")
+            raise DataError(f"expected recordings of noise, got {len(files)} files without sound")
 
     def at(self, snr: float) -> Change:
         """``mix`` at that ratio of speech to noise in dB, as ``score_files`` takes it."""
@@ -43,8 +43,8 @@ class NoiseMixer:
     def mix(self, samples: Array, recording: Recording, *, snr: float) -> Array:
         """A clip, ``(samples,)``, in noise ``snr`` dB under its speech: ``(max(samples, least),)``.
 
-        The level of speech is that of the word, which its energy shows, and not of the pauses around it; that of noise
-        is over the whole clip. A silent clip stays as it is.
+        The level of speech is measured on the word, located by its energy, without the pauses around it; that of noise
+        on the whole clip. A silent clip stays silent.
         """
         word, _ = locate_word(samples)
         speech = float(np.square(samples[word.start : word.end], dtype=np.float64).mean()) if len(samples) else 0.0
@@ -55,7 +55,7 @@ class NoiseMixer:
         return mixed
 
     def _piece(self, length: int, recording: Recording) -> Array:
-        """Noise of a length that is not silent, repeated where its recording is shorter."""
+        """Noise of this length that is not silent, repeated where its recording is shorter."""
         random = np.random.default_rng([self._seed, int(recording.digest[:16], 16)])
         for _ in range(_TRIES):
             noise = self._noises[int(random.integers(len(self._noises)))]
@@ -63,7 +63,7 @@ class NoiseMixer:
             piece: Array = np.take(noise, np.arange(start, start + length), mode="wrap")
             if np.any(piece):
                 return piece
-        # Recordings of single sounds are mostly silence: a start at the loudest sample is none.
+        # Recordings of single sounds are mostly silence; starting at the loudest sample avoids it.
         start = int(np.argmax(np.abs(noise)))
         loud: Array = np.take(noise, np.arange(start, start + length), mode="wrap")
         return loud

@@ -1,4 +1,4 @@
-"""One figure of how models do: ROC, DET, recall against false accepts an hour, and the scores themselves."""
+"""One figure of models' performance: ROC, DET, recall against false accepts an hour, and histograms of scores."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,7 +8,8 @@ import numpy as np
 from scipy import stats
 
 from wakeword.files import replacing
-from wakeword_tools.measure.scores import Scores, ScoreSet, events_at
+from wakeword.types import Scores
+from wakeword_tools.measure.scores import ScoreSet, events_at
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +18,7 @@ _HIGHEST_FPR = 0.2
 _HIGHEST_RATE = 100.0
 _GRID = 400
 _COLORS = ("C3", "C4", "C5", "C6", "C8", "C9")
-"""Of operating points."""
+"""Colours of operating points."""
 _RATES = (1e-3, 0.01, 0.05, 0.1, 0.2, 0.5, 0.8, 0.9, 0.95, 0.99)
 
 
@@ -26,7 +27,7 @@ def draw(
 ) -> None:
     """Write a PNG of four panels, atomically. ``models``: label -> scores; ``thresholds`` of the first one are marked.
 
-    Panels without data say so.
+    Panels without data show "not measured".
     """
     # The object interface draws without a display and without touching the user's settings.
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -89,14 +90,14 @@ def _det(axes: "Axes", label: str, scores: ScoreSet) -> None:
     names = [f"{100 * value:g} %" for value in _RATES]
     axes.set_xticks(ticks, names, fontsize=7)
     axes.set_yticks(ticks, names, fontsize=7)
-    # As far as one clip of each kind shows.
+    # From 0.1 %, as usual sets have too few clips to show lower rates.
     axes.set(xlim=(ticks[0], ticks[6]), ylim=(ticks[0], ticks[-2]))
 
 
 def _recall_by_rate(axes: "Axes", label: str, scores: ScoreSet) -> None:
     if not scores.hours:
         return
-    # Recall changes at the scores of positives only, and no threshold is 0, which a score can be.
+    # Recall changes only at the scores of positives; a score can be 0, but a threshold cannot.
     levels = np.unique(scores.positives[scores.positives > 0])[::-1]
     rates, recalls = [0.0], [0.0]
     for level in levels[:: max(1, len(levels) // _GRID)].tolist():
@@ -105,7 +106,7 @@ def _recall_by_rate(axes: "Axes", label: str, scores: ScoreSet) -> None:
         if rates[-1] > _HIGHEST_RATE:
             break
     axes.step(rates, recalls, where="post", label=label or "all positives")
-    # Below one event in all of the background there is nothing to show.
+    # Linear below one event in all of the background.
     axes.set_xscale("symlog", linthresh=1 / scores.hours)
     axes.set(ylim=(0, 1.02), xlim=(0, _HIGHEST_RATE))
 
@@ -125,7 +126,7 @@ def _histograms(axes: "Axes", scores: ScoreSet, thresholds: Mapping[str, float],
         "positives": scores.positives,
         "near negatives": scores.near_negatives,
         "negatives": scores.negatives,
-        # Of a stream every window would swamp the rest: the best of each second.
+        # The best of each second, as all windows of a stream would hide the other groups.
         "background, best of each second": [
             float(stream[i : i + 12].max()) for stream in scores.streams for i in range(0, len(stream), 12)
         ],
@@ -139,7 +140,7 @@ def _histograms(axes: "Axes", scores: ScoreSet, thresholds: Mapping[str, float],
     for (name, threshold), color in zip(thresholds.items(), _COLORS, strict=False):
         axes.axvline(float(_log_odds(np.array([threshold]))[0]), color=color, lw=1.2, ls="--", label=name)
     axes.set_yscale("log")
-    # Room for the legend, which would hide the curves.
+    # Room for the legend, which would otherwise hide the curves.
     axes.set_ylim(top=30)
     _finish(axes, f"scores {label}".strip(), "score in log odds", "share of the group", columns=2)
 

@@ -1,4 +1,4 @@
-"""What a model does at a threshold, and the thresholds that keep a target on the scores that were measured."""
+"""The rates of a model at a threshold, and thresholds that keep a target on the measured scores."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,6 +8,7 @@ from scipy import stats
 
 from wakeword.card import Rate
 from wakeword.errors import CalibrationError, ConfigError
+from wakeword.types import Scores
 from wakeword_tools.measure.intervals import (
     assurance_of_fpr,
     assurance_of_rate,
@@ -18,11 +19,11 @@ from wakeword_tools.measure.intervals import (
     most_events,
     poisson_rate,
 )
-from wakeword_tools.measure.scores import Scores, ScoreSet, events_at, threshold_allowing_events
+from wakeword_tools.measure.scores import ScoreSet, events_at, threshold_allowing_events
 from wakeword_tools.measure.thresholds import allowed_at_rate, just_above, threshold_allowing, with_room
 
 DEFAULT_FPRS = (0.03, 0.05)
-"""False positive rates that models are calibrated and judged at where nothing else is asked for."""
+"""Default false positive rates for calibration and evaluation."""
 DEFAULT_FA_PER_HOUR = (0.5,)
 """The same for false accepts an hour."""
 
@@ -30,17 +31,17 @@ _MOST_AN_HOUR = 60.0
 
 
 class RateKind(StrEnum):
-    """What a target counts. The values stand in model cards."""
+    """The events that a target counts. The values are stored in model cards."""
 
     FPR = "fpr"
-    """False positives per clip of another word, close words among them."""
+    """False positives per clip of another word, including near negatives."""
     FA_PER_HOUR = "fa_per_hour"
     """False accepts per hour of background."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """The rate of false alarms that a threshold is to keep. Raises ``ConfigError`` if no threshold could."""
+    """The rate of false alarms that a threshold must keep. Raises ``ConfigError`` if no threshold can."""
 
     kind: RateKind
     value: float
@@ -52,7 +53,7 @@ class Target:
 
     @property
     def name(self) -> str:
-        """Of the operating point, for instance ``fpr=0.03``."""
+        """Name of the operating point, for instance ``fpr=0.03``."""
         return f"{self.kind}={self.value:g}"
 
 
@@ -64,19 +65,19 @@ DEFAULT_TARGETS = (
 
 @dataclass(frozen=True)
 class Choice:
-    """A threshold that keeps a target on the scores that were measured."""
+    """A threshold that keeps a target on the measured scores."""
 
     threshold: float
     allowed: int
-    """So many clips or events might have reached it."""
+    """Number of clips or events that the target allows to reach the threshold."""
     assurance: float
-    """Probability that it keeps the target on fresh recordings of the same kind: exact except for ties and for the room
-    above the highest score shut out, which only make it higher."""
+    """Probability that it keeps the target on fresh recordings of the same kind: exact except for ties and for the gap
+    above the highest rejected score, which only make it higher."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a threshold does, with exact 95 % intervals: Clopper and Pearson's for clips, Garwood's for events."""
+    """The rates at a threshold, with exact 95 % intervals: Clopper and Pearson's for clips, Garwood's for events."""
 
     recall: Rate
     fpr_negatives: Rate | None
@@ -85,7 +86,7 @@ class Measured:
 
 
 def measure(scores: ScoreSet, threshold: float) -> Measured:
-    """What ``threshold`` does on these scores; ``None`` where nothing was measured."""
+    """The rates of ``threshold`` on these scores; ``None`` where there are no recordings."""
 
     def reached(some: Scores) -> Rate:
         count = int((some >= threshold).sum())
@@ -106,9 +107,9 @@ def measure(scores: ScoreSet, threshold: float) -> Measured:
 def choose_fpr(negatives: Scores, fpr: float, everything: Scores, *, confidence: float | None = None) -> Choice:
     """A threshold that at most a share ``fpr`` of the clips ``negatives``, ``(n,)``, reaches.
 
-    Without ``confidence`` it lets exactly that share pass, so that fresh clips of the same kind keep to it about half
-    of the time. With it, it lets so few pass that they keep to it with that probability; ``CalibrationError`` if there
-    are too few clips for that. It lies in the middle of a gap between the scores ``everything``.
+    Without ``confidence`` exactly that share passes, so that the rate is kept on fresh clips of the same kind about half
+    of the time. With it, so few pass that the rate is kept with that probability; ``CalibrationError`` if there are too
+    few clips for this. The threshold is in the middle of a gap between the scores ``everything``.
     """
     clips = len(negatives)
     if confidence is None:
@@ -128,8 +129,8 @@ def choose_fpr(negatives: Scores, fpr: float, everything: Scores, *, confidence:
 def choose_fa_per_hour(scores: ScoreSet, rate: float, *, confidence: float | None = None) -> Choice:
     """A threshold at which, and above which, the long recordings fire at most ``rate`` times an hour.
 
-    ``confidence`` as in ``choose_fpr``. Recordings too short to show one event at that rate give the threshold at which
-    they show none.
+    ``confidence`` as in ``choose_fpr``. If the recordings are too short to allow one event at that rate, the threshold
+    is the one without any event.
     """
     if confidence is None:
         allowed = allowed_at_rate(scores.hours, rate)
@@ -143,7 +144,7 @@ def choose_fa_per_hour(scores: ScoreSet, rate: float, *, confidence: float | Non
         allowed = sure
     threshold = threshold_allowing_events(scores.streams, allowed)
     if np.isneginf(threshold):
-        # Even the lowest score that occurs would do.
+        # Even the lowest score can be the threshold.
         threshold = max(float(np.concatenate(list(scores.streams)).min()), just_above(0.0))
     threshold = with_room(threshold, scores.everything)
     return Choice(threshold, allowed, assurance_of_rate(allowed, scores.hours, rate))

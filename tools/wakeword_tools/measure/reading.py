@@ -1,4 +1,4 @@
-"""Recordings as they are read: in blocks, hashed as they are read, none counted twice."""
+"""Reading recordings in blocks, with a hash of their samples, so that none is counted twice."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from wakeword.audio import SAMPLE_RATE, AudioFile, PcmStream
 from wakeword.errors import AudioError, AudioFileError, AudioFormatError, CalibrationError
-from wakeword.features import Array
+from wakeword.types import Array
 from wakeword_tools.kinds import Kind
 
 Warn = Callable[[str], None]
@@ -15,7 +15,7 @@ Warn = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Recording:
-    """A recording that was read."""
+    """A recording that has been read."""
 
     path: Path
     seconds: float
@@ -24,7 +24,7 @@ class Recording:
 
 
 def pcm_blocks(path: Path) -> Iterator[Array]:
-    """A file as mono float32 blocks at 16 kHz, each ``(samples,)``. ``AudioError``, naming the file, if it cannot be."""
+    """A file as mono float32 blocks at 16 kHz, each ``(samples,)``. ``AudioError`` with its name if it cannot be read."""
     with AudioFile(path) as file:
         try:
             stream = PcmStream(file.sample_rate)
@@ -50,14 +50,14 @@ class HashedBlocks:
             yield block
 
     def recording(self, path: Path) -> Recording:
-        """What went by. ``AudioFileError`` if that was nothing."""
+        """Duration and hash of the blocks so far. ``AudioFileError`` if they hold no samples."""
         if self._samples == 0:
-            raise AudioFileError(f"{path}: expected audio, found a file of no length")
+            raise AudioFileError(f"{path}: expected audio, found an empty file")
         return Recording(path, self._samples / SAMPLE_RATE, self._hash.hexdigest())
 
 
 class SeenRecordings:
-    """The recordings that were read so far, and how many files were left out."""
+    """The recordings read so far, and the number of files left out."""
 
     def __init__(self, warn: Warn) -> None:
         self.skipped = 0
@@ -71,26 +71,26 @@ class SeenRecordings:
         self._warn(f"skipped: {error}")
 
     def is_new(self, recording: Recording, kind: Kind) -> bool:
-        """Whether it is no copy of one before. ``CalibrationError`` for a copy that is the wake word in one place alone."""
+        """Whether it is not a copy of an earlier one. ``CalibrationError`` for copies of which only one is a positive."""
         first_kind, first = self._first.setdefault(recording.digest, (kind, recording.path))
         if first == recording.path and first_kind is kind:
             return True
         if Kind.POSITIVE in (kind, first_kind) and kind is not first_kind:
             raise CalibrationError(
                 f"expected a recording to be the wake word or not, but {first} among the {in_words(first_kind)} "
-                f"and {recording.path} among the {in_words(kind)} are the same sound; take it out of one"
+                f"and {recording.path} among the {in_words(kind)} are the same sound; remove it from one of them"
             )
         self.skipped += 1
         self._copies.append((recording.path, first))
         return False
 
     def report_copies(self) -> None:
-        """Say once how many copies were left out."""
+        """Warn once, with the number of copies left out."""
         if self._copies:
             path, first = self._copies[0]
             self._warn(f"skipped: {len(self._copies)} copies of other recordings, the first {path} (as {first})")
 
 
 def in_words(kind: Kind) -> str:
-    """What recordings of a kind are called in messages."""
+    """The name of recordings of a kind in messages."""
     return kind.plural.replace("_", " ")

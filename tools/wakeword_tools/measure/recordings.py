@@ -1,4 +1,4 @@
-"""Folders of recordings -> scores of one or more models. A file is read once for all of them."""
+"""Folders of recordings to scores of one or more models. A file is read once for all models."""
 
 import hashlib
 import json
@@ -9,35 +9,35 @@ from pathlib import Path
 import numpy as np
 
 from wakeword.errors import AudioError, CalibrationError, DataError
-from wakeword.features import Array
 from wakeword.model import Model
 from wakeword.sources import audio_files
+from wakeword.types import Array, Scores
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.reading import HashedBlocks, Recording, SeenRecordings, Warn, in_words, pcm_blocks
-from wakeword_tools.measure.scores import RecordingScorer, Scores, ScoreSet
+from wakeword_tools.measure.scores import RecordingScorer, ScoreSet
 
 SCORED_KINDS = (Kind.POSITIVE, Kind.NEAR_NEGATIVE, Kind.NEGATIVE, Kind.BACKGROUND)
-"""In this order: of two copies among the negatives, the one that is known as a near negative counts."""
+"""In this order: of two copies, one among the near negatives and one among the negatives, the near negative counts."""
 Files = Mapping[Kind, Sequence[Path]]
-"""The files of each of ``SCORED_KINDS`` that there is."""
+"""The files of each kind; a kind of ``SCORED_KINDS`` can be missing."""
 Change = Callable[[Array, "Recording"], Array]
-"""What is done to a clip, ``(samples,)``, before it is scored."""
+"""Changes a clip, ``(samples,)``, before it is scored."""
 
 
 @dataclass(frozen=True)
 class Scored:
-    """Recordings that were read, and what each model gave on them."""
+    """The recordings that were read, and each model's scores on them."""
 
     recordings: Mapping[Kind, Sequence[Recording]]
     """In the order of the scores."""
     sets: Sequence[ScoreSet]
     """One for each model."""
     skipped: int
-    """Files that could not be read, or are copies of others."""
+    """Number of files that could not be read, or are copies of others."""
 
     @property
     def fingerprint(self) -> str:
-        """Sixteen hex digits of the samples and their kinds: the same for the same data, wherever it lies."""
+        """Sixteen hex digits of the samples and their kinds: the same for the same data in any folder."""
         content = {kind.plural: sorted(one.digest for one in some) for kind, some in self.recordings.items() if some}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -55,8 +55,8 @@ class Scored:
 def find_files(folders: Files) -> dict[Kind, list[Path]]:
     """The audio files in the folders of each kind, each file once.
 
-    Raises ``AudioFileError`` for a folder without any and ``CalibrationError`` for a file that would be both the wake
-    word and not.
+    Raises ``AudioFileError`` for a folder without any and ``CalibrationError`` for a file that is both a positive and of
+    another kind.
     """
     found = {
         kind: list(dict.fromkeys(file for root in roots for file in audio_files(root)))
@@ -68,7 +68,7 @@ def find_files(folders: Files) -> dict[Kind, list[Path]]:
         if both:
             raise CalibrationError(
                 f"{both[0]}: expected a recording to be the wake word or not, found it among the "
-                f"positives and the {in_words(kind)} ({len(both)} such); take it out of one"
+                f"positives and the {in_words(kind)} ({len(both)} such files); remove it from one of them"
             )
     return found
 
@@ -83,10 +83,10 @@ def score_files(
 ) -> Scored:
     """Score every file with every model: a clip by its best window, background as one stream a file.
 
-    ``change`` is applied to clips only; ``advance`` is called for each file that is done. Unreadable and empty files are
-    named to ``warn`` and left out, and so are copies (by their samples), which would make the figures look surer than
-    they are. Raises ``DataError`` if a kind has no readable file and ``CalibrationError`` for no positives and for a
-    recording that is both the wake word and not.
+    ``change`` is applied to clips only; ``advance`` is called after each file. Unreadable and empty files are reported to
+    ``warn`` and left out, and so are copies (by their samples), which would make the figures look more certain than they
+    are. Raises ``DataError`` if a kind has files but none is readable, and ``CalibrationError`` for no positives and for
+    a recording that is both a positive and of another kind.
     """
     scorer = RecordingScorer(models)
     seen = SeenRecordings(warn)
@@ -115,10 +115,10 @@ def score_files(
 def _score_file(
     scorer: RecordingScorer, path: Path, kind: Kind, change: Change | None
 ) -> tuple[Recording, list[Scores]]:
-    """A recording and the scores of each model: of a clip the best one, ``(1,)``, of background all, ``(windows,)``."""
+    """A recording and each model's scores: the best one for a clip, ``(1,)``, all for background, ``(windows,)``."""
     hashed = HashedBlocks(pcm_blocks(path))
     if kind is Kind.BACKGROUND:
-        # A long recording is never held in memory.
+        # Block by block, so that a long recording is never held in memory.
         streams = scorer.score(hashed)
         return hashed.recording(path), streams
     samples = np.concatenate(list(hashed))

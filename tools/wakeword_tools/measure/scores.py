@@ -1,4 +1,4 @@
-"""Scores of recordings as the streaming engine gives them, and the events that a detector would make of them."""
+"""Scores of recordings as the streaming engine gives them, and the events that a detector would report for them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -7,20 +7,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wakeword.audio import SAMPLE_RATE
-from wakeword.features import Array, FeatureConfig, MfccStream
+from wakeword.features import FeatureConfig, MfccStream
 from wakeword.model import Model
 from wakeword.scorer import DEFAULT_HOP, StreamScorer, covering_samples
 from wakeword.trigger import DEFAULT_REFRACTORY, Trigger
+from wakeword.types import Array, Scores
 
-Scores = NDArray[np.float64]
-
-# So that memory does not grow with the recording.
+# Samples scored together, so that memory does not grow with the recording.
 _PIECE = SAMPLE_RATE
 
 
 @dataclass(frozen=True)
 class ScoreSet:
-    """What one model gave on recordings that it was not trained on."""
+    """Scores of one model on recordings that it was not trained on."""
 
     positives: Scores
     """Score of each clip of the wake word, ``(clips,)``."""
@@ -29,9 +28,9 @@ class ScoreSet:
     near_negatives: Scores = field(default_factory=lambda: np.zeros(0))
     """Score of each clip of a word that sounds like the wake word, ``(clips,)``."""
     streams: Sequence[Scores] = ()
-    """Scores of each long recording, one per hop."""
+    """Scores of each long recording, one per hop, ``(windows,)``."""
     hours: float = 0.0
-    """Duration of the long recordings."""
+    """Total duration of the long recordings."""
 
     @property
     def words(self) -> Scores:
@@ -48,7 +47,7 @@ class RecordingScorer:
     """Scores recordings, one after the other, with one or more models that share the features."""
 
     def __init__(self, models: Sequence[Model], *, hop: int = DEFAULT_HOP) -> None:
-        # That of every model: others are refused when they are loaded.
+        # The only configuration: models with another one are refused when they are loaded.
         config = FeatureConfig()
         self._windows = [config.samples_in(model.card.window) for model in models]
         self._step = hop * config.hop_length
@@ -56,7 +55,7 @@ class RecordingScorer:
         self._scorers = [StreamScorer(model, hop=hop) for model in models]
 
     def score(self, blocks: Iterable[Array]) -> list[Scores]:
-        """A recording in blocks, each ``(samples,)`` float32 at 16 kHz -> for each model one score per hop, ``(windows,)``.
+        """Blocks of a recording, each ``(samples,)`` float32 at 16 kHz -> one score per hop for each model, ``(windows,)``.
 
         As in ``Detector.flush``, silence is appended until a window covers the last sample.
         """
@@ -86,7 +85,7 @@ def stream_scores(model: Model, samples: Array, *, hop: int = DEFAULT_HOP) -> Sc
 
 
 def clip_score(model: Model, samples: Array, *, hop: int = DEFAULT_HOP) -> float:
-    """A clip's score: that of its best window."""
+    """A clip's score: the score of its best window."""
     return float(stream_scores(model, samples, hop=hop).max())
 
 
@@ -97,7 +96,7 @@ def event_windows(
     if threshold > 1:
         return []
     trigger = Trigger(threshold, hop=hop, refractory=refractory)
-    # After so many scores below the threshold a trigger is as new: more of them need not be shown to it.
+    # After this number of scores below the threshold a trigger is in its initial state: earlier ones can be skipped.
     rest = -(-refractory // hop) + 1
     fired: list[int] = []
     last = -1
@@ -113,24 +112,24 @@ def event_windows(
 def count_events(
     scores: Iterable[float], threshold: float, *, hop: int = DEFAULT_HOP, refractory: int = DEFAULT_REFRACTORY
 ) -> int:
-    """How often a detector would have fired on these scores of one stream."""
+    """The number of times that a detector fires on these scores of one stream."""
     return len(event_windows(np.asarray(scores, np.float64), threshold, hop=hop, refractory=refractory))
 
 
 def events_at(streams: Iterable[Scores], threshold: float) -> int:
-    """How often a detector would have fired on these streams, each ``(windows,)``."""
+    """The number of times that a detector fires on these streams, each ``(windows,)``."""
     return sum(len(event_windows(stream, threshold)) for stream in streams)
 
 
 def threshold_allowing_events(streams: Sequence[Scores], allowed: int) -> float:
-    """The lowest threshold from which on upwards the streams, each ``(windows,)``, fire at most ``allowed`` times.
+    """The lowest threshold such that at it and above, the streams, each ``(windows,)``, fire at most ``allowed`` times.
 
-    The count does not simply fall as the threshold rises: a lower one can join two events into one. So this walks down
-    from the highest score and stops at the first that would be too low. Minus infinity if none is.
+    The count does not always fall as the threshold rises: a lower one can join two events into one. So this walks down
+    from the highest score and stops at the first that is too low. Minus infinity if none is.
     """
     levels, runs = _runs(streams)
-    # A run of windows above the threshold fires once at most, so only where there are enough runs is it worth counting.
-    # No threshold is 0.
+    # A run of windows above the threshold fires at most once, so events are counted only where there are enough runs.
+    # A threshold cannot be 0.
     for level in levels[(runs > allowed) & (levels > 0)].tolist():
         if events_at(streams, level) > allowed:
             return float(np.nextafter(level, np.inf))
@@ -138,7 +137,7 @@ def threshold_allowing_events(streams: Sequence[Scores], allowed: int) -> float:
 
 
 def _runs(streams: Sequence[Scores]) -> tuple[Scores, NDArray[np.int64]]:
-    """All scores that occur, highest first, and how many runs of windows reach each, both ``(levels,)``."""
+    """All different scores, highest first, and the number of runs of windows that reach each, both ``(levels,)``."""
     levels = np.unique(np.concatenate([np.zeros(0), *streams]))
     starts = np.zeros(len(levels) + 1, np.int64)
     for stream in streams:

@@ -1,4 +1,4 @@
-"""Thresholds on scores that were measured. A score counts as the wake word when it is at or above the threshold."""
+"""Thresholds on measured scores. A score counts as the wake word when it is at or above the threshold."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,7 +10,7 @@ def just_above(score: float) -> float:
 
 
 def allowed_at_rate(trials: float, rate: float) -> int:
-    """The most events in so many trials (clips or hours) that are no more than ``rate`` for each."""
+    """The highest number of events in ``trials`` (clips or hours) that is at most ``rate`` per trial."""
     # Without the tolerance, 0.03 of 100 clips would be 2.
     return int(np.floor(rate * trials + 1e-9))
 
@@ -30,10 +30,10 @@ def threshold_at_fpr(negatives: ArrayLike, fpr: float) -> float:
 
 
 def with_room(threshold: float, scores: ArrayLike) -> float:
-    """``threshold`` moved up to the middle, in log odds, of the gap between ``scores``, ``(n,)`` in 0..1, where it lies.
+    """``threshold`` moved up to the middle, in log odds, of the gap that it is in between ``scores``, ``(n,)`` in 0..1.
 
-    The same scores reach it. Another processor, or many streams scored together, move a logit by about 1e-5: enough to lift
-    a score over a threshold that lies just above it.
+    The same scores reach it. Another processor, or many streams scored together, change a logit by about 1e-5: enough to
+    lift a score over a threshold just above it.
     """
     values: NDArray[np.float64] = np.asarray(scores, np.float64)
     below, above = values[values < threshold], values[values >= threshold]

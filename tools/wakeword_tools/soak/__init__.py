@@ -1,1 +1,1 @@
-"""Endurance and random use of detectors."""
+"""Endurance tests and random tests of detectors."""

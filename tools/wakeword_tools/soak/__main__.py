@@ -1,13 +1,13 @@
 """Endurance: ``python -m wakeword_tools.soak`` pushes 24 hours of audio through one detector, faster than real time.
 
-    --hours H               so many hours of audio
-    --microphone            from a microphone, in real time; counts what is lost
-    --fuzz --minutes M      random blocks and calls for so many minutes of CPU time
+    --hours H               hours of audio
+    --microphone            from a microphone, in real time; counts losses
+    --fuzz --minutes M      random blocks and calls for M minutes of CPU time
     --model FILE|KEYWORD    default: marvin
     --report FILE.json      writes the figures
 
-Exit status 1 and one line if a law was broken. ``WAKEWORD_DATA``, a folder with ``long_speech/``, gives the audio; without
-it the demo recording is repeated.
+Exit status 1 and one line if a law is broken. The audio comes from ``WAKEWORD_DATA``, a folder with ``long_speech/``;
+without it the demo recording is repeated.
 """
 
 import argparse
@@ -29,7 +29,7 @@ logger = logging.getLogger("soak")
 
 
 def main() -> int:
-    """Run one soak; the exit status."""
+    """Run one soak and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="marvin")
     parser.add_argument("--hours", type=float)
@@ -56,18 +56,18 @@ def main() -> int:
 
 
 def run(arguments: argparse.Namespace) -> tuple[Any, list[str]]:
-    """What was measured, and the laws that were broken."""
-    tell = logger.info
+    """The measurements, and the laws that were broken."""
+    report = logger.info
     if arguments.fuzz:
-        fuzzed = soak_fuzz.fuzz(arguments.model, 60 * arguments.minutes, seed=arguments.seed, tell=tell)
+        fuzzed = soak_fuzz.fuzz(arguments.model, 60 * arguments.minutes, seed=arguments.seed, report=report)
         return fuzzed, fuzzed.faults
     if arguments.microphone:
         device = arguments.device
         device = int(device) if device is not None and device.isdecimal() else device
-        heard = soak_microphone.listen(arguments.model, 3_600 * (arguments.hours or 1), device=device, tell=tell)
-        return heard, heard.faults
+        listened = soak_microphone.listen(arguments.model, 3_600 * (arguments.hours or 1), device=device, report=report)
+        return listened, listened.faults
     cycle = soak_push.listening_cycle(soak_push.data_folder())
-    pushed = soak_push.soak(arguments.model, cycle, 24 if arguments.hours is None else arguments.hours, tell=tell)
+    pushed = soak_push.soak(arguments.model, cycle, 24 if arguments.hours is None else arguments.hours, report=report)
     return pushed, pushed.faults
 
 

@@ -1,6 +1,6 @@
-"""Random use of a detector: blocks that are right and wrong, calls in any order, a second thread.
+"""Random use of a detector: valid and invalid blocks, calls in any order, a second thread.
 
-After every call the detector must be what a new one would be that had heard the same audio.
+After every call the detector must be in the state of a new one that has processed the same audio.
 """
 
 import contextlib
@@ -14,25 +14,25 @@ from typing import Any
 import numpy as np
 
 from wakeword import Detection, Detector, Model, WakewordError
-from wakeword.audio import SAMPLE_RATE, PcmStream, Samples, to_mono
-from wakeword.features import Array
+from wakeword.audio import SAMPLE_RATE, PcmStream, to_mono
+from wakeword.types import Array, Samples
 from wakeword_tools.soak.fuzz_blocks import described, right_block, sound, wrong_block
 
 RATES = (8_000, 16_000, 44_100, 48_000)
 SCORE_TOLERANCE = 1e-3
-"""How far scores may lie apart when audio was cut differently: sums in float32 differ by the size of a batch."""
+"""Largest allowed difference of scores for different blocks: float32 sums depend on the size of a batch."""
 FAR_BELOW = 0.5
-"""In quiet that stays as it is, a score below this share of the threshold may be an older one: it cannot fire."""
+"""In unchanging quiet, a score below this share of the threshold can be an older one, as it cannot fire."""
 _MOST_SECONDS = 20.0
 _HANG_SECONDS = 60.0
 
 
 class BrokenLawError(AssertionError):
-    """A detector did what it must not do."""
+    """A detector broke a law."""
 
 
 class Blocks:
-    """A source of given blocks."""
+    """An audio source with the given blocks."""
 
     def __init__(self, blocks: Sequence[Samples], sample_rate: int) -> None:
         self.sample_rate = sample_rate
@@ -44,10 +44,10 @@ class Blocks:
 
 
 class Fuzzer:
-    """One detector, what it has heard since its stream began, and random calls.
+    """One detector, the audio of its stream so far, and random calls.
 
-    ``random`` decides everything: the same seed makes the same calls. ``make`` builds the detector, and others like it
-    to compare with. Every method raises ``BrokenLawError`` if a law is broken.
+    ``random`` determines everything: the same seed makes the same calls. ``make`` builds the detector, and others to
+    compare with. Every method raises ``BrokenLawError`` if a law is broken.
     """
 
     def __init__(
@@ -69,12 +69,12 @@ class Fuzzer:
             "gate": random.random() < 0.8,
         }
         self.calls: list[str] = []
-        """What was called, for whoever looks for a fault."""
-        self._heard: list[Array] = []
+        """The calls made, for finding the cause of a fault."""
+        self._pushed: list[Array] = []
         self._detector = self._new()
 
     def run(self, calls: int) -> None:
-        """Make so many random calls, then compare."""
+        """Make ``calls`` random calls, then compare."""
         actions: list[tuple[Callable[[], None], int]] = [
             (self._push, 12),
             (self._push_wrong, 4),
@@ -91,7 +91,7 @@ class Fuzzer:
         weighted = [action for action, weight in actions for _ in range(weight)]
         for _ in range(calls):
             self._call(self._random.choice(weighted))
-            if sum(len(block) for block in self._heard) > _MOST_SECONDS * self._rate:
+            if sum(len(block) for block in self._pushed) > _MOST_SECONDS * self._rate:
                 self._call(self._reset)
         self._call(self._compare)
         self._call(self._reset)
@@ -102,7 +102,7 @@ class Fuzzer:
             action()
         except BrokenLawError:
             raise
-        # A WakewordError that may come is caught where it may come: nothing may come here.
+        # An allowed WakewordError is caught where it is allowed: no error is allowed here.
         except Exception as error:
             raise BrokenLawError(f"{self.calls[-1]} raised {type(error).__name__}: {error}") from error
 
@@ -117,7 +117,7 @@ class Fuzzer:
             self._detector.push(block)
         except WakewordError:
             return
-        raise BrokenLawError(f"took {described(block)}")
+        raise BrokenLawError(f"accepted {described(block)}")
 
     def _push_suppressed(self) -> None:
         level = self._random.choice((None, 0.5, 0.999))
@@ -133,22 +133,22 @@ class Fuzzer:
         try:
             self._detector.process_streaming(audio.tobytes())
         except WakewordError:
-            return  # The stream has several channels.
-        self._heard.append(to_mono(audio.astype(np.int16)))
+            return  # the stream has several channels
+        self._pushed.append(to_mono(audio.astype(np.int16)))
 
     def _push_known(self, block: Samples) -> list[Detection]:
         try:
             found = self._detector.push(block)
         except WakewordError:
-            return []  # Another number of channels than before.
-        self._heard.append(to_mono(block, channel=self._settings["channel"]))
-        # The caller may use its buffer again.
+            return []  # another number of channels than before
+        self._pushed.append(to_mono(block, channel=self._settings["channel"]))
+        # The caller can reuse its buffer.
         block[...] = 1
         self._check(found)
         return found
 
     def _follow(self) -> None:
-        """What a follower reads is the stream from the end of the detection on, without a gap."""
+        """A follower reads the stream from the end of the detection on, without a gap."""
         found = self._push_known(right_block(self._random, channels=False))
         if not found:
             return
@@ -158,8 +158,8 @@ class Fuzzer:
                 pieces.append(follower.read())
                 self._push_known(right_block(self._random, channels=False))
             pieces.append(follower.read())
-        heard = PcmStream(self._rate).push(np.concatenate(self._heard))
-        expected = heard[round(found[-1].end * SAMPLE_RATE) :]
+        stream = PcmStream(self._rate).push(np.concatenate(self._pushed))
+        expected = stream[round(found[-1].end * SAMPLE_RATE) :]
         read = np.concatenate(pieces)
         if len(read) != len(expected) or np.abs(read - expected).max(initial=0) > 1e-5:
             raise BrokenLawError(f"a follower read {len(read)} samples that are not the {len(expected)} of the stream")
@@ -184,12 +184,12 @@ class Fuzzer:
                     break
         except WakewordError:
             pass
-        # What a for loop that is left does when its iterator is collected, now.
+        # Closed now, as happens when a loop is left and its iterator is garbage-collected.
         getattr(listening, "close", lambda: None)()
         self._expect_new("run")
 
     def _disturb(self) -> None:
-        """While one thread pushes, another calls what any thread may call at any time."""
+        """While one thread pushes, another makes calls that are allowed from any thread at any time."""
         detector = self._detector
         calls: list[Callable[[], object]] = [
             detector.reset,
@@ -200,23 +200,23 @@ class Fuzzer:
         ]
         with self._pushing():
             for _ in range(self._random.randrange(20)):
-                # A moment that the follower asks for may be over.
+                # The audio for the follower may no longer be kept.
                 with contextlib.suppress(WakewordError):
                     self._random.choice(calls)()
-        self._detector, self._heard = self._new(), []
+        self._detector, self._pushed = self._new(), []
 
     def _close_while_pushing(self) -> None:
-        """One thread closes, another pushes: whatever comes first, each ends well or with an error of ours."""
+        """One thread closes, another pushes: in any order, each succeeds or raises a ``WakewordError``."""
         with self._pushing() as thread:
             if self._random.random() < 0.5:
                 thread.join(0.001 * self._random.randrange(5))
             self._detector.close()
             self._detector.close()
-        self._detector, self._heard = self._new(), []
+        self._detector, self._pushed = self._new(), []
 
     @contextmanager
     def _pushing(self) -> Iterator[threading.Thread]:
-        """Another thread pushes meanwhile; it must end, and with no error but ours."""
+        """Another thread pushes meanwhile; it must end, with no error except ``WakewordError``."""
         blocks = [right_block(self._random) for _ in range(20)]
         faults: list[BaseException] = []
 
@@ -241,12 +241,12 @@ class Fuzzer:
     # --- laws
 
     def _compare(self) -> None:
-        """The detector is one that had heard all its audio in one block."""
+        """The detector equals a new one that has processed all the audio in one block."""
         other = self._new()
-        if self._heard:
-            other.push(np.concatenate(self._heard))
+        if self._pushed:
+            other.push(np.concatenate(self._pushed))
         if abs(other.seconds - self._detector.seconds) > 1e-9:
-            raise BrokenLawError(f"heard {self._detector.seconds} s, of {other.seconds}")
+            raise BrokenLawError(f"processed {self._detector.seconds} s of {other.seconds} s")
         for keyword, score in self._detector.scores.items():
             if not 0 <= score <= 1:
                 raise BrokenLawError(f"a score of {score}")
@@ -254,8 +254,8 @@ class Fuzzer:
                 raise BrokenLawError(f"a score of {score}, in one block {other.scores[keyword]}")
 
     def _expect_new(self, after: str) -> None:
-        """The detector is a new one, to the last bit."""
-        self._heard = []
+        """The detector equals a new one, bit for bit."""
+        self._pushed = []
         other = self._new()
         if self._detector.seconds or self._detector.scores != other.scores:
             raise BrokenLawError(f"after {after} at {self._detector.seconds} s with {self._detector.scores}")
@@ -266,13 +266,13 @@ class Fuzzer:
             same_audio = all(np.array_equal(a.audio, b.audio) for a, b in zip(found, expected, strict=False))
             if found != expected or not same_audio or self._detector.scores != other.scores:
                 raise BrokenLawError(
-                    f"after {after} unlike a new one: {self._detector.scores}, {found}, not {other.scores}, {expected}"
+                    f"after {after} not like a new one: {self._detector.scores}, {found}, not {other.scores}, {expected}"
                 )
         self._detector.reset()
 
     def _check(self, found: Sequence[Detection], *, at_end: bool = False) -> None:
         for one in found:
-            # flush has begun a new stream, whose clock stands at 0.
+            # After flush, a new stream has begun, whose time is 0.
             is_in_time = 0 <= one.start < one.end and (at_end or one.end <= self._detector.seconds + 1e-9)
             is_sound = one.audio.dtype == np.float32 and one.audio.ndim == 1 and bool(np.isfinite(one.audio).all())
             if not (is_in_time and is_sound and self._threshold <= one.score <= 1):
@@ -283,5 +283,5 @@ class Fuzzer:
 
 
 def same_score(score: float, other: float, threshold: float) -> bool:
-    """Whether two scores tell the same: equal, or both too low to fire where one may be older than the other."""
+    """Whether two scores agree: equal within the tolerance, or both too low to fire, as one can be older."""
     return abs(score - other) <= SCORE_TOLERANCE or max(score, other) < FAR_BELOW * threshold

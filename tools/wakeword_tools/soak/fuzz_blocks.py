@@ -1,18 +1,17 @@
-"""Random blocks of audio, right and wrong, for detectors to take or to refuse."""
+"""Random blocks of audio: valid ones that detectors accept, and invalid ones that they refuse."""
 
 from random import Random
 from typing import Any
 
 import numpy as np
 
-from wakeword.audio import Samples
-from wakeword.features import Array
+from wakeword.types import Array, Samples
 
 _LENGTHS = (0, 1, 7, 160, 333, 1_280, 16_001)
 
 
 def right_block(random: Random, *, channels: bool = True) -> Samples:
-    """Audio that a detector takes: any dtype, length and level, now and then with several channels."""
+    """Audio that a detector accepts: any dtype, length and level, sometimes with several channels."""
     length = random.choice(_LENGTHS) if random.random() < 0.5 else random.randrange(24_000)
     samples = sound(random.randrange(2**32), length) * random.choice((0.0, 1e-4, 0.1, 1.0))
     if channels and random.random() < 0.1:
@@ -20,12 +19,12 @@ def right_block(random: Random, *, channels: bool = True) -> Samples:
     full_scale = {np.int16: 2**15 - 1, np.int32: 2**31 - 128, np.float32: 1}
     dtype = random.choice(list(full_scale))
     block = np.asarray(full_scale[dtype] * samples.clip(-1, 1), dtype)
-    # Views that are not contiguous are arrays like any other.
+    # Non-contiguous views are valid too.
     return block[::2] if random.random() < 0.2 else block
 
 
 def wrong_block(random: Random) -> Any:
-    """What no detector may take: wrong values, dtypes, shapes, or no array at all."""
+    """A block that every detector must refuse: wrong values, dtypes, shapes, or not an array."""
     block = np.asarray(sound(random.randrange(2**32), 1 + random.randrange(2_000)), np.float32)
     place = random.randrange(len(block))
     match random.randrange(10):
@@ -53,7 +52,7 @@ def wrong_block(random: Random) -> Any:
 
 
 def sound(seed: int, samples: int) -> Array:
-    """Noise of a random band that swells, ``(samples,)`` float32 in -1..1."""
+    """Swelling noise of a random colour, ``(samples,)`` float32 in -1..1."""
     rng = np.random.default_rng(seed)
     noise = rng.standard_normal(samples + 1)
     coloured = np.diff(noise) if rng.random() < 0.5 else np.convolve(noise, np.ones(8) / 3, "same")[:samples]
@@ -62,5 +61,5 @@ def sound(seed: int, samples: int) -> Array:
 
 
 def described(block: object) -> str:
-    """What it is, in two words."""
+    """Dtype and shape of an array, the type of anything else."""
     return f"{block.dtype} {block.shape}" if isinstance(block, np.ndarray) else type(block).__name__

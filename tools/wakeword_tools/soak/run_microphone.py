@@ -1,4 +1,4 @@
-"""A microphone listened to in real time for hours: what is lost on the way."""
+"""A detector on a microphone in real time for hours, and the audio that is lost."""
 
 import time
 from collections.abc import Callable
@@ -9,12 +9,12 @@ from wakeword_tools.bench.memory import resident_memory
 
 _LINE_SECONDS = 60.0
 MOST_MISSING = 0.5
-"""Seconds of audio that may be under way between the device and the detector when the clock is read."""
+"""Seconds of audio that may be between the device and the detector when the clock is read."""
 
 
 @dataclass(frozen=True)
 class MicrophoneSoak:
-    """What was heard, and what was not."""
+    """The audio that was received, and the losses."""
 
     device: str
     sample_rate: int
@@ -30,24 +30,24 @@ class MicrophoneSoak:
     longest_push_ms: float
     cpu_ms_per_second: float
     growth_mb: float | None
-    """Resident memory at the end over that after the first minute."""
+    """Resident memory at the end minus that after the first minute."""
 
     @property
     def faults(self) -> list[str]:
-        """What was lost, a line each."""
+        """The losses, a line each."""
         counted = {"dropped blocks": self.dropped_blocks, "overflows": self.overflows, "gaps": self.gaps}
         found = [f"{count} {what}" for what, count in counted.items() if count]
-        # The device's clock may run slower than the wall's, by 200 millionths at most.
+        # The device's clock can be slower than the wall clock, by at most 200 ppm.
         if self.seconds - self.heard_seconds > MOST_MISSING + 2e-4 * self.seconds:
-            found.append(f"heard {self.heard_seconds:.2f} s of {self.seconds:.2f}")
+            found.append(f"received {self.heard_seconds:.2f} s of {self.seconds:.2f} s")
         return found
 
 
 def listen(
-    model: str, seconds: float, *, device: int | str | None = None, tell: Callable[[str], None] = lambda line: None
+    model: str, seconds: float, *, device: int | str | None = None, report: Callable[[str], None] = lambda line: None
 ) -> MicrophoneSoak:
-    """Listen for so long, and count. Raises ``AudioDeviceError`` if the device is lost for good."""
-    detections, longest, settled_memory, last_told, heard = 0, 0.0, None, 0.0, 0
+    """Listen for ``seconds``, and count. Raises ``AudioDeviceError`` if the device is lost permanently."""
+    detections, longest, settled_memory, last_reported, received = 0, 0.0, None, 0.0, 0
     with Microphone(device) as microphone:
         detector = Detector(load_model(model), sample_rate=microphone.sample_rate)
         blocks = microphone.blocks()
@@ -57,12 +57,14 @@ def listen(
             before = time.perf_counter()
             detections += len(detector.push(block))
             longest = max(longest, time.perf_counter() - before)
-            heard += len(block)
+            received += len(block)
             elapsed = time.monotonic() - began
-            if elapsed - last_told >= _LINE_SECONDS:
-                last_told = elapsed
+            if elapsed - last_reported >= _LINE_SECONDS:
+                last_reported = elapsed
                 settled_memory = settled_memory or resident_memory()
-                tell(f"{elapsed / 60:.0f} min: {heard / microphone.sample_rate:.2f} s heard, {microphone.stats}")
+                report(
+                    f"{elapsed / 60:.0f} min: {received / microphone.sample_rate:.2f} s received, {microphone.stats}"
+                )
             if elapsed >= seconds:
                 break
         used, stats = time.process_time() - cpu, microphone.stats
@@ -72,7 +74,7 @@ def listen(
         device=name,
         sample_rate=rate,
         seconds=elapsed,
-        heard_seconds=heard / rate,
+        heard_seconds=received / rate,
         dropped_blocks=stats.dropped_blocks,
         overflows=stats.overflows,
         gaps=stats.gaps,

@@ -1,4 +1,4 @@
-"""A day of audio through one detector, as fast as it can be pushed: what memory and scores do."""
+"""A day of audio through one detector, as fast as possible: memory use and scores."""
 
 import itertools
 import os
@@ -20,8 +20,8 @@ from wakeword.sources import audio_files
 from wakeword_tools.bench.memory import resident_memory
 
 Pcm = NDArray[np.int16]
-Tell = Callable[[str], None]
-"""Takes one line on how far the work is."""
+Report = Callable[[str], None]
+"""Called with a line about the progress."""
 
 MOST_GROWTH_MB = 1.0
 SCORE_TOLERANCE = 1e-6
@@ -35,21 +35,21 @@ _BLOCKS = (160, 320, 1_280, 333, 4_096, 17, 480)
 
 @dataclass(frozen=True)
 class PushSoak:
-    """What a soak has shown."""
+    """The results of a soak."""
 
     audio: str
     hours: float
     cpu_seconds: float
     detections: int
     memory_mb: list[float | None]
-    """Resident memory before the first hour of audio, after each, and at the end."""
+    """Resident memory before the first hour of audio, after each hour, and at the end."""
     growth_mb: float | None
-    """By how much memory ever exceeded that after the first hour."""
+    """Highest memory after the first hour minus that at the end of the first hour."""
     compared_scores: int
     score_difference: float
-    """Largest difference to a new detector in the last minute, window by window."""
+    """Largest difference to the scores of a new detector in the last minute, window by window."""
     same_detections: bool
-    """Whether the new detector fired at the same moments of the last minute."""
+    """Whether the new detector fired at the same times in the last minute."""
 
     @property
     def faults(self) -> list[str]:
@@ -65,9 +65,9 @@ class PushSoak:
 
 
 def listening_cycle(data: Path | None, *, speech_seconds: float = _SPEECH_SECONDS) -> tuple[Pcm, str]:
-    """Audio to go round in: speech, then quiet-room noise, then silence. 16 kHz int16, and what it is in words.
+    """Audio to repeat: speech, then quiet-room noise, then silence. 16 kHz int16, and its description.
 
-    Speech comes from ``long_speech/`` in the folder ``data``, without one it is the demo recording again and again.
+    Speech comes from ``long_speech/`` in the folder ``data``; without it the demo recording is repeated.
     """
     wanted = round(speech_seconds * SAMPLE_RATE)
     folder = data / "long_speech" if data is not None else None
@@ -91,7 +91,7 @@ def listening_cycle(data: Path | None, *, speech_seconds: float = _SPEECH_SECOND
 
 
 def demo() -> Pcm:
-    """The demo recording with a hiss at -46 dBFS, which keeps the engine from resting in its pauses."""
+    """The demo recording with noise at -46 dBFS, which keeps the gate open in its pauses."""
     speech = read_audio(assets_folder() / "audio" / "demo.flac")
     hiss = 10 ** (-46 / 20) * np.random.default_rng(1).standard_normal(len(speech))
     return _to_pcm(speech + hiss)
@@ -101,10 +101,10 @@ def _to_pcm(audio: NDArray[np.floating]) -> Pcm:
     return np.asarray((audio * 2**15).round().clip(-(2**15), 2**15 - 1), np.int16)
 
 
-def soak(model: str, cycle: tuple[Pcm, str], hours: float, *, tell: Tell = lambda line: None) -> PushSoak:
-    """Push ``hours`` of the cycle through one detector, then a last minute through it and through a new one.
+def soak(model: str, cycle: tuple[Pcm, str], hours: float, *, report: Report = lambda line: None) -> PushSoak:
+    """Push ``hours`` of the cycle through one detector, then a last minute through it and through a new detector.
 
-    Raises ``ConfigError`` for no time at all, ``ModelError`` for an unusable model.
+    Raises ``ConfigError`` if ``hours`` is not positive, ``ModelError`` for an unusable model.
     """
     if hours <= 0:
         raise ConfigError(f"expected more than 0 hours, got {hours:g}")
@@ -113,16 +113,16 @@ def soak(model: str, cycle: tuple[Pcm, str], hours: float, *, tell: Tell = lambd
     detector = Detector(loaded)
     memory, detections = [resident_memory()], 0
     began = time.process_time()
-    # Windows of a new detector begin where windows of this one do if it takes whole hops before.
+    # With a whole number of hops before, the windows of a new detector begin at the same samples.
     total = max(1, round(hours * _HOUR / _HOP)) * _HOP
-    taken = 0
+    pushed = 0
     for block in _blocks(audio, total):
         detections += len(detector.push(block))
-        if (taken + len(block)) // _HOUR > taken // _HOUR:
+        if (pushed + len(block)) // _HOUR > pushed // _HOUR:
             memory.append(resident_memory())
-            tell(f"{(taken + len(block)) // _HOUR} h: {memory[-1]} MB, {detections} detections")
-        taken += len(block)
-    # Before the comparison, which needs memory of its own.
+            report(f"{(pushed + len(block)) // _HOUR} h: {memory[-1]} MB, {detections} detections")
+        pushed += len(block)
+    # Before the comparison, which needs memory too.
     memory.append(resident_memory())
     compared, difference, same = _compare(detector, Detector(loaded))
     known = [one for one in memory if one is not None]
@@ -140,22 +140,22 @@ def soak(model: str, cycle: tuple[Pcm, str], hours: float, *, tell: Tell = lambd
 
 
 def _blocks(audio: Pcm, total: int) -> Iterator[Pcm]:
-    """So many samples, going round in the audio, in blocks of changing sizes."""
-    at = taken = 0
+    """``total`` samples of the repeated audio, in blocks of changing sizes."""
+    at = pushed = 0
     for size in itertools.cycle(_BLOCKS):
-        size = min(size, total - taken, len(audio) - at)
+        size = min(size, total - pushed, len(audio) - at)
         if size == 0:
             return
         yield audio[at : at + size]
-        taken += size
+        pushed += size
         at = (at + size) % len(audio)
 
 
 def _compare(old: Detector, new: Detector) -> tuple[int, float, bool]:
-    """Scores compared in the last minute, the largest difference, and whether both fired at the same moments."""
+    """Number of scores compared in the last minute, the largest difference, and whether both fired at the same times."""
     before = old.seconds
     speech = np.resize(demo(), _LAST_SECONDS * SAMPLE_RATE)
-    # What the old one hears as the minute begins reaches into its first windows, and its trigger rests for a second.
+    # The old detector's first windows contain earlier audio, and its trigger may be in its refractory second.
     settled = 3 * SAMPLE_RATE
     compared, largest = 0, 0.0
     fired: tuple[list[float], list[float]] = ([], [])
@@ -171,6 +171,6 @@ def _compare(old: Detector, new: Detector) -> tuple[int, float, bool]:
 
 
 def data_folder() -> Path | None:
-    """The folder of real recordings, if the environment names one."""
+    """The folder of real recordings in ``WAKEWORD_DATA``, if it is set."""
     named = os.environ.get("WAKEWORD_DATA")
     return Path(named) if named else None

@@ -1,1 +1,1 @@
-"""What is said: pronunciations, texts that sound alike, word lists and their split."""
+"""Texts to speak: pronunciations, texts that sound alike, word lists and their splits."""

@@ -14,23 +14,23 @@ from wakeword_tools.kinds import Split
 from wakeword_tools.texts.phonemes import Phones
 
 DEFAULT_MASS = {1: 0.4, 2: 0.4, 3: 0.2}
-"""Share of the texts at each distance, rounded to whole edits; the last stands for all that is farther too."""
+"""Share of the texts at each distance in whole edits; the last includes everything farther."""
 
 
 class Origin(StrEnum):
-    """Where a text comes from."""
+    """The origin of a text."""
 
     LISTED = "listed"
-    """A list: the user's own, or one that ships with the package."""
+    """In a list: the user's own, or one that ships with the package."""
     WORD = "word"
     PHRASE = "phrase"
-    """Two common words, the keyword's sound across the boundary between them: "mar win"."""
+    """Two common words that together sound like the keyword: "mar win"."""
     FRAGMENT = "fragment"
-    """The keyword cut short."""
+    """Part of the keyword."""
     PSEUDO_WORD = "pseudo-word"
 
 
-# Of each round of choices at a distance.
+# The origins of each round of choices at a distance.
 _TURNS = (
     Origin.WORD,
     Origin.PHRASE,
@@ -48,15 +48,15 @@ class Candidate:
     """A text that sounds like the keyword."""
 
     text: str
-    """As an engine takes it; phonemes that no spelling gives are in ``[[...]]``."""
+    """Input for an engine; sounds that no spelling gives are phonemes in ``[[...]]``."""
     phones: Phones
     distance: float
-    """From the keyword, in typical phoneme edits."""
+    """Distance from the keyword, in typical phoneme edits."""
     origin: Origin
     split: Split
-    """Where it may be used."""
+    """The split that can use it."""
     zipf: float = 0.0
-    """How often its rarest word is used."""
+    """Zipf frequency of its rarest word."""
 
     @property
     def band(self) -> int:
@@ -67,11 +67,11 @@ class Candidate:
 def choose(
     pool: Sequence[Candidate], size: int, *, split: Split | None = None, mass: Mapping[int, float] = DEFAULT_MASS
 ) -> list[Candidate]:
-    """``size`` candidates, or all of that split if they are fewer, spread over the distances as ``mass`` says.
+    """``size`` candidates, or all of the split if there are fewer, spread over the distances by ``mass``.
 
-    Listed texts come first, then words (the commonest), phrases, pseudo-words and fragments in turn. What a distance
-    lacks, the others give. The same for the same pool. Raises ``SynthesisError`` if the mass is not one or nothing is
-    there.
+    Listed texts come first, then words (the commonest first), phrases, pseudo-words and fragments in turn. If a distance
+    has too few, the others give more. The same for the same pool. Raises ``SynthesisError`` if the mass is invalid or
+    there is nothing to choose from.
     """
     if not mass or min(mass) < 1 or min(mass.values()) < 0 or sum(mass.values()) <= 0:
         raise SynthesisError(f"expected shares of distances from 1 up, none negative, got {dict(mass)}")
@@ -95,19 +95,19 @@ def choose(
 
 
 def speakable(pool: Sequence[Candidate], voices: Sequence[Voice]) -> list[Candidate]:
-    """Those that the voices can speak: phonemes in ``[[...]]`` need an engine that takes them."""
-    all_of_them = any(takes_phonemes(voice) for voice in voices)
-    return [candidate for candidate in pool if all_of_them or "[[" not in candidate.text]
+    """The candidates that the voices can speak: phonemes in ``[[...]]`` need an engine that takes them."""
+    phonemes_too = any(takes_phonemes(voice) for voice in voices)
+    return [candidate for candidate in pool if phonemes_too or "[[" not in candidate.text]
 
 
 def histogram(candidates: Sequence[Candidate]) -> dict[float, int]:
-    """How many there are at each distance, in half edits: the middle of the bin -> the number."""
+    """Number of candidates by distance, in half edits: middle of the bin -> number."""
     middles = [round(candidate.distance * 2) / 2 for candidate in candidates]
     return {middle: middles.count(middle) for middle in np.arange(min(middles), max(middles) + 0.25, 0.5).tolist()}
 
 
 def _in_turns(members: Sequence[Candidate]) -> Iterator[Candidate]:
-    """All of them: the listed ones, then origin after origin in turn, the commonest words first."""
+    """All members: the listed ones, then the origins in turn, the commonest words first."""
     queues: dict[Origin, list[Candidate]] = {origin: [] for origin in Origin}
     for one in members:
         queues[one.origin].append(one)

@@ -1,8 +1,8 @@
-"""Texts that sound like a keyword and are not it: near-negatives at a known distance, for any phrase.
+"""Texts that sound like a keyword but differ from it: near negatives at a known distance, for any phrase.
 
-Distances are those of ``sounds.distances``: 1 is one typical phoneme edit. What sounds the same as the keyword in some
-English accent is left out, however it is written, and so is what holds the keyword's sound: "marvins" is "marvin" to
-a listener. Only of keywords as short as "off" may the end of a word sound so ("cough").
+Distances are those of ``sounds.distances``: 1 is one typical phoneme edit. Texts that sound the same as the keyword in
+some English accent are left out, whatever their spelling, and so are texts that contain its sound: to a listener
+"marvins" contains "marvin". Only for keywords as short as "off" can a word end with that sound ("cough").
 """
 
 import hashlib
@@ -31,14 +31,14 @@ _Found = tuple[str, Phones, Origin, float]
 
 
 def confusables(keyword: str, own: Sequence[str] = ()) -> list[Candidate]:
-    """Everything that sounds like ``keyword``, the closest first: thousands of texts, none twice by sound.
+    """All texts that sound like ``keyword``, the closest first: thousands of texts, no two with the same sound.
 
-    ``own`` are texts to have among them, whatever their distance. Raises ``SynthesisError`` if the keyword, or one of
-    ``own``, cannot be pronounced, or if one of ``own`` sounds the same as the keyword or holds it.
+    ``own`` are texts to include, whatever their distance. Raises ``SynthesisError`` if the keyword, or one of ``own``,
+    cannot be pronounced, or if one of ``own`` sounds the same as the keyword or contains its sound.
     """
     target = pronunciations(keyword)
     if not any(map(is_vowel, target[0])) or len(target[0]) < 2:
-        raise SynthesisError(f"expected a keyword of two sounds or more, got {keyword!r}; take a longer one")
+        raise SynthesisError(f"expected a keyword of two sounds or more, got {keyword!r}; choose a longer one")
     limit = min(_FARTHEST, max(1.5, _SHARE_EDITED * len(target[0]))) + 1e-9
     near = words_near(target, limit)
     found: list[_Found] = [
@@ -54,7 +54,7 @@ def confusables(keyword: str, own: Sequence[str] = ()) -> list[Candidate]:
 
 
 def without_sound_of(keyword: str, texts: Sequence[str]) -> list[str]:
-    """The texts that neither sound the same as the keyword in any accent nor hold its sound or its letters."""
+    """The texts that neither sound the same as the keyword in any accent nor contain its sound or its letters."""
     same = frozenset().union(*map(sound_keys, pronunciations(keyword)))
     other = texts_without(keyword, texts)
     return [
@@ -107,7 +107,7 @@ def _near_half(phones: Phones) -> list[SpokenWord]:
 
 
 def _made_up(keyword: str) -> Iterator[_Found]:
-    """Fragments and pseudo-words of each word of the keyword, the other words as they are, and each word left out."""
+    """Fragments and pseudo-words of each word of the keyword among its other words, and the keyword without each word."""
     words = words_of(keyword)
     spoken = [pronunciations(word)[0] for word in words]
     random = np.random.default_rng(int.from_bytes(hashlib.sha256(keyword.encode()).digest()[:8], "big"))
@@ -119,8 +119,8 @@ def _made_up(keyword: str) -> Iterator[_Found]:
         made = [(part, Origin.FRAGMENT) for part in cut]
         made += [(word, Origin.PSEUDO_WORD) for word in pseudo_words(phones, random=random)]
         for (other, origin), text in zip(made, written([other for other, _ in made]), strict=True):
-            said = from_espeak(text) if text.startswith("[[") else other
-            around = sum(spoken[:at], ()) + said + sum(spoken[at + 1 :], ())
+            spoken_as = from_espeak(text) if text.startswith("[[") else other
+            around = sum(spoken[:at], ()) + spoken_as + sum(spoken[at + 1 :], ())
             yield " ".join([*words[:at], text, *words[at + 1 :]]), around, origin, 0.0
         if others:
             for part, text in zip(cut, written(cut), strict=True):
@@ -128,7 +128,7 @@ def _made_up(keyword: str) -> Iterator[_Found]:
 
 
 def _different(found: Sequence[_Found], target: Sequence[Phones]) -> list[_Found]:
-    """The first of each sound, without those that hold the sound of the keyword."""
+    """The first text of each sound, without those that contain the sound of the keyword."""
     same = frozenset().union(*map(sound_keys, target))
     kept: dict[Heard, _Found] = {}
     for one in found:
@@ -141,7 +141,7 @@ def _different(found: Sequence[_Found], target: Sequence[Phones]) -> list[_Found
 
 
 def _holds(phones: Phones, same: frozenset[Heard]) -> bool:
-    """Whether one of those sounds is heard within it; a short one at its beginning only."""
+    """Whether ``phones`` contain one of the sounds ``same``; a short one counts at the beginning only."""
     for sound in sound_keys(phones):
         for keyword in same:
             starts = [0] if len(keyword) <= _SHORT else range(len(sound) - len(keyword) + 1)
@@ -151,8 +151,8 @@ def _holds(phones: Phones, same: frozenset[Heard]) -> bool:
 
 
 def _read_differently(keyword: str, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Those that the embedded engine never reads as it reads the keyword: none in its two main accents, and of the
-    closest none in any.
+    """The candidates that the embedded engine reads differently from the keyword: in its two main accents, and the
+    closest ones in every accent.
     """
     espeak = shared_espeak()
     plain = [one for one in candidates if "[[" not in one.text]
@@ -160,6 +160,6 @@ def _read_differently(keyword: str, candidates: Sequence[Candidate]) -> list[Can
     for accent in dict.fromkeys(voice.accent for voice in espeak.voices()):
         farthest = np.inf if accent in _MAIN_ACCENTS else _CLOSE
         texts = [one.text for one in plain if one.distance <= farthest]
-        wanted, *read = ("".join(ipa).translate(_NO_STRESS) for ipa in espeak.phonemes([keyword, *texts], accent))
-        same |= {text for text, sound in zip(texts, read, strict=True) if sound == wanted}
+        of_keyword, *read = ("".join(ipa).translate(_NO_STRESS) for ipa in espeak.phonemes([keyword, *texts], accent))
+        same |= {text for text, sound in zip(texts, read, strict=True) if sound == of_keyword}
     return [one for one in candidates if one.text not in same]

@@ -1,4 +1,4 @@
-"""The English words that people say, how often, how they sound and which sounds may follow one another."""
+"""English words, their frequencies and sounds, and which sounds can follow one another."""
 
 import math
 import re
@@ -14,31 +14,31 @@ from wakeword_tools.texts.phonemes import Phones, dictionary, is_vowel
 from wakeword_tools.texts.sounds import Batch, distances_within, encoded
 
 _LEAST_ZIPF = 1.5
-"""Rarer words (three in a hundred million) are names that nobody knows."""
+"""Rarer words (less than three in a hundred million) are mostly unknown names."""
 _LEAST_WORDS = 8
-"""Words of the dictionary in which three sounds must follow one another to pass for English."""
+"""Number of dictionary words in which three sounds must follow one another to count as English."""
 
 
 _RUDE = re.compile(
     "fuck|shit|cunt|nigg|whore|slut|fag|wank|bitch|bastard|rapist|(dick|cock|cum|tit|prick|pussy|arse|ass|rape)(s|es)?$"
 )
-"""Words that nobody wants to read in a list or hear from a loudspeaker; a stem alone at the beginning of a word."""
+"""Offensive words; a stem matches only at the beginning of a word."""
 
 
 class SpokenWord(NamedTuple):
-    """A word as it is said."""
+    """A word and its pronunciation."""
 
     text: str
     phones: Phones
     zipf: float
-    """How often people write it: log10 of the times in a billion words."""
+    """Zipf frequency: log10 of the occurrences in a billion words."""
 
 
 @cache
 def spoken_words() -> tuple[SpokenWord, ...]:
-    """The words of the pronouncing dictionary that people use, each in its first pronunciation, the commonest first.
+    """The common words of the pronouncing dictionary, each in its first pronunciation, the commonest first.
 
-    Rude ones are left out.
+    Offensive words are left out.
     """
     words = [
         SpokenWord(word, ways[0], zipf)
@@ -51,7 +51,7 @@ def spoken_words() -> tuple[SpokenWord, ...]:
 
 
 def zipf_frequency(word: str) -> float:
-    """log10 of how often a word, in lower case, comes in a billion words; 0 for words that nobody uses."""
+    """log10 of the occurrences of a word, in lower case, in a billion words; 0 for unknown words."""
     return 9 + math.log10(_frequencies().get(word, 1e-9))
 
 
@@ -68,7 +68,7 @@ def _frequencies() -> dict[str, float]:
 
 
 def words_near(target: Sequence[Phones], limit: float) -> list[tuple[SpokenWord, float]]:
-    """The words within ``limit`` of the closest way to say ``target`` and their distances, the commonest first."""
+    """The words within ``limit`` of the closest pronunciation in ``target``, with distances, the commonest first."""
     words = spoken_words()
     away = distances_within(target, _encoded_words(), len(words), limit)
     return [(words[row], float(away[row])) for row in np.flatnonzero(away <= limit)]
@@ -81,23 +81,23 @@ def _encoded_words() -> list[Batch]:
 
 @cache
 def _threes() -> frozenset[tuple[str, ...]]:
-    """The rows of three sounds in enough words; the ends of words are sounds too."""
+    """The sequences of three sounds that occur in enough words; the ends of words count as sounds."""
     counted: Counter[tuple[str, ...]] = Counter()
     for ways in dictionary().values():
-        counted.update(_rows_of_three(ways[0]))
+        counted.update(_sequences_of_three(ways[0]))
     return frozenset(three for three, count in counted.items() if count >= _LEAST_WORDS)
 
 
 def could_be_english(phones: Phones) -> bool:
-    """Whether it has a vowel, and its sounds follow one another only as they do in a few English words."""
-    return any(map(is_vowel, phones)) and all(three in _threes() for three in _rows_of_three(phones))
+    """Whether it has a vowel, and all its sequences of three sounds occur in English words."""
+    return any(map(is_vowel, phones)) and all(three in _threes() for three in _sequences_of_three(phones))
 
 
 def could_begin(phones: Phones) -> bool:
-    """Whether it has a vowel and begins as English words do, wherever it may end."""
-    return any(map(is_vowel, phones)) and _rows_of_three(phones)[0] in _threes()
+    """Whether it has a vowel and begins like English words, whatever its end."""
+    return any(map(is_vowel, phones)) and _sequences_of_three(phones)[0] in _threes()
 
 
-def _rows_of_three(phones: Phones) -> list[tuple[str, ...]]:
+def _sequences_of_three(phones: Phones) -> list[tuple[str, ...]]:
     sounds = ["", *(phone.rstrip("012") for phone in phones), ""]
     return list(zip(sounds, sounds[1:], sounds[2:], strict=False))

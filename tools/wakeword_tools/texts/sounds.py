@@ -1,11 +1,11 @@
-"""When two pronunciations sound the same, and how far apart they are when they do not.
+"""When two pronunciations sound the same, and the distance between them when they do not.
 
-The unit of distance is *one typical phoneme edit*: adding or dropping a phoneme costs 1, and so does putting one in the
-place of another that is as unlike it as the median pair of vowels (or of consonants) is. Closer pairs cost less (F for
-V 0.54), but at least half, as they are another phoneme after all; no pair costs more than 1.5.
+The unit of distance is *one typical phoneme edit*: adding or dropping a phoneme costs 1, and so does replacing one by
+another that is as different as the median pair of vowels (or of consonants). Closer pairs cost less (F for V 0.54), but
+at least 0.5, as they are still different phonemes; no pair costs more than 1.5.
 
-How unlike two phonemes are is the weighted distance of their articulatory features in panphon (Mortensen et al.,
-"PanPhon", COLING 2016). A diphthong is as far from a vowel as its two halves are on average.
+The difference of two phonemes is the weighted distance of their articulatory features in panphon (Mortensen et al.,
+"PanPhon", COLING 2016). The difference of a diphthong from a vowel is the average over its two halves.
 """
 
 from collections.abc import Sequence
@@ -44,8 +44,8 @@ _BEFORE_R = {"IY": "IH", "AE": "EH", "EY": "EH"}
 
 
 def heard(phones: Phones, *, rhotic: bool) -> Heard:
-    """What is heard in an accent that sounds every R and has one weak vowel (America, Scotland), or that sounds an R only
-    before vowels and keeps the weak vowels of *rabbit* and *sofa* apart (England)."""
+    """The sounds in an accent that pronounces every R and has one weak vowel (``rhotic``: America, Scotland), or that
+    pronounces R only before vowels and has different weak vowels in *rabbit* and *sofa* (England)."""
     sounds: list[str] = []
     for index, phone in enumerate(phones):
         bare = phone.rstrip("012")
@@ -63,9 +63,9 @@ def heard(phones: Phones, *, rhotic: bool) -> Heard:
 
 
 def sound_keys(phones: Phones) -> frozenset[Heard]:
-    """What it sounds like where accents merge most: two texts are homophones somewhere if they share a key.
+    """The sounds with the mergers of each accent: two texts are homophones in some accent if they share a key.
 
-    Merged are *caught* and *cot* (where R is sounded), *writer* and *rider*, *dew* and *do*, *mirror* and *nearer*,
+    Merged are *caught* and *cot* (where R is pronounced), *writer* and *rider*, *dew* and *do*, *mirror* and *nearer*,
     *Mary* and *merry*, and all unstressed short vowels (*Lenin*, *Lennon*); stress and doubled consonants do not count.
     """
     weak = tuple(f"AH{phone[-1]}" if phone in ("IH0", "EH0", "UH0") else phone for phone in phones)
@@ -73,7 +73,7 @@ def sound_keys(phones: Phones) -> frozenset[Heard]:
 
 
 def main_key(phones: Phones) -> Heard:
-    """The key of America: one name for what sounds so."""
+    """The key for American accents: one name for all texts with this sound."""
     weak = tuple(f"AH{phone[-1]}" if phone in ("IH0", "EH0", "UH0") else phone for phone in phones)
     american = _merged(heard(weak, rhotic=True))
     return tuple(
@@ -105,7 +105,7 @@ def _is_heard_vowel(sound: str) -> bool:
 
 @cache
 def substitution_costs() -> Costs:
-    """``(phonemes, phonemes)`` in the order of ``HEARD``: what it costs to hear the one for the other; 0 for itself."""
+    """``(phonemes, phonemes)`` in the order of ``HEARD``: the cost of replacing one by the other; 0 on the diagonal."""
     try:
         import panphon
     except ImportError as error:
@@ -114,7 +114,7 @@ def substitution_costs() -> Costs:
         ) from error
     table = panphon.FeatureTable()
     features = [table.word_fts(ipa) for ipa in _IPA.values()]
-    unlike = np.array([[_unlike(one, other) for other in features] for one in features])
+    unlike = np.array([[_difference(one, other) for other in features] for one in features])
     vowels = np.array([_is_heard_vowel(sound) for sound in HEARD])
     costs = np.full_like(unlike, _MOST)
     for kind in (vowels, ~vowels):
@@ -126,25 +126,25 @@ def substitution_costs() -> Costs:
     return costs
 
 
-def _unlike(one: "list[Segment]", other: "list[Segment]") -> float:
-    """Of two sounds of one or two segments each, segment by segment."""
+def _difference(one: "list[Segment]", other: "list[Segment]") -> float:
+    """Difference of two sounds of one or two segments each: the mean over their segments."""
     longer = max(len(one), len(other))
     pairs = zip(one * (longer // len(one)), other * (longer // len(other)), strict=True)
     return float(sum(a.weighted_distance(b) for a, b in pairs)) / longer
 
 
 class Batch(NamedTuple):
-    """Pronunciations of one length in one kind of accent."""
+    """Pronunciations of the same length in one kind of accent."""
 
     rhotic: bool
     rows: NDArray[np.intp]
-    """``(rows,)``: the place of each among all that were encoded."""
+    """``(rows,)``: the index of each among all encoded pronunciations."""
     sounds: NDArray[np.intp]
-    """``(rows, length)``: places in ``HEARD``."""
+    """``(rows, length)``: indices in ``HEARD``."""
 
 
 def encoded(spoken: Sequence[Phones]) -> list[Batch]:
-    """Pronunciations made ready for ``distances``."""
+    """Pronunciations as batches for ``distances_within``."""
     batches = []
     for rhotic in (True, False):
         by_length: dict[int, tuple[list[int], list[list[int]]]] = {}
@@ -161,7 +161,7 @@ def encoded(spoken: Sequence[Phones]) -> list[Batch]:
 
 
 def distances(target: Sequence[Phones], others: Sequence[Phones]) -> Costs:
-    """``(others,)``: how far each is from the closest of the ways to say ``target``, in the accent that is closest.
+    """``(others,)``: the distance of each from the closest pronunciation in ``target``, in the closest accent.
 
     Edit distance (Wagner and Fischer, 1974) with ``substitution_costs`` and ``ADDED``.
     """
@@ -169,7 +169,7 @@ def distances(target: Sequence[Phones], others: Sequence[Phones]) -> Costs:
 
 
 def distances_within(target: Sequence[Phones], others: Sequence[Batch], count: int, limit: float) -> Costs:
-    """``distances`` to the ``count`` that were encoded; infinite for some of those farther than ``limit``."""
+    """``distances`` to the ``count`` encoded pronunciations; can be infinite for those farther than ``limit``."""
     found = np.full(count, np.inf)
     for batch in others:
         for sounds in {heard(phones, rhotic=batch.rhotic) for phones in target}:
@@ -184,7 +184,7 @@ def _indices(sounds: Heard) -> list[int]:
 
 
 def _edit_distances(target: list[int], batch: NDArray[np.intp]) -> Costs:
-    """``(rows,)``: distance of each row of ``batch`` ``(rows, length)`` to the target, all rows in step."""
+    """``(rows,)``: distance of each row of ``batch`` ``(rows, length)`` to the target, all rows computed together."""
     costs = substitution_costs()
     sounds = np.ascontiguousarray(batch.T)
     previous = np.tile(np.arange(len(sounds) + 1.0)[:, None] * ADDED, (1, batch.shape[0]))

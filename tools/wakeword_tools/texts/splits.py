@@ -1,7 +1,7 @@
-"""Which texts training may hear and which are kept for the test: decided by how a text sounds, once and for all.
+"""The split of a text, fixed by its sound.
 
-Whatever the list, the count or the seed, a text and its homophones are in one split. What the lists that ship with
-the package say of a keyword goes before: ``KEYWORD.txt`` is for the test and ``KEYWORD-train.txt`` is not.
+Whatever the list, the count or the seed, a text and its homophones are in one split. The lists of a keyword that ship
+with the package take precedence: ``KEYWORD.txt`` is for the test and ``KEYWORD-train.txt`` for training and validation.
 """
 
 import hashlib
@@ -16,11 +16,11 @@ from wakeword_tools.texts.phonemes import Phones, pronounce, words_of
 from wakeword_tools.texts.sounds import Heard, main_key, sound_keys
 
 _VALIDATION, _TEST = 15, 15
-"""Per cent of all sounds; the others are for training."""
+"""Per cent of all sounds; the rest is for training."""
 
 
 def split_of_sound(sound: Heard, *, test: int = _TEST) -> Split:
-    """The split of what sounds so, by a hash; ``test`` per cent are kept for the test."""
+    """The split of texts with this sound, by a hash; ``test`` per cent are for the test."""
     place = int(hashlib.sha256(" ".join(sound).encode()).hexdigest(), 16) % 100
     if place < _VALIDATION:
         return Split.VALIDATION
@@ -28,7 +28,7 @@ def split_of_sound(sound: Heard, *, test: int = _TEST) -> Split:
 
 
 def shipped_list(keyword: str, *, test: bool) -> Path | None:
-    """The close words of that keyword that ship with the package, for the test or for training."""
+    """The package's list of near negatives of a keyword, for the test or for training; ``None`` if there is none."""
     name = "_".join(words_of(keyword))
     path = assets_folder() / "phrases" / (f"{name}.txt" if test else f"{name}-train.txt")
     return path if path.is_file() else None
@@ -36,7 +36,7 @@ def shipped_list(keyword: str, *, test: bool) -> Path | None:
 
 @cache
 def _placed(keyword: str) -> tuple[frozenset[Heard], frozenset[Heard]]:
-    """Sounds that the lists of a keyword put into the test, and into training."""
+    """The sounds of a keyword's lists for the test and for training."""
     for_test, for_training = (
         frozenset(key for ways in pronounce(read_texts(path)) for key in sound_keys(ways[0]))
         if (path := shipped_list(keyword, test=test))
@@ -47,8 +47,8 @@ def _placed(keyword: str) -> tuple[frozenset[Heard], frozenset[Heard]]:
 
 
 def splits_of(keyword: str, spoken: Iterable[Phones]) -> list[Split]:
-    """The split of each pronunciation where ``keyword`` is trained. A homophone, in any accent, of a listed text is where
-    that is; others are placed by how they sound in America."""
+    """The split of each pronunciation when ``keyword`` is trained. A homophone, in any accent, of a listed text is in
+    the split of that text; the split of others depends on their American sound."""
     for_test, for_training = _placed(keyword)
     splits: list[Split] = []
     for phones in spoken:
@@ -61,7 +61,7 @@ def splits_of(keyword: str, spoken: Iterable[Phones]) -> list[Split]:
 
 
 def split_texts(keyword: str, texts: Sequence[str]) -> dict[Split, list[str]]:
-    """The texts of each split where ``keyword`` is trained. ``SynthesisError`` if one cannot be pronounced."""
+    """The texts of each split when ``keyword`` is trained. ``SynthesisError`` if one cannot be pronounced."""
     by_split: dict[Split, list[str]] = {split: [] for split in Split}
     for text, split in zip(texts, splits_of(keyword, (ways[0] for ways in pronounce(texts))), strict=True):
         by_split[split].append(text)

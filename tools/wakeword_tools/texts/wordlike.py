@@ -1,4 +1,4 @@
-"""Words that do not exist: fragments of a word, and pseudo-words a phoneme or two away from it."""
+"""Words that do not exist: fragments of a word, and pseudo-words that differ from it in one or two phonemes."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ _LETTERS_AT_THE_END = {"AH0": "a", "IH0": "y", "IY0": "y", "OW0": "o", "UW0": "o
 
 
 def fragments(phones: Phones) -> list[Phones]:
-    """Its beginnings, ends and middles of two phonemes or more that begin as English words do, the longest first."""
+    """Parts of the word with two phonemes or more that begin like English words, the longest first."""
     return [
         part
         for size in range(len(phones) - 1, _LEAST_FRAGMENT - 1, -1)
@@ -34,7 +34,7 @@ def fragments(phones: Phones) -> list[Phones]:
 
 
 def pseudo_words(phones: Phones, *, random: np.random.Generator, of_two_edits: int = 2_000) -> list[Phones]:
-    """Every word one phoneme added, dropped or changed away, and up to ``of_two_edits`` drawn from those two away."""
+    """All words with one phoneme added, dropped or changed, and about ``of_two_edits`` drawn from those with two."""
     once = [edited for edited in dict.fromkeys(_edits(phones)) if could_be_english(edited)]
     twice: dict[Phones, None] = {}
     for index in random.permutation(len(once)):
@@ -63,22 +63,24 @@ def _edits(phones: Phones) -> Iterator[Phones]:
 
 
 def written(made_up: list[Phones]) -> list[str]:
-    """A text for each: a spelling where espeak-ng reads it as that sound, and its phonemes in ``[[...]]`` otherwise."""
+    """A text for each: a spelling if espeak-ng reads it with that sound, otherwise its phonemes in ``[[...]]``."""
     spellings = [spelling(phones) for phones in made_up]
     read = as_espeak_reads(spellings)
     known = dictionary()
     return [
-        spelled if all(_sounds_so(way, phones) for way in [as_read, *known.get(spelled, [])]) else to_espeak(phones)
+        spelled
+        if all(_sound_the_same(way, phones) for way in [as_read, *known.get(spelled, [])])
+        else to_espeak(phones)
         for phones, spelled, as_read in zip(made_up, spellings, read, strict=True)
     ]
 
 
-def _sounds_so(one: Phones, other: Phones) -> bool:
+def _sound_the_same(one: Phones, other: Phones) -> bool:
     return sound_keys(one) == sound_keys(other)
 
 
 def spelling(phones: Phones) -> str:
-    """How one might write it."""
+    """A plausible spelling."""
     letters = ""
     for index, phone in enumerate(phones):
         bare = phone.rstrip("012")

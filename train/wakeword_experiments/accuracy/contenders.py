@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wakeword.audio import SAMPLE_RATE
-from wakeword.features import Array, FeatureConfig
+from wakeword.features import FeatureConfig
 from wakeword.model import Model
 from wakeword.scorer import DEFAULT_HOP
+from wakeword.types import Array, Scores
 from wakeword_tools.bench import contenders as bench_contenders
-from wakeword_tools.measure.scores import RecordingScorer, Scores
+from wakeword_tools.measure.scores import RecordingScorer
 
 BLOCK = DEFAULT_HOP * FeatureConfig().hop_length
 """Samples between two scores: 80 ms."""

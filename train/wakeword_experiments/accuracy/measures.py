@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from wakeword.card import Rate
+from wakeword.types import Scores
 from wakeword_experiments.accuracy.scores import Heard, SplitHeard, SplitScores
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.intervals import clopper_pearson
 from wakeword_tools.measure.rates import DEFAULT_TARGETS, RateKind, Target, choose_fa_per_hour, measure
-from wakeword_tools.measure.scores import Scores, ScoreSet
+from wakeword_tools.measure.scores import ScoreSet
 from wakeword_tools.measure.thresholds import just_above, with_room
 
 TARGETS = DEFAULT_TARGETS

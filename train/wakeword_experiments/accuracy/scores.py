@@ -10,15 +10,15 @@ import numpy as np
 
 from wakeword.audio import SAMPLE_RATE, read_audio
 from wakeword.errors import AudioError, DataError
-from wakeword.features import Array
 from wakeword.files import replacing
 from wakeword.takes.word_region import locate_word
+from wakeword.types import Array, Scores
 from wakeword_experiments.accuracy.contenders import Contender
 from wakeword_experiments.accuracy.held_out import FIGURE_NAMES, Clips, Report
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.reading import Recording
-from wakeword_tools.measure.scores import Scores, ScoreSet
+from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.data.clips import Clip
 
 _PADDING = SAMPLE_RATE

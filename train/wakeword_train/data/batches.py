@@ -142,7 +142,7 @@ class BatchSampler:
             )
 
     def relocate_words(self, score: Callable[[Tensor], Tensor]) -> None:
-        """Find the word anew in the positives that are longer than a window: in the window that ``score`` likes best.
+        """Find the word again in the positives that are longer than a window: in the window that ``score`` likes best.
 
         ``score``: MFCC windows ``(windows, window, n_mfcc)`` -> ``(windows,)``. Energy finds the loudest stretch, which
         in a sentence need not be the keyword.

@@ -20,7 +20,7 @@ Score = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True)
 class MiningConfig:
-    """Rounds in which the hardest windows of the background are looked for anew."""
+    """Rounds in which the hardest windows of the background are looked for again."""
 
     rounds: int = 3
     """Spread evenly over the epochs after the warm-up; 0 turns mining off."""

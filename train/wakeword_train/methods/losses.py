@@ -40,7 +40,7 @@ class AdversaryConfig:
     sigma_smoothing: int = 9
     """Frames over which the metric is averaged (odd)."""
     sigma_refresh: str = "batch"
-    """``batch``: each positive has its own metric, taken anew in each batch. ``epoch``: one metric, the mean over
+    """``batch``: each positive has its own metric, taken in each batch. ``epoch``: one metric, the mean over
     positives, taken when an epoch begins."""
 
     start: str = "noise"

@@ -7,11 +7,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from wakeword.card import ModelCard, SelfTest, embed_card, self_test_signal
+from wakeword.card import ModelCard, SelfTest, self_test_signal
 from wakeword.errors import ModelError
-from wakeword.features import Array, mfcc
+from wakeword.features import mfcc
 from wakeword.files import replacing
 from wakeword.model import Model, parse_model
+from wakeword.types import Array
+from wakeword_tools.measure.cards import embed_card
 from wakeword_train.model.graph import build_graph
 from wakeword_train.model.network import WakeWordNetwork
 

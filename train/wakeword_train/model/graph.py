@@ -6,7 +6,7 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 
 from wakeword.errors import ModelError
-from wakeword.features import Array
+from wakeword.types import Array
 from wakeword_train.methods.deepsad import DistanceHead
 from wakeword_train.model.network import WORTH_HALVING, WakeWordNetwork
 

@@ -12,8 +12,9 @@ from torch import Tensor
 
 from wakeword.card import ModelCard, self_test_signal
 from wakeword.errors import ModelError
-from wakeword.features import Array, mfcc
+from wakeword.features import mfcc
 from wakeword.model import SELF_TEST_TOLERANCE, parse_model
+from wakeword.types import Array
 from wakeword_train.methods.deepsad import DistanceHead
 from wakeword_train.model.graph import HALF
 from wakeword_train.model.network import Pooling, WakeWordNetwork

@@ -9,10 +9,11 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from wakeword.audio import Samples, to_mono
+from wakeword.audio import to_mono
 from wakeword.engine import Detector
 from wakeword.microphone.events import MicrophoneStats
 from wakeword.microphone.microphone import Microphone
+from wakeword.types import Samples
 
 _REFRESH_SECONDS = 0.1
 # A word raises the score for only a few hops; the bar falls slowly, so that it can be seen.

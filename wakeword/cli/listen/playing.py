@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from wakeword.audio import Samples
 from wakeword.cli.listen.stopping import StopSignals
 from wakeword.errors import AudioFormatError
 from wakeword.sources import AudioSource
+from wakeword.types import Samples
 
 
 class Watched:

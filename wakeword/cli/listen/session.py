@@ -2,7 +2,6 @@
 
 from contextlib import ExitStack
 
-from wakeword.audio import Samples
 from wakeword.cli.console import note
 from wakeword.cli.formats import FormatName
 from wakeword.cli.listen.monitor import monitoring
@@ -15,6 +14,7 @@ from wakeword.cli.options import DetectorSettings, open_detector
 from wakeword.engine import Detector
 from wakeword.microphone.microphone import Microphone
 from wakeword.sources import AudioSource
+from wakeword.types import Samples
 
 
 def run_session(

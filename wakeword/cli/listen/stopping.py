@@ -7,8 +7,8 @@ import time
 from collections.abc import Iterator
 from types import FrameType
 
-from wakeword.audio import Samples
 from wakeword.sources import AudioSource
+from wakeword.types import Samples
 
 # Seconds after a signal: for tidying up, and until the process is ended anyway.
 _TIDY_SECONDS = 0.4
