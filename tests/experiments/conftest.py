@@ -2,5 +2,5 @@
 
 import torch
 
-# Networks this small gain nothing from more threads, and lose much where other programs run.
+# Networks this small gain nothing from more threads, and are much slower with them if other programs are running.
 torch.set_num_threads(1)

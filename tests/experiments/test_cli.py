@@ -1,4 +1,4 @@
-"""The command line: known errors are one line, and a command writes its three files."""
+"""The command line: a known error is one line, and a command writes its three files."""
 
 import json
 import sys
@@ -24,10 +24,10 @@ def test_a_known_error_is_one_line(monkeypatch, capsys, tmp_path) -> None:
     monkeypatch.setattr(sys, "argv", ["wakeword_experiments", "half-zeros", "--mnist", str(tmp_path)])
     with pytest.raises(SystemExit) as ended:
         cli.main()
-    complaint = capsys.readouterr().err.strip()
+    message = capsys.readouterr().err.strip()
     assert ended.value.code == 1
-    assert "train-images-idx3-ubyte" in complaint
-    assert len(complaint.splitlines()) == 1
+    assert "train-images-idx3-ubyte" in message
+    assert len(message.splitlines()) == 1
 
 
 def test_an_experiment_writes_its_page(monkeypatch, tmp_path) -> None:

@@ -1,4 +1,4 @@
-"""Results on disk: the page says what the rows say, and the JSON can be read back."""
+"""Results on disk: the page agrees with the rows, and the JSON can be read back."""
 
 import json
 import math
@@ -39,7 +39,7 @@ def test_interval_is_students() -> None:
     assert low == pytest.approx(2 * mean - high)
 
 
-def test_table_holds_each_mean_in_its_place() -> None:
+def test_each_mean_is_in_its_place_in_the_table() -> None:
     table = pivot_table(ROWS, down="method", across="distance", value="auc")
     assert table.splitlines() == [
         "|  | 1 | 2 |",

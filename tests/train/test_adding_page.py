@@ -1,4 +1,4 @@
-"""The engine, the method and the source on the page about adding work as they are printed there."""
+"""The engine, the method and the source on the page about adding work as printed."""
 
 import re
 import sys
@@ -59,7 +59,7 @@ def test_the_method_trains() -> None:
     assert logits[labels == 1].min() > logits[labels == 0].max()
 
 
-def test_the_source_is_heard() -> None:
+def test_a_word_from_the_source_is_detected() -> None:
     from my_package.network import UdpSource
 
     source = UdpSource()

@@ -1,4 +1,4 @@
-"""A configuration is read as written, or refused with the name of what is wrong."""
+"""A configuration is read as written, or refused with the name of the wrong setting."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def test_an_empty_file_is_the_defaults(tmp_path: Path) -> None:
     assert read_config(write(tmp_path, "")) == TrainConfig()
 
 
-def test_values_reach_their_places(tmp_path: Path) -> None:
+def test_values_are_set(tmp_path: Path) -> None:
     config = read_config(
         write(tmp_path, 'keyword = "seven"\n[network]\nhidden_size = 32\n[schedule]\nlearning_rate = 1\n')
     )
@@ -31,7 +31,7 @@ def test_a_window_that_the_stack_divides_is_taken(tmp_path: Path) -> None:
     assert (network.window, network.stack) == (98, 2)
 
 
-def test_a_table_within_a_table_reaches_its_place(tmp_path: Path) -> None:
+def test_a_table_within_a_table_is_read(tmp_path: Path) -> None:
     text = '[synthesis]\npositives = 3\n[synthesis.natural]\nnear_negatives = 7\nengines = ["kokoro:here"]\n'
     plan = read_config(write(tmp_path, text)).synthesis
     assert (plan.positives, plan.natural.positives, plan.natural.near_negatives) == (3, 0, 7)
@@ -39,7 +39,7 @@ def test_a_table_within_a_table_reaches_its_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("keywrd = 'x'", "keywrd"),
         ("[network]\nhidden = 3", "network.hidden"),
@@ -65,8 +65,8 @@ def test_a_table_within_a_table_reaches_its_place(tmp_path: Path) -> None:
         ("not toml", "TOML"),
     ],
 )
-def test_what_is_wrong_is_named(tmp_path: Path, text: str, told: str) -> None:
-    with pytest.raises(ConfigError, match=told):
+def test_a_wrong_setting_is_named(tmp_path: Path, text: str, expected: str) -> None:
+    with pytest.raises(ConfigError, match=expected):
         read_config(write(tmp_path, text))
 
 

@@ -1,4 +1,4 @@
-"""``wakeword train --from``: thresholds are chosen anew, and recall is that of models that had not heard the take."""
+"""``wakeword train --from``: thresholds are chosen again, and recall is of models that were not trained on the take."""
 
 from functools import partial
 from pathlib import Path
@@ -33,7 +33,7 @@ def clips(folder: Path, kind: Kind, count: int, band: str, *, seed: int, level: 
 
 @pytest.fixture
 def enrolment(tmp_path: Path) -> tuple[Path, Enrolment]:
-    """A base that hears nothing special, and fine-tuned models of which one fold has learnt the word and one has not."""
+    """A base of random weights, and fine-tuned models, of which one fold has learnt the word and one has not."""
     files = {"base": random_model_bytes("mean"), "knows": band_model_bytes("marvin", 1)}
     files["deaf"] = band_model_bytes("marvin", -1)
     for name, content in files.items():
@@ -46,22 +46,22 @@ def enrolment(tmp_path: Path) -> tuple[Path, Enrolment]:
 
 def test_recall_is_that_of_the_folds_and_thresholds_are_those_of_the_model(enrolment: tuple[Path, Enrolment]) -> None:
     base, enrolled = enrolment
-    said: list[str] = []
-    points = {point.name: point for point in enrolled_points(base, enrolled, said.append)}
+    messages: list[str] = []
+    points = {point.name: point for point in enrolled_points(base, enrolled, messages.append)}
     assert set(points) == {"fpr=0.03", "fpr=0.05"}
     point = points["fpr=0.03"]
-    # Of the two folds one finds its five takes, the other none of its three; the model itself finds all.
+    # One of the two folds finds its five takes, the other none of its three; the model itself finds all.
     assert point.recall == 5 / 8
     assert point.positives == 8
     assert point.recall_low < 5 / 8 < point.recall_high
     files = {Kind.POSITIVE: enrolled.folds[0].held_out, Kind.NEGATIVE: [clip.path for clip in enrolled.negatives]}
-    scores = score_files([read_model(enrolled.path)], files, warn=said.append).sets[0]
+    scores = score_files([read_model(enrolled.path)], files, warn=messages.append).sets[0]
     assert (scores.words >= point.threshold).sum() <= 3
     assert (scores.positives >= point.threshold).all()
-    assert any("5 of 8 takes found when held out" in line for line in said)
+    assert any("5 of 8 takes found when held out" in line for line in messages)
 
 
-def test_a_point_of_false_accepts_is_handed_on_where_there_is_no_background(enrolment: tuple[Path, Enrolment]) -> None:
+def test_a_point_of_false_accepts_is_carried_over_without_background(enrolment: tuple[Path, Enrolment]) -> None:
     base, enrolled = enrolment
     files = {Kind.POSITIVE: enrolled.folds[0].held_out, Kind.NEGATIVE: [clip.path for clip in enrolled.negatives]}
     before, after = score_files([read_model(p) for p in (base, enrolled.path)], files, warn=print).sets
@@ -71,22 +71,22 @@ def test_a_point_of_false_accepts_is_handed_on_where_there_is_no_background(enro
     hourly = [old.__class__("fa_per_hour=0.5", "fa_per_hour", 0.5, threshold, 0.9, 0.8, 1.0, "before")]
     write_card(base, ModelCard(**{**vars(card), "operating_points": (), "default_point": None}))
     write_points(base, hourly)
-    said: list[str] = []
-    point = next(p for p in enrolled_points(base, enrolled, said.append) if p.kind == "fa_per_hour")
+    messages: list[str] = []
+    point = next(p for p in enrolled_points(base, enrolled, messages.append) if p.kind == "fa_per_hour")
     assert (before.words >= threshold).sum() == 8
-    # Scores that are alike either all reach the threshold or none.
+    # Of equal scores, either all reach the threshold or none.
     assert 0 < (after.words >= point.threshold).sum() <= 8
     assert "not measured on background: 8 clips" in point.data
     assert point.false_accepts_per_hour is None
-    assert any("handed on, not measured" in line for line in said)
+    assert any("carried over, not measured" in line for line in messages)
 
 
-def test_without_enough_negatives_there_are_no_points_and_it_is_told(enrolment: tuple[Path, Enrolment]) -> None:
+def test_without_enough_negatives_there_are_no_points_and_a_report(enrolment: tuple[Path, Enrolment]) -> None:
     base, enrolled = enrolment
-    said: list[str] = []
+    messages: list[str] = []
     few = Enrolment(enrolled.path, enrolled.folds, enrolled.negatives[:20])
-    assert enrolled_points(base, few, said.append) == []
-    assert any("at least 100 negative clips" in line for line in said)
+    assert enrolled_points(base, few, messages.append) == []
+    assert any("at least 100 negative clips" in line for line in messages)
 
 
 def test_a_base_is_a_shipped_keyword_or_a_file(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_a_base_is_a_shipped_keyword_or_a_file(tmp_path: Path) -> None:
 
 
 def test_a_model_is_fine_tuned_on_takes_and_calibrated(cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # So slow that the base stays what it is, a model that knows the answer: no threshold depends on how training ends.
+    # A learning rate so low that the base, which scores correctly, does not change: no threshold depends on the training.
     slow = partial(EnrolConfig, takes=16, others=32, epochs=(1, 1), learning_rates=(1e-7, 1e-7), folds=2)
     monkeypatch.setattr("wakeword_train.enrolment.EnrolConfig", slow)
     monkeypatch.chdir(tmp_path)
@@ -116,27 +116,27 @@ def test_a_model_is_fine_tuned_on_takes_and_calibrated(cli, tmp_path: Path, monk
     card = read_model("marvin.onnx").card
     assert card.training["source"].endswith("4 own recordings")
     assert card.training["seed"] == 5
-    # 63 and some clips are held out: enough for 5 %, not for 3 %.
+    # A few more than 63 clips are held out: enough for 5 %, not for 3 %.
     assert [(point.name, point.positives) for point in card.operating_points] == [("fpr=0.05", 4)]
     assert "fpr=0.05: 4 of 4 takes found when held out, 4 before" in done.err
     assert "fpr=0.03: expected at least 100 negative clips" in done.err
     assert "without --negatives" not in done.err
-    # With nothing recorded to stay silent for, that is told.
+    # Without recorded negatives there is a warning.
     assert "warning: without --negatives" in cli("train", "--from", "base.onnx", *options[:2], *options[4:]).err
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "told"),
+    ("arguments", "status", "expected"),
     [
         (["--from", "absent"], 1, "absent"),
-        (["--from", "low.onnx", "--keyword", "high"], 1, "without --from"),
+        (["--from", "low.onnx", "--keyword", "high"], 1, "leave out --from"),
         (["--from", "low.onnx"], 1, "3 or more recordings"),
         (["--from", "low.onnx", "--data", "."], 2, "--data"),
         (["--from", "low.onnx", "--resume"], 2, "--resume"),
     ],
 )
-def test_what_is_wrong_is_told_before_anything_is_done(
-    cli, models: Path, tmp_path: Path, arguments: list[str], status: int, told: str, monkeypatch: pytest.MonkeyPatch
+def test_errors_are_reported_before_any_work(
+    cli, models: Path, tmp_path: Path, arguments: list[str], status: int, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "low.onnx").write_bytes((models / "low.onnx").read_bytes())
@@ -144,5 +144,5 @@ def test_what_is_wrong_is_told_before_anything_is_done(
     soundfile.write(tmp_path / "clips" / "low-0001.wav", bursts(1, {0.4: "low"}), 16_000)
     done = cli("train", "--positives", "clips", *arguments)
     assert (done.status, done.out) == (status, "")
-    assert told in done.err
+    assert expected in done.err
     assert not list(tmp_path.glob("runs/**/*.wav"))

@@ -1,4 +1,4 @@
-"""``train_model`` is ``wakeword train`` for programs: one call from folders to a calibrated model in its place."""
+"""``train_model`` is ``wakeword train`` for programs: one call from folders to a calibrated model file."""
 
 import logging
 from pathlib import Path
@@ -17,26 +17,28 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> DataFolders:
     return DataFolders(speech_commands=write_world(tmp_path_factory.mktemp("world"), speakers=40))
 
 
-def test_one_call_trains_calibrates_and_puts_into_place(world: DataFolders, tmp_path: Path) -> None:
+def test_one_call_trains_calibrates_and_writes_the_model(world: DataFolders, tmp_path: Path) -> None:
     epochs: list[EpochReport] = []
-    said: list[str] = []
+    messages: list[str] = []
     config = small_config(seed=4, validation_share=0.5)
     out = tmp_path / "deep" / "updown.onnx"
-    result = train_model(config, world, str(out), work=tmp_path / "work", progress=epochs.append, report=said.append)
+    result = train_model(
+        config, world, str(out), work=tmp_path / "work", progress=epochs.append, report=messages.append
+    )
     assert result.path == out
     assert epochs == result.reports
     card = read_model(out).card
-    # 60 negatives at the least are held out, enough for 5 % and not for 3 %, and there is no background.
+    # At least 60 negatives are held out, enough for 5 % and not for 3 %, and there is no background.
     assert [point.name for point in card.operating_points] == ["fpr=0.05"]
     assert card.default_point == "fpr=0.05"
-    assert any(line.startswith("warning: without --background") for line in said)
+    assert any(line.startswith("warning: without --background") for line in messages)
     assert {path.name for path in (tmp_path / "work" / "updown").iterdir()} == {
         "drocc-lf-4.checkpoint",
         "drocc-lf-4.onnx",
     }
 
 
-def test_a_finished_run_is_gone_on_with_only_if_that_is_asked_for(world: DataFolders, tmp_path: Path) -> None:
+def test_a_run_is_resumed_only_if_asked_for(world: DataFolders, tmp_path: Path) -> None:
     def epochs(*, resume: bool) -> int:
         seen: list[EpochReport] = []
         out = tmp_path / "updown.onnx"
@@ -46,27 +48,29 @@ def test_a_finished_run_is_gone_on_with_only_if_that_is_asked_for(world: DataFol
     assert [epochs(resume=False), epochs(resume=True), epochs(resume=False)] == [4, 0, 4]
 
 
-def test_without_a_report_the_log_tells(world: DataFolders, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_without_a_report_the_steps_are_logged(
+    world: DataFolders, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.INFO)
     train_model(small_config(method="bce"), world, tmp_path / "m.onnx", work=tmp_path)
     assert "calibrating on the validation clips" in caplog.messages
 
 
 @pytest.mark.parametrize(
-    ("config", "device", "out", "told"),
+    ("config", "device", "out", "expected"),
     [
         (small_config(keyword=" "), "cpu", "m.onnx", "expected a keyword"),
         (small_config(), "cuda", "m.onnx", "torch finds none"),
         (small_config(), "cpu", ".", "got the folder"),
-        (small_config(), "cpu", "/dev/null/m.onnx", "can be written to"),
+        (small_config(), "cpu", "/dev/null/m.onnx", "expected a writable place"),
         (small_config(encoder="speech"), "cpu", "m.onnx", "those of the encoder"),
     ],
 )
-def test_what_cannot_end_well_is_refused_before_anything_is_done(
-    config: TrainConfig, device: str, out: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_errors_are_raised_before_any_work(
+    config: TrainConfig, device: str, out: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ConfigError, match=expected):
         train_model(config, DataFolders(), out, device=device)
     assert list(tmp_path.iterdir()) == []

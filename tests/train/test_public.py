@@ -1,4 +1,4 @@
-"""The public names of the package, which are imported on first use, and the command's options, which need no torch."""
+"""The public names of the package, imported on first use, and the command's options, which do not need torch."""
 
 import ast
 import subprocess
@@ -13,7 +13,7 @@ from wakeword.cli import app
 from wakeword_train.methods.registry import METHODS
 
 SOURCE = Path(wakeword_train.__file__).read_text(encoding="utf-8")
-# As where only the runtime is installed: no import of these succeeds.
+# As if only the runtime were installed: importing these fails.
 WITHOUT_TRAINING = """
 import importlib.util, sys
 find = importlib.util.find_spec
@@ -50,16 +50,16 @@ def test_type_checkers_see_the_same_names_from_the_same_places() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "told"),
+    ("arguments", "status", "expected"),
     [
         (["--help"], 0, "--near-negatives"),
         (["--keyword", "marvin"], 1, "training needs torch, torchaudio, onnx, scipy; install them: pip install"),
     ],
 )
-def test_the_options_need_no_training_packages(arguments: list[str], status: int, told: str) -> None:
+def test_the_options_need_no_training_packages(arguments: list[str], status: int, expected: str) -> None:
     done = subprocess.run([sys.executable, "-c", WITHOUT_TRAINING, *arguments], capture_output=True, text=True)
     assert done.returncode == status, done.stderr
-    assert told in done.stdout + done.stderr
+    assert expected in done.stdout + done.stderr
 
 
 def test_the_help_names_every_method() -> None:

@@ -1,4 +1,4 @@
-"""Mistakes that ``wakeword evaluate`` saved are negatives of the next training."""
+"""False accepts that ``wakeword evaluate`` saved are negatives in the next training."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     return write_world(tmp_path_factory.mktemp("world"), random_model("attention", 2))
 
 
-def test_saved_mistakes_come_back_as_negatives_of_the_train_side(cli, world: World, tmp_path: Path) -> None:
+def test_saved_false_accepts_are_negatives_of_the_train_split(cli, world: World, tmp_path: Path) -> None:
     model = tmp_path / "first.onnx"
     model.write_bytes(random_model_bytes("attention", 2))
     ended = cli(
@@ -40,6 +40,6 @@ def test_saved_mistakes_come_back_as_negatives_of_the_train_side(cli, world: Wor
     assert {clip.split for clip in clips} == {Split.TRAIN}
 
 
-def test_any_folder_of_recordings_comes_back_whole(world: World, tmp_path: Path) -> None:
+def test_all_clips_of_any_other_folder_are_used(world: World, tmp_path: Path) -> None:
     clips = read_folder(returning_negatives([world.noise, world.background], tmp_path), Kind.NEAR_NEGATIVE)
     assert {clip.path.name for clip in clips} == {"hiss.wav", "a.flac", "b.wav"}

@@ -1,4 +1,4 @@
-"""Laws of what training synthesises by itself."""
+"""Laws of the clips that training synthesises."""
 
 import dataclasses
 import json
@@ -57,13 +57,13 @@ def test_the_same_settings_are_made_once(tmp_path: Path) -> None:
     assert first.near_negatives == first.negatives == ()
 
 
-def test_natural_voices_are_a_pass_of_their_own(tmp_path: Path) -> None:
+def test_natural_voices_are_a_separate_pass(tmp_path: Path) -> None:
     natural = NaturalConfig(positives=5, negatives=10, engines=("espeak-ng",))
     config = TrainConfig(keyword="marvin", synthesis=SynthesisConfig(positives=6, natural=natural))
     made = with_synthesised(config, DataFolders(), tmp_path, lambda line: None)
     names = [folder.name.rpartition("-")[0] for folder in made.positives]
-    sides = ("train", "validation")
-    assert names == [f"{prefix}positives-{side}" for prefix in ("", "natural-") for side in sides]
+    splits = ("train", "validation")
+    assert names == [f"{prefix}positives-{split}" for prefix in ("", "natural-") for split in splits]
     assert [len(rows(folder)) for folder in made.positives] == [6, 1, 5, 1]
     assert [len(rows(folder)) for folder in made.negatives] == [10, 2]
     assert made.near_negatives == ()
@@ -79,7 +79,7 @@ def test_natural_voices_are_a_pass_of_their_own(tmp_path: Path) -> None:
     assert not set(again.positives[2:]) & set(made.positives)
 
 
-def test_with_recordings_nothing_is_made_unasked(tmp_path: Path) -> None:
+def test_with_recordings_nothing_is_synthesised_by_default(tmp_path: Path) -> None:
     (tmp_path / "words" / "Marvin").mkdir(parents=True)
     for folders in (
         DataFolders(speech_commands=tmp_path / "words"),
@@ -90,14 +90,12 @@ def test_with_recordings_nothing_is_made_unasked(tmp_path: Path) -> None:
     assert not (tmp_path / "made").exists()
 
 
-def test_a_folder_that_is_missing_is_told_before_the_work(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported_before_any_work(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="nowhere"):
         with_synthesised(TrainConfig(keyword="marvin"), DataFolders(noise=[tmp_path / "nowhere"]), tmp_path, print)
 
 
-def test_natural_voices_that_are_not_there_are_told_before_any_work(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_natural_voices_are_reported_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WAKEWORD_KOKORO", raising=False)
     plan = SynthesisConfig(positives=6, natural=NaturalConfig(positives=5))
     with pytest.raises(ConfigError, match="kokoro:FOLDER or in WAKEWORD_KOKORO"):
@@ -105,7 +103,7 @@ def test_natural_voices_that_are_not_there_are_told_before_any_work(
     assert not (tmp_path / "made").exists()
 
 
-def test_a_list_keeps_its_texts_for_the_test_out(tmp_path: Path) -> None:
+def test_texts_kept_for_the_test_are_not_spoken(tmp_path: Path) -> None:
     texts = [f"{first}{rest}" for first in ("mar", "bar", "tar", "dar") for rest in ("lin", "tin", "bin", "din", "kin")]
     (tmp_path / "own.txt").write_text("\n".join([*texts, "marvin's", "ask marvin"]))
     plan = SynthesisConfig(positives=1, near_negatives=100, near_negative_texts=str(tmp_path / "own.txt"))
@@ -118,14 +116,14 @@ def test_a_list_keeps_its_texts_for_the_test_out(tmp_path: Path) -> None:
     assert any(f"{len(kept)} of {len(texts)} texts are kept for the test" in line for line in reports)
 
 
-def test_a_list_of_the_keyword_alone_is_refused(tmp_path: Path) -> None:
+def test_a_list_of_only_the_keyword_is_refused(tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text("marvin\nMarvin!\n")
     plan = SynthesisConfig(positives=1, near_negatives=5, near_negative_texts=str(tmp_path / "own.txt"))
     with pytest.raises(ConfigError, match="two or more texts"):
         with_synthesised(TrainConfig(keyword="marvin", synthesis=plan), DataFolders(), tmp_path, print)
 
 
-def test_an_engine_without_voices_for_a_split_is_told(tmp_path: Path) -> None:
+def test_an_engine_without_voices_for_a_split_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(f"command = '{sys.executable} {{wav}} {{text}}'\n")
     plan = SynthesisConfig(positives=4, engines=(f"command:{tmp_path / 'mine.toml'}@train",))
     with pytest.raises(ConfigError, match="split validation"):

@@ -1,4 +1,4 @@
-"""``wakeword train`` writes a model that works, or one line that says why not."""
+"""``wakeword train`` writes a model that works, or one line of error."""
 
 import subprocess
 import sys
@@ -43,10 +43,10 @@ def config(tmp_path: Path) -> Path:
 
 def test_a_model_is_trained_calibrated_and_written(tmp_path: Path, config: Path) -> None:
     world = write_world(tmp_path / "world", speakers=48)
-    # Files that cannot be read, on every side of the split: each is named, none ends the run.
+    # Files that cannot be read, in every split: each is logged, none ends the run.
     for number in range(12):
         (world / "low" / f"broken{number}_nohash_0.wav").write_bytes(b"no audio")
-    # In a process of its own, whose log goes to stderr.
+    # In a separate process, whose log goes to stderr.
     command = [sys.executable, "-m", "wakeword", "train", "--config", config, "--data", world, "--seed", "3"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout) == (0, "updown.onnx\n"), done.stderr
@@ -63,29 +63,29 @@ def test_a_model_is_trained_calibrated_and_written(tmp_path: Path, config: Path)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (["--keyword", "updown", "--data", "absent"], "absent"),
         (["--keyword", "updown", "--method", "magic"], "magic"),
         (["--config", "absent.toml"], "absent.toml"),
         (["--keyword", "updown", "--out", "."], "folder"),
-        (["--keyword", "updown", "--out", "/dev/null/x.onnx"], "written"),
+        (["--keyword", "updown", "--out", "/dev/null/x.onnx"], "writable"),
         ([], "keyword"),
     ],
 )
-def test_what_is_wrong_is_one_line_and_nothing_is_written(
-    cli: Cli, tmp_path: Path, arguments: list[str], told: str, monkeypatch: pytest.MonkeyPatch
+def test_an_error_is_one_line_and_nothing_is_written(
+    cli: Cli, tmp_path: Path, arguments: list[str], expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     done = cli("train", *arguments)
     assert (done.status, done.out) == (1, "")
     assert len(done.err.splitlines()) == 1
-    assert told in done.err
+    assert expected in done.err
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_libraries_of_training_add_no_line_to_it(tmp_path: Path) -> None:
-    """In a process of its own, which imports them all."""
+def test_the_libraries_of_training_print_no_further_line(tmp_path: Path) -> None:
+    """In a separate process, which imports them all."""
     command = [sys.executable, "-m", "wakeword", "train", "--keyword", "?!"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout) == (1, "")
@@ -106,8 +106,8 @@ def test_an_encoder_that_does_not_fit_is_refused_before_anything_is_synthesised(
     assert list(tmp_path.iterdir()) == [config]
 
 
-@pytest.mark.parametrize(("before", "after", "told"), [(0.4, 0.9, False), (0.4, 0.1, True), (2e-4, 1e-4, False)])
-def test_an_ascent_that_ends_on_easier_points_is_told_of(before: float, after: float, *, told: bool) -> None:
+@pytest.mark.parametrize(("before", "after", "expected"), [(0.4, 0.9, False), (0.4, 0.1, True), (2e-4, 1e-4, False)])
+def test_an_ascent_that_ends_on_easier_points_is_reported(before: float, after: float, *, expected: bool) -> None:
     health = AdversaryHealth(inside=0.0, outside=0.5, loss_before=before, loss_after=after, fallbacks=0)
     report = EpochReport(3, "drocc-lf", 0.2, {"words": 0.5}, 0.5, health, 20.0, settled=False)
-    assert ("lower step_size" in describe_epoch(report)) is told
+    assert ("lower step_size" in describe_epoch(report)) is expected

@@ -1,4 +1,4 @@
-"""A run learns, repeats, resumes as if it had never stopped, and writes a model that the runtime believes."""
+"""A run learns, is repeatable, resumes as if it had not stopped, and writes a model that the runtime accepts."""
 
 import dataclasses
 import shutil
@@ -29,7 +29,7 @@ def weights(path: Path) -> float:
 
 
 @pytest.mark.parametrize("method", ["bce", "drocc-oe", "drocc-lf", "deepsad"])
-def test_a_run_learns_and_the_runtime_believes_its_file(method: str, world: DataFolders, tmp_path: Path) -> None:
+def test_a_run_learns_and_the_runtime_accepts_its_file(method: str, world: DataFolders, tmp_path: Path) -> None:
     config = small_config(method=method)
     schedule = dataclasses.replace(config.schedule, epochs=6)
     result = train(dataclasses.replace(config, schedule=schedule), world, tmp_path / "m.onnx")
@@ -41,13 +41,13 @@ def test_a_run_learns_and_the_runtime_believes_its_file(method: str, world: Data
         kind: [clip_score(model, read_audio(clip.path)) for clip in held_out if clip.kind is kind]
         for kind in (Kind.POSITIVE, Kind.NEGATIVE)
     }
-    # All pairs are, with any seed: tones of other pitches. Chance would be half of them.
+    # With any seed all pairs are in order, because the tones differ in pitch. By chance half of them would be.
     in_order = np.subtract.outer(scores[Kind.POSITIVE], scores[Kind.NEGATIVE]) > 0
     assert in_order.mean() > 0.9
 
 
 def test_the_adversary_is_active_and_its_health_is_in_the_card(world: DataFolders, tmp_path: Path) -> None:
-    # The network stays as it begins, and the steps are short: the ascent goes up whatever a training would have done.
+    # The network does not change, and the steps are short: the ascent raises the loss regardless of training.
     config = small_config()
     config = dataclasses.replace(
         config,
@@ -66,7 +66,7 @@ def test_the_adversary_is_active_and_its_health_is_in_the_card(world: DataFolder
 
 
 @pytest.mark.parametrize("method", ["drocc-lf", "drocc"])
-def test_a_run_with_one_metric_for_an_epoch_and_one_without_negatives_go_through(
+def test_runs_with_one_metric_for_an_epoch_and_without_negatives_finish(
     method: str, world: DataFolders, tmp_path: Path
 ) -> None:
     adversary = dataclasses.replace(small_config().adversary, sigma_refresh="epoch")
@@ -82,14 +82,14 @@ def test_the_configured_window_is_trained_and_written(world: DataFolders, tmp_pa
     assert (card.window, card.stack) == (64, 4)
 
 
-def test_the_same_seed_gives_the_same_model_and_another_another(world: DataFolders, tmp_path: Path) -> None:
+def test_the_same_seed_gives_the_same_model_and_another_seed_another(world: DataFolders, tmp_path: Path) -> None:
     def run(name: str, seed: int) -> float:
         return weights(train(small_config(seed=seed), world, tmp_path / name).path)
 
     assert run("a.onnx", 1) == run("b.onnx", 1) != run("c.onnx", 2)
 
 
-def test_a_killed_run_resumes_as_if_it_had_never_stopped(world: DataFolders, tmp_path: Path) -> None:
+def test_a_killed_run_resumes_as_if_it_had_not_stopped(world: DataFolders, tmp_path: Path) -> None:
     config = small_config()
     whole = train(config, world, tmp_path / "whole.onnx")
 
@@ -154,15 +154,15 @@ def test_epochs_before_the_rate_has_fallen_are_not_chosen_and_do_not_end_a_run(
         )
         return train(dataclasses.replace(config, schedule=schedule), world, tmp_path / f"{choose_after}.onnx")
 
-    anyhow, settled = trained(0.0), trained(0.5)
-    # The best of the first six is the first, and patience ends the run two later.
-    assert [len(result.reports) for result in (anyhow, settled)] == [3, 6]
-    assert [read_model(result.path).card.training["best_epoch"]["epoch"] for result in (anyhow, settled)] == [1, 4]
-    one, other = (read_model(result.path).card.self_test.logit for result in (anyhow, settled))
+    unsettled, settled = trained(0.0), trained(0.5)
+    # The best of the first six epochs is the first, and patience ends the run two epochs later.
+    assert [len(result.reports) for result in (unsettled, settled)] == [3, 6]
+    assert [read_model(result.path).card.training["best_epoch"]["epoch"] for result in (unsettled, settled)] == [1, 4]
+    one, other = (read_model(result.path).card.self_test.logit for result in (unsettled, settled))
     assert one != other
 
 
-def test_a_share_to_choose_after_lies_below_one() -> None:
+def test_choose_after_must_be_below_one() -> None:
     with pytest.raises(ConfigError, match="choose_after"):
         ScheduleConfig(choose_after=1.0)
 
@@ -183,7 +183,7 @@ def test_words_in_long_positives_are_found_by_the_network(world: DataFolders, tm
     store = stores[Kind.POSITIVE]
     true_starts = store.word_starts.clone()
     store.word_starts[:], store.word_ends[:] = 0, 1_000
-    # A score that knows the word: the energy of the window's middle.
+    # A score that finds the word: the energy in the middle of the window.
     sampler.relocate_words(lambda frames: frames[:, 20:80, 0].sum(dim=1))
     moved = store.word_starts != 0
     assert moved.any()
@@ -193,21 +193,21 @@ def test_words_in_long_positives_are_found_by_the_network(world: DataFolders, tm
 
 
 @pytest.mark.parametrize(
-    ("config", "told"),
+    ("config", "expected"),
     [
         (small_config(keyword="absent"), "absent"),
         (small_config(keyword=""), "keyword"),
     ],
 )
-def test_what_is_missing_is_told_before_anything_is_written(
-    config: TrainConfig, told: str, world: DataFolders, tmp_path: Path
+def test_missing_data_is_reported_before_anything_is_written(
+    config: TrainConfig, expected: str, world: DataFolders, tmp_path: Path
 ) -> None:
-    with pytest.raises((DataError, ConfigError), match=told):
+    with pytest.raises((DataError, ConfigError), match=expected):
         train(config, world, tmp_path / "m.onnx")
     assert not list(tmp_path.iterdir())
 
 
-def test_too_few_speakers_for_a_split_is_told(tmp_path: Path) -> None:
+def test_too_few_speakers_for_a_split_are_refused(tmp_path: Path) -> None:
     world = DataFolders(speech_commands=write_world(tmp_path / "world", speakers=2))
-    with pytest.raises(DataError, match="validation side"):
+    with pytest.raises(DataError, match="validation split"):
         train(small_config(), world, tmp_path / "m.onnx")

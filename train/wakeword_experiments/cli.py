@@ -18,12 +18,12 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
-    help="Repeats the experiments of docs/results: figures of every seed as JSON, a page of tables, a picture.",
+    help="Repeats the experiments in docs/results: figures of every seed as JSON, a page of tables, a picture.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Seeds = Annotated[int, typer.Option("--seeds", min=1, help="How many seeds, counted from 0.")]
-Out = Annotated[Path, typer.Option("--out", help="Folder that the results are written to.")]
+Seeds = Annotated[int, typer.Option("--seeds", min=1, help="Number of seeds, counted from 0.")]
+Out = Annotated[Path, typer.Option("--out", help="Folder for the results.")]
 _OUT = Path("docs/results")
 
 
@@ -32,7 +32,7 @@ def sphere(seeds: Seeds = 5, out: Out = _OUT) -> None:
     """AUC of five one-class methods: positives on a sphere, anomalies on larger ones."""
     from wakeword_experiments.one_class import pages
 
-    pages.sphere(out, _begin(seeds), _command(), say)
+    pages.sphere(out, _begin(seeds), _command(), report_progress)
 
 
 @app.command()
@@ -40,7 +40,7 @@ def sine(seeds: Seeds = 5, out: Out = _OUT) -> None:
     """AUC of five one-class methods on a displaced sine wave, and their decision boundaries."""
     from wakeword_experiments.one_class import pages
 
-    pages.sine(out, _begin(seeds), _command(), say)
+    pages.sine(out, _begin(seeds), _command(), report_progress)
 
 
 @app.command()
@@ -48,7 +48,7 @@ def noisy_sine(seeds: Seeds = 5, out: Out = _OUT) -> None:
     """DROCC-LF, DROCC-OE, BCE and DROCC where eight of ten coordinates are noise."""
     from wakeword_experiments.one_class import pages
 
-    pages.noisy(out, _begin(seeds), _command(), say)
+    pages.noisy(out, _begin(seeds), _command(), report_progress)
 
 
 @app.command()
@@ -56,35 +56,37 @@ def half_zeros(
     seeds: Seeds = 5,
     out: Out = _OUT,
     mnist: Annotated[
-        Path | None, typer.Option("--mnist", help="Folder of MNIST's IDX files; without it, scikit-learn's digits.")
+        Path | None, typer.Option("--mnist", help="Folder of MNIST's IDX files; default: scikit-learn's digits.")
     ] = None,
 ) -> None:
     """Recall of the digit 0 at 3 % false positives on zeros with half of their pixels blanked."""
     from wakeword_experiments.one_class import pages
 
-    pages.halves(out, _begin(seeds), _command(), say, mnist=mnist)
+    pages.halves(out, _begin(seeds), _command(), report_progress, mnist=mnist)
 
 
 @app.command()
 def one_class_audio(
     data: Annotated[Path, typer.Option("--data", help="Folder of Speech Commands: a folder per word.")],
-    keyword: Annotated[str, typer.Option("--keyword", help="Word that is learned alone.")] = "stop",
+    keyword: Annotated[str, typer.Option("--keyword", help="Word to learn.")] = "stop",
     seeds: Seeds = 5,
     out: Out = _OUT,
 ) -> None:
     """AUC of one-class methods on one spoken word against all others."""
     from wakeword_experiments.one_class import pages
 
-    pages.one_class_audio(out, _begin(seeds), _command(), say, speech_commands=data, keyword=keyword)
+    pages.one_class_audio(out, _begin(seeds), _command(), report_progress, speech_commands=data, keyword=keyword)
 
 
-Words = Annotated[str, typer.Option("--words", help="Keywords, with commas between them.")]
+Words = Annotated[str, typer.Option("--words", help="Keywords, separated by commas.")]
 Data = Annotated[Path, typer.Option("--data", help="Folder of Speech Commands: a folder per word.")]
 NoiseFolder = Annotated[Path | None, typer.Option("--noise", help="Sounds to mix in.")]
 SplitName = Annotated[str, typer.Option("--split", help="published, or dealt for an excerpt of Speech Commands.")]
-Work = Annotated[Path, typer.Option("--work", help="For synthesised clips and finished runs: a later call goes on.")]
-Processes = Annotated[int, typer.Option("--processes", min=1, help="Networks that are trained at a time.")]
-HeldOut = Annotated[int, typer.Option("--held-out", help="Most clips of each group for validation and test each.")]
+Work = Annotated[Path, typer.Option("--work", help="For synthesised clips and finished runs; a later call continues.")]
+Processes = Annotated[int, typer.Option("--processes", min=1, help="Networks to train at a time.")]
+HeldOut = Annotated[
+    int, typer.Option("--held-out", help="Largest number of clips of each group in each of validation and test.")
+]
 Bank = Annotated[int, typer.Option("--bank", help="Augmented windows that a run draws its batches from.")]
 
 
@@ -95,9 +97,9 @@ def wake_words(
     noise: NoiseFolder = None,
     split: SplitName = "published",
     seeds: Seeds = 5,
-    regimes: Annotated[str, typer.Option("--regimes", help="Of paper, unseen and seen.")] = "paper,seen",
+    regimes: Annotated[str, typer.Option("--regimes", help="Any of paper, unseen and seen.")] = "paper,seen",
     further_seeds: Annotated[
-        int | None, typer.Option("--further-seeds", min=1, help="Seeds of all regimes but the first, if fewer.")
+        int | None, typer.Option("--further-seeds", min=1, help="Seeds of all regimes except the first, if fewer.")
     ] = None,
     held_out: HeldOut = 600,
     bank: Bank = 4_800,
@@ -117,7 +119,7 @@ def wake_words(
         processes=processes,
         out=out,
         command=_command(),
-        report=say,
+        report=report_progress,
     )
 
 
@@ -134,11 +136,13 @@ def ablations(
     processes: Processes = 2,
     out: Out = _OUT,
 ) -> None:
-    """What each part of DROCC-LF is worth, from the settings that `wake-words` chose (or chooses now)."""
+    """The contribution of each part of DROCC-LF, from the settings that `wake-words` chose (or chooses now)."""
     from wakeword_experiments.wake_words.runs import run_ablations, source_of
 
     source = source_of(data, noise, split, held_out, bank, work)
-    run_ablations(source, words, seeds=_begin(seeds), processes=processes, out=out, command=_command(), report=say)
+    run_ablations(
+        source, words, seeds=_begin(seeds), processes=processes, out=out, command=_command(), report=report_progress
+    )
 
 
 @app.command()
@@ -153,22 +157,22 @@ def cost(work: Work = Path("runs/cost"), out: Out = _OUT) -> None:
 def accuracy(
     model: Annotated[
         list[Path] | None,
-        typer.Option("--model", help="Model file, any number; the first of a keyword is looked at in detail."),
+        typer.Option("--model", help="Model file; repeatable. Errors are listed for the first of each keyword."),
     ] = None,
     audio: Annotated[
         Path | None,
         typer.Option("--audio", help="Folder with speech_commands, wake_words/WORD, long_speech and noise."),
     ] = None,
-    near_clips: Annotated[int, typer.Option("--near-clips", min=2, help="Close words on each side.")] = 600,
+    near_clips: Annotated[int, typer.Option("--near-clips", min=2, help="Close words in each split.")] = 600,
     report: Annotated[Path, typer.Option("--report", help="The page.")] = Path("docs/accuracy.md"),
     figures: Annotated[Path, typer.Option("--json", help="The figures.")] = _OUT / "accuracy.json",
-    seed: Annotated[int, typer.Option("--seed", help="Of close words and noise.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of close words and noise.")] = 0,
     work: Annotated[Path, typer.Option("--work", help="For synthesised clips.")] = Path("runs/accuracy"),
-    cache: Annotated[Path | None, typer.Option("--cache", help="Folder to keep scores in for a later call.")] = None,
+    cache: Annotated[Path | None, typer.Option("--cache", help="Folder for caching scores.")] = None,
 ) -> None:
-    """Recall of model files, and of other engines' models, on the speakers that training kept aside.
+    """Recall of model files, and of other engines' models, on the speakers that training held out.
 
-    Without --model the page alone is written anew, from the figures of an earlier call.
+    Without --model only the pages are written again, from the figures of an earlier call.
     """
     from wakeword_experiments.accuracy.runs import run_accuracy
 
@@ -183,7 +187,7 @@ def accuracy(
         work=work,
         cache=cache,
         command=_command(),
-        report=say,
+        report=report_progress,
     )
 
 
@@ -194,22 +198,22 @@ def folds(
     method: Annotated[list[str] | None, typer.Option("--method", help="Default: the recipe's; repeatable.")] = None,
     count: Annotated[int, typer.Option("--folds", min=2)] = 3,
     out: Annotated[Path, typer.Option("--out", help="Folder for the page and the figures.")] = _OUT,
-    near_clips: Annotated[int, typer.Option("--near-clips", min=2, help="Close words on each side.")] = 600,
-    seed: Annotated[int, typer.Option("--seed", help="Of close words and noise.")] = 0,
+    near_clips: Annotated[int, typer.Option("--near-clips", min=2, help="Close words in each split.")] = 600,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of close words and noise.")] = 0,
     work: Annotated[Path, typer.Option("--work", help="For synthesised clips and the models.")] = Path("runs/accuracy"),
-    cache: Annotated[Path | None, typer.Option("--cache", help="Folder to keep scores in for a later call.")] = None,
+    cache: Annotated[Path | None, typer.Option("--cache", help="Folder for caching scores.")] = None,
 ) -> None:
-    """Recall of a recipe of a word that few people have said, by folds over them; methods side by side."""
+    """Recall of the recipe of a word with few speakers, by folds over them, for each method."""
     from wakeword_experiments.accuracy.measurement import Bench
     from wakeword_experiments.accuracy.runs import run_folds
 
     _begin(1)
-    bench = Bench(audio, work, near_clips, seed, cache, say)
+    bench = Bench(audio, work, near_clips, seed, cache, report_progress)
     run_folds(config, method or [], count, bench, out, command=_command())
 
 
-def say(line: str) -> None:
-    """Progress, on stderr."""
+def report_progress(line: str) -> None:
+    """Print a line of progress to stderr."""
     print(line, file=sys.stderr, flush=True)
 
 
@@ -222,7 +226,7 @@ def _begin(seeds: int) -> list[int]:
 
 
 def _command() -> str:
-    """The command line as it was given, for the record; of the paths only the last part."""
+    """The command line as given, for the record; of absolute paths only the last part."""
     arguments = [Path(argument).name if Path(argument).is_absolute() else argument for argument in sys.argv[1:]]
     return " ".join(["python -m wakeword_experiments", *arguments])
 

@@ -130,7 +130,7 @@ def _median(action: Callable[[], object]) -> float:
 
 
 def _write_clips(work: Path) -> list[Clip]:
-    """Clips of noise in the paper's numbers; what they hold does not matter to what they cost."""
+    """Clips of noise in the paper's numbers; their content does not affect the cost."""
     rng = np.random.default_rng(0)
     work.mkdir(parents=True, exist_ok=True)
     clips = []

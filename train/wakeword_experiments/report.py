@@ -1,7 +1,7 @@
 """One way to write results: every figure of every seed as JSON, a Markdown page with tables, and a picture.
 
 A *row* is one measurement: a flat dictionary such as ``{"method": "drocc", "distance": 1.2, "seed": 0, "auc": 99.1}``.
-Everything in the Markdown tables is computed from the rows in the JSON beside it.
+Everything in the Markdown tables is computed from the rows in the JSON file next to it.
 """
 
 import datetime
@@ -21,7 +21,7 @@ from wakeword.files import replacing
 
 Row = Mapping[str, Any]
 Progress = Callable[[str], None]
-"""Takes one line on how far an experiment is."""
+"""Called with one line about an experiment's progress."""
 
 _PACKAGES = ("wakeword", "torch", "numpy", "scipy", "scikit-learn")
 
@@ -57,7 +57,7 @@ def select(rows: Iterable[Row], **fields: object) -> list[Row]:
 
 
 def distinct(rows: Iterable[Row], field: str) -> list[Any]:
-    """The values of one field, each once, in order of appearance; rows without it are passed over."""
+    """The values of one field, each once, in order of appearance; rows without it are skipped."""
     return list(dict.fromkeys(row[field] for row in rows if field in row))
 
 
@@ -78,7 +78,7 @@ def pivot_table(
 ) -> str:
     """A table of mean ± standard deviation of ``value`` over the rows that share ``down`` and ``across``.
 
-    ``label`` writes the heads of lines and columns.
+    ``label`` formats the headers of lines and columns.
     """
     columns = distinct(rows, across)
     lines = [
@@ -104,10 +104,10 @@ def paired_difference(
     by: Sequence[str] = ("seed",),
     digits: int = 1,
 ) -> str:
-    """``"+3.1 [0.4, 5.8] points over 10 pairs"``: how much ``value`` gains from ``worse`` to ``better``.
+    """``"+3.1 [0.4, 5.8] points over 10 pairs"``: the gain in ``value`` from ``worse`` to ``better``.
 
-    Rows are paired by the fields ``by``, which name one row of either; the interval is Student's at 95 %. It says "within
-    the noise" where the interval holds zero.
+    Rows are paired by the fields ``by``, which identify one row of each; the interval is Student's at 95 %. The text says
+    "within the noise" if the interval contains zero.
     """
 
     def key(row: Row) -> tuple[Any, ...]:
@@ -121,7 +121,7 @@ def paired_difference(
 
 
 def versions() -> dict[str, str]:
-    """Versions of what the figures depend on."""
+    """Versions of Python and of the packages that the figures depend on."""
     return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in _PACKAGES}
 
 
@@ -137,10 +137,10 @@ def write_results(
     figure: Figure | None = None,
     seconds: float | None = None,
 ) -> list[Path]:
-    """Write ``NAME.json``, ``NAME.md`` and, with a ``figure``, ``NAME.png`` into ``folder``; give their paths.
+    """Write ``NAME.json``, ``NAME.md`` and, with a ``figure``, ``NAME.png`` into ``folder``; return their paths.
 
-    ``body``: paragraphs and tables of the Markdown page, in order; the picture comes first. ``settings`` must be what the
-    run can be repeated from, and be fit for JSON; ``seconds`` is the CPU time it took.
+    ``body``: paragraphs and tables of the Markdown page, in order; the picture comes first. ``settings``, which JSON must
+    be able to hold, must suffice to repeat the run; ``seconds`` is the CPU time it took.
     """
     written = []
     record = {

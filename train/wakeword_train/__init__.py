@@ -7,7 +7,7 @@ The public names are imported when they are first used: ``wakeword_train.cli`` i
 import importlib
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # For type checkers and editors; ``_HOMES`` says the same to Python.
+if TYPE_CHECKING:  # For type checkers and editors; at run time ``_HOMES`` is used.
     from wakeword_tools.kinds import Kind, Split
     from wakeword_train.config import TrainConfig, read_config
     from wakeword_train.data.clips import Clip

@@ -26,7 +26,7 @@ _BASE = typer.Option(
     help="Fine-tune a shipped keyword's model, or a file, on your own 5 to 20 recordings (--positives).",
 )
 _METHOD = typer.Option("--method", metavar="M", help="drocc-lf, drocc-oe, bce, deepsad, drocc or drocc-rand.")
-_SAVED = _folders("--extend-negatives", "False accepts saved by evaluate --save-errors, to be trained against")
+_SAVED = _folders("--extend-negatives", "False accepts saved by evaluate --save-errors, to train against")
 _SPEECH = typer.Option("--data", metavar="DIR", help="Speech Commands: a folder for each word.")
 _WORK = typer.Option("--work", metavar="DIR", help="For checkpoints and synthesised clips.")
 
@@ -45,8 +45,8 @@ def train(
     base: Annotated[str | None, _BASE] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Default: KEYWORD.onnx.")] = None,
     device: Annotated[_Device, typer.Option("--device")] = _Device.CPU,
-    seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Seed of everything random.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from an interrupted run's checkpoint.")] = False,
+    seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Random seed.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from an interrupted run's checkpoint.")] = False,
     download: Annotated[
         bool, typer.Option("--download", help="Fetch Speech Commands v0.02 into --data first.")
     ] = False,
@@ -54,7 +54,7 @@ def train(
 ) -> None:
     """Train a model for a keyword, calibrate it, and write it to one file."""
     _require_training_packages()
-    # Inside, so that help needs no torch, which an installation for listening does not have.
+    # Imported here so that --help works without torch, which an installation for listening does not have.
     from wakeword_train.command import TrainOptions, run_command
 
     options = TrainOptions(

@@ -19,12 +19,12 @@ from wakeword_train.placement import file_stem
 from wakeword_train.training import DataFolders, check_keyword
 
 _SEEN_LOSS = 0.01
-"""Below it, what the adversary does makes no difference to training."""
+"""Loss below which the adversary makes no difference to training."""
 
 
 @dataclass(frozen=True)
 class TrainOptions:
-    """The options of the command, as they were given; see ``cli.train``."""
+    """The options of the command as given; see ``cli.train``."""
 
     keyword: str
     data: Path | None
@@ -48,7 +48,7 @@ class TrainOptions:
 def run_command(options: TrainOptions) -> Path:
     """Train, or fine-tune with ``--from``, and return the model's file.
 
-    Raises ``typer.BadParameter`` for options that do not go together, and as ``train_model`` and ``enrol_model`` do.
+    Raises ``typer.BadParameter`` for options that cannot be combined, and as ``train_model`` and ``enrol_model`` do.
     """
     if options.base is not None:
         _refuse_with_base(options)
@@ -97,7 +97,7 @@ def _refuse_with_base(options: TrainOptions) -> None:
 
 
 def _settings(options: TrainOptions) -> TrainConfig:
-    """The configuration file, or the defaults, with what the command line says on top."""
+    """The configuration file or the defaults, overridden by the command line."""
     keyword = options.keyword
     if options.base is not None and not keyword:
         keyword = read_model(base_model(options.base)).card.phrase
@@ -113,7 +113,7 @@ def _settings(options: TrainOptions) -> TrainConfig:
 
 
 def _folders(options: TrainOptions, settings: TrainConfig) -> DataFolders:
-    """The folders of recordings, with Speech Commands downloaded and false accepts listed as close negatives."""
+    """The folders of recordings, with Speech Commands downloaded and false accepts listed as near negatives."""
     data, returned = options.data, []
     if options.extend_negatives:
         returned.append(returning_negatives(options.extend_negatives, options.work / file_stem(settings.keyword)))
@@ -130,7 +130,7 @@ def _folders(options: TrainOptions, settings: TrainConfig) -> DataFolders:
 
 
 def describe_epoch(report: EpochReport) -> str:
-    """One line on an epoch: loss, validation recalls and the adversary's health."""
+    """One line about an epoch: loss, validation recalls and the adversary's health."""
     recalls = ", ".join(f"{name} {value:.3f}" for name, value in report.recall.items())
     line = f"epoch {report.epoch} ({report.phase}): loss {report.loss:.4f}; recall {recalls}; {report.seconds:.0f} s"
     if report.health is None:

@@ -17,7 +17,7 @@ from wakeword_train.methods.registry import DEFAULT_METHOD, method_named
 from wakeword_train.model.network import Pooling
 
 WINDOW = 98
-"""Frames under the window of the paper and of the experiments: one second."""
+"""Frames of the window in the paper and in the experiments: one second."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class NetworkConfig:
     hidden_size: int = 192
     pooling: str = "attention"
     window: int = 96
-    """Frames under one window, 100 a second."""
+    """Frames of one window, 100 a second."""
     stack: int = 8
     """Frames that the LSTM takes as one step. The recurrent work, most of the cost, is divided by this number. 8 frames
     are one hop, the most that the default hop allows."""
@@ -55,24 +55,24 @@ class ScheduleConfig:
     """How long and how fast to train."""
 
     warmup_epochs: int = 8
-    """Epochs of plain cross-entropy before the adversary enters."""
+    """Epochs of plain cross-entropy before the adversary starts."""
     epochs: int = 40
     """All epochs, the warm-up included."""
     steps_per_epoch: int = 60
     batch_size: int = 192
     reuse: int = 4
-    """Batches that a window serves on average, each time over another microphone, through another vocal tract and behind
-    other masks. Its place, speed, room and noise, which take several times longer than a step of training, are then kept;
-    1 draws new ones for every batch."""
+    """Batches in which a window is used on average, each time with another microphone, another vocal tract and other
+    masks. Its place, speed, room and noise, which take several times longer than a training step, are then kept; 1 draws
+    new ones for every batch."""
     learning_rate: float = 3e-3
     encoder_rate: float = 1.0
-    """Factor on the learning rate of what a run's ``encoder`` has brought; below 1 it keeps more of what it knows."""
+    """Factor on the learning rate of the weights loaded from ``encoder``; below 1 they keep more of what they learnt."""
     weight_decay: float = 1e-4
     patience: int = 8
-    """Epochs past ``choose_after`` without a better validation after which training stops."""
+    """Epochs after ``choose_after`` without a better validation score before training stops."""
     choose_after: float = 0.7
-    """Share of all epochs after which one is chosen by its validation. Before, the rate is high and the weights still move
-    far: where validation clips are mostly synthetic, an early epoch that they happen to like knows people worse."""
+    """Share of all epochs after which the best is chosen by validation. Earlier the learning rate is high and the weights
+    still move far: if validation clips are mostly synthetic, an early epoch that scores well on them is worse on people."""
     averaging: float = 0.99
     """Decay per step of the running average of the weights that is validated and exported; 0 turns it off."""
 
@@ -92,7 +92,7 @@ class ScheduleConfig:
 
 @dataclass(frozen=True)
 class MixConfig:
-    """Shares of a batch. They are scaled to add up to one; a kind that the data lacks gives its share to the others."""
+    """Shares of a batch. They are scaled to add up to one; the share of a kind that the data lacks goes to the others."""
 
     positive: float = 0.25
     negative: float = 0.2
@@ -115,8 +115,8 @@ class MixConfig:
 
 @dataclass(frozen=True)
 class NaturalConfig:
-    """Clips of voices that sound human, beside those of ``SynthesisConfig``: such an engine is far slower, so it has
-    numbers of its own. Texts are those of ``SynthesisConfig``."""
+    """Clips of voices that sound human, in addition to those of ``SynthesisConfig``, which gives the texts. Such engines
+    are far slower, so they have separate numbers."""
 
     positives: int = 0
     near_negatives: int = 0
@@ -130,7 +130,7 @@ class NaturalConfig:
 
 @dataclass(frozen=True)
 class SynthesisConfig:
-    """Clips to synthesise before training; 0 of a kind for none."""
+    """Clips of each kind to synthesise before training; 0 for none."""
 
     positives: int = 0
     """The keyword."""
@@ -139,11 +139,11 @@ class SynthesisConfig:
     near_negative_texts: str = ""
     """Name of a list in ``assets/phrases``, or a file (.txt) of one text a line; generated from the keyword if empty."""
     negatives: int = 0
-    """Other words and phrases of them, so that a synthetic voice alone tells nothing."""
+    """Other words and phrases of them, so that a synthetic voice alone is no sign of the keyword."""
     negative_texts: str = "words"
     """As ``near_negative_texts``."""
     engines: tuple[str, ...] = ("espeak-ng",)
-    """Text-to-speech engines whose voices speak: ``espeak-ng``; ``flite`` and ``festival``, installed by hand;
+    """Text-to-speech engines to use: ``espeak-ng``; ``flite`` and ``festival``, installed by hand;
     ``piper:FOLDER`` of voices; ``kokoro:FOLDER``; ``command:FILE.toml`` for anything else."""
     natural: NaturalConfig = field(default_factory=NaturalConfig)
 
@@ -165,16 +165,16 @@ class TrainConfig:
     seed: int = 0
     licence: str = "unknown"
     split: str = "published"
-    """``published``: the lists or the hash rule of Speech Commands. ``dealt``: its speakers dealt out anew,
-    for an excerpt that holds one published side only."""
+    """``published``: the lists or the hash rule of Speech Commands. ``dealt``: its speakers dealt out again,
+    for an excerpt that holds only one of the published splits."""
     validation_share: float = 0.15
-    """Share of the speakers of ``dealt`` data and of plain folders who go to the validation side."""
+    """Share of the speakers of ``dealt`` data and of plain folders who go to the validation split."""
     test_share: float = 0.15
-    """As ``validation_share``, for the test side."""
+    """As ``validation_share``, for the test split."""
     encoder: str = ""
-    """Encoder to begin with: the name of one in ``assets/encoders``, or a file (.npz); a fresh one if empty."""
+    """Encoder to begin with: the name of one in ``assets/encoders``, or a file (.npz); an untrained one if empty."""
     hold_out_recorded: bool = False
-    """Keep every recorded positive, and all that its speakers said, for the test."""
+    """Keep every recorded positive, and all other clips of its speakers, for the test."""
     network: NetworkConfig = field(default_factory=NetworkConfig)
     schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
     mix: MixConfig = field(default_factory=MixConfig)
@@ -190,13 +190,13 @@ class TrainConfig:
             raise ConfigError(f"expected split published or dealt, got {self.split!r}")
         if min(self.validation_share, self.test_share) <= 0 or self.validation_share + self.test_share >= 1:
             raise ConfigError(
-                "expected validation_share and test_share above 0 and below 1 in sum, "
+                "expected validation_share and test_share above 0 with a sum below 1, "
                 f"got {self.validation_share} and {self.test_share}"
             )
 
 
 def read_config(path: Path | str) -> TrainConfig:
-    """Read a TOML file; what it does not name keeps its default. ``ConfigError`` for anything it should not hold."""
+    """Read a TOML file; settings it does not name keep their defaults. ``ConfigError`` for unknown or wrong settings."""
     try:
         raw = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Personal enrolment: a model fine-tuned on a few recordings of the one person who is to be heard."""
+"""Personal enrolment: a model fine-tuned on a few recordings of its user."""
 
 import copy
 import dataclasses
@@ -31,14 +31,14 @@ from wakeword_train.model.network import WakeWordNetwork
 from wakeword_train.training import DataFolders
 
 MIN_TAKES = 3
-"""Fewer cannot be held out in turn."""
+"""Smallest number of takes that can be held out in turn."""
 
 _OWNER = "owner"
 _TAKES = MixConfig(positive=0.75, fragment=0.25, negative=0, near_negative=0, background=0, noise=0)
-"""Fragments of the takes are the only negatives in this voice and over this microphone."""
+"""Fragments of the takes are the only negatives in this voice and from this microphone."""
 _OTHERS = MixConfig(positive=0.15, fragment=0.05)
 _OTHERS_ALONE = MixConfig(positive=1e-6, fragment=0)
-"""Without positives of other voices."""
+"""As ``_OTHERS``, for data without positives of other voices."""
 _AVERAGING = 0.98
 
 
@@ -51,9 +51,9 @@ class EnrolConfig:
     others: int = 3_000
     """Augmented windows of everything else."""
     epochs: tuple[int, int] = (4, 3)
-    """Of the pooling and the head alone, then of all weights."""
+    """Epochs of training the pooling and the head alone, then all weights."""
     learning_rates: tuple[float, float] = (1e-2, 3e-4)
-    """Of these two stages."""
+    """Learning rates of these two stages."""
     folds: int = 3
     """Parts of the takes that are held out in turn to measure recall."""
     seed: int = 0
@@ -73,7 +73,7 @@ class Fold:
 
     path: Path
     held_out: list[Path]
-    """Takes that it has not heard."""
+    """Takes that it was not trained on."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Enrolment:
     path: Path
     folds: list[Fold]
     negatives: list[Clip]
-    """What is not the keyword and none of the models has heard, noise among it."""
+    """Clips that are not the keyword, noise included, and that none of the models was trained on."""
 
 
 def own_takes(folders: Sequence[Path], phrase: str) -> list[Clip]:
@@ -106,24 +106,24 @@ def enrol(
     config: EnrolConfig | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Enrolment:
-    """Fine-tune the model ``base`` on ``takes``; write it to ``out``, the folds beside it.
+    """Fine-tune the model ``base`` on ``takes``; write it to ``out``, and the folds next to it.
 
-    ``others``: what it is to stay silent for, and positives of other voices. ``progress`` gets the share that is done.
+    ``others``: clips it must stay silent for, and positives of other voices. ``progress`` gets the share that is done.
     Raises ``ModelError`` or ``ConfigError`` for a model that cannot be trained further, and ``DataError`` without
     negatives, or if no take can be read.
     """
     config = config or EnrolConfig()
-    tell = progress or (lambda share: None)
+    show_progress = progress or (lambda share: None)
     trained = network_from(base)
     if isinstance(trained.network.head, DistanceHead):
         raise ConfigError(
-            f"{base}: expected a model with a linear head, got one of deepsad; fine-tune another, or train anew"
+            f"{base}: expected a model with a linear head, got one of deepsad; fine-tune another, or train a new one"
         )
     own = ClipStore(takes)
     clips = _others(others)
     stores = load_stores(clips, Split.TRAIN)
     enroller = _Enroller(trained, own, stores, config)
-    tell(0.2)
+    show_progress(0.2)
     card = dataclasses.replace(
         trained.card,
         version=datetime.date.today().strftime("%Y.%m.%d"),
@@ -138,15 +138,15 @@ def enrol(
         path = out.with_suffix(f".fold{number + 1}.onnx")
         export_model(enroller.fit([take for take in own.clips if take not in held_out]), card, path)
         folds.append(Fold(path, [take.path for take in held_out]))
-        tell(0.2 + 0.8 * (number + 1) / (count + 1))
+        show_progress(0.2 + 0.8 * (number + 1) / (count + 1))
     export_model(enroller.fit(own.clips), card, out)
-    tell(1.0)
-    unheard = [clip for clip in clips if clip.split is Split.VALIDATION and clip.kind is not Kind.POSITIVE]
-    return Enrolment(out, folds, unheard)
+    show_progress(1.0)
+    negatives = [clip for clip in clips if clip.split is Split.VALIDATION and clip.kind is not Kind.POSITIVE]
+    return Enrolment(out, folds, negatives)
 
 
 class _Enroller:
-    """A model to start from, and the windows of everything but the takes: drawn once, for all the fits."""
+    """A model to start from, and the windows of everything except the takes, drawn once for all fits."""
 
     def __init__(
         self, trained: TrainedModel, own: ClipStore, others: dict[Kind, ClipStore], config: EnrolConfig
@@ -163,9 +163,9 @@ class _Enroller:
     def fit(self, takes: Sequence[Clip]) -> WakeWordNetwork:
         """The model, fine-tuned on these takes.
 
-        Stem and LSTM wait until pooling and head have found the new voice in what the network hears already.
-        Trained from the start at a rate that finds it, they forget other voices: recall of three other speakers at 3 %
-        false positives fell from 85 to 71 % where this raised it to 90 %.
+        Stem and LSTM are frozen until pooling and head have adapted to the new voice. Trained from the start at the
+        rate which that needs, they forget other voices: recall of three other speakers at 3 % false positives fell from
+        85 to 71 %, and rose to 90 % with this order.
         """
         config = self._config
         frames, labels = self._bank({**self._others, Kind.POSITIVE: ClipStore(takes)}, _TAKES, config.takes)
@@ -204,7 +204,7 @@ class _Enroller:
 
 
 def _others(folders: DataFolders) -> list[Clip]:
-    """Everything but the takes. Raises ``DataError`` without words or speech that are none of the keyword."""
+    """Everything except the takes. Raises ``DataError`` without words or speech other than the keyword."""
     kinds = {
         Kind.POSITIVE: folders.positives,
         Kind.NEGATIVE: folders.negatives,
@@ -226,7 +226,7 @@ def _describe(store: ClipStore) -> dict[str, Any]:
 def _provenance(
     base: Path, card: ModelCard, takes: ClipStore, others: dict[Kind, ClipStore], config: EnrolConfig
 ) -> dict[str, Any]:
-    """What the card says of a fine-tuned model."""
+    """The card's record of a fine-tuned model."""
     fingerprint = hashlib.sha256(base.read_bytes()).hexdigest()[:16]
     source = f"fine-tuned from {card.phrase} {card.version} ({fingerprint}), {len(takes)} own recordings"
     packages = ("wakeword", "torch", "torchaudio", "numpy", "onnx", "onnxruntime")

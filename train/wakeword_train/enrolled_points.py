@@ -19,10 +19,10 @@ from wakeword_train.points import Report
 
 
 def enrolled_points(base: Path, enrolment: Enrolment, report: Report) -> list[OperatingPoint]:
-    """Operating points of the fine-tuned model, and a report of what it has gained.
+    """Operating points of the fine-tuned model, and a report of how recall has changed.
 
-    Thresholds are those of the model itself, on negatives that it has not heard. Recall is that of the models that
-    were fine-tuned without the takes that each is tried on, at thresholds of their own for the same target.
+    Thresholds are chosen for the model itself, on negatives that it was not trained on. Recall is measured on each fold's
+    held-out takes with the model that was fine-tuned without them, at its own threshold for the same target.
     """
     files = {kind: [clip.path for clip in enrolment.negatives if clip.kind is kind] for kind in SCORED_KINDS}
     files[Kind.POSITIVE] = [path for fold in enrolment.folds for path in fold.held_out]
@@ -36,20 +36,20 @@ def enrolled_points(base: Path, enrolment: Enrolment, report: Report) -> list[Op
     points = [measured.point(target) for target in DEFAULT_TARGETS if target.kind is RateKind.FPR or measured.hours]
     if not measured.hours:
         points += [
-            measured.handed_on(point) for point in models[0].card.operating_points if point.kind == "fa_per_hour"
+            measured.carried_over(point) for point in models[0].card.operating_points if point.kind == "fa_per_hour"
         ]
     return [point for point in points if point is not None]
 
 
 class _Measured:
-    """Scores of the model before, of the fine-tuned one, and of each fold, on the same recordings."""
+    """Scores of the base model, of the fine-tuned one, and of each fold, on the same recordings."""
 
     def __init__(self, scored: Scored, enrolment: Enrolment, report: Report) -> None:
         self._scored = scored
         self._report = report
         self._before, self._after, *self._folds = scored.sets
         rows = {recording.path: row for row, recording in enumerate(scored.recordings[Kind.POSITIVE])}
-        # A copy of another take is not scored.
+        # Copies of another take are not scored.
         self._held_out = [[rows[path] for path in fold.held_out if path in rows] for fold in enrolment.folds]
 
     @property
@@ -58,7 +58,7 @@ class _Measured:
         return self._after.hours
 
     def point(self, target: Target) -> OperatingPoint | None:
-        """The point for a target that the recordings allow, or ``None`` with a report of what lacks."""
+        """The point for a target, or ``None`` and a report if the recordings are too few for it."""
         scored = self._scored
         try:
             point = calibrate_point(
@@ -69,8 +69,8 @@ class _Measured:
             self._report(f"no operating point {target.name}: {error}")
             return None
 
-    def handed_on(self, before: OperatingPoint) -> OperatingPoint | None:
-        """A point of the model before, at the threshold that as many of the held-out clips reach as reach its own."""
+    def carried_over(self, before: OperatingPoint) -> OperatingPoint | None:
+        """A point of the base model, at the threshold that the same number of held-out clips reach as before."""
         allowed = int((self._before.words >= before.threshold).sum())
 
         def threshold_of(scores: ScoreSet) -> float:
@@ -79,9 +79,11 @@ class _Measured:
         data = f"{self._data}; not measured on background: {allowed} clips reach it, as in the model before"
         threshold = threshold_of(self._after)
         if threshold > 1:
-            self._report(f"no operating point {before.name}: some clip that is not the word scores 1")
+            self._report(f"no operating point {before.name}: a clip that is not the word scores 1")
             return None
-        self._report(f"{before.name} is handed on, not measured; give --background, an hour of speech, to measure it")
+        self._report(
+            f"{before.name} is carried over, not measured; give --background, an hour of speech, to measure it"
+        )
         point = OperatingPoint(before.name, before.kind, before.target, threshold, 0, 0, 1, data)
         return self._with_recall(dataclasses.replace(point, fingerprint=self._scored.fingerprint), threshold_of)
 
@@ -102,6 +104,6 @@ class _Measured:
         found_before = int((self._before.positives >= threshold_of(self._before)).sum())
         self._report(f"{point.name}: {found} of {takes} takes found when held out, {found_before} before")
         if found < found_before:
-            self._report(f"warning: at {point.name} fine-tuning has not helped; keep the model before, or record more")
+            self._report(f"warning: at {point.name} fine-tuning has not helped; keep the base model, or record more")
         low, high = clopper_pearson(found, takes)
         return dataclasses.replace(point, recall=found / takes, recall_low=low, recall_high=high, positives=takes)

@@ -18,11 +18,11 @@ from wakeword_train.training import DataFolders
 log = logging.getLogger(__name__)
 
 _NEAR_NEGATIVES, _NEGATIVES = 600, 900
-"""Synthesised clips where the configuration asks for none: a model must hear something that is not the word."""
+"""Synthesised clips if the configuration asks for none: a model must be trained on something other than the word."""
 
 
 def base_model(name: Path | str) -> Path:
-    """The file of a shipped model, by its keyword, or of any other, by its path. ``ConfigError`` if there is neither."""
+    """The file of a shipped model, by its keyword, or of any other, by its path. ``ConfigError`` if there is none."""
     shipped = shipped_models()
     if str(name) in shipped:
         return shipped[str(name)]
@@ -50,18 +50,18 @@ def enrol_model(
         enrol_model(TrainConfig(keyword="marvin"), "marvin", folders, "my_marvin.onnx", report=print)
 
     ``base`` is a shipped model, by its keyword, or a file; ``folders.positives`` hold the takes. Clips to stay silent for
-    are synthesised as configured, to a folder of the keyword's in ``work``. ``progress`` gets the share that is done, and
-    ``report`` a line on each step and each warning, which go to the log without it.
+    are synthesised as configured, into the keyword's folder in ``work``. ``progress`` gets the share that is done, and
+    ``report`` a line for each step and each warning; without ``report`` they are logged.
 
-    Raises ``ConfigError`` for a model of another keyword or one that cannot be fine-tuned, ``ModelError`` for no model
-    and ``DataError`` for too few takes.
+    Raises ``ConfigError`` for a model of another keyword or one that cannot be fine-tuned, ``ModelError`` for a file that
+    is not a model and ``DataError`` for too few takes.
     """
     out, report = Path(out), report or log.info
     base = base_model(base)
     check_target(out)
     phrase = read_model(base).card.phrase
     if config.keyword.casefold() != phrase.casefold():
-        raise ConfigError(f"{base} hears {phrase!r}; for another keyword, {config.keyword!r}, train without --from")
+        raise ConfigError(f"{base} is a model of {phrase!r}; to train {config.keyword!r}, leave out --from")
     own = Path(work) / file_stem(config.keyword)
     takes = own_takes(folders.positives, phrase)
     others = with_synthesised(_with_synthesis(config), folders, own / "synthesised", report)
@@ -70,10 +70,10 @@ def enrol_model(
     enrolment = enrol(base, takes, others, own / "enrolled.onnx", config=settings, progress=progress)
     if not folders.negatives:
         report(
-            "warning: without --negatives the thresholds for false positives rest on synthesised words alone; real speech "
-            "may fire several times as often"
+            "warning: without --negatives the thresholds for false positives are based on synthesised words alone; real "
+            "speech may fire several times as often"
         )
-    report("measuring on what was held out")
+    report("measuring on the held-out clips")
     put_into_place(enrolment.path, enrolled_points(base, enrolment, report), out, report)
     return dataclasses.replace(enrolment, path=out)
 

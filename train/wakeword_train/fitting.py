@@ -72,10 +72,9 @@ def fit_tensors(
     """Train ``network``, inputs ``(batch, ...)`` -> logits ``(batch,)``, in place, and return it in ``eval`` mode.
 
     ``inputs`` ``(n, ...)`` of any shape; ``labels`` ``(n,)``, 1 for a positive and 0 for a negative (which the one-class
-    methods never look at). ``deepsad`` wants a ``DistanceNetwork``. ``loss`` takes the place of the method's own after
-    the warm-up.
+    methods never use). ``deepsad`` needs a ``DistanceNetwork``. ``loss`` replaces the method's own after the warm-up.
     ``select`` scores a network, higher is better, after each epoch of the method's own loss, and the best is kept; without
-    it, the last. Repeatable on the CPU, and torch's own random generator is left as it was. Raises ``DataError`` if there
+    it, the last. Repeatable on the CPU, and torch's global random generator is not changed. Raises ``DataError`` if there
     is no positive, or if the loss is not finite.
     """
     if len(inputs) != len(labels) or not bool((labels > 0.5).any()):
@@ -142,11 +141,11 @@ def shuffled(
 
 
 def method_loss(method: Method, settings: LossSettings, network: nn.Module, positives: Tensor | None) -> Loss:
-    """The method's loss for the coming epoch, for which ``positives`` ``(rows, ...)`` give the metric if all share one."""
+    """The method's loss for the coming epoch; ``positives`` ``(rows, ...)`` give the metric if all rows share one."""
     adversary = settings.adversary
     metric = None
     if positives is not None and method.takes_metric(adversary):
-        # Without dropout: one draw of it would decide the metric of a whole epoch. cuDNN has no gradient in that mode.
+        # Without dropout: a single draw would decide the metric of a whole epoch. cuDNN has no gradient in that mode.
         network.eval()
         with torch.backends.cudnn.flags(enabled=False):
             metric = shared_sensitivity(
@@ -168,7 +167,7 @@ class Trainer:
         *,
         rates: Mapping[str, float] | None = None,
     ) -> None:
-        """``rates``: factors on the learning rate, by the names with which parameters begin; 1 for all others."""
+        """``rates``: factors on the learning rate by prefix of the parameters' names; 1 for all others."""
         self.network = network
         self.generator = generator
         """Draws the adversaries' starting points."""
@@ -194,7 +193,7 @@ class Trainer:
         self.average = AveragedModel(self.network, multi_avg_fn=self._decay)
 
     def set_rate(self, share: float) -> None:
-        """A cosine from the full learning rate at ``share`` 0 of the run down to a twentieth of it at 1."""
+        """Set the rate on a cosine from the full learning rate at ``share`` 0 of the run down to a twentieth of it at 1."""
         factor = 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * share))
         for group, rate in zip(self.optimiser.param_groups, self._rates, strict=True):
             group["lr"] = rate * factor
@@ -225,7 +224,7 @@ class Trainer:
 
 
 def mean_health(health: list[AdversaryHealth]) -> AdversaryHealth | None:
-    """The mean over batches, and the sum of the fallbacks."""
+    """The means over batches, with the sum of the fallbacks."""
     if not health:
         return None
     means = {f.name: float(np.mean([getattr(h, f.name) for h in health])) for f in dataclasses.fields(AdversaryHealth)}

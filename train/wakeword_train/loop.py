@@ -38,10 +38,10 @@ class EpochReport:
     """``warm-up`` (before the method's own loss) or the method."""
     loss: float
     recall: dict[str, float]
-    """Validation recall at 3 % false positives over words and close words together, over each alone where there is any,
-    and at 0.3 % of the windows of background."""
+    """Validation recall at 3 % false positives over negatives and near negatives together, over each alone if there are
+    any, and at 0.3 % of the windows of background."""
     score: float
-    """What epochs are chosen by: the mean of the first and the last of these."""
+    """The score by which epochs are chosen: the mean of the first and the last of these."""
     health: AdversaryHealth | None
     seconds: float
     settled: bool
@@ -63,7 +63,7 @@ def fit(
 ) -> tuple[WakeWordNetwork, list[EpochReport]]:
     """Train a network; the best of its settled epochs on ``validation``, in ``eval`` mode on the CPU, and all reports.
 
-    ``checkpoint`` is written after each epoch; with ``resume`` the run goes on from it as if it had never stopped. On the
+    ``checkpoint`` is written after each epoch; with ``resume`` the run continues from it as if it had not stopped. On the
     CPU the same configuration and data give the same weights.
     """
     method = method_named(config.method)
@@ -110,9 +110,9 @@ def fit(
 
 
 def best_epoch(reports: list[EpochReport]) -> EpochReport:
-    """The best by score of the epochs of the newest phase, the settled ones once there are some; of two alike the later.
+    """The epoch with the best score in the newest phase, of the settled ones if there are any; of equals the latest.
 
-    A method's own epochs only: the warm-up's weights are those of another method.
+    Only the method's own epochs count once there are any: the weights of the warm-up are those of another method.
     """
     newest = reports[-1]
     candidates = (r for r in reports if r.phase == newest.phase and r.settled == newest.settled)
@@ -120,7 +120,7 @@ def best_epoch(reports: list[EpochReport]) -> EpochReport:
 
 
 def build_network(config: TrainConfig, n_features: int = 32) -> WakeWordNetwork:
-    """A fresh network of the configured shape."""
+    """A new network of the configured shape."""
     pooling: Pooling = config.network.pooling  # type: ignore[assignment]
     return WakeWordNetwork(
         n_features=n_features,
@@ -158,13 +158,13 @@ def _train_epoch(run: "_Run", config: TrainConfig, epoch: int, validation: Valid
 
 
 def _feature_statistics(sampler: BatchSampler) -> tuple[Tensor, Tensor]:
-    """Mean and deviation of each coefficient, ``(n_mfcc,)``, over some augmented batches."""
+    """Mean and deviation of each coefficient, ``(n_mfcc,)``, over a few augmented batches."""
     frames = torch.cat([sampler.next().frames.flatten(0, 1) for _ in range(_NORMALISATION_BATCHES)])
     return frames.mean(dim=0), frames.std(dim=0)
 
 
 class _Run:
-    """All that changes while training, and its checkpoint."""
+    """Everything that changes during training, and its checkpoint."""
 
     def __init__(self, network: WakeWordNetwork, trainer: Trainer, sampler: BatchSampler) -> None:
         self.network = network
@@ -229,7 +229,7 @@ class _Run:
             self.trainer.optimiser.load_state_dict(content["optimiser"])
         except DataError:
             raise
-        except Exception as error:  # torch.load raises whatever its parts raise
+        except Exception as error:  # torch.load can raise any exception
             raise DataError(f"{path}: expected a checkpoint of a training run, could not read it: {error}") from error
         self.best = content["best"]
         self.sampler.restore(content["sampler"])

@@ -39,12 +39,12 @@ def train_model(
     detector = wakeword.Detector(result.path)
     ```
 
-    What ``config.synthesis`` asks for is synthesised first, and the keyword itself where no recordings of it are given.
-    Clips and the checkpoint go to a folder of the keyword's in ``work``; clips of the same settings are used again, and
-    with ``resume`` an interrupted run of the same settings goes on. ``device`` is ``cpu`` or ``cuda``. ``progress`` gets
-    each epoch's report, and ``report`` a line on each step and each warning, which go to the log without it.
+    What ``config.synthesis`` asks for is synthesised first, and the keyword itself if no recordings of it are given.
+    Clips and the checkpoint go to the keyword's folder in ``work``; clips of the same settings are used again, and with
+    ``resume`` an interrupted run of the same settings continues. ``device`` is ``cpu`` or ``cuda``. ``progress`` gets
+    each epoch's report, and ``report`` a line for each step and each warning; without ``report`` they are logged.
 
-    Operating points are chosen on the validation side; targets for which it is too small are left out and reported.
+    Operating points are chosen on the validation split; targets for which it is too small are left out and reported.
     Raises ``ConfigError`` before any work for settings that cannot be trained or an ``out`` that cannot be written,
     ``DataError`` for recordings that are missing or too few, and ``SynthesisError`` if an engine fails.
     """
@@ -52,7 +52,7 @@ def train_model(
     check_keyword(config)
     check_device(device)
     check_target(out)
-    describe_encoder(config)  # refuses one that does not fit before minutes of synthesis
+    describe_encoder(config)  # refuse an encoder that does not fit before minutes of synthesis
     own = Path(work) / file_stem(config.keyword)
     folders = with_synthesised(config, folders, own / "synthesised", report)
     checkpoint = own / f"{config.method}-{config.seed}.checkpoint"
@@ -66,9 +66,9 @@ def train_model(
 
 
 def returning_negatives(folders: Sequence[Path], work: Path) -> Path:
-    """A folder whose manifest lists the clips in ``folders`` as close negatives for training, regardless of who speaks.
+    """A folder whose manifest lists the clips in ``folders`` as near negatives for training, regardless of the speaker.
 
-    A folder that ``wakeword evaluate --save-errors`` wrote gives its false accepts, any other all of its recordings.
+    Of a folder that ``wakeword evaluate --save-errors`` wrote, the false accepts; of any other, all recordings.
     Raises ``AudioFileError`` for a folder without any.
     """
     rows = []

@@ -1,4 +1,4 @@
-"""What training and enrolment have in common: where a run keeps its files, and how the model comes into place."""
+"""Shared by training and enrolment: where a run keeps its files, and how the model is put into place."""
 
 import os
 import shutil
@@ -18,16 +18,16 @@ def file_stem(keyword: str) -> str:
 
 
 def check_target(out: Path) -> None:
-    """Notice before an hour of training, and not after it, that the model cannot be written: ``ConfigError``."""
+    """Raise ``ConfigError`` before an hour of training, and not after it, if the model cannot be written."""
     if out.is_dir():
         raise ConfigError(f"expected a file for the model, got the folder {out}; give a name that ends in .onnx")
     existing = next(folder for folder in out.absolute().parents if folder.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK):
-        raise ConfigError(f"{out}: expected a place that can be written to; choose another with --out")
+        raise ConfigError(f"{out}: expected a writable place; choose another with --out")
 
 
 def put_into_place(draft: Path, points: Sequence[OperatingPoint], out: Path, report: Report) -> None:
-    """Write the operating points into the model ``draft`` and copy it to ``out``, which is complete or not there."""
+    """Write the operating points into the model ``draft`` and copy it to ``out``; a partial file is never left there."""
     if points:
         write_points(draft, points, default=default_point(points, report).name)
     with replacing(out) as temporary:

@@ -1,4 +1,4 @@
-"""The operating points that a trained model gets: which targets, chosen on which clips, and which is the default."""
+"""The operating points of a trained model: which targets, chosen on which clips, and which one is the default."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,11 +13,11 @@ from wakeword_tools.measure.recordings import SCORED_KINDS, score_files
 from wakeword_train.data.clips import Clip
 
 Report = Callable[[str], None]
-"""Gets a line on what is being done, or a warning."""
+"""Called with a line about the current step, or a warning."""
 
 
 def calibration_points(model_path: Path, held_out: list[Clip], report: Report) -> list[OperatingPoint]:
-    """Operating points from clips that were not trained on; those that the data does not allow are reported."""
+    """Operating points from clips that were not trained on; targets for which the data is too small are reported."""
     files = {kind: [clip.path for clip in held_out if clip.kind is kind] for kind in SCORED_KINDS}
     points = []
     try:
@@ -40,7 +40,7 @@ def calibration_points(model_path: Path, held_out: list[Clip], report: Report) -
 
 
 def default_point(points: Sequence[OperatingPoint], report: Report) -> OperatingPoint:
-    """The point that listening uses: false accepts an hour are what people live with."""
+    """The point that listening uses: by false accepts an hour if possible, because that is what users notice."""
     by_hour = [point for point in points if point.kind == "fa_per_hour"]
     if not by_hour:
         report(f"warning: without --background the default point is {points[0].name}, which fires often on long speech")

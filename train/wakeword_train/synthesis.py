@@ -1,4 +1,4 @@
-"""The synthetic clips of ``wakeword train``: which texts are spoken for each split, and by whom."""
+"""The synthetic clips of ``wakeword train``: which texts are spoken for each split, and by which voices."""
 
 import dataclasses
 import hashlib
@@ -25,27 +25,27 @@ from wakeword_train.points import Report
 from wakeword_train.training import DataFolders
 
 Texts = dict[Split, dict[str, float | None]]
-"""The texts of each split, and how far each is from the keyword where that is known."""
+"""The texts of each split, and the distance of each from the keyword if known."""
 
 _SHARES = {Split.TRAIN: 1.0, Split.VALIDATION: 0.2}
-"""Splits that are synthesised, and how many clips of each, as a share of what the configuration says."""
+"""Splits that are synthesised, and the number of clips of each as a share of the configured number."""
 _WITHOUT_RECORDINGS = {Kind.POSITIVE: 3_000, Kind.NEAR_NEGATIVE: 3_000, Kind.NEGATIVE: 5_000}
-"""Clips where nothing of the keyword is recorded or configured."""
+"""Numbers of clips if positives are neither recorded nor configured."""
 _DISTINCT = 300
-"""Near negatives that are generated for training; for validation in proportion."""
+"""Different near negatives generated for training; for validation in proportion."""
 _PHRASES_PER_TEXT = 6
 _MAX_PAUSE = 0.2
-_CLIPS_WORTH_A_PROCESS = 500
+_CLIPS_PER_PROCESS = 500
 _SECONDS_BETWEEN_REPORTS = 60.0
 
 
 def with_synthesised(config: TrainConfig, folders: DataFolders, root: Path, report: Report) -> DataFolders:
     """``folders`` and the clips that ``config.synthesis`` asks for, made once for each set of settings under ``root``:
-    those of fast engines and, in folders of their own, those of ``config.synthesis.natural``.
+    those of fast engines and, in separate folders, those of ``config.synthesis.natural``.
 
-    Without any recording of the keyword, and without a word on positives in the configuration, the keyword, texts that
-    sound like it and other words are all synthesised. Neither a voice nor, except the keyword, a text is both for
-    training and for validation, and none of those kept for the test is used. Raises ``DataError`` if a folder is missing.
+    If no recordings of the keyword are given and no positives configured, the keyword, texts that sound like it and other
+    words are all synthesised. Except for the keyword, no voice or text is used for both training and validation, and
+    those kept for the test are not used at all. Raises ``DataError`` if a folder is missing.
     """
     plan = config.synthesis
     counts = {kind: int(getattr(plan, kind.plural)) for kind in _WITHOUT_RECORDINGS}
@@ -74,27 +74,27 @@ def with_synthesised(config: TrainConfig, folders: DataFolders, root: Path, repo
 
 @dataclasses.dataclass(frozen=True)
 class _Pass:
-    """Clips that engines of one speed make."""
+    """The clips that the fast engines make, or the natural ones."""
 
     prefix: str
-    """Of its folders' names."""
+    """Prefix of its folders' names."""
     counts: dict[Kind, int]
     """Clips of each kind for training."""
     engines: tuple[str, ...]
     voices: dict[Split, list[Voice]]
 
 
-def _synthesised(kind: Kind, of: _Pass, config: TrainConfig, root: Path, report: Report) -> list[Path]:
-    """The folders of a kind of clips, one for each split; none if none are asked for."""
-    if not of.counts[kind]:
+def _synthesised(kind: Kind, one: _Pass, config: TrainConfig, root: Path, report: Report) -> list[Path]:
+    """The folders of a kind of clips, one for each split; none if no clips are asked for."""
+    if not one.counts[kind]:
         return []
-    texts = _texts(config, kind, of.voices, report)
+    texts = _texts(config, kind, one.voices, report)
     different = " and ".join(f"{len(texts[split])} for {split}" for split in _SHARES)
-    engines = f" with {', '.join(of.engines)}" if of.prefix else ""
-    report(f"synthesising {of.counts[kind]} {kind.plural.replace('_', ' ')} from texts ({different}){engines}")
+    engines = f" with {', '.join(one.engines)}" if one.prefix else ""
+    report(f"synthesising {one.counts[kind]} {kind.plural.replace('_', ' ')} from texts ({different}){engines}")
     return [
         _synthesise(
-            root, _Settings(kind, split, texts[split], max(1, round(of.counts[kind] * share))), of, config, report
+            root, _Settings(kind, split, texts[split], max(1, round(one.counts[kind] * share))), one, config, report
         )
         for split, share in _SHARES.items()
     ]
@@ -125,7 +125,7 @@ def _voices(engines: tuple[str, ...]) -> dict[Split, list[Voice]]:
 
 
 def _texts(config: TrainConfig, kind: Kind, voices: dict[Split, list[Voice]], report: Report) -> Texts:
-    """What is said for each split of a kind of clips."""
+    """The texts of each split for a kind of clips."""
     plan = config.synthesis
     if kind is Kind.POSITIVE:
         return {split: {config.keyword: 0.0} for split in _SHARES}
@@ -145,7 +145,7 @@ def _generated(config: TrainConfig, voices: dict[Split, list[Voice]]) -> Texts:
 
 
 def _listed(config: TrainConfig, path: Path, report: Report, *, phrases: bool) -> Texts:
-    """The texts of a list that do not sound like the keyword, and with ``phrases`` running speech made of them."""
+    """The texts of a list that do not sound like the keyword; with ``phrases`` also running speech made of them."""
     listed = without_sound_of(config.keyword, read_texts(path))
     by_split = split_texts(config.keyword, listed)
     if len(by_split[Split.TRAIN]) + len(by_split[Split.VALIDATION]) < 2:
@@ -161,17 +161,17 @@ def _listed(config: TrainConfig, path: Path, report: Report, *, phrases: bool) -
         report(f"{path.name}: {len(by_split[Split.TEST])} of {len(listed)} texts are kept for the test")
     texts: Texts = {}
     for split in _SHARES:
-        said = by_split[split]
+        chosen = by_split[split]
         if phrases:
-            running = spoken_phrases(said, count=len(said) * _PHRASES_PER_TEXT, seed=config.seed)
-            said = [*said, *without_sound_of(config.keyword, running)]
-        texts[split] = dict.fromkeys(said)
+            running = spoken_phrases(chosen, count=len(chosen) * _PHRASES_PER_TEXT, seed=config.seed)
+            chosen = [*chosen, *without_sound_of(config.keyword, running)]
+        texts[split] = dict.fromkeys(chosen)
     return texts
 
 
 @dataclasses.dataclass(frozen=True)
 class _Settings:
-    """A set of clips."""
+    """The settings of one folder of clips."""
 
     kind: Kind
     split: Split
@@ -179,11 +179,12 @@ class _Settings:
     count: int
 
 
-def _synthesise(root: Path, want: _Settings, of: _Pass, config: TrainConfig, report: Report) -> Path:
-    """A folder with these clips. Its name says the settings, and it is there only if it is complete."""
-    voices = [voice.name for voice in of.voices[want.split]]
-    identity = json.dumps([want.texts, want.count, config.seed, of.engines, voices, __version__])
-    folder = root / f"{of.prefix}{want.kind.plural}-{want.split}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
+def _synthesise(root: Path, clips: _Settings, one: _Pass, config: TrainConfig, report: Report) -> Path:
+    """A folder with these clips. Its name identifies the settings, and it exists only if it is complete."""
+    voices = [voice.name for voice in one.voices[clips.split]]
+    identity = json.dumps([clips.texts, clips.count, config.seed, one.engines, voices, __version__])
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:12]
+    folder = root / f"{one.prefix}{clips.kind.plural}-{clips.split}-{digest}"
     if folder.is_dir():
         report(f"using the clips of the same settings in {folder}")
         return folder
@@ -192,21 +193,21 @@ def _synthesise(root: Path, want: _Settings, of: _Pass, config: TrainConfig, rep
         report(f"left out {recipe.text!r} by {recipe.voice.name}: {error}")
 
     return synthesize(
-        list(want.texts),
-        of.voices[want.split],
+        list(clips.texts),
+        one.voices[clips.split],
         folder,
-        count=want.count,
+        count=clips.count,
         seed=config.seed,
         max_pause=_MAX_PAUSE,
-        jobs=min(2, 1 + want.count // _CLIPS_WORTH_A_PROCESS),
-        progress=_reported_by_the_minute(f"{want.kind.plural.replace('_', ' ')} for {want.split}", want.count, report),
+        jobs=min(2, 1 + clips.count // _CLIPS_PER_PROCESS),
+        progress=_minute_reports(f"{clips.kind.plural.replace('_', ' ')} for {clips.split}", clips.count, report),
         skipped=skipped,
-        distances={text: distance for text, distance in want.texts.items() if distance is not None},
+        distances={text: distance for text, distance in clips.texts.items() if distance is not None},
     )
 
 
-def _reported_by_the_minute(what: str, count: int, report: Report) -> Callable[[int], None]:
-    """Progress for those who wait for a slow engine; a fast one is done before."""
+def _minute_reports(what: str, count: int, report: Report) -> Callable[[int], None]:
+    """Reports progress once a minute, for slow engines; a fast one finishes earlier."""
     reported = time.monotonic()
 
     def progress(done: int) -> None:
@@ -219,5 +220,5 @@ def _reported_by_the_minute(what: str, count: int, report: Report) -> Callable[[
 
 
 def _phrases(name: str) -> Path:
-    """A list that ships with the package, or a file of the user's own."""
+    """A list that ships with the package, or the user's own file."""
     return Path(name) if name.endswith(".txt") else assets_folder() / "phrases" / f"{name}.txt"

@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class DataFolders:
-    """Where the recordings lie. Folders are read recursively."""
+    """The folders of recordings, which are read recursively."""
 
     speech_commands: Path | None = None
     """A folder of words, as Speech Commands is published; the keyword's own folder gives positives."""
@@ -89,12 +89,16 @@ def gather_clips(config: TrainConfig, data: DataFolders) -> list[Clip]:
 
 
 def _without_keyword(clips: list[Clip], root: Path, keyword: str) -> list[Clip]:
-    """Long recordings in which somebody says the keyword are no negatives; taken out after dealing, which they keep."""
+    """Without the long recordings that contain the keyword; left out after dealing, so that it does not change."""
     saying = recordings_with(root, keyword)
     kept = [clip for clip in clips if clip.path not in saying]
     if len(kept) < len(clips):
         log.info(
-            "left out %d of %d recordings of %s: %r is said in them", len(clips) - len(kept), len(clips), root, keyword
+            "left out %d of %d recordings of %s because they contain %r",
+            len(clips) - len(kept),
+            len(clips),
+            root,
+            keyword,
         )
     return kept
 
@@ -113,9 +117,9 @@ def _check_classes(config: TrainConfig, clips: list[Clip]) -> None:
         ):
             if not of_class:
                 raise DataError(
-                    f"expected {what} on the {split.value} side of the split, got none of {len(clips)} clips; give three "
+                    f"expected {what} in the {split.value} split, got none of {len(clips)} clips; give three "
                     "or more speakers (files of one speaker are named speaker_nohash_0.wav, speaker_nohash_1.wav, ...), "
-                    'or deal those of an excerpt of Speech Commands out anew with split = "dealt" in the configuration'
+                    'or deal out those of an excerpt of Speech Commands again with split = "dealt" in the configuration'
                 )
 
 
@@ -135,7 +139,7 @@ def train(
     """
     check_keyword(config)
     check_device(device)
-    # Refused before the recordings are read, and named as it was then.
+    # Checked before the recordings are read; the card describes the file as it was then.
     encoder = describe_encoder(config)
     clips = gather_clips(config, data)
     stores = load_stores(clips, Split.TRAIN)
@@ -181,7 +185,7 @@ def provenance(
     held_out: dict[Kind, ClipStore],
     reports: list[EpochReport],
 ) -> dict[str, Any]:
-    """What the card says of a run: settings, data, versions, date, and the chosen epoch with its adversary."""
+    """The card's record of a run: settings, data, versions, date, and the chosen epoch with its adversary."""
     packages = ("wakeword", "torch", "torchaudio", "numpy", "onnx", "onnxruntime")
     return {
         "method": config.method,
@@ -197,7 +201,7 @@ def provenance(
 
 
 def describe_encoder(config: TrainConfig) -> dict[str, Any]:
-    """What the card says of the encoder. ``ConfigError`` if it cannot be read or is of another network's shape."""
+    """The card's record of the encoder. ``ConfigError`` if it cannot be read or fits a network of another shape."""
     if not config.encoder:
         return {"encoder": "", "encoder_held_out_words": []}
     path = encoder_path(config.encoder)

@@ -1,4 +1,4 @@
-"""What epochs are chosen by: recall on held-out clips where false positives are rare."""
+"""The measure by which epochs are chosen: recall on held-out clips at low false positive rates."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ class ValidationSet:
     clip: Tensor
     """``(windows,)`` int64; a clip's score is that of its best window."""
     kinds: list[Kind]
-    """Kind of each clip; every window of background counts as a clip of its own."""
+    """Kind of each clip; every window of background counts as a separate clip."""
 
     def clip_scores(self, window_scores: Tensor) -> Tensor:
         """``(windows,)`` -> ``(clips,)``."""
@@ -33,9 +33,9 @@ class ValidationSet:
 
 
 def validation_set(stores: dict[Kind, ClipStore], window: int, features: FeatureConfig | None = None) -> ValidationSet:
-    """Windows of every validation clip: the word early, in the middle and late; of long recordings, one each 0.5 s.
+    """Windows of every validation clip: the word early, in the middle and late; of long recordings, one every 0.5 s.
 
-    Raises ``DataError`` if there are no positives or nothing else.
+    Raises ``DataError`` if there are no positives or only positives.
     """
     if Kind.POSITIVE not in stores or len(stores) < 2:
         names = ", ".join(kind.value for kind in stores) or "nothing"

@@ -1,4 +1,4 @@
-"""Accuracy: thresholds come from validation alone, both kinds of negatives weigh the same, one rule for all contenders."""
+"""Accuracy: thresholds come only from validation, both kinds of negatives weigh the same, one rule for all contenders."""
 
 import dataclasses
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from wakeword_experiments.accuracy.measures import (
     mixed_threshold,
     paired,
 )
-from wakeword_experiments.accuracy.scores import Heard, SplitHeard, SplitScores, padded, score_clips
+from wakeword_experiments.accuracy.scores import ScoredRecording, ScoredSplit, SplitScores, padded, score_clips
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.scores import ScoreSet
@@ -32,7 +32,7 @@ RATE = 16_000
 
 
 def scores(rng: np.random.Generator, *, generic: int = 200, close: int = 100) -> SplitScores:
-    """Positives score higher than negatives, mostly."""
+    """Most positives score higher than the negatives."""
     clean = ScoreSet(
         positives=rng.beta(6, 2, 50),
         negatives=rng.beta(1, 6, generic),
@@ -70,7 +70,7 @@ def loudest(samples: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("fpr", [0.03, 0.05, 0.2])
-def test_each_kind_of_negatives_weighs_one_half(fpr: float) -> None:
+def test_each_kind_of_negatives_has_half_the_weight(fpr: float) -> None:
     rng = np.random.default_rng(0)
     one = scores(rng).clean
     threshold = mixed_threshold(one, fpr)
@@ -83,14 +83,14 @@ def test_each_kind_of_negatives_weighs_one_half(fpr: float) -> None:
     assert mixed_threshold(swapped, fpr) == threshold
 
 
-def test_a_rate_that_is_kept_exactly_is_allowed() -> None:
+def test_a_rate_that_is_met_exactly_is_allowed() -> None:
     # Of 50 close words three reach 0.5 and above: 6 %, so half of that is exactly the target.
     close = np.concatenate([np.full(47, 0.1), [0.5, 0.6, 0.7]])
     one = ScoreSet(positives=np.array([0.9]), negatives=np.full(10, 0.2), near_negatives=close)
     assert mixed_fpr(one, mixed_threshold(one, 0.03)) == pytest.approx(0.03)
 
 
-def test_thresholds_never_see_the_test_side() -> None:
+def test_thresholds_do_not_depend_on_the_test_split() -> None:
     rng = np.random.default_rng(1)
     validation = scores(rng)
     chosen = [figures(validation, scores(rng)) for _ in range(2)]
@@ -100,7 +100,7 @@ def test_thresholds_never_see_the_test_side() -> None:
         assert first["oracle"]["threshold"] != second["oracle"]["threshold"]
 
 
-def test_the_oracle_keeps_its_target_on_the_test_itself() -> None:
+def test_the_oracle_meets_its_target_on_the_test_itself() -> None:
     rng = np.random.default_rng(2)
     test = scores(rng)
     found = figures(scores(rng), test)
@@ -108,7 +108,7 @@ def test_the_oracle_keeps_its_target_on_the_test_itself() -> None:
         assert mixed_fpr(test.clean, found[target.name]["oracle"]["threshold"]) <= target.value
 
 
-def test_saturated_scores_are_told() -> None:
+def test_saturated_scores_are_marked() -> None:
     rng = np.random.default_rng(3)
     flat = scores(rng)
     flat = dataclasses.replace(flat, clean=dataclasses.replace(flat.clean, near_negatives=np.ones(100)))
@@ -118,7 +118,7 @@ def test_saturated_scores_are_told() -> None:
     assert not figures(scores(rng), scores(rng))["fpr=0.03"]["saturated"]
 
 
-def test_mcnemar_counts_what_only_one_finds() -> None:
+def test_mcnemar_counts_recordings_that_only_one_model_finds() -> None:
     one = SplitScores(ScoreSet(np.array([0.9, 0.9, 0.9, 0.1]), np.zeros(1)), np.full(4, 0.9))
     other = SplitScores(ScoreSet(np.array([0.9, 0.1, 0.1, 0.9]), np.zeros(1)), np.full(4, 0.9))
     clean, noisy = paired(one, other, {"fpr=0.03": (0.5, 0.5)})
@@ -130,20 +130,20 @@ def test_mcnemar_counts_what_only_one_finds() -> None:
     assert paired(many, none, {"x": (0.5, 0.5)})[0]["p"] == pytest.approx(2 * 0.5**12)
 
 
-def test_errors_name_what_fires_and_what_is_missed() -> None:
-    def heard(*words: str) -> list[Heard]:
-        return [Heard(f"{i}.flac", word, f"s{i}", 1.0, -20.0, 30.0) for i, word in enumerate(words)]
+def test_errors_list_false_accepts_and_missed_positives() -> None:
+    def recordings(*words: str) -> list[ScoredRecording]:
+        return [ScoredRecording(f"{i}.flac", word, f"s{i}", 1.0, -20.0, 30.0) for i, word in enumerate(words)]
 
-    side = SplitHeard(
+    split = ScoredSplit(
         {
-            Kind.POSITIVE: heard("alexa", "alexa", "alexa"),
-            Kind.NEGATIVE: heard("yes"),
-            Kind.NEAR_NEGATIVE: heard("alex", "alex", "a"),
+            Kind.POSITIVE: recordings("alexa", "alexa", "alexa"),
+            Kind.NEGATIVE: recordings("yes"),
+            Kind.NEAR_NEGATIVE: recordings("alex", "alex", "a"),
         },
         {},
     )
     clean = ScoreSet(np.array([0.2, 0.9, 0.8]), np.array([0.1]), np.array([0.9, 0.2, 0.3]))
-    found = errors(side, SplitScores(clean, np.array([0.1, 0.9, 0.4])), 0.5, {"alex": 1.1, "a": 3.0})
+    found = errors(split, SplitScores(clean, np.array([0.1, 0.9, 0.4])), 0.5, {"alex": 1.1, "a": 3.0})
     assert [(row["distance"], row["count"], row["trials"]) for row in found["by_distance"]] == [
         (1.0, 1, 2),
         (3.0, 0, 1),
@@ -155,7 +155,7 @@ def test_errors_name_what_fires_and_what_is_missed() -> None:
 
 
 def trained(**changes: object) -> ModelCard:
-    """A card that says how its recordings were dealt."""
+    """A card with the settings by which its recordings were dealt."""
     config = {"split": "dealt", "validation_share": 0.15, "test_share": 0.3, "hold_out_recorded": False, **changes}
     return dataclasses.replace(card("alexa"), training={"config": config})
 
@@ -226,11 +226,11 @@ def mixer(tmp_path: Path) -> NoiseMixer:
     return NoiseMixer([tmp_path / "noise.wav"], warn=print)
 
 
-def test_a_peer_hears_the_same_samples_under_the_same_rules(spoken: Clips, tmp_path: Path) -> None:
+def test_a_peer_gets_the_same_samples_under_the_same_rules(spoken: Clips, tmp_path: Path) -> None:
     stream = Loudness()
     contenders = [peer("stub", "1.0", stream), Contender("plain", "plain", lambda s: loudest(_whole_blocks(s)))]
-    heard = score_clips(spoken, contenders, mixer=mixer(tmp_path), snr=10, cache=None, report=print)
-    stub, plain = (heard.scores[name] for name in ("stub 1.0", "plain"))
+    split = score_clips(spoken, contenders, mixer=mixer(tmp_path), snr=10, cache=None, report=print)
+    stub, plain = (split.scores[name] for name in ("stub 1.0", "plain"))
     assert stream.resets == 3 * 4 + 3
     for one, other in zip(vars(stub.clean).values(), vars(plain.clean).values(), strict=True):
         np.testing.assert_array_equal(one, other)
@@ -243,17 +243,17 @@ def _whole_blocks(samples: np.ndarray) -> np.ndarray:
     return np.pad(samples, (0, -len(samples) % BLOCK))
 
 
-def test_noise_is_heard_in_the_noisy_positives_alone(spoken: Clips, tmp_path: Path) -> None:
+def test_noise_is_mixed_only_into_the_noisy_positives(spoken: Clips, tmp_path: Path) -> None:
     contender = Contender("floor", "floor", lambda samples: np.array([float(np.abs(samples[:1_000]).mean())]))
-    heard = score_clips(spoken, [contender], mixer=mixer(tmp_path), snr=10, cache=None, report=print).scores["floor"]
-    assert (heard.noisy > 5 * heard.clean.positives).all()
+    mixed = score_clips(spoken, [contender], mixer=mixer(tmp_path), snr=10, cache=None, report=print).scores["floor"]
+    assert (mixed.noisy > 5 * mixed.clean.positives).all()
     quiet = score_clips(spoken, [contender], mixer=None, snr=10, cache=None, report=print).scores["floor"]
     assert len(quiet.noisy) == 0
-    np.testing.assert_array_equal(quiet.clean.positives, heard.clean.positives)
+    np.testing.assert_array_equal(quiet.clean.positives, mixed.clean.positives)
 
 
-def test_kept_scores_are_not_computed_again(spoken: Clips, tmp_path: Path) -> None:
-    heard = []
+def test_cached_scores_are_not_computed_again(spoken: Clips, tmp_path: Path) -> None:
+    runs = []
     for identity in ("one", "one", "another"):
         calls: list[int] = []
 
@@ -262,18 +262,18 @@ def test_kept_scores_are_not_computed_again(spoken: Clips, tmp_path: Path) -> No
             return loudest(_whole_blocks(samples))
 
         found = score_clips(
-            spoken, [Contender("same", identity, score)], mixer=None, snr=10, cache=tmp_path / "kept", report=print
+            spoken, [Contender("same", identity, score)], mixer=None, snr=10, cache=tmp_path / "cache", report=print
         )
-        heard.append((len(calls), found.scores["same"]))
-    assert [calls for calls, _ in heard] == [12, 0, 12]
-    for one, other in zip(vars(heard[0][1].clean).values(), vars(heard[1][1].clean).values(), strict=True):
+        runs.append((len(calls), found.scores["same"]))
+    assert [calls for calls, _ in runs] == [12, 0, 12]
+    for one, other in zip(vars(runs[0][1].clean).values(), vars(runs[1][1].clean).values(), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize(
     "damage", [lambda old: old[:100], lambda old: b"", lambda old: old.replace(b"PK\x03\x04", b"PK\x03\x05")]
 )
-def test_damaged_kept_scores_are_told_of_and_left_as_they_are(
+def test_damaged_cached_scores_are_reported_and_left_unchanged(
     spoken: Clips, tmp_path: Path, damage: Callable[[bytes], bytes]
 ) -> None:
     contender = Contender("one", "one", lambda samples: np.ones(1))
@@ -282,12 +282,12 @@ def test_damaged_kept_scores_are_told_of_and_left_as_they_are(
         score_clips(spoken, [contender], mixer=None, snr=10, cache=tmp_path, report=print)
 
     scored()
-    (kept,) = tmp_path.glob("*.npz")
-    damaged = damage(kept.read_bytes())
-    kept.write_bytes(damaged)
-    with pytest.raises(DataError, match=rf"{kept.name}.*remove it"):
+    (cached,) = tmp_path.glob("*.npz")
+    damaged = damage(cached.read_bytes())
+    cached.write_bytes(damaged)
+    with pytest.raises(DataError, match=rf"{cached.name}.*remove it"):
         scored()
-    assert kept.read_bytes() == damaged
+    assert cached.read_bytes() == damaged
 
 
 def test_copies_and_unreadable_files_are_left_out(spoken: Clips, tmp_path: Path) -> None:
@@ -297,12 +297,12 @@ def test_copies_and_unreadable_files_are_left_out(spoken: Clips, tmp_path: Path)
     broken = tmp_path / "broken.wav"
     broken.write_bytes(b"none")
     more = [*spoken[Kind.POSITIVE], *(dataclasses.replace(first, path=path) for path in (copy, broken))]
-    said: list[str] = []
+    messages: list[str] = []
     contender = Contender("one", "one", lambda samples: np.ones(1))
     of_more = {**spoken, Kind.POSITIVE: more}
-    heard = score_clips(of_more, [contender], mixer=None, snr=10, cache=None, report=said.append)
-    assert heard.describe()["positives"] == {"clips": 3, "speakers": 3, "words": 1, "hours": 0.0005}
-    assert sum("skipped" in line for line in said) == 2
+    split = score_clips(of_more, [contender], mixer=None, snr=10, cache=None, report=messages.append)
+    assert split.describe()["positives"] == {"clips": 3, "speakers": 3, "words": 1, "hours": 0.0005}
+    assert sum("skipped" in line for line in messages) == 2
     with pytest.raises(DataError, match="none of the 1 positives"):
         score_clips({**spoken, Kind.POSITIVE: more[-1:]}, [contender], mixer=None, snr=10, cache=None, report=print)
 
@@ -317,7 +317,7 @@ def test_a_clip_is_padded_with_its_own_floor() -> None:
     assert not np.array_equal(whole, padded(samples, "11" * 32))
 
 
-def test_our_models_give_one_score_a_hop_from_a_fresh_state(tmp_path: Path) -> None:
+def test_our_models_give_one_score_per_hop_from_a_fresh_state(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(random_model_bytes())
     contender = ours("model", path, random_model())

@@ -1,4 +1,4 @@
-"""The whole way from model files to the page: splits as in training, every number on the page from the figures."""
+"""From model files to the page: splits as in training, every number on the page from the figures."""
 
 import copy
 import dataclasses
@@ -29,7 +29,7 @@ DEALING = {"split": "dealt", "validation_share": 0.2, "test_share": 0.3, "hold_o
 
 @pytest.fixture(scope="module")
 def audio(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Bursts under the names of words, by 12 speakers, beside long recordings, wake words and noise."""
+    """Bursts under the names of words, by 12 speakers, with long recordings, wake words and noise."""
     root = tmp_path_factory.mktemp("audio")
 
     def put(name: str, seconds: float, events: dict[float, str], seed: int) -> None:
@@ -49,7 +49,7 @@ def audio(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", autouse=True)
 def close_words(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Close words that are not synthesised: a clip of the first of four texts of each split is the keyword's own sound."""
+    """Close words without synthesis: one clip of the first of four texts in each split sounds like the keyword."""
     root = tmp_path_factory.mktemp("close")
     folders, distances = [], {}
     for split in (Split.VALIDATION, Split.TEST):
@@ -70,7 +70,7 @@ def close_words(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 def model_file(path: Path, method: str, recorded: int, **changes: object) -> Path:
-    """A model that knows the answer, with the card of a training run."""
+    """A model that scores the keyword correctly, with the card of a training run."""
     path.write_bytes(band_model_bytes("low", 1))
     training: dict[str, Any] = {
         "method": method,
@@ -100,7 +100,7 @@ def record(audio: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, A
 
 
 def pages(root: Path, record: dict[str, Any], notes: str = "") -> tuple[str, str]:
-    """The page for users and that of the word, as ``write_accuracy`` leaves them."""
+    """The page for users and that of the word, as ``write_accuracy`` writes them."""
     figures, report = root / "docs" / "results" / "accuracy.json", root / "docs" / "accuracy.md"
     figures.parent.mkdir(parents=True, exist_ok=True)
     if notes:
@@ -109,7 +109,7 @@ def pages(root: Path, record: dict[str, Any], notes: str = "") -> tuple[str, str
     return report.read_text(), (figures.parent / "accuracy" / "low.md").read_text()
 
 
-def test_a_model_that_knows_the_answer_finds_all_and_its_page_says_so(record: dict[str, Any], tmp_path: Path) -> None:
+def test_a_correct_model_finds_every_positive_and_its_page_says_so(record: dict[str, Any], tmp_path: Path) -> None:
     summary, text = pages(tmp_path, record, "# Notes\n\nNothing was tried.\n")
     result = record["keywords"][0]
     point = result["contenders"][0]["points"]["fpr=0.03"]
@@ -119,23 +119,23 @@ def test_a_model_that_knows_the_answer_finds_all_and_its_page_says_so(record: di
     assert [pair["first"] for pair in result["paired"]] == ["first", "few"]
     assert result["errors"]["name"] == "first"
     assert result["contenders"][0]["same_background"] is False
-    for told in (
+    for expected in (
         "4 recorded positives of 4 speakers",
-        "By its card the long recordings",
-        "pymicro-wakeword: brings no model of 'low'",
+        "According to the cards, first, second, few had other long recordings",
+        "pymicro-wakeword: has no model of 'low'",
         "## Learning curve",
         "## first against second",
         "| `test 0` | 1.00 | 1 | 5 |",
         "[accuracy.json](../accuracy.json)",
         "(README.md)",
     ):
-        assert told in text
-    for told in (
+        assert expected in text
+    for expected in (
         "[low](results/accuracy/low.md)",
         "[accuracy.json](results/accuracy.json)",
         "results/accuracy-notes.md",
     ):
-        assert told in summary
+        assert expected in summary
     assert str(tmp_path) not in summary + text + (tmp_path / "docs/results/accuracy.json").read_text()
 
 
@@ -152,12 +152,12 @@ def test_the_pages_come_from_the_figures_alone(record: dict[str, Any], tmp_path:
     summary, text = pages(tmp_path, changed)
     assert [cell for cell in cells if cell not in text] == []
     assert len(cells) == 36
-    # The shipped model is the first; of the others the page for users says nothing.
+    # The shipped model is the first; the page for users does not show the others.
     assert "| low | 4 | 0 / 0 % | 1 / 1 % | 2 / 2 % |" in summary
     assert all(f"| {rate}.3 % / {rate}.2 % / 0 in " in summary for rate in range(3))
 
 
-def test_folds_stand_in_for_a_model_that_heard_every_recording(record: dict[str, Any], tmp_path: Path) -> None:
+def test_folds_replace_a_model_that_was_trained_on_every_recording(record: dict[str, Any], tmp_path: Path) -> None:
     targets = [
         {"clean": [found, 15, 0, 1], "noisy": [found - 3, 15, 0, 1]}
         | {"generic": 0.001, "close": 0.02, "false_accepts": 2, "hours": 1.5}
@@ -173,18 +173,16 @@ def test_folds_stand_in_for_a_model_that_heard_every_recording(record: dict[str,
     assert summary.count("2.0 % / 0.1 % / 2 in 1.50 h") == 3
 
 
-def test_another_engine_of_the_word_is_shown_beside_the_shipped_model(record: dict[str, Any], tmp_path: Path) -> None:
+def test_another_engine_of_the_word_is_shown_with_the_shipped_model(record: dict[str, Any], tmp_path: Path) -> None:
     assert "## Other engines" not in pages(tmp_path, record)[0]
-    beside = copy.deepcopy(record)
-    beside["keywords"][0]["contenders"][1] |= {"name": "other 1.0", "ours": False}
-    summary, _ = pages(tmp_path, beside)
+    compared = copy.deepcopy(record)
+    compared["keywords"][0]["contenders"][1] |= {"name": "other 1.0", "ours": False}
+    summary, _ = pages(tmp_path, compared)
     assert "| low | wakeword (drocc-lf) | 100.0 / " in summary
     assert "| low | other 1.0 | 100.0 / " in summary
 
 
-def test_an_encoder_is_told_where_recordings_are_counted_and_a_published_split_is_named(
-    record: dict[str, Any], tmp_path: Path
-) -> None:
+def test_the_page_mentions_an_encoder_and_a_published_split(record: dict[str, Any], tmp_path: Path) -> None:
     _, text = pages(tmp_path, record)
     assert "The encoder that training began with is not counted" in text
     assert "; 2 sounds for the noise. Speakers are dealt, 20 % to validation" in text
@@ -215,7 +213,7 @@ def test_the_command_measures_once_and_writes_the_page_again(
     model = model_file(tmp_path / "low.onnx", "drocc-lf", 8)
     monkeypatch.setattr(sys, "argv", ["x", "accuracy", "--model", str(model)])
     paths = {"report": tmp_path / "page.md", "figures": tmp_path / "figures.json"}
-    cli.accuracy([model], audio, near_clips=20, seed=0, work=tmp_path, cache=tmp_path / "kept", **paths)
+    cli.accuracy([model], audio, near_clips=20, seed=0, work=tmp_path, cache=tmp_path / "cache", **paths)
     assert "Made by `python -m wakeword_experiments accuracy --model low.onnx` on " in paths["report"].read_text()
     first = paths["report"].read_text()
     paths["report"].unlink()
@@ -240,7 +238,7 @@ def test_splits_that_differ_are_refused_before_any_work(audio: Path, tmp_path: P
 
 
 @pytest.mark.parametrize("hold_out", [False, True])
-def test_nobody_is_in_both_splits_and_positives_are_recorded(audio: Path, tmp_path: Path, hold_out: bool) -> None:
+def test_no_speaker_is_in_both_splits_and_positives_are_recorded(audio: Path, tmp_path: Path, hold_out: bool) -> None:
     config = TrainConfig(keyword="low", **(DEALING | {"hold_out_recorded": hold_out}))  # type: ignore[arg-type]
     dealt = held_out.deal(config, audio, tmp_path, near_clips=20, seed=0, report=print)
     people = [

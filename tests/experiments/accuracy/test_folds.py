@@ -1,4 +1,4 @@
-"""Folds: each speaker is tested once, by a model that heard nothing of theirs."""
+"""Folds: each speaker is tested once, by a model that was not trained on them."""
 
 import dataclasses
 import json
@@ -20,8 +20,8 @@ def clip(word: str, speaker: str, kind: Kind, split: Split = Split.TRAIN) -> Cli
 
 
 CLIPS = [
-    *(clip("marvin", f"said {number}", Kind.POSITIVE) for number in range(7)),
-    *(clip("house", f"said {number}", Kind.NEGATIVE) for number in range(7)),
+    *(clip("marvin", f"speaker {number}", Kind.POSITIVE) for number in range(7)),
+    *(clip("house", f"speaker {number}", Kind.NEGATIVE) for number in range(7)),
     *(
         clip("house", f"other {number}", Kind.NEGATIVE, Split.TEST if number % 2 else Split.TRAIN)
         for number in range(6)
@@ -37,7 +37,7 @@ def by_split(folder: Path) -> dict[str, set[str]]:
     return found
 
 
-def test_everyone_is_tested_once_and_never_trained_on_in_that_fold(tmp_path: Path) -> None:
+def test_every_speaker_is_tested_once_and_not_trained_on_in_that_fold(tmp_path: Path) -> None:
     plan = plan_folds(CLIPS, 3)
     tested: list[str] = []
     for fold in range(3):
@@ -48,13 +48,13 @@ def test_everyone_is_tested_once_and_never_trained_on_in_that_fold(tmp_path: Pat
         assert not positives["test"] & (positives["train"] | positives["validation"])
         assert len(set.union(*positives.values())) == 7
         tested += positives["test"]
-        # What the word's own speakers say besides would be in two splits in two folds.
+        # Other words of the word's own speakers would be in two splits in two folds.
         assert all(speaker.startswith("other") for people in negatives.values() for speaker in people)
         assert len(negatives["test"]) == len(negatives["train"]) == 3
     assert sorted(tested) == sorted({one.speaker for one in CLIPS if one.word == "marvin"})
 
 
-def test_a_model_of_other_people_or_settings_is_not_used_for_a_fold() -> None:
+def test_a_model_of_other_speakers_or_settings_is_not_used_for_a_fold() -> None:
     config, plan = TrainConfig(keyword="marvin"), plan_folds(CLIPS, 3)
     one = fold_identity(config, plan, 0)
     assert one == fold_identity(TrainConfig(keyword="marvin"), plan_folds(CLIPS, 3), 0)
@@ -67,7 +67,7 @@ def test_a_model_of_other_people_or_settings_is_not_used_for_a_fold() -> None:
     assert len({one, *others}) == 5
 
 
-def test_too_few_people_for_the_folds_are_refused() -> None:
+def test_too_few_speakers_for_the_folds_are_refused() -> None:
     with pytest.raises(DataError, match="at least 8 people who say the word, got 7"):
         plan_folds(CLIPS, 4)
 
@@ -75,8 +75,8 @@ def test_too_few_people_for_the_folds_are_refused() -> None:
 MISSED = {"file": "marvin/a.flac", "level": -26.0, "snr": 12.0, "missed": ["clean", "noisy"]}
 
 
-def test_the_page_says_what_the_record_holds() -> None:
-    side = {
+def test_the_page_shows_the_record() -> None:
+    split = {
         "positives": {"clips": 15, "speakers": 14, "words": 1, "hours": 0.1},
         "generic": {"clips": 321, "speakers": 80, "words": 30, "hours": 0.1},
         "close": {"clips": 222, "speakers": 8, "words": 50, "hours": 0.1},
@@ -96,11 +96,11 @@ def test_the_page_says_what_the_record_holds() -> None:
         "folds": 3,
         "snr": 10.0,
         "encoder_heard_the_word": True,
-        "sides": {"validation": side, "test": side},
+        "sides": {"validation": split, "test": split},
         "methods": [{"method": "bce", "targets": [target], "missed": [MISSED]}],
     }
     page = folds_page(record, figures="folds-marvin.json")
-    for said in (
+    for expected in (
         "seed 5",
         "| bce |",
         "marvin/a.flac",
@@ -112,12 +112,12 @@ def test_the_page_says_what_the_record_holds() -> None:
         "3 in 1.41 h",
         "15 recordings",
     ):
-        assert said in page
+        assert expected in page
     assert "folds-marvin.json" in page
-    assert "may have heard them" in page
-    quiet = folds_page(
+    assert "may have been trained on them" in page
+    without_encoder = folds_page(
         record | {"encoder_heard_the_word": False, "methods": [record["methods"][0] | {"missed": []}]},  # type: ignore[index]
         figures="f.json",
     )
-    assert "Nor did the encoder" in quiet
-    assert "No recording is missed at fpr=0.03." in quiet
+    assert "Nor was the encoder" in without_encoder
+    assert "No recording is missed at fpr=0.03." in without_encoder

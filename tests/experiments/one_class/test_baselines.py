@@ -1,4 +1,4 @@
-"""The one-class methods find what is plainly outside, repeat themselves by seed, and never choose on what is reported."""
+"""The one-class methods reject clear outliers, are repeatable by seed, and are not tuned on the reported data."""
 
 import numpy as np
 import pytest
@@ -35,13 +35,13 @@ def circle(n: int, radius: float, seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_what_lies_far_outside_scores_below_the_positives(method) -> None:
+def test_points_far_outside_score_below_the_positives(method) -> None:
     scorer = method.fit(circle(256, 1, 0), 0)
     assert auc(scorer, circle(256, 1, 1), circle(256, 6, 2)) > 85
 
 
 @pytest.mark.parametrize("method", METHODS[2:], ids=lambda method: method.name)
-def test_a_seed_repeats_itself(method) -> None:
+def test_a_seed_is_repeatable(method) -> None:
     points = circle(64, 1, 0)
     first, again, other = (method.fit(points, seed)(points) for seed in (0, 0, 1))
     np.testing.assert_array_equal(first, again)
@@ -55,7 +55,7 @@ def test_auc_counts_pairs() -> None:
 
 
 def test_tuning_takes_the_best_on_its_own_problem() -> None:
-    # From inside the circle its 250 nearest points are nearer than from the circle itself.
+    # The 250 nearest points of the circle are nearer to points inside it than to points on it.
     problem = Problem(circle(256, 1, 0), circle(256, 1, 1), circle(256, 0.5, 2))
     tuned = tune([KNearest(250), KNearest(2)], [problem], seed=0)
     assert tuned.method == KNearest(2)
@@ -64,14 +64,14 @@ def test_tuning_takes_the_best_on_its_own_problem() -> None:
 
 
 @pytest.mark.parametrize("shape", [shapes.SPHERE, shapes.SINE], ids=lambda shape: shape.name)
-def test_every_method_gets_six_attempts(shape) -> None:
+def test_every_method_gets_six_settings(shape) -> None:
     candidates = shapes.candidates(shape)
     assert {name: len(settings) for name, settings in candidates.items()} == dict.fromkeys(candidates, 6)
     assert len(candidates) == 5
 
 
 @pytest.mark.parametrize("method", ["bce", "deepsad", "drocc", "drocc-oe", "drocc-lf"])
-def test_every_trained_method_gets_six_different_attempts(method: str) -> None:
+def test_every_trained_method_gets_six_different_settings(method: str) -> None:
     settings = six_settings(method, FitConfig(), radii=(1.0, 2.0, 3.0))
     assert len(settings) == len({str(config) for config in settings}) == 6
     assert {config.method for config in settings} == {method}
@@ -92,7 +92,7 @@ def test_the_threshold_of_validation_bounds_its_own_false_positives() -> None:
     figures = half_zeros.figures(
         lambda points: points.reshape(len(points), -1).sum(1).astype(float), validation, validation
     )
-    # Whole zeros are brighter than half ones, which are all as bright: none of them may pass.
+    # Whole zeros are brighter than half zeros, which are all equally bright: none of the latter may pass.
     assert figures == {"recall": 100, "fpr_half_zeros": 0, "fpr_ones": 0, "auc_half_zeros": 100}
 
 

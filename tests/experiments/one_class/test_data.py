@@ -1,4 +1,4 @@
-"""The synthetic shapes lie where they say, half zeros are half zeros, and no speaker stands on two sides."""
+"""Synthetic shapes are where they should be, half zeros are half zeros, and no speaker is in two splits."""
 
 import gzip
 
@@ -34,7 +34,7 @@ def test_limited_negatives_keep_their_distance() -> None:
     assert np.abs(y).max() <= 2.5
 
 
-def test_the_noise_coordinates_tell_nothing() -> None:
+def test_the_noise_coordinates_hold_no_information() -> None:
     data = noisy_sine.draw(3)
     for points in (data.train, data.negatives, *data.displaced.values()):
         noise = points[:, 2:]
@@ -53,12 +53,12 @@ def test_half_of_each_image_is_blanked_and_the_rest_untouched() -> None:
     assert len({row.tobytes() for row in blank}) == 7
 
 
-def test_no_image_stands_on_two_sides() -> None:
+def test_no_image_is_in_two_splits() -> None:
     zeros, ones, _ = zeros_and_ones()
     # Numbered images: rank is unique, so that equality means the same image.
     zeros = np.arange(len(zeros), dtype=np.float32)[:, None, None] + np.zeros((1, 8, 8), np.float32)
-    sides = half_zeros.deal(zeros, ones, 0)
-    numbers = [set(np.unique(side.zeros).tolist()) for side in sides]
+    splits = half_zeros.deal(zeros, ones, 0)
+    numbers = [set(np.unique(split.zeros).tolist()) for split in splits]
     assert sum(map(len, numbers)) == len(set.union(*numbers)) == len(zeros)
 
 
@@ -75,7 +75,7 @@ def test_mnist_is_read_as_published(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"RIFF", b"\x00\x00\x08\x01\x00\x00\x00\x28short"])
-def test_what_is_no_mnist_is_refused(tmp_path, content: bytes) -> None:
+def test_files_that_are_not_mnist_are_refused(tmp_path, content: bytes) -> None:
     (tmp_path / "train-images-idx3-ubyte").write_bytes(content)
     with pytest.raises(DataError, match="IDX"):
         read_idx(tmp_path / "train-images-idx3-ubyte")
@@ -83,7 +83,7 @@ def test_what_is_no_mnist_is_refused(tmp_path, content: bytes) -> None:
         read_idx(tmp_path / "train-labels-idx1-ubyte")
 
 
-def test_no_speaker_stands_on_two_sides() -> None:
+def test_no_speaker_is_in_two_splits() -> None:
     names = [f"s{number % 20}" for number in range(40)]
     other_names = [f"s{number % 30}" for number in range(90)]
     # Every window is filled with its speaker's number.

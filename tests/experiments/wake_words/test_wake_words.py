@@ -1,4 +1,4 @@
-"""The wake-word study: nothing stands on two sides, runs are kept, thresholds hold, the exact projection wins."""
+"""The wake-word study: nothing is in two splits, runs are stored, thresholds hold, the exact projection is better."""
 
 import dataclasses
 import json
@@ -42,18 +42,18 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
     return Source(root, None, "dealt", TINY, tmp_path_factory.mktemp("work"))
 
 
-def test_no_speaker_voice_or_close_text_stands_on_two_sides(source: Source) -> None:
+def test_no_speaker_voice_or_close_text_is_in_two_splits(source: Source) -> None:
     clips = gather("stop", source.speech_commands, source.work, TINY, split="dealt")
-    for side in Split:
-        others = [clip for clip in clips if clip.split is not side]
-        own = [clip for clip in clips if clip.split is side]
+    for split in Split:
+        others = [clip for clip in clips if clip.split is not split]
+        own = [clip for clip in clips if clip.split is split]
         assert not {clip.speaker for clip in own} & {clip.speaker for clip in others}
         close = {clip.word for clip in own if clip.kind is Kind.NEAR_NEGATIVE}
         assert close
         assert not close & {clip.word for clip in others}
 
 
-def test_regimes_hold_what_they_say(source: Source) -> None:
+def test_each_regime_has_its_kinds_of_clips(source: Source) -> None:
     data = WordData(gather("stop", source.speech_commands, source.work, TINY, split="dealt"), TINY, noise=None)
     counts = {regime: data.task(regime, 0).counts for regime in ("paper", "unseen", "seen")}
     assert counts["paper"]["train positive"] == 6
@@ -64,28 +64,28 @@ def test_regimes_hold_what_they_say(source: Source) -> None:
 
 
 def test_a_word_without_recordings_or_lists_is_refused(source: Source) -> None:
-    for word, told in (("yes", "found none"), ("up", "found no")):
-        with pytest.raises(DataError, match=told):
+    for word, expected in (("yes", "found none"), ("up", "found no")):
+        with pytest.raises(DataError, match=expected):
             gather(word, source.speech_commands, source.work, TINY, split="dealt")
 
 
 def test_finished_runs_are_not_repeated_and_seeds_repeat(source: Source) -> None:
     config = dataclasses.replace(BASE, warmup_epochs=1, epochs=2)
     job = Job("stop", "paper", "a", config, Shape(hidden_size=8))
-    told: list[str] = []
-    (row,) = run_grid([job], source, processes=1, report=told.append)
-    assert len(told) == 1
+    messages: list[str] = []
+    (row,) = run_grid([job], source, processes=1, report=messages.append)
+    assert len(messages) == 1
     assert 0 <= row["recall@3"] <= row["recall@5"] <= 100
-    (again,) = run_grid([dataclasses.replace(job, label="b")], source, processes=1, report=told.append)
-    assert len(told) == 1, "a run of the same settings was repeated"
+    (again,) = run_grid([dataclasses.replace(job, label="b")], source, processes=1, report=messages.append)
+    assert len(messages) == 1, "a run of the same settings was repeated"
     assert again == {**row, "label": "b"}
     elsewhere = dataclasses.replace(source, work=source.work / "other")
-    (fresh,) = run_grid([job], elsewhere, processes=1, report=told.append)
+    (fresh,) = run_grid([job], elsewhere, processes=1, report=messages.append)
     assert fresh == row
     assert len((source.work / "rows.jsonl").read_text().splitlines()) == 1
 
 
-def test_what_decides_a_run_decides_its_key(source: Source) -> None:
+def test_everything_that_determines_a_run_changes_its_key(source: Source) -> None:
     job = Job("stop", "paper", "a", BASE)
     changes = [
         {"word": "yes"},
@@ -99,7 +99,7 @@ def test_what_decides_a_run_decides_its_key(source: Source) -> None:
     assert dataclasses.replace(job, label="b").key(source) == job.key(source)
 
 
-def test_thresholds_keep_their_rate_where_they_are_set() -> None:
+def test_thresholds_give_their_rate_on_the_data_they_are_set_on() -> None:
     rng = np.random.default_rng(0)
 
     def scores(close: float) -> dict[str, np.ndarray]:
@@ -113,14 +113,14 @@ def test_thresholds_keep_their_rate_where_they_are_set() -> None:
     row = measure(test, test)
     assert row["set recall@3"] == row["recall@3"] <= row["recall@5"]
     assert row["recall@3 close"] <= row["recall@3"] <= row["recall@3 generic"]
-    # Of the negatives in equal numbers; the others of the larger group are like those.
+    # The rate is of negatives in equal numbers; the rest of the larger group is distributed the same.
     assert (row["set fpr@3 generic"] + row["set fpr@3 close"]) / 2 <= 3.5
     assert len(mixed_negatives(test)) == 400
     harder = measure(scores(2.5), test)
     assert harder["set fpr@3 close"] > row["set fpr@3 close"]
 
 
-def test_every_method_has_as_many_settings_to_choose_from() -> None:
+def test_every_method_has_the_same_number_of_settings() -> None:
     assert len({len(configs) for configs in candidates().values()}) == 1
     configs = candidates()["bce"]
     assert choose(configs, {0: [1.0, 2.0], 1: [3.0, 0.5], 2: [1.0, 1.0]}) == (1, configs[1])
@@ -144,10 +144,10 @@ def test_random_search_never_moves_a_point_less_than_the_exact_projection() -> N
 
 def test_half_a_row_of_a_killed_run_is_run_again(source: Source, tmp_path: Path) -> None:
     config = dataclasses.replace(BASE, warmup_epochs=1, epochs=2)
-    # Of one seed, so that one process runs both: it takes longer to start than to train.
+    # The same seed for both, so that one process runs them: starting one takes longer than the training.
     configs = [dataclasses.replace(config, learning_rate=rate) for rate in (1e-3, 3e-3)]
     jobs = [Job("stop", "paper", "a", config, Shape(hidden_size=8)) for config in configs]
-    # With the clips that the module's other tests have synthesised.
+    # Use the clips that the module's other tests have synthesised.
     gather("stop", source.speech_commands, source.work, TINY, split="dealt")
     killed = dataclasses.replace(source, work=tmp_path / "work")
     shutil.copytree(source.work, killed.work, ignore=shutil.ignore_patterns("rows.jsonl", "other"))
@@ -155,18 +155,18 @@ def test_half_a_row_of_a_killed_run_is_run_again(source: Source, tmp_path: Path)
     file = killed.work / "rows.jsonl"
     first, second = file.read_text().splitlines()
     file.write_text(f"{first}\n{second[:50]}\n")
-    # In this process now, where the figures are the same as in one of its own.
+    # Now in this process, which gives the same figures as a separate one.
     assert run_grid(jobs, killed, processes=1, report=lambda line: None) == rows
     assert json.loads(file.read_text().splitlines()[-1]) == json.loads(second)
 
 
-def test_words_that_sound_like_a_close_word_are_no_negatives(source: Source) -> None:
+def test_words_that_sound_like_a_close_word_are_not_negatives(source: Source) -> None:
     clips = gather("seven", source.speech_commands, source.work, TINY, split="dealt")
     generic = {clip.word for clip in clips if clip.kind is Kind.NEGATIVE}
     assert {"stop", "up"} <= generic
     assert not generic & {"one", "won", "eleven", "heaven"}
 
 
-def test_the_paths_of_a_source_do_not_decide_a_key(source: Source, tmp_path: Path) -> None:
+def test_the_paths_of_a_source_do_not_change_a_key(source: Source, tmp_path: Path) -> None:
     job = Job("stop", "paper", "a", BASE)
     assert job.key(source) == job.key(dataclasses.replace(source, work=tmp_path, speech_commands=tmp_path))

@@ -1,4 +1,4 @@
-"""Augmentation keeps shapes and finite values, does what its figures say, and repeats with its seed."""
+"""Augmentation keeps shapes and finite values, follows its settings, and is repeatable by seed."""
 
 import dataclasses
 
@@ -31,7 +31,7 @@ def test_the_same_seed_gives_the_same_batch(waves: torch.Tensor) -> None:
     )
 
 
-def test_levels_lie_in_their_range(waves: torch.Tensor) -> None:
+def test_levels_are_in_their_range(waves: torch.Tensor) -> None:
     config = dataclasses.replace(OFF, level_low=-40.0, level_high=-30.0)
     decibels = 20 * level(augment_waves(waves, torch.zeros_like(waves), config, generator())).log10()
     assert decibels.min() > -40.1
@@ -44,7 +44,7 @@ def test_noise_comes_at_its_ratio(waves: torch.Tensor) -> None:
     )
     noise = torch.randn(waves.shape, generator=torch.Generator().manual_seed(1))
     noisy = augment_waves(waves, noise, config, generator())
-    # Take the part along the clean wave away; what is left is the noise.
+    # Without the part along the clean wave, only the noise is left.
     share = (noisy * waves).sum(dim=1, keepdim=True) / waves.square().sum(dim=1, keepdim=True)
     ratio = 20 * (level(share * waves) / level(noisy - share * waves)).log10()
     assert ratio.mean().item() == pytest.approx(10.0, abs=0.5)

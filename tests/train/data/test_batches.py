@@ -1,4 +1,4 @@
-"""What a batch is made of, and what may be used twice."""
+"""The content of a batch, and windows that are used twice."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from wakeword_train.data.store import ClipStore
 from wakeword_train.data.weights import clip_weights
 from wakeword_train.training import gather_clips
 
-# Nothing that changes log mel energies: a window that serves twice is then the same window.
+# Nothing that changes log mel energies: a window that is used twice is then identical.
 PLAIN = AugmentationConfig(tilt=0.0, warp=0.0, mask_probability=0.0)
 
 
@@ -35,7 +35,7 @@ def sampler(world: Path, reuse: int) -> BatchSampler:
 
 
 def frames(made: BatchSampler, batches: int) -> Tensor:
-    """Batches one after the other, ``(batches, batch, frames * n_mfcc)``."""
+    """Consecutive batches, ``(batches, batch, frames * n_mfcc)``."""
     return torch.stack([made.next().frames.flatten(1) for _ in range(batches)])
 
 
@@ -43,14 +43,14 @@ def different(windows: Tensor) -> int:
     return len({tuple(row[:64].tolist()) for row in windows.flatten(0, 1)})
 
 
-def test_windows_serve_as_often_as_they_are_said_to(tmp_path: Path) -> None:
+def test_windows_are_used_as_often_as_configured(tmp_path: Path) -> None:
     world = write_world(tmp_path / "world")
     assert different(frames(sampler(world, 1), 20)) == 20 * 16
-    # Five batches are made for twenty, and each of their windows is missed by all twenty with probability 0.8^20.
+    # Five batches of windows serve twenty; the probability that all twenty miss a given window is 0.8^20.
     assert 0.9 * 5 * 16 < different(frames(sampler(world, 4), 20)) <= 5 * 16
 
 
-def test_a_row_that_serves_again_keeps_its_label(tmp_path: Path) -> None:
+def test_a_row_that_is_used_again_keeps_its_label(tmp_path: Path) -> None:
     made = sampler(write_world(tmp_path / "world"), 4)
     batches = [made.next() for _ in range(20)]
     assert all(torch.equal(batch.labels, batches[0].labels) for batch in batches)
@@ -60,7 +60,7 @@ def test_a_row_that_serves_again_keeps_its_label(tmp_path: Path) -> None:
             assert label_of.setdefault(tuple(row), label) == label
 
 
-def test_after_a_restart_the_state_says_all(tmp_path: Path) -> None:
+def test_after_a_restart_the_state_is_complete(tmp_path: Path) -> None:
     world = write_world(tmp_path / "world")
     made = sampler(world, 4)
     frames(made, 3)
@@ -71,7 +71,7 @@ def test_after_a_restart_the_state_says_all(tmp_path: Path) -> None:
     assert torch.equal(frames(made, 6), frames(again, 6))
 
 
-def test_an_engine_is_drawn_by_the_square_root_of_its_voices(tmp_path: Path) -> None:
+def test_engines_are_drawn_in_proportion_to_the_square_root_of_their_voices(tmp_path: Path) -> None:
     tone = tmp_path / "tone.wav"
     soundfile.write(tone, 0.1 * np.sin(np.arange(8_000) / 5), 16_000)
     counts = {"fast": (4, 300), "human": (16, 32)}

@@ -1,4 +1,4 @@
-"""Splits are by speaker; Speech Commands is read as it is published."""
+"""Splits are by speaker; Speech Commands is read as published."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ def touch(*paths: Path) -> None:
         soundfile.write(path, np.zeros(800, np.float32), 16_000)
 
 
-def sides(clips: list[Clip]) -> dict[str, set[Split]]:
+def splits(clips: list[Clip]) -> dict[str, set[Split]]:
     found: dict[str, set[Split]] = {}
     for clip in clips:
         found.setdefault(clip.speaker, set()).add(clip.split)
@@ -56,13 +56,13 @@ def test_the_hash_rule_is_the_published_one() -> None:
     assert {name: hash_split(name) for name in expected} == expected
 
 
-def test_hash_split_puts_about_a_tenth_on_each_held_out_side() -> None:
+def test_hash_split_puts_about_a_tenth_into_each_held_out_split() -> None:
     found = [hash_split(f"{n:08x}_nohash_0.wav") for n in range(4_000)]
     assert found.count(Split.VALIDATION) == pytest.approx(400, rel=0.2)
     assert found.count(Split.TEST) == pytest.approx(400, rel=0.2)
 
 
-def test_speech_commands_without_lists_goes_by_the_hash_rule(speech_commands: Path) -> None:
+def test_speech_commands_without_lists_is_split_by_the_hash_rule(speech_commands: Path) -> None:
     clips = read_speech_commands(speech_commands, "marvin")
     words = [clip for clip in clips if clip.kind is not Kind.NOISE]
     assert len(words) == 160
@@ -72,15 +72,15 @@ def test_speech_commands_without_lists_goes_by_the_hash_rule(speech_commands: Pa
     assert all(clip.split is hash_split(clip.path.name) for clip in words)
 
 
-def test_speech_commands_with_lists_goes_by_the_lists(speech_commands: Path) -> None:
+def test_speech_commands_with_lists_is_split_by_the_lists(speech_commands: Path) -> None:
     (speech_commands / "validation_list.txt").write_text("marvin/00000001_nohash_0.wav\nmarvin/00000001_nohash_1.wav\n")
     (speech_commands / "testing_list.txt").write_text("seven/00000002_nohash_0.wav\n")
-    split = {f"{c.word}/{c.path.stem}": c.split for c in read_speech_commands(speech_commands, "marvin")}
-    assert [name for name, side in split.items() if side is Split.VALIDATION] == [
+    split_of = {f"{c.word}/{c.path.stem}": c.split for c in read_speech_commands(speech_commands, "marvin")}
+    assert [name for name, split in split_of.items() if split is Split.VALIDATION] == [
         "marvin/00000001_nohash_0",
         "marvin/00000001_nohash_1",
     ]
-    assert [name for name, side in split.items() if side is Split.TEST] == ["seven/00000002_nohash_0"]
+    assert [name for name, split in split_of.items() if split is Split.TEST] == ["seven/00000002_nohash_0"]
 
 
 def test_lists_hold_for_a_set_converted_to_flac(tmp_path: Path) -> None:
@@ -91,26 +91,26 @@ def test_lists_hold_for_a_set_converted_to_flac(tmp_path: Path) -> None:
 
 
 @given(speakers=st.integers(1, 60), each=st.integers(1, 4))
-def test_dealt_speakers_stand_on_one_side_and_fill_all_sides(speakers: int, each: int) -> None:
+def test_dealt_speakers_are_in_one_split_each_and_fill_all_splits(speakers: int, each: int) -> None:
     clips = [
         Clip(Path(f"{s}_nohash_{n}.wav"), Kind.NEGATIVE, "w", str(s), Split.TRAIN)
         for s in range(speakers)
         for n in range(each)
     ]
-    dealt = sides(deal_speakers(clips))
+    dealt = splits(deal_speakers(clips))
     assert all(len(of_speaker) == 1 for of_speaker in dealt.values())
     if speakers >= 3:
         assert set.union(*dealt.values()) == set(Split)
 
 
-def test_a_speaker_in_two_folders_stands_on_one_side(tmp_path: Path) -> None:
+def test_a_speaker_in_two_folders_is_in_one_split(tmp_path: Path) -> None:
     touch(*(tmp_path / "pos" / f"{s:08x}_nohash_0.wav" for s in range(20, 50)))
     touch(*(tmp_path / "neg" / f"{s:08x}_nohash_0.wav" for s in range(60)))
     touch(*(tmp_path / "words" / "yes" / f"{s:08x}_nohash_0.wav" for s in range(40, 80)))
     data = DataFolders(speech_commands=tmp_path / "words", positives=[tmp_path / "pos"], negatives=[tmp_path / "neg"])
     clips = gather_clips(TrainConfig(keyword="marvin"), data)
     assert len(clips) == 130
-    assert all(len(of_speaker) == 1 for of_speaker in sides(clips).values())
+    assert all(len(of_speaker) == 1 for of_speaker in splits(clips).values())
     assert all(clip.split is hash_split(clip.path.name) for clip in clips if clip.word == "yes")
 
 
@@ -121,10 +121,10 @@ def test_the_configured_shares_of_speakers_are_held_out(tmp_path: Path) -> None:
     clips = gather_clips(config, DataFolders(positives=[tmp_path / "mine"], negatives=[tmp_path / "other"]))
     for kind in (Kind.POSITIVE, Kind.NEGATIVE):
         of_kind = [clip.split for clip in clips if clip.kind is kind]
-        assert [of_kind.count(side) for side in (Split.TRAIN, Split.VALIDATION, Split.TEST)] == [9, 4, 7]
+        assert [of_kind.count(split) for split in (Split.TRAIN, Split.VALIDATION, Split.TEST)] == [9, 4, 7]
 
 
-def test_long_recordings_in_which_the_word_is_said_are_left_out_and_the_others_keep_their_side(tmp_path: Path) -> None:
+def test_long_recordings_that_contain_the_word_are_left_out_and_the_others_keep_their_split(tmp_path: Path) -> None:
     touch(*(tmp_path / "mine" / f"{number}.wav" for number in range(6)))
     touch(*(tmp_path / "long" / f"{number}-1.wav" for number in range(12)))
     data = DataFolders(positives=[tmp_path / "mine"], background=[tmp_path / "long"])
@@ -134,10 +134,10 @@ def test_long_recordings_in_which_the_word_is_said_are_left_out_and_the_others_k
         return {clip.path.name: clip.split for clip in clips if clip.kind is Kind.BACKGROUND}
 
     before = background()
-    said = {"3-1.wav": "AND THEN STOP HE SAID", "4-1.wav": "he stopped", "5-1.wav": "unstoppable"}
-    lines = [json.dumps({"file": file, "start": 0.0, "end": 1.0, "text": text}) for file, text in said.items()]
+    texts = {"3-1.wav": "AND THEN STOP HE SAID", "4-1.wav": "he stopped", "5-1.wav": "unstoppable"}
+    lines = [json.dumps({"file": file, "start": 0.0, "end": 1.0, "text": text}) for file, text in texts.items()]
     (tmp_path / "long" / "transcripts.jsonl").write_text("\n".join(lines) + "\n")
-    assert background() == {name: side for name, side in before.items() if name != "3-1.wav"}
+    assert background() == {name: split for name, split in before.items() if name != "3-1.wav"}
     (tmp_path / "long" / "transcripts.jsonl").write_text(lines[0] + "\nnothing\n")
     with pytest.raises(DataError, match=r"transcripts\.jsonl, line 2"):
         background()
@@ -148,7 +148,7 @@ def test_the_keyword_is_found_in_any_case(tmp_path: Path) -> None:
     assert [clip.kind for clip in read_speech_commands(tmp_path, "Marvin")] == [Kind.POSITIVE]
 
 
-def test_hold_out_takes_the_speakers_with_it() -> None:
+def test_hold_out_includes_all_clips_of_the_speakers() -> None:
     def clip(kind: Kind, speaker: str, *, synthetic: bool = False) -> Clip:
         return Clip(Path(f"{speaker}.wav"), kind, "w", speaker, Split.TRAIN, synthetic)
 
@@ -159,7 +159,7 @@ def test_hold_out_takes_the_speakers_with_it() -> None:
         clip(Kind.POSITIVE, "robot", synthetic=True),
     ]
     held = hold_out(clips, Kind.POSITIVE)
-    assert sides(held) == {"ann": {Split.TEST}, "bob": {Split.TRAIN}, "robot": {Split.TRAIN}}
+    assert splits(held) == {"ann": {Split.TEST}, "bob": {Split.TRAIN}, "robot": {Split.TRAIN}}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The hardest places of the background are found where they are, and batches are drawn from them."""
+"""The hardest places of the background are found, and batches are drawn from them."""
 
 import dataclasses
 from pathlib import Path
@@ -24,7 +24,7 @@ WINDOW, HOP = 98, 1_280
 
 
 def loudest(windows: Tensor) -> Tensor:
-    """A score that likes loud windows."""
+    """A score that is highest for loud windows."""
     return windows[:, :, 0].mean(dim=1)
 
 
@@ -38,7 +38,7 @@ def long_recording(path: Path, *, seconds: float, loud_at: float) -> Clip:
 
 @pytest.fixture
 def background(tmp_path: Path) -> ClipStore:
-    # The second is longer than what is scored at a time, and loud behind that border.
+    # The second is longer than a piece that is scored at a time, and loud only after the first piece.
     clips = [
         long_recording(tmp_path / "a.wav", seconds=4, loud_at=2.0),
         long_recording(tmp_path / "b.wav", seconds=65, loud_at=40.0),
@@ -58,7 +58,7 @@ def test_the_hardest_place_of_each_recording_is_found(background: ClipStore) -> 
     assert all(abs(offset - loud[row]) <= 2 * HOP for row, offset in found)
 
 
-def test_every_hop_of_every_recording_is_looked_at_once(background: ClipStore) -> None:
+def test_every_hop_of_every_recording_is_scored_once(background: ClipStore) -> None:
     found = places(background, 10_000)
     assert len(found) == len(set(found))
     span = Frontend().config.samples_in(WINDOW)
@@ -92,7 +92,7 @@ def sampler_of(tmp_path: Path, share: float) -> BatchSampler:
 
 
 def loud_windows(sampler: BatchSampler) -> int:
-    """Windows of a batch of background that change in level, as those at the loud second's edges do."""
+    """Number of background windows in a batch whose level changes, as at the edges of the loud second."""
     batch = sampler.next()
     return int((batch.frames[batch.labels < 0.5][:, :, 0].std(dim=1) > 3).sum())
 
@@ -108,7 +108,7 @@ def test_batches_are_drawn_from_the_places_found(tmp_path: Path) -> None:
     assert loud_windows(sampler) > 2 * before + 20
 
 
-def test_a_restored_sampler_goes_on_with_the_places_found(tmp_path: Path) -> None:
+def test_a_restored_sampler_continues_with_the_places_found(tmp_path: Path) -> None:
     sampler = sampler_of(tmp_path, share=0.5)
     sampler.mine(loudest)
     state = sampler.state()
@@ -139,7 +139,7 @@ def test_a_run_with_background_mines_and_repeats(tmp_path: Path) -> None:
 
     mined, again, plain = (losses(MiningConfig(rounds=rounds, places=10)) for rounds in (1, 1, 0))
     assert mined == again
-    # The same until the round, before the third epoch, and another run from there.
+    # Equal up to the round before the third epoch, and different from there.
     assert mined[:2] == plain[:2]
     assert mined[2:] != plain[2:]
 

@@ -1,4 +1,4 @@
-"""Words are found, windows hold them whole, nothing outside a clip is invented but its own noise floor."""
+"""Words are found, windows contain the whole word, outside a clip there is only its own noise floor."""
 
 import logging
 from pathlib import Path
@@ -62,7 +62,7 @@ def test_windows_hold_the_whole_word_at_any_speed(tmp_path: Path) -> None:
     assert len(offsets[rows == 1].unique()) > 150
 
 
-def test_a_word_longer_than_the_window_is_never_left(tmp_path: Path) -> None:
+def test_a_window_stays_inside_a_longer_word(tmp_path: Path) -> None:
     store = store_of(tmp_path, recording(3.0, 0.5, word=2.0))
     rows = torch.zeros(100, dtype=torch.int64)
     offsets = store.word_offsets(rows, WINDOW, speed=torch.ones(100), generator=torch.Generator().manual_seed(0))
@@ -70,7 +70,7 @@ def test_a_word_longer_than_the_window_is_never_left(tmp_path: Path) -> None:
     assert (offsets + WINDOW <= store.word_ends[0] + 1).all()
 
 
-def test_cut_gives_the_samples_themselves(tmp_path: Path) -> None:
+def test_cut_returns_the_samples_unchanged(tmp_path: Path) -> None:
     samples = recording(2.0, 1.0)
     store = store_of(tmp_path, recording(1.0, 0.2), samples)
     cut = store.cut(torch.tensor([1]), torch.tensor([3_000]), 8_000, generator=torch.Generator())
@@ -107,7 +107,7 @@ def test_fragments_hold_a_part_of_the_word_only(tmp_path: Path) -> None:
     assert share.max() < 0.65
 
 
-def test_an_unreadable_file_is_named_and_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unreadable_file_is_logged_and_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     store = store_of(tmp_path, recording(1.0, 0.2))
     broken = tmp_path / "broken.wav"
     broken.write_bytes(b"no audio")

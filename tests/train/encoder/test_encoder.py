@@ -1,4 +1,4 @@
-"""A run begins with the shipped encoder exactly, or is told why it cannot."""
+"""A run begins with exactly the shipped encoder, or an error says why it cannot."""
 
 import dataclasses
 from pathlib import Path
@@ -27,18 +27,18 @@ def network(seed: int, *, hidden_size: int = 16, stack: int = 8, stem: int = 80)
 @pytest.fixture
 def encoder(tmp_path: Path) -> Path:
     path = tmp_path / "encoder.npz"
-    save_encoder(network(0), path, provenance={"teacher": "someone", "held_out_words": ["marvin"]})
+    save_encoder(network(0), path, provenance={"teacher": "a teacher", "held_out_words": ["marvin"]})
     return path
 
 
-def test_what_was_saved_is_what_a_network_begins_with(encoder: Path) -> None:
+def test_a_network_begins_with_the_saved_encoder(encoder: Path) -> None:
     other = network(1)
     head = other.head.state_dict()["weight"].clone()
-    assert begin_with_encoder(other, encoder)["teacher"] == "someone"
+    assert begin_with_encoder(other, encoder)["teacher"] == "a teacher"
     frames = torch.randn(8, 96, 32)
     with torch.no_grad():
         expected, found = (n.features(n.normalise(frames)) for n in (network(0), other))
-    # Matrices are kept in sixteen bits.
+    # Matrices are stored in sixteen bits.
     assert torch.allclose(found, expected, atol=5e-3)
     assert torch.equal(other.head.state_dict()["weight"], head)
 
@@ -71,7 +71,7 @@ def test_a_damaged_or_absent_file_is_refused(tmp_path: Path) -> None:
 def test_a_run_begins_with_it_and_names_it_in_the_card(encoder: Path, tmp_path: Path) -> None:
     world = DataFolders(speech_commands=write_world(tmp_path / "world"))
     config = small_config(method="bce", encoder=str(encoder))
-    # So slow that nothing moves: what comes out is what went in.
+    # A learning rate so low that the weights do not change.
     schedule = dataclasses.replace(config.schedule, learning_rate=1e-12, weight_decay=0.0, epochs=2)
     result = train(dataclasses.replace(config, schedule=schedule), world, tmp_path / "m.onnx")
     card = read_model(result.path).card
@@ -82,7 +82,7 @@ def test_a_run_begins_with_it_and_names_it_in_the_card(encoder: Path, tmp_path: 
     assert read_model(fresh.path).card.training["encoder"] == ""
 
 
-def test_what_the_encoder_brought_moves_at_its_own_rate(encoder: Path, tmp_path: Path) -> None:
+def test_weights_of_the_encoder_have_their_own_learning_rate(encoder: Path, tmp_path: Path) -> None:
     world = DataFolders(speech_commands=write_world(tmp_path / "world"))
     config = small_config(method="bce", encoder=str(encoder))
 
@@ -99,7 +99,7 @@ def test_what_the_encoder_brought_moves_at_its_own_rate(encoder: Path, tmp_path:
     assert 0 < moved(0.01) < 0.1 * moved(1.0)
 
 
-def test_the_shipped_encoder_fits_the_default_network_and_tells_its_origin() -> None:
+def test_the_shipped_encoder_fits_the_default_network_and_has_its_provenance() -> None:
     provenance = begin_with_encoder(build_network(TrainConfig()), encoder_path("speech"))
     assert provenance["held_out_words"] == ["marvin"]
     assert provenance["losses"][-1] < provenance["losses"][0]

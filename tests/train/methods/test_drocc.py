@@ -15,7 +15,7 @@ class Toy(nn.Module):
         return 4 - points[:, 0].square()
 
 
-def test_sensitivity_has_mean_one_and_sees_what_the_network_sees() -> None:
+def test_sensitivity_has_mean_one_and_follows_the_network() -> None:
     points = torch.tensor([[1.0, 5.0], [-2.0, 0.0]])
     sigma = sensitivity(Toy(), points, floor=0.1)
     torch.testing.assert_close(sigma.mean(dim=1), torch.ones(2))

@@ -1,4 +1,4 @@
-"""The code on the page about the method runs as it stands there."""
+"""The code on the page about the method runs as printed."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Every method trains any network on any shape, through one interface, and each does what its name says."""
+"""Every method trains any network on inputs of any shape through one interface, and does what its name says."""
 
 import dataclasses
 
@@ -62,14 +62,14 @@ def share_in_order(network: nn.Module, inputs: Tensor, labels: Tensor) -> float:
 
 @pytest.mark.parametrize("shape", [(2,), (5, 3), (2, 3, 2)])
 @pytest.mark.parametrize("method", [name for name, method in METHODS.items() if not method.one_class])
-def test_methods_with_negatives_tell_two_clouds_apart(method: str, shape: tuple[int, ...]) -> None:
+def test_methods_with_negatives_separate_two_clouds(method: str, shape: tuple[int, ...]) -> None:
     inputs, labels = two_clouds(shape)
     network = fit_tensors(build(method, int(np.prod(shape))), inputs, labels, dataclasses.replace(SMALL, method=method))
     assert not network.training
     assert share_in_order(network, inputs, labels) > 0.98
 
 
-def test_drocc_rejects_what_lies_off_the_positives_without_having_seen_a_negative() -> None:
+def test_drocc_rejects_points_away_from_the_positives_without_negatives() -> None:
     inputs, labels = two_clouds()
     config = dataclasses.replace(SMALL, method="drocc", epochs=40)
     network = fit_tensors(build("drocc", 2), inputs, labels, config)
@@ -79,17 +79,17 @@ def test_drocc_rejects_what_lies_off_the_positives_without_having_seen_a_negativ
 
 
 @pytest.mark.parametrize("method", [name for name, method in METHODS.items() if method.one_class])
-def test_one_class_methods_never_look_at_a_negative(method: str) -> None:
+def test_one_class_methods_never_use_a_negative(method: str) -> None:
     inputs, labels = two_clouds()
     spoilt = torch.where(labels[:, None] > 0.5, inputs, torch.nan)
     config = dataclasses.replace(SMALL, method=method)
-    trained = [fit_tensors(build(method, 2), some, labels, config) for some in (inputs, spoilt)]
+    trained = [fit_tensors(build(method, 2), points, labels, config) for points in (inputs, spoilt)]
     with torch.no_grad():
         assert torch.equal(trained[0](inputs), trained[1](inputs))
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_same_seed_gives_the_same_network_and_leaves_torchs_generator_alone(method: str) -> None:
+def test_the_same_seed_gives_the_same_network_and_torchs_generator_is_not_changed(method: str) -> None:
     inputs, labels = two_clouds((4, 2))
     config = dataclasses.replace(SMALL, method=method, epochs=4)
     networks = [build(method, 8) for _ in range(2)]
@@ -118,7 +118,7 @@ def test_lf_with_a_flat_metric_is_oe() -> None:
     torch.testing.assert_close(*values)
 
 
-def test_a_metric_for_an_epoch_is_the_mean_of_the_rows_own() -> None:
+def test_a_metric_for_an_epoch_is_the_mean_of_the_rows_metrics() -> None:
     inputs, _ = two_clouds((6, 3))
     network = WakeWordNetwork(n_features=3, hidden_size=4, pooling="mean")
     metric = shared_sensitivity(network, inputs, floor=0.2)
@@ -149,7 +149,7 @@ def test_a_splice_puts_one_stretch_of_one_negative_into_each_positive() -> None:
     assert len(start.amax(dim=(1, 2)).unique()) == 5
 
 
-def test_spliced_adversaries_lie_in_the_shell() -> None:
+def test_spliced_adversaries_are_in_the_shell() -> None:
     inputs, labels = two_clouds((6, 3))
     adversary = dataclasses.replace(SMALL.adversary, start="splice")
     seen: list[Tensor] = []
@@ -164,7 +164,7 @@ def test_spliced_adversaries_lie_in_the_shell() -> None:
     assert ((norm > 1 - 1e-4) & (norm < 2 + 1e-4)).all()
 
 
-def test_the_epoch_that_select_likes_best_is_kept() -> None:
+def test_the_epoch_with_the_best_select_score_is_kept() -> None:
     inputs, labels = two_clouds()
     scores = iter([0.1, 0.9, 0.3, 0.2])
     kept: list[dict[str, Tensor]] = []
@@ -198,7 +198,7 @@ def test_the_centre_is_fixed_by_pretraining_and_not_near_zero() -> None:
         (torch.ones(256), dataclasses.replace(SMALL, method="deepsad"), ConfigError),
     ],
 )
-def test_what_cannot_be_trained_is_refused(labels: Tensor, config: FitConfig, error: type[Exception]) -> None:
+def test_unusable_data_and_networks_are_refused(labels: Tensor, config: FitConfig, error: type[Exception]) -> None:
     with pytest.raises(error, match="expected"):
         fit_tensors(Flat(2), two_clouds()[0], labels, config)
 
@@ -207,7 +207,7 @@ def test_what_cannot_be_trained_is_refused(labels: Tensor, config: FitConfig, er
     "changes",
     [{"method": "magic"}, {"warmup_epochs": 12}, {"learning_rate": 0.0}, {"averaging": 1.0}, {"batch_size": 0}],
 )
-def test_a_run_that_makes_no_sense_is_refused(changes: dict[str, object]) -> None:
+def test_invalid_settings_of_a_run_are_refused(changes: dict[str, object]) -> None:
     with pytest.raises(ConfigError, match="expected"):
         dataclasses.replace(SMALL, **changes)  # type: ignore[arg-type]
 
@@ -234,13 +234,13 @@ def test_a_metric_for_an_epoch_is_taken_without_dropout() -> None:
     assert torch.equal(metrics[0], metrics[1])
 
 
-def test_a_score_that_is_no_number_is_refused() -> None:
+def test_a_score_that_is_not_finite_is_refused() -> None:
     inputs, labels = two_clouds()
     with pytest.raises(DataError, match="finite score"):
         fit_tensors(build("bce", 2), inputs, labels, SMALL, select=lambda network: float("nan"))
 
 
-def test_deepsad_wants_a_warm_up_and_positives() -> None:
+def test_deepsad_needs_a_warm_up_and_positives() -> None:
     with pytest.raises(ConfigError, match="warmup_epochs"):
         dataclasses.replace(SMALL, method="deepsad", warmup_epochs=0)
     inputs, labels = two_clouds((4,))

@@ -1,4 +1,4 @@
-"""The projection lands on the shell, and nowhere nearer."""
+"""The projection lands on the shell, at its nearest point."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-4}
 
 
 def random_problem(seed: int, dtype: torch.dtype, *, rows: int = 32) -> tuple[Tensor, Tensor, float, float]:
-    """Rows of any spread, metrics from flat to very skewed with zeros among them, and shells of any size."""
+    """Rows of any spread, metrics from flat to very skewed that include zeros, and shells of any size."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 40))
     skew = rng.integers(0, 8)
@@ -145,7 +145,7 @@ def by_bisection(d: NDArray[np.float64], s: NDArray[np.float64], inner: float, o
     return d / (1 + tau * s)
 
 
-def test_equal_weights_scale_plainly() -> None:
+def test_with_equal_weights_the_projection_is_radial_scaling() -> None:
     assert project_row([3.0, 4.0], [1.0, 1.0]).tolist() == pytest.approx([1.2, 1.6])
     assert project_row([0.3, 0.4], [1.0, 1.0]).tolist() == pytest.approx([0.6, 0.8])
 
@@ -161,7 +161,7 @@ def test_gamma_one_is_the_sphere() -> None:
         assert metric_norm(row[None], torch.tensor([[1.0, 3.0]])).item() == pytest.approx(1.0)
 
 
-def test_a_row_inside_the_shell_comes_back_as_it_is() -> None:
+def test_a_row_inside_the_shell_is_returned_unchanged() -> None:
     assert project_row([1.5, 0.0], [1.0, 1.0]).tolist() == [1.5, 0.0]
 
 

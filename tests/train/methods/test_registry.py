@@ -1,4 +1,4 @@
-"""A method is one record: the rest of the package asks it, and installed packages add methods of their own."""
+"""A method is one record that the rest of the package uses, and installed packages can add their own methods."""
 
 import ast
 import dataclasses
@@ -19,7 +19,7 @@ from wakeword_train.methods.registry import DEFAULT_METHOD, METHODS, make_loss, 
 
 PACKAGE = Path(wakeword_train.__file__).parent
 SQUARED = '''
-"""A method of somebody else's: the squared difference from the labels."""
+"""A method from another package: the squared difference from the labels."""
 
 from wakeword_train import Method
 
@@ -35,7 +35,7 @@ SQUARED = Method("squared", lambda settings: Squared())
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A package that offers the method ``squared``, and three names that give none."""
+    """A package that offers the method ``squared``, and three names that give no method of their name."""
     folder = tmp_path / "site"
     (folder / "others_methods-1.0.dist-info").mkdir(parents=True)
     (folder / "others_methods.py").write_text(SQUARED)
@@ -74,7 +74,7 @@ def test_a_method_of_another_package_trains_a_model(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("installed")
-def test_an_unknown_name_is_refused_with_all_that_there_are() -> None:
+def test_an_unknown_name_is_refused_with_a_list_of_all_methods() -> None:
     for refuse in (lambda: method_named("magic"), lambda: TrainConfig(method="magic"), lambda: FitConfig("magic")):
         with pytest.raises(ConfigError, match=f"expected method {', '.join(METHODS)}, broken, renamed, squared, got"):
             refuse()
@@ -82,30 +82,30 @@ def test_an_unknown_name_is_refused_with_all_that_there_are() -> None:
 
 @pytest.mark.usefixtures("installed")
 @pytest.mark.parametrize(("name", "reason"), [("broken", "could not load"), ("renamed", "of that name")])
-def test_an_entry_point_that_gives_no_method_of_its_name_is_refused(name: str, reason: str) -> None:
+def test_an_entry_point_without_a_method_of_its_name_is_refused(name: str, reason: str) -> None:
     with pytest.raises(ConfigError, match=reason):
         method_named(name)
 
 
 @pytest.mark.usefixtures("installed")
-def test_a_name_that_comes_with_the_package_cannot_be_taken() -> None:
+def test_a_built_in_name_cannot_be_taken() -> None:
     assert method_named("bce") is METHODS["bce"]
 
 
-def test_the_default_is_one_of_them_and_the_same_everywhere() -> None:
+def test_the_default_is_a_method_and_the_same_everywhere() -> None:
     assert FitConfig().method == TrainConfig().method == DEFAULT_METHOD == "drocc-lf"
     assert [name for name, method in METHODS.items() if method.name != name] == []
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_loss_is_made_anew_at_each_call(method: str) -> None:
+def test_each_call_makes_a_new_loss(method: str) -> None:
     losses = [make_loss(method, AdversaryConfig()) for _ in range(2)]
     assert type(losses[0]) is type(losses[1])
     assert losses[0] is not losses[1]
 
 
 def compared_names(path: Path) -> list[str]:
-    """Names of methods that are compared, looked for or matched in a file."""
+    """Names of methods in comparisons and matches in a file."""
     found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Compare | ast.MatchValue):
@@ -113,6 +113,6 @@ def compared_names(path: Path) -> list[str]:
     return [str(value) for value in found if value in METHODS]
 
 
-def test_nothing_asks_for_a_method_by_its_name() -> None:
+def test_no_code_depends_on_a_methods_name() -> None:
     for path in PACKAGE.rglob("*.py"):
-        assert compared_names(path) == [], f"{path.relative_to(PACKAGE)}: ask the method's record"
+        assert compared_names(path) == [], f"{path.relative_to(PACKAGE)}: use the method's record"

@@ -30,7 +30,7 @@ def windows(count: int, time: int = WINDOW) -> Array:
 
 
 def torch_logits(net: WakeWordNetwork, frames: Array) -> Array:
-    """What torch makes of whole windows, ``(batch,)``."""
+    """Logits of whole windows in torch, ``(batch,)``."""
     with torch.no_grad():
         logits: Array = net(net.normalise(torch.from_numpy(frames))).numpy()
     return logits
@@ -50,7 +50,7 @@ def side_by_side(*states: State) -> State:
 
 
 def graph_logits(model: Model, frames: Array) -> list[float]:
-    """What the graph makes of whole windows."""
+    """Logits of whole windows from the graph."""
     return [logit_of_pieces(model, [window]) for window in frames]
 
 
@@ -67,7 +67,7 @@ def test_the_graph_equals_torch(pooling: Pooling, stack: int, hidden: int) -> No
 
 
 @pytest.mark.parametrize("stack", [1, 7])
-def test_so_does_the_graph_of_a_network_with_a_stem(stack: int) -> None:
+def test_the_graph_of_a_network_with_a_stem_equals_torch(stack: int) -> None:
     net = network(pooling="attention", stack=stack, hidden=16, stem=12, scale=1.5)
     model = parse_model(model_bytes(net, card()))
     expected = torch_logits(net, windows(16))
@@ -146,7 +146,7 @@ def test_extreme_frames_stay_finite(pooling: Pooling) -> None:
     assert np.isfinite(graph_logits(model, extreme)).all()
 
 
-def test_a_file_keeps_the_card_and_proves_itself(tmp_path: Path) -> None:
+def test_a_file_keeps_the_card_and_passes_its_self_test(tmp_path: Path) -> None:
     path = tmp_path / "marvin.onnx"
     given = dataclasses.replace(card(), licence="CC0-1.0")
     written = export_model(network(stack=2), given, path)
@@ -172,7 +172,7 @@ def test_a_graph_that_differs_from_torch_is_not_written(tmp_path: Path, monkeypa
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_weights_that_are_no_numbers_are_not_written(tmp_path: Path) -> None:
+def test_weights_that_are_not_finite_are_not_written(tmp_path: Path) -> None:
     net = network()
     with torch.no_grad():
         net.head.weight[0, 0] = float("nan")

@@ -1,4 +1,4 @@
-"""The graph of a network is the same bytes always, so that a model file can be told by its hash."""
+"""The graph of a network is always the same bytes, so that its hash identifies a model file."""
 
 import hashlib
 
@@ -18,7 +18,7 @@ from wakeword_train.model.network import Pooling
         ("attention", "67d914746b3ada12"),
     ],
 )
-def test_a_network_gives_the_same_bytes_as_ever(pooling: Pooling, digest: str) -> None:
+def test_a_network_always_gives_the_same_bytes(pooling: Pooling, digest: str) -> None:
     net = network(pooling=pooling, stack=2, hidden=24, stem=48)
     net.round_to_half()
     graph = build_graph(net, window=96)

@@ -39,7 +39,7 @@ def test_reading_is_the_inverse_of_exporting(pooling: Pooling, stack: int, tmp_p
     assert_same_function(read.network, net)
 
 
-def test_so_it_is_with_a_stem_and_rounded_weights(tmp_path: Path) -> None:
+def test_reading_inverts_exporting_with_a_stem_and_rounded_weights(tmp_path: Path) -> None:
     net = network(pooling="attention", stack=2, hidden=32, stem=24)
     net.round_to_half()
     export_model(net, card(), tmp_path / "m.onnx")
@@ -49,7 +49,7 @@ def test_so_it_is_with_a_stem_and_rounded_weights(tmp_path: Path) -> None:
     assert_same_function(read, net)
 
 
-def test_so_is_that_of_a_network_with_a_centre(tmp_path: Path) -> None:
+def test_reading_inverts_exporting_for_a_network_with_a_centre(tmp_path: Path) -> None:
     torch.manual_seed(0)
     net = WakeWordNetwork(n_features=N_MFCC, hidden_size=8, pooling="mean", embedding=4).eval()
     net.set_normalisation(torch.linspace(-20, 2, N_MFCC), torch.linspace(15, 2, N_MFCC))

@@ -1,1 +1,1 @@
-"""Accuracy of shipped models beside other engines."""
+"""Accuracy of shipped models compared with other engines."""

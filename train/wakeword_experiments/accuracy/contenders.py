@@ -1,7 +1,7 @@
 """What is measured: model files of this project, and other engines' models of the same word.
 
-Each gives one score in 0..1 for every 80 ms of a recording, heard from a fresh state. An engine that scores more often
-gives the best score of each 80 ms: no peak is lost, and events are counted on one grid for all.
+Each gives one score in 0..1 for every 80 ms of a recording, beginning from a fresh state. For an engine that scores more
+often it is the best score of each 80 ms: no peak is lost, and events are counted on one grid for all.
 """
 
 import copy
@@ -34,18 +34,18 @@ class Contender:
 
     name: str
     identity: str
-    """Scores that were kept under the same identity are its own."""
+    """Key under which its scores are cached."""
     score: Callable[[Array], Scores]
     """A recording, ``(samples,)`` float32 at 16 kHz -> one score for each 80 ms."""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """For the record: where it comes from and how large it is."""
+    """For the record: its origin and size."""
 
 
 class PeerStream(Protocol):
-    """One listening engine with one model."""
+    """A running engine with one model."""
 
     def push(self, block: NDArray[np.int16]) -> float:
-        """The best score that comes with the next ``(BLOCK,)`` samples; 0 if none does."""
+        """The best score within the next ``(BLOCK,)`` samples; 0 if there is none."""
         ...
 
     def reset(self) -> None:
@@ -80,10 +80,10 @@ class _PymicroWakeword:
 class _OpenWakeWord:
     def __init__(self) -> None:
         import openwakeword
-        from openwakeword.model import Model as Listening
+        from openwakeword.model import Model as EngineModel
 
         # Its other runtime, TensorFlow Lite, is not published for current Pythons.
-        self._model = Listening(wakeword_models=["alexa"], inference_framework="onnx")
+        self._model = EngineModel(wakeword_models=["alexa"], inference_framework="onnx")
         own = [Path(path) for path in openwakeword.get_pretrained_model_paths("onnx") if "alexa" in Path(path).name]
         self._files = [*own, *(own[0].parent / f"{name}.onnx" for name in ("melspectrogram", "embedding_model"))]
 
@@ -91,7 +91,7 @@ class _OpenWakeWord:
         return float(self._model.predict(block)["alexa"])
 
     def reset(self) -> None:
-        # It fills its past with noise from the global generator.
+        # It fills its history with noise from the global generator.
         np.random.seed(0)
         self._model.reset()
 
@@ -106,8 +106,8 @@ class _PyopenWakeword:
 
         self._features = OpenWakeWordFeatures.from_builtin()
         self._model = OpenWakeWord.from_builtin(Word.ALEXA)
-        # A fresh stream works through eight seconds of silence with its first block. That state is kept and brought back:
-        # the same scores as after a reset, in a tenth of the time.
+        # A new stream processes eight seconds of silence with its first block. That state is stored and restored: the
+        # same scores as after a reset, in a tenth of the time.
         self.push(np.zeros(BLOCK, np.int16))
         self._fresh = [(part, _state(part)) for part in (self._features, self._model)]
 
@@ -125,7 +125,7 @@ class _PyopenWakeword:
 
 
 def _state(part: object) -> dict[str, Any]:
-    """Its buffers and their counts."""
+    """Buffers and counters of a part of the engine."""
     return {name: copy.deepcopy(value) for name, value in vars(part).items() if isinstance(value, int | np.ndarray)}
 
 
@@ -134,9 +134,9 @@ STREAMS: Mapping[str, Callable[[], PeerStream]] = {
     "openwakeword": _OpenWakeWord,
     "pyopen-wakeword": _PyopenWakeword,
 }
-"""Engine, as on PyPI -> a stream with its model of ``PEERS_WORD``."""
+"""Name on PyPI -> a stream of that engine with its model of ``PEERS_WORD``."""
 PEERS_WORD = "alexa"
-"""The only word of which the peers bring a model, and this project too."""
+"""The only word of which both the peers and this project have a model."""
 
 ELSEWHERE: Mapping[str, str] = {
     "marvin": "The community's openWakeWord model of this word, measured elsewhere and not run here: 13 of 15 recordings "
@@ -172,14 +172,14 @@ def peers(keyword: str) -> tuple[list[Contender], dict[str, str]]:
     absent: dict[str, str] = {}
     for engine in bench_contenders.PEERS:
         if keyword.casefold() != PEERS_WORD:
-            absent[engine.name] = f"brings no model of {keyword!r}"
+            absent[engine.name] = f"has no model of {keyword!r}"
         elif importlib.util.find_spec(engine.package) is None:
             absent[engine.name] = "not installed"
         else:
             try:
                 stream = STREAMS[engine.name]()
                 stream.push(np.zeros(BLOCK, np.int16))
-            # Whatever a foreign package does, the others are measured.
+            # An error of any kind in one package must not stop the measurement of the others.
             except Exception as error:
                 reason = " ".join(f"{type(error).__name__}: {error}".split())
                 absent[engine.name] = f"installed, but did not run: {reason[:200]}"
@@ -189,7 +189,7 @@ def peers(keyword: str) -> tuple[list[Contender], dict[str, str]]:
 
 
 def peer(name: str, version: str, stream: PeerStream) -> Contender:
-    """A contender that hears recordings through another engine's stream."""
+    """A contender that scores recordings with another engine's stream."""
 
     def score(samples: Array) -> Scores:
         stream.reset()

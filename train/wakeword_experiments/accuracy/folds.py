@@ -1,8 +1,8 @@
-"""A word of which a handful of people have said it: recall of its recipe by folds over those people.
+"""Recall of a recipe by folds over speakers, for a word that only a few people have recorded.
 
 A test split of three or four recordings shows nothing. Here the recipe is trained once for each fold, with the fold's
-recordings kept for the test, so that every recording is tested by a model that never heard its speaker. The model that
-ships is none of these; what is measured is its recipe.
+recordings kept for the test, so that every recording is tested by a model that was not trained on its speaker. The
+shipped model is none of these: its recipe is measured.
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ from wakeword_experiments.accuracy.contenders import ours
 from wakeword_experiments.accuracy.held_out import Clips, Report, data_folders, deal
 from wakeword_experiments.accuracy.measurement import SNR, Bench
 from wakeword_experiments.accuracy.measures import ERRORS_AT, TARGETS, threshold_for
-from wakeword_experiments.accuracy.scores import SplitHeard, SplitScores, score_clips
+from wakeword_experiments.accuracy.scores import ScoredSplit, SplitScores, score_clips
 from wakeword_experiments.report import markdown_table
 from wakeword_tools.clips.manifest import recorded_row, write_manifest
 from wakeword_tools.kinds import Kind, Split
@@ -36,12 +36,12 @@ from wakeword_train.training import DataFolders
 
 @dataclass(frozen=True)
 class Plan:
-    """The folds of a word: who is tested in which, and what all of them share."""
+    """The folds of a word: the speakers tested in each, and what all folds share."""
 
     positives: Sequence[Clip]
     """Every recording of the word."""
     others: Sequence[Clip]
-    """Recorded other words of Speech Commands in their splits, without all that those speakers said."""
+    """Recorded other words of Speech Commands in their splits, without those of the word's speakers."""
     folds: Sequence[frozenset[str]]
     """Speakers tested in each fold."""
 
@@ -49,7 +49,7 @@ class Plan:
 def plan_folds(clips: Sequence[Clip], count: int) -> Plan:
     """Deal the speakers of the recorded positives among ``clips`` into ``count`` folds, by a hash of their names.
 
-    Raises ``DataError`` for fewer speakers than two to a fold: one is needed to validate on.
+    Raises ``DataError`` for fewer than two speakers per fold: each fold needs another one for validation.
     """
     positives = [clip for clip in clips if clip.kind is Kind.POSITIVE and not clip.synthetic]
     speakers = sorted(
@@ -62,7 +62,7 @@ def plan_folds(clips: Sequence[Clip], count: int) -> Plan:
 
 
 def fold_folders(plan: Plan, fold: int, folders: DataFolders, work: Path) -> DataFolders:
-    """``folders`` with manifests in ``work`` in place of Speech Commands: the fold's speakers in the test split."""
+    """``folders`` with manifests in ``work`` instead of Speech Commands; the fold's speakers are in the test split."""
     tested = plan.folds[fold]
     splits = {speaker: Split.TRAIN for one in plan.folds for speaker in one}
     splits |= dict.fromkeys(tested, Split.TEST) | {_validated(plan, fold): Split.VALIDATION}
@@ -86,10 +86,12 @@ def measure_folds(config: TrainConfig, methods: Sequence[str], count: int, bench
     Thresholds are those of each model on the validation split, as in ``accuracy``.
     """
     recipes = [dataclasses.replace(config, method=method) for method in methods]
-    aside = dataclasses.replace(config, hold_out_recorded=True)
+    all_held_out = dataclasses.replace(config, hold_out_recorded=True)
     folders = data_folders(bench.audio, config.keyword)
-    held_out = deal(aside, bench.audio, bench.work, near_clips=bench.near_clips, seed=bench.seed, report=bench.report)
-    # As they are dealt where all of the word's speakers are kept for the test.
+    held_out = deal(
+        all_held_out, bench.audio, bench.work, near_clips=bench.near_clips, seed=bench.seed, report=bench.report
+    )
+    # Other words keep the split that they get when all of the word's speakers are kept for the test.
     dealt = [*held_out.validation[Kind.NEGATIVE], *held_out.test[Kind.NEGATIVE]]
     known = {clip.path: clip for clip in dealt}
     published = read_speech_commands(bench.audio / "speech_commands", config.keyword)
@@ -99,7 +101,7 @@ def measure_folds(config: TrainConfig, methods: Sequence[str], count: int, bench
     validation = {**held_out.validation, Kind.POSITIVE: []}
     test = _without(held_out.test, speakers)
     contenders = [ours(path.stem, path, read_model(path)) for of_recipe in models for path in of_recipe]
-    heard = [
+    scored = [
         score_clips(clips, contenders, mixer=mixer, snr=SNR, cache=bench.cache, report=bench.report)
         for clips, mixer in (
             (validation, None),
@@ -111,10 +113,10 @@ def measure_folds(config: TrainConfig, methods: Sequence[str], count: int, bench
         "seed": config.seed,
         "folds": count,
         "snr": SNR,
-        "encoder_heard_the_word": _encoder_heard(read_model(models[0][0]).card),
-        "sides": {"validation": heard[0].describe(), "test": heard[1].describe()},
+        "encoder_heard_the_word": _encoder_saw_word(read_model(models[0][0]).card),
+        "sides": {"validation": scored[0].describe(), "test": scored[1].describe()},
         "methods": [
-            {"method": recipe.method, **_found(plan, [path.stem for path in of_recipe], *heard)}
+            {"method": recipe.method, **_found(plan, [path.stem for path in of_recipe], *scored)}
             for recipe, of_recipe in zip(recipes, models, strict=True)
         ],
     }
@@ -134,15 +136,15 @@ def _train_fold(config: TrainConfig, plan: Plan, fold: int, folders: DataFolders
 
 
 def fold_identity(config: TrainConfig, plan: Plan, fold: int) -> str:
-    """Twelve hex digits of all that decides a fold's model, so that one of other people or settings is not used for it."""
-    heard = [[str(clip.path) for clip in clips] for clips in (plan.positives, plan.others)]
+    """Twelve hex digits of all that determines a fold's model, so that no model of other speakers or settings is used."""
+    paths = [[str(clip.path) for clip in clips] for clips in (plan.positives, plan.others)]
     encoder = file_fingerprint(encoder_path(config.encoder)) if config.encoder else ""
-    content = [dataclasses.asdict(config), sorted(plan.folds[fold]), _validated(plan, fold), heard, encoder]
+    content = [dataclasses.asdict(config), sorted(plan.folds[fold]), _validated(plan, fold), paths, encoder]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:12]
 
 
 def _validated(plan: Plan, fold: int) -> str:
-    """The speaker whom a fold is validated on, one of those that the next one tests."""
+    """The speaker that a fold is validated on, one of those tested in the next fold."""
     return min(plan.folds[(fold + 1) % len(plan.folds)])
 
 
@@ -151,20 +153,20 @@ def _quiet(report: Report) -> Report:
 
 
 def _without(clips: Clips, speakers: set[str]) -> Clips:
-    """The word's own speakers say nothing else: in other folds they are trained on."""
+    """The clips without other words of the word's own speakers, who are trained on in other folds."""
     return {**clips, Kind.NEGATIVE: [clip for clip in clips[Kind.NEGATIVE] if clip.speaker not in speakers]}
 
 
-def _encoder_heard(card: ModelCard) -> bool:
-    """Whether the encoder may have heard the word's recordings, without being told what they say."""
+def _encoder_saw_word(card: ModelCard) -> bool:
+    """Whether the encoder may have been trained on the word's recordings, without their labels."""
     return bool(card.training["encoder"]) and card.phrase not in card.training["encoder_held_out_words"]
 
 
-def _found(plan: Plan, names: Sequence[str], validation: SplitHeard, test: SplitHeard) -> dict[str, Any]:
+def _found(plan: Plan, names: Sequence[str], validation: ScoredSplit, test: ScoredSplit) -> dict[str, Any]:
     """Recall by target of the models ``names``, one for each fold, and the recordings that they miss."""
     recordings = test.recordings[Kind.POSITIVE]
     dealt = frozenset().union(*plan.folds)
-    clips = sum(heard.speaker in dealt for heard in recordings)
+    clips = sum(recording.speaker in dealt for recording in recordings)
     rows = []
     missed: dict[int, list[str]] = {}
     for target in TARGETS:
@@ -173,7 +175,7 @@ def _found(plan: Plan, names: Sequence[str], validation: SplitHeard, test: Split
         for name, tested in zip(names, plan.folds, strict=True):
             scores: SplitScores = test.scores[name]
             threshold = threshold_for(validation.scores[name].clean, target)
-            of_fold = [index for index, heard in enumerate(recordings) if heard.speaker in tested]
+            of_fold = [index for index, recording in enumerate(recordings) if recording.speaker in tested]
             for condition, of_clips in (("clean", scores.clean.positives), ("noisy", scores.noisy)):
                 reached = [index for index in of_fold if of_clips[index] >= threshold]
                 found[condition] += len(reached)
@@ -190,7 +192,7 @@ def _found(plan: Plan, names: Sequence[str], validation: SplitHeard, test: Split
                 "generic": sum(negatives) / len(negatives),
                 "close": sum(near_negatives) / len(near_negatives),
                 "false_accepts": accepts,
-                "hours": len(names) * sum(heard.seconds for heard in test.recordings[Kind.BACKGROUND]) / 3600,
+                "hours": len(names) * sum(part.seconds for part in test.recordings[Kind.BACKGROUND]) / 3600,
             }
         )
     return {
@@ -204,18 +206,18 @@ def folds_page(record: Mapping[str, Any], *, figures: str) -> str:
     test = record["sides"]["test"]
     snr = f"at {record['snr']:g} dB"
     encoder = (
-        "The encoder that training began with may have heard them, without being told what they say."
+        "The encoder that training began with may have been trained on them, without their labels."
         if record["encoder_heard_the_word"]
-        else "Nor did the encoder that training began with."
+        else "Nor was the encoder that training began with."
     )
     text = [
         f'# "{record["keyword"]}" by folds',
         f"The recipe of the shipped model (seed {record['seed']}) trained {record['folds']} times by each method, "
         f"each time with a share of the {test['positives']['clips']} recordings "
-        f"({test['positives']['speakers']} people) kept for the test: each is found, or not, by a model that never heard "
+        f"({test['positives']['speakers']} people) kept for the test: each is tested by a model that was not trained on "
         f"its speaker. {encoder} Thresholds come from the validation split. "
         f"{test['generic']['clips']} other words, {test['close']['clips']} close words; hours are counted once for each "
-        "model. In brackets exact 95 % intervals, which take the recordings as independent.",
+        "model. Brackets are exact 95 % intervals, which treat the recordings as independent.",
         markdown_table(
             ["method", "target", "clean", snr, "FPR other words", "FPR close words", "false accepts"],
             [_line(one["method"], row) for one in record["methods"] for row in one["targets"]],

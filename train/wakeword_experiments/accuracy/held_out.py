@@ -1,4 +1,4 @@
-"""The recordings that accuracy is measured on: the splits that the models' training dealt, and close words with them."""
+"""The recordings that accuracy is measured on: the splits that training dealt, and synthesised close words."""
 
 import dataclasses
 import hashlib
@@ -26,8 +26,8 @@ from wakeword_train.training import DataFolders, gather_clips
 Report = Callable[[str], None]
 
 DEALING = ("split", "validation_share", "test_share", "hold_out_recorded")
-"""Settings of a training run that decide who is in which split."""
-_CLIPS_OF_A_TEXT = 4
+"""Settings of a training run that determine the split of each speaker."""
+_CLIPS_PER_TEXT = 4
 _MAX_PAUSE = 0.2
 
 
@@ -37,28 +37,28 @@ FIGURE_NAMES = {
     Kind.NEAR_NEGATIVE: "close",
     Kind.BACKGROUND: "background",
 }
-"""The kinds that are measured, in order, and what the published figures call them."""
+"""The kinds that are measured, in order, and their names in the published figures."""
 
 Clips = Mapping[Kind, Sequence[Clip]]
-"""The clips of one split: recorded ones, but near negatives, which are synthesised in texts and voices of that split."""
+"""The clips of one split: recorded, except near negatives, which are synthesised from texts and voices of that split."""
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """What thresholds are chosen on, and what is reported."""
+    """The clips that thresholds are chosen on, and those that figures are reported on."""
 
     validation: Clips
     test: Clips
     noise: Sequence[Path]
     """Sounds of the test split."""
     distances: Mapping[str, float] = field(default_factory=dict)
-    """Of the close texts from the keyword, in typical phoneme edits."""
+    """Distances of the close texts from the keyword, in typical phoneme edits."""
 
 
 def dealing(cards: Mapping[str, ModelCard]) -> TrainConfig:
     """How training dealt the recordings of a keyword, from the cards of its models by name.
 
-    Raises ``ConfigError`` if a card does not say it or if two say different things: no test is then fair to both.
+    Raises ``ConfigError`` if a card lacks these settings or two cards differ in them: no test is then fair to both.
     """
     stated: dict[str, dict[str, Any]] = {}
     for name, card in cards.items():
@@ -76,14 +76,14 @@ def dealing(cards: Mapping[str, ModelCard]) -> TrainConfig:
         if unlike:
             setting = unlike[0]
             raise ConfigError(
-                f"expected models of {cards[first].phrase!r} whose recordings were dealt alike, but {first} has "
-                f"{setting} = {stated[first][setting]} and {other} {stated[other][setting]}; measure them apart"
+                f"expected models of {cards[first].phrase!r} whose recordings were dealt the same way, but {first} has "
+                f"{setting} = {stated[first][setting]} and {other} {stated[other][setting]}; measure them separately"
             )
     return TrainConfig(keyword=cards[first].phrase, **stated[first])
 
 
 def data_folders(audio: Path, keyword: str) -> DataFolders:
-    """The folders in the order of the shipped recipes, which decides the split of a speaker who is in two of them."""
+    """The folders in the order of the shipped recipes, which determines the split of a speaker who is in two of them."""
     wake_words = sorted(folder for folder in (audio / "wake_words").glob("*") if folder.is_dir())
     own = "_".join(keyword.casefold().split())
     return DataFolders(
@@ -96,13 +96,13 @@ def data_folders(audio: Path, keyword: str) -> DataFolders:
 
 
 def deal(config: TrainConfig, audio: Path, work: Path, *, near_clips: int, seed: int, report: Report) -> HeldOut:
-    """The held-out splits as training dealt them, with ``near_clips`` close words on each, synthesised once into ``work``.
+    """The held-out splits as training dealt them, with ``near_clips`` close words in each, synthesised once into ``work``.
 
     Raises ``DataError`` if a split lacks a kind of clips.
     """
     folders = data_folders(audio, config.keyword)
     close, distances = _close_words(config.keyword, work, near_clips, seed, report)
-    # Where every recording is kept for the test, training had synthesised positives, and dealing asks for some.
+    # If every recording is kept for the test, training had synthesised positives, and dealing needs some.
     spoken = _keyword_clips(config.keyword, work) if config.hold_out_recorded else []
     folders = dataclasses.replace(folders, positives=[*folders.positives, *spoken], near_negatives=close)
     clips = gather_clips(config, folders)
@@ -137,13 +137,13 @@ def _engines() -> list[str]:
 def _close_words(
     keyword: str, work: Path, count: int, seed: int, report: Report
 ) -> tuple[list[Path], dict[str, float]]:
-    """A folder of close words for validation and one for the test, and the distance of each text."""
+    """Folders of close words, one for validation and one for the test, and the distance of each text."""
     pool = confusables(keyword)
     folders: list[Path] = []
     distances: dict[str, float] = {}
     for split in (Split.VALIDATION, Split.TEST):
         voices = english_voices(split, engines=_engines())
-        chosen = choose(speakable(pool, voices), -(-count // _CLIPS_OF_A_TEXT), split=split)
+        chosen = choose(speakable(pool, voices), -(-count // _CLIPS_PER_TEXT), split=split)
         texts = {candidate.text: candidate.distance for candidate in chosen}
         distances |= texts
         identity = json.dumps([texts, [voice.name for voice in voices], count, seed, __version__])
@@ -165,7 +165,7 @@ def _close_words(
 
 
 def _keyword_clips(keyword: str, work: Path) -> list[Path]:
-    """A synthesised clip of the keyword of the train split and one of the validation split; none of them is measured."""
+    """Folders of one synthesised clip of the keyword in the train and validation splits; they are not measured."""
     folders = []
     for split in (Split.TRAIN, Split.VALIDATION):
         name = hashlib.sha256(f"{keyword}\n{__version__}".encode()).hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""Accuracy of model files and of other engines' models, on the recordings that training kept aside."""
+"""Accuracy of model files and of other engines' models, on the recordings that training held out."""
 
 import datetime
 import json
@@ -15,7 +15,7 @@ from wakeword_experiments.accuracy.contenders import ELSEWHERE, Contender, ours,
 from wakeword_experiments.accuracy.held_out import DEALING, HeldOut, Report, deal, dealing
 from wakeword_experiments.accuracy.measures import ERRORS_AT, errors, figures, paired
 from wakeword_experiments.accuracy.page import INDEX, index_page, page_name, word_page
-from wakeword_experiments.accuracy.scores import SplitHeard, score_clips
+from wakeword_experiments.accuracy.scores import ScoredSplit, score_clips
 from wakeword_experiments.accuracy.summary import summary_page
 from wakeword_experiments.report import versions
 from wakeword_tools.kinds import Kind
@@ -26,14 +26,14 @@ from wakeword_train.data.store import ClipStore
 SNR = 10.0
 """Ratio of the word to the noise in the noisy condition, dB."""
 NOTES = "accuracy-notes.md"
-"""Beside the figures: what is written by hand; the page for users links to it."""
+"""Hand-written notes in the folder of the figures; the page for users links to them."""
 _METHOD = "drocc-lf"
-"""Compared with each other one."""
+"""The method that is compared with each of the others."""
 
 
 @dataclass(frozen=True)
 class Bench:
-    """What all keywords share."""
+    """Settings that all keywords share."""
 
     audio: Path
     work: Path
@@ -44,7 +44,7 @@ class Bench:
 
 
 def measure_accuracy(models: Sequence[Path], bench: Bench) -> dict[str, Any]:
-    """The record of all models and of the peers: what the page is made from.
+    """The record of all models and of the peers, from which the pages are made.
 
     Raises ``ConfigError`` for models of one keyword that were trained on different splits.
     """
@@ -52,7 +52,7 @@ def measure_accuracy(models: Sequence[Path], bench: Bench) -> dict[str, Any]:
     for name, path in _names(models).items():
         model = read_model(path)
         by_keyword.setdefault(model.card.phrase, {})[name] = (path, model)
-    # Before any work: a refusal after an hour of it would be one too late.
+    # Before any work, so that an error does not come after an hour of it.
     dealt = {
         keyword: dealing({name: model.card for name, (_, model) in named.items()})
         for keyword, named in by_keyword.items()
@@ -67,10 +67,10 @@ def measure_accuracy(models: Sequence[Path], bench: Bench) -> dict[str, Any]:
 
 
 def write_accuracy(record: Mapping[str, Any], figures_file: Path, report_file: Path) -> None:
-    """The figures as JSON, the page for users, and a page of each word in a folder beside the figures.
+    """Write the figures as JSON, the page for users, and a page of each word in a folder next to the figures.
 
-    ``folds-WORD.json`` beside the figures stands on the page for users in place of the word's first model; the notes that
-    lie there are linked.
+    If there is a ``folds-WORD.json`` next to the figures, the page for users shows it instead of the word's first model;
+    notes there are linked.
     """
     write_json(figures_file, record)
     words = figures_file.with_suffix("")
@@ -105,7 +105,7 @@ def _folds(record: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """The record that an earlier call wrote. ``ConfigError`` if it is none."""
+    """The record that an earlier call wrote. ``ConfigError`` for any other file."""
     try:
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         record["keywords"]
@@ -117,7 +117,7 @@ def read_record(path: Path) -> dict[str, Any]:
 
 
 def _names(models: Sequence[Path]) -> dict[str, Path]:
-    """Short names: the file's, with its folder where two files share one."""
+    """Short names: the file's stem, with its folder if two files have the same stem."""
     stems = [path.stem for path in models]
     named = {
         path.stem if stems.count(path.stem) == 1 else f"{path.resolve().parent.name}/{path.stem}": path
@@ -133,7 +133,7 @@ def _measure_keyword(config: TrainConfig, named: Mapping[str, tuple[Path, Model]
     held_out = deal(config, bench.audio, bench.work, near_clips=bench.near_clips, seed=bench.seed, report=bench.report)
     working, absent = peers(keyword)
     contenders = [*(ours(name, path, model) for name, (path, model) in named.items()), *working]
-    validation, test = _listen(keyword, held_out, contenders, bench)
+    validation, test = _score_splits(keyword, held_out, contenders, bench)
     rows = [
         {
             "name": contender.name,
@@ -159,28 +159,28 @@ def _measure_keyword(config: TrainConfig, named: Mapping[str, tuple[Path, Model]
     }
 
 
-def _listen(
+def _score_splits(
     keyword: str, held_out: HeldOut, contenders: Sequence[Contender], bench: Bench
-) -> tuple[SplitHeard, SplitHeard]:
-    """Both splits as all contenders score them; noise is mixed into the test alone."""
+) -> tuple[ScoredSplit, ScoredSplit]:
+    """Validation and test with the scores of all contenders; noise is mixed into the test only."""
     mixer = NoiseMixer(held_out.noise, seed=bench.seed, warn=bench.report)
-    bench.report(f"{keyword}: validation side, {len(contenders)} contenders")
+    bench.report(f"{keyword}: validation split, {len(contenders)} contenders")
     validation = score_clips(
         held_out.validation, contenders, mixer=None, snr=SNR, cache=bench.cache, report=bench.report
     )
-    bench.report(f"{keyword}: test side")
+    bench.report(f"{keyword}: test split")
     return validation, score_clips(
         held_out.test, contenders, mixer=mixer, snr=SNR, cache=bench.cache, report=bench.report
     )
 
 
 def _fingerprint(model: Model) -> object:
-    """Of the long recordings of the validation split, as the card has it."""
+    """The card's fingerprint of the long recordings in the validation split."""
     return model.card.training.get("validation", {}).get("background", {}).get("fingerprint")
 
 
-def _pairs(rows: Sequence[Mapping[str, Any]], test: SplitHeard) -> list[dict[str, Any]]:
-    """Our method against each other one wherever seed and positives are the same."""
+def _pairs(rows: Sequence[Mapping[str, Any]], test: ScoredSplit) -> list[dict[str, Any]]:
+    """Our method compared with each of the others whose seed and positives are the same."""
     own = [row for row in rows if row["ours"]]
     found = []
     for first in (row for row in own if row["method"] == _METHOD):

@@ -1,4 +1,4 @@
-"""From scores to figures: thresholds from the validation split, rates on the test split, and what goes wrong there."""
+"""From scores to figures: thresholds from the validation split, rates and errors on the test split."""
 
 import dataclasses
 from collections import Counter
@@ -11,7 +11,7 @@ from scipy import stats
 
 from wakeword.card import Rate
 from wakeword.types import Scores
-from wakeword_experiments.accuracy.scores import Heard, SplitHeard, SplitScores
+from wakeword_experiments.accuracy.scores import ScoredRecording, ScoredSplit, SplitScores
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.intervals import clopper_pearson
 from wakeword_tools.measure.rates import DEFAULT_TARGETS, RateKind, Target, choose_fa_per_hour, measure
@@ -21,43 +21,46 @@ from wakeword_tools.measure.thresholds import just_above, with_room
 TARGETS = DEFAULT_TARGETS
 """Rates of false alarms at which recall is reported."""
 ERRORS_AT = TARGETS[0].name
-"""Target at whose threshold errors are looked at."""
+"""Target at whose threshold errors are listed."""
 _MOST_TEXTS = 10
 
 Fired = NDArray[np.bool_]
 
 
 def mixed_fpr(scores: ScoreSet, threshold: float) -> float:
-    """The mean of the false positive rates of other words and of close words: half each, however many clips there are."""
-    return float(np.mean([(some >= threshold).mean() for some in (scores.negatives, scores.near_negatives)]))
+    """The mean of the false positive rates of other words and of close words, regardless of their numbers of clips."""
+    return float(np.mean([(group >= threshold).mean() for group in (scores.negatives, scores.near_negatives)]))
 
 
 def mixed_threshold(scores: ScoreSet, fpr: float) -> float:
-    """The lowest threshold at which ``mixed_fpr`` is at most ``fpr``, in the middle of the gap where it lies."""
+    """The lowest threshold at which ``mixed_fpr`` is at most ``fpr``, in the middle of the gap between scores."""
     levels = np.unique(scores.words)
     reached = np.mean(
-        [1 - np.searchsorted(np.sort(some), levels) / len(some) for some in (scores.negatives, scores.near_negatives)],
+        [
+            1 - np.searchsorted(np.sort(group), levels) / len(group)
+            for group in (scores.negatives, scores.near_negatives)
+        ],
         axis=0,
     )
-    # Without the tolerance, a rate that is kept exactly would be lost to rounding.
+    # Without the tolerance, rounding would exclude a rate that is met exactly.
     too_low = levels[reached > fpr + 1e-9]
     threshold = just_above(max(0.0, float(too_low.max(initial=0.0))))
     return with_room(threshold, scores.everything)
 
 
 def threshold_for(scores: ScoreSet, target: Target) -> float:
-    """The threshold that keeps a target on these scores."""
+    """The threshold that meets a target on these scores."""
     if target.kind is RateKind.FPR:
         return mixed_threshold(scores, target.value)
     return choose_fa_per_hour(scores, target.value).threshold
 
 
 def figures(validation: SplitScores, test: SplitScores) -> dict[str, dict[str, Any]]:
-    """By target: the threshold that ``validation`` gives, and what it does on ``test``.
+    """By target: the threshold from ``validation``, and the rates that it gives on ``test``.
 
-    ``oracle`` is recall with the threshold that the negatives of the test itself give, which nobody has in advance.
-    ``saturated`` says that so many negatives of the validation reach the highest score there that none is left for a
-    threshold.
+    ``oracle`` is recall at the threshold from the negatives of the test itself, which is not known in advance.
+    ``saturated``: more validation negatives than the target allows share the highest score, so that the threshold is
+    above it.
     """
     rows = {}
     for target in TARGETS:
@@ -83,7 +86,7 @@ def figures(validation: SplitScores, test: SplitScores) -> dict[str, dict[str, A
 
 
 def _plain(rate: Rate | None) -> dict[str, Any]:
-    # Both splits have every kind of negatives; dealing has made sure of it.
+    # Both splits have every kind of negatives, as ``held_out.deal`` checks.
     assert rate is not None
     return dataclasses.asdict(rate)
 
@@ -101,8 +104,8 @@ def paired(
 ) -> list[dict[str, Any]]:
     """Recall of two models on the same recordings, each at its own threshold of each target: the exact McNemar test.
 
-    Source: McNemar, Psychometrika 12 (1947). ``p`` is the probability of so uneven a split of the recordings that only
-    one of the two finds, were either as likely to be that one.
+    Source: McNemar, Psychometrika 12 (1947). Of the recordings that only one of the two finds, ``p`` is the probability of
+    a split at least as uneven as this one if both models were equally likely to be that one.
     """
     rows = []
     for target, (of_first, of_second) in thresholds.items():
@@ -127,20 +130,24 @@ def paired(
     return rows
 
 
-def errors(heard: SplitHeard, scores: SplitScores, threshold: float, distances: Mapping[str, float]) -> dict[str, Any]:
-    """What fires though it should not, and what is missed, at a threshold on the test split."""
-    close = heard.recordings[Kind.NEAR_NEGATIVE]
+def errors(
+    scored: ScoredSplit, scores: SplitScores, threshold: float, distances: Mapping[str, float]
+) -> dict[str, Any]:
+    """False accepts and missed recordings at a threshold on the test split."""
+    close = scored.recordings[Kind.NEAR_NEGATIVE]
     fired = scores.clean.near_negatives >= threshold
     return {
         "by_distance": _by_distance(close, fired, distances),
         "texts": [{**row, "distance": distances.get(row["word"])} for row in _by_word(close, fired)],
-        "words": _by_word(heard.recordings[Kind.NEGATIVE], scores.clean.negatives >= threshold),
-        "missed": _missed(heard.recordings[Kind.POSITIVE], scores, threshold),
+        "words": _by_word(scored.recordings[Kind.NEGATIVE], scores.clean.negatives >= threshold),
+        "missed": _missed(scored.recordings[Kind.POSITIVE], scores, threshold),
     }
 
 
-def _by_distance(close: Sequence[Heard], fired: Fired, distances: Mapping[str, float]) -> list[dict[str, Any]]:
-    """The share that fires in each half edit, named by its middle."""
+def _by_distance(
+    close: Sequence[ScoredRecording], fired: Fired, distances: Mapping[str, float]
+) -> list[dict[str, Any]]:
+    """The share of false accepts in each bin of half an edit, with the middle of the bin."""
     middles = np.array([round(2 * distances[one.word]) / 2 for one in close])
     return [
         {"distance": float(middle), **_share(int(fired[middles == middle].sum()), int((middles == middle).sum()))}
@@ -148,15 +155,15 @@ def _by_distance(close: Sequence[Heard], fired: Fired, distances: Mapping[str, f
     ]
 
 
-def _by_word(heard: Sequence[Heard], fired: Fired) -> list[dict[str, Any]]:
-    """The words that fire most often, and of how many clips."""
-    clips = Counter(one.word for one in heard)
-    loud = Counter(one.word for one, hit in zip(heard, fired, strict=True) if hit)
-    ordered = sorted(loud, key=lambda word: (-loud[word], -loud[word] / clips[word], word))
-    return [{"word": word, "fired": loud[word], "clips": clips[word]} for word in ordered[:_MOST_TEXTS]]
+def _by_word(recordings: Sequence[ScoredRecording], fired: Fired) -> list[dict[str, Any]]:
+    """The words with the most false accepts, and their numbers of clips."""
+    clips = Counter(one.word for one in recordings)
+    accepted = Counter(one.word for one, hit in zip(recordings, fired, strict=True) if hit)
+    ordered = sorted(accepted, key=lambda word: (-accepted[word], -accepted[word] / clips[word], word))
+    return [{"word": word, "fired": accepted[word], "clips": clips[word]} for word in ordered[:_MOST_TEXTS]]
 
 
-def _missed(positives: Sequence[Heard], scores: SplitScores, threshold: float) -> list[dict[str, Any]]:
+def _missed(positives: Sequence[ScoredRecording], scores: SplitScores, threshold: float) -> list[dict[str, Any]]:
     """The recordings that are missed clean or in noise, the lowest score first."""
     pairs = sorted(
         zip(scores.clean.positives, scores.noisy, range(len(positives)), strict=True), key=lambda pair: pair[0]

@@ -24,7 +24,7 @@ def run_accuracy(
     command: str,
     report: Report,
 ) -> None:
-    """Measure the models and write figures and page; without models the page alone, from earlier figures."""
+    """Measure the models and write figures and pages; without models only the pages, from earlier figures."""
     if not models:
         write_accuracy(read_record(figures), figures, page)
         return
@@ -35,7 +35,7 @@ def run_accuracy(
 
 
 def run_folds(config: Path, methods: Sequence[str], count: int, bench: Bench, out: Path, *, command: str) -> None:
-    """Train and measure the folds of each method, the recipe's own if none is named, and write figures and page."""
+    """Train and measure the folds of each method (default: the recipe's) and write figures and page."""
     settings = read_config(config)
     record = measure_folds(settings, list(dict.fromkeys(methods or [settings.method])), count, bench)
     name = f"folds-{'-'.join(settings.keyword.split())}"

@@ -1,4 +1,4 @@
-"""Recordings of a split, read once and scored by every contender; scores can be kept on disk."""
+"""Recordings of a split, read once and scored by every contender; scores can be cached on disk."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -22,15 +22,15 @@ from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.data.clips import Clip
 
 _PADDING = SAMPLE_RATE
-"""Samples before and after a clip: engines that hear streams need a second to begin with, and one to end."""
+"""Samples before and after a clip: engines for streams need a second before the word and one after it."""
 _SAVED_EVERY = 100
 _QUIETEST = 1e-5
 _BEST_SNR = 60.0
-"""Clips that were gated to digital silence have none that would mean anything."""
+"""Upper limit in dB: for clips that were gated to digital silence the ratio means nothing."""
 
 
 @dataclass(frozen=True)
-class Heard:
+class ScoredRecording:
     """A recording that was scored."""
 
     file: str
@@ -40,61 +40,61 @@ class Heard:
     level: float
     """Root mean square of the word, dB of full scale."""
     snr: float
-    """Of the word over the clip's own floor, dB, 60 at most; an estimate."""
+    """Ratio of the word to the clip's own floor, dB, 60 at most; an estimate."""
 
 
 @dataclass(frozen=True)
 class SplitScores:
-    """What one contender gave on a split."""
+    """The scores of one contender on a split."""
 
     clean: ScoreSet
     noisy: Scores
-    """Scores of the positives in noise, ``(clips,)``; empty where that was not asked for."""
+    """Scores of the positives in noise, ``(clips,)``; empty if they were not requested."""
 
 
 @dataclass(frozen=True)
-class SplitHeard:
+class ScoredSplit:
     """The recordings of a split in the order of the scores, and the scores of each contender by name."""
 
-    recordings: Mapping[Kind, Sequence[Heard]]
+    recordings: Mapping[Kind, Sequence[ScoredRecording]]
     scores: Mapping[str, SplitScores]
 
     def describe(self) -> dict[str, dict[str, Any]]:
         """Numbers of clips, speakers and words, and hours, of each kind."""
         return {
             FIGURE_NAMES[kind]: {
-                "clips": len(heard),
-                "speakers": len({one.speaker for one in heard}),
-                "words": len({one.word for one in heard}),
-                "hours": round(sum(one.seconds for one in heard) / 3600, 4),
+                "clips": len(recordings),
+                "speakers": len({one.speaker for one in recordings}),
+                "words": len({one.word for one in recordings}),
+                "hours": round(sum(one.seconds for one in recordings) / 3600, 4),
             }
-            for kind, heard in self.recordings.items()
+            for kind, recordings in self.recordings.items()
         }
 
 
-class Kept:
-    """The scores of a contender, kept in a file by the digest of what was heard; in memory alone without a folder."""
+class ScoreCache:
+    """The scores of a contender in a file, by the digest of the samples; without a folder in memory only."""
 
     def __init__(self, contender: Contender, folder: Path | None) -> None:
         self._contender = contender
         self._path = folder / f"{hashlib.sha256(contender.identity.encode()).hexdigest()[:16]}.npz" if folder else None
         self._scores: dict[str, Scores] = {}
-        self._grown = False
+        self._changed = False
         if self._path and self._path.is_file():
-            self._scores = _kept_scores(self._path)
+            self._scores = _stored_scores(self._path)
 
     def score(self, samples: Array, *, best: bool) -> Scores:
-        """One score per 80 ms of ``(samples,)``, or with ``best`` the highest alone, ``(1,)``."""
+        """One score per 80 ms of ``(samples,)``, or with ``best`` only the highest, ``(1,)``."""
         digest = f"{hashlib.sha256(samples.tobytes()).hexdigest()}-{'best' if best else 'all'}"
         if digest not in self._scores:
             scores = self._contender.score(samples)
             self._scores[digest] = scores.max(keepdims=True) if best else scores
-            self._grown = True
+            self._changed = True
         return self._scores[digest]
 
     def save(self) -> None:
-        """Write what is new."""
-        if self._path and self._grown:
+        """Write the file if there are new scores."""
+        if self._path and self._changed:
             with replacing(self._path) as temporary, temporary.open("wb") as file:
                 np.savez_compressed(
                     file,
@@ -102,18 +102,18 @@ class Kept:
                     lengths=np.array([len(scores) for scores in self._scores.values()]),
                     scores=np.concatenate(list(self._scores.values())),
                 )
-            self._grown = False
+            self._changed = False
 
 
-def _kept_scores(path: Path) -> dict[str, Scores]:
-    """What ``Kept.save`` wrote. ``DataError`` if the file is something else."""
+def _stored_scores(path: Path) -> dict[str, Scores]:
+    """The scores that ``ScoreCache.save`` wrote. ``DataError`` for any other file."""
     try:
         with np.load(path) as stored:
             ends = np.cumsum(stored["lengths"])
             pieces = np.split(stored["scores"], ends[:-1])
             return dict(zip(stored["digests"].tolist(), pieces, strict=True))
-    except Exception as error:  # numpy, zipfile and zlib raise whatever their parts raise
-        raise DataError(f"{path}: expected scores kept by an earlier call, could not read them; remove it") from error
+    except Exception as error:  # numpy, zipfile and zlib raise many kinds of errors
+        raise DataError(f"{path}: expected scores cached by an earlier call, could not read them; remove it") from error
 
 
 def padded(samples: Array, digest: str) -> Array:
@@ -132,13 +132,13 @@ def score_clips(
     snr: float,
     cache: Path | None,
     report: Report,
-) -> SplitHeard:
-    """Score a split's recordings with every contender; with a ``mixer`` the positives once more, ``snr`` dB over noise.
+) -> ScoredSplit:
+    """Score a split's recordings with every contender; with a ``mixer`` the positives also ``snr`` dB above noise.
 
-    Unreadable files are reported and left out, and so are copies. Raises ``DataError`` if a kind has none left.
+    Unreadable files and copies are reported and left out. Raises ``DataError`` if no clip of a kind is left.
     """
-    kept = [Kept(contender, cache) for contender in contenders]
-    recordings: dict[Kind, list[Heard]] = {}
+    caches = [ScoreCache(contender, cache) for contender in contenders]
+    recordings: dict[Kind, list[ScoredRecording]] = {}
     scores: dict[Kind, list[list[Scores]]] = {}
     noisy: list[list[Scores]] = [[] for _ in contenders]
     seen: set[str] = set()
@@ -151,27 +151,27 @@ def score_clips(
             if loaded is None:
                 continue
             samples, recording = loaded
-            recordings[kind].append(_heard(clip, samples))
+            recordings[kind].append(_described(clip, samples))
             if len(recordings[kind]) % _SAVED_EVERY == 0:
-                _save(kept)
+                _save(caches)
                 report(f"{len(recordings[kind])} of {len(of_kind)} {name}")
             long = kind is Kind.BACKGROUND
             whole = samples if long else padded(samples, recording.digest)
-            for of_contender, store in zip(scores[kind], kept, strict=True):
+            for of_contender, store in zip(scores[kind], caches, strict=True):
                 of_contender.append(store.score(whole, best=not long))
             if kind is Kind.POSITIVE and mixer is not None:
                 mixed = mixer.mix(whole, recording, snr=snr)
-                for of_contender, store in zip(noisy, kept, strict=True):
+                for of_contender, store in zip(noisy, caches, strict=True):
                     of_contender.append(store.score(mixed, best=True))
-        _save(kept)
+        _save(caches)
         if of_kind and not recordings[kind]:
             raise DataError(f"none of the {len(of_kind)} {name} could be used; see the warnings above")
     hours = sum(one.seconds for one in recordings[Kind.BACKGROUND]) / 3600
     names = [contender.name for contender in contenders]
     sets = [_score_set({kind: of[index] for kind, of in scores.items()}, hours) for index in range(len(names))]
-    return SplitHeard(
+    return ScoredSplit(
         recordings,
-        {name: SplitScores(of, _joined(loud)) for name, of, loud in zip(names, sets, noisy, strict=True)},
+        {name: SplitScores(clean, _joined(mixed)) for name, clean, mixed in zip(names, sets, noisy, strict=True)},
     )
 
 
@@ -186,8 +186,8 @@ def _score_set(scores: Mapping[Kind, Sequence[Scores]], hours: float) -> ScoreSe
     )
 
 
-def _save(kept: Sequence[Kept]) -> None:
-    for store in kept:
+def _save(caches: Sequence[ScoreCache]) -> None:
+    for store in caches:
         store.save()
 
 
@@ -209,12 +209,12 @@ def _read(clip: Clip, seen: set[str], report: Report) -> tuple[Array, Recording]
     return samples, Recording(clip.path, len(samples) / SAMPLE_RATE, digest)
 
 
-def _heard(clip: Clip, samples: Array) -> Heard:
+def _described(clip: Clip, samples: Array) -> ScoredRecording:
     word, floor = locate_word(samples)
     speech = float(np.sqrt(np.square(samples[word.start : word.end], dtype=np.float64).mean()))
     level = 20 * np.log10(max(speech, _QUIETEST))
     snr = min(_BEST_SNR, level - 20 * np.log10(max(floor, _QUIETEST)))
-    return Heard(
+    return ScoredRecording(
         f"{clip.path.parent.name}/{clip.path.name}",
         clip.word,
         clip.speaker,

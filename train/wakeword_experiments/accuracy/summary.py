@@ -1,4 +1,4 @@
-"""The page of accuracy for users: the shipped models side by side, what the figures mean and which threshold to take.
+"""The page of accuracy for users: the shipped models compared, what the figures mean and which threshold to take.
 
 Every number on it comes from the records of the measurements.
 """
@@ -30,9 +30,9 @@ class _Outcome:
 def summary_page(record: Record, *, figures: str, words: str, folds: Mapping[str, Record], notes: str = "") -> str:
     """The page in Markdown.
 
-    ``figures`` is where the record lies, ``words`` the folder of the words' pages and ``notes`` the notes of the
-    laboratory, all as seen from the page. ``folds`` has a record of ``measure_folds`` for each word whose shipped model
-    can only be measured that way; its first method is that of the shipped model.
+    ``figures`` is the path of the record, ``words`` that of the folder of the words' pages and ``notes`` that of the
+    hand-written notes, all relative to the page. ``folds`` has a record of ``measure_folds`` for each word whose shipped
+    model can only be measured that way; its first method is that of the shipped model.
     """
     keywords = record["keywords"]
     snr = snr_of(record)
@@ -90,7 +90,7 @@ def _alarms(outcomes: Mapping[str, Sequence[_Outcome]]) -> str:
 
 
 def _peers(keywords: Sequence[Record]) -> list[str]:
-    """The shipped models beside other engines' models of the same word; nothing where there are none."""
+    """The shipped models and other engines' models of the same word; nothing if there are none."""
     lines = [
         [
             one["keyword"],
@@ -108,7 +108,7 @@ def _peers(keywords: Sequence[Record]) -> list[str]:
         return []
     return [
         "## Other engines",
-        "Words of which another engine brings a model, on the same recordings and by the same rules: recall; close words "
+        "Words of which another engine has a model, on the same recordings and by the same rules: recall; close words "
         "that fire; false accepts in the speech of the test.",
         markdown_table(["", "engine", *map(_heading, TARGETS)], lines),
     ]
@@ -119,7 +119,7 @@ def _heading(target: Target) -> str:
 
 
 def _shipped(result: Record, folds: Record | None) -> list[_Outcome]:
-    """By target: of the word's first model, or of its recipe by folds."""
+    """Outcomes by target: of the word's first model, or of its recipe by folds."""
     if folds is None:
         return _outcomes(result["contenders"][0])
     return [
@@ -159,16 +159,16 @@ def _links(keywords: Sequence[Record], figures: str, words: str, notes: str) -> 
     )
 
 
-def _background(result: Record, side: str) -> float:
-    hours: float = result["sides"][side]["background"]["hours"]
+def _background(result: Record, split: str) -> float:
+    hours: float = result["sides"][split]["background"]["hours"]
     return hours
 
 
 def _by_folds(keyword: str, record: Record, figures: str) -> str:
     page = figures.rpartition("/")[0] + f"/folds-{page_name(keyword)}"
     return (
-        f'So few people say "{keyword}" in the recordings that its recipe was measured in place of the model: '
-        f"{record['folds']} models, each tested on the people that it never heard ([folds]({page.lstrip('/')}))."
+        f'So few people say "{keyword}" in the recordings that its recipe was measured instead of the model: '
+        f"{record['folds']} models, each tested on the people that it was not trained on ([folds]({page.lstrip('/')}))."
     )
 
 
@@ -177,7 +177,7 @@ _COLUMNS = """## What the columns mean
 - **3 % mixed, 5 % mixed**: the threshold lets 3 or 5 % of the validation negatives pass. The rate is the mean of two: that
   of recorded *other words*, and that of *close words*, which are synthesised and sound like the keyword.
 - **0.5 FA/h**: the threshold for half a false accept an hour in continuous speech without the word.
-- **Noise**: sounds mixed in {snr} under the word. Thresholds stay as they are.
+- **Noise**: sounds mixed in {snr} below the word. The thresholds are the same.
 
 The operating points in the models were chosen during training. `fa_per_hour=0.5`, the default of `wakeword listen`, has
 nearly the threshold of the last column. `fpr=0.03` and `fpr=0.05` count all negatives together, of which close words are a

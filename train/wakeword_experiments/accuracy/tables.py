@@ -1,4 +1,4 @@
-"""Tables of a word's page of accuracy, each made from a part of the record."""
+"""Tables of a word's accuracy page, each made from a part of the record."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -50,7 +50,7 @@ def rates_table(rows: Sequence[Row]) -> str:
     for row in rows:
         for target in TARGETS:
             point = row["points"][target.name]
-            heard = point["false_accepts_per_hour"]
+            rate = point["false_accepts_per_hour"]
             lines.append(
                 [
                     row["name"],
@@ -59,17 +59,17 @@ def rates_table(rows: Sequence[Row]) -> str:
                     _percent(point["generic"]),
                     _percent(point["close"]),
                     f"{100 * point['mixed']:.1f}",
-                    f"{heard['value']:.1f} [{heard['low']:.1f}, {heard['high']:.1f}] "
-                    f"({heard['count']} in {heard['trials']:.2f} h)",
+                    f"{rate['value']:.1f} [{rate['low']:.1f}, {rate['high']:.1f}] "
+                    f"({rate['count']} in {rate['trials']:.2f} h)",
                 ]
             )
-    told = "\n\n\\* more negatives of the validation than the target allows share the highest score; the threshold"
+    note = "\n\n\\* more negatives of the validation than the target allows share the highest score; the threshold"
     any_saturated = any(point["saturated"] for row in rows for point in row["points"].values())
-    return markdown_table(header, lines) + (f"{told} lies above it." if any_saturated else "")
+    return markdown_table(header, lines) + (f"{note} is above it." if any_saturated else "")
 
 
 def paired_table(pair: Mapping[str, Any], snr: str) -> list[str]:
-    """What each of two methods finds alone."""
+    """What only one of two methods finds."""
     lines = [
         [
             row["target"],
@@ -160,10 +160,10 @@ def learning_curve(rows: Sequence[Row]) -> list[str]:
         )
     if not tables:
         return []
-    told = "Recall in per cent, clean / noisy, against the recordings trained on."
+    note = "Recall in per cent, clean / noisy, against the number of recordings trained on."
     if any(row.get("encoder") for row in rows):
-        told += (
-            " The encoder that training began with is not counted: unless it left this word out, its own teaching heard "
-            "recordings of it on the train split."
+        note += (
+            " The encoder that training began with is not counted: unless this word was left out, it was trained on "
+            "recordings of it in the train split."
         )
-    return ["## Learning curve", told, *tables]
+    return ["## Learning curve", note, *tables]

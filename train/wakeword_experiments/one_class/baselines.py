@@ -1,7 +1,7 @@
-"""Five one-class methods behind one interface: learn from positives alone, then score anything.
+"""Five one-class methods with one interface: learn from positives only, then score anything.
 
-A method is a frozen dataclass of its settings; ``fit`` gives a *scorer*, higher for what looks like the positives. Inputs
-are ``(n, ...)`` float32; those that are not flat are flattened where a method knows vectors only.
+A method is a frozen dataclass of its settings; ``fit`` gives a *scorer*, higher for points like the positives. Inputs
+are ``(n, ...)`` float32; they are flattened for methods that take only vectors.
 """
 
 import dataclasses
@@ -30,7 +30,7 @@ class OneClassMethod(Protocol):
 
     @property
     def name(self) -> str:
-        """Of the method, without its settings."""
+        """Name of the method, without its settings."""
         ...
 
     def fit(self, positives: Points, seed: int) -> Scorer:
@@ -106,14 +106,14 @@ class Autoencoder:
 
 @dataclass(frozen=True)
 class DeepSvdd:
-    """Minus the squared distance from a centre (Ruff et al., ICML 2018): DeepSAD without a labelled negative."""
+    """Minus the squared distance from a centre (Ruff et al., ICML 2018): DeepSAD without labelled negatives."""
 
     encoder: EncoderFactory = field(repr=False)
     embedding: int
     learning_rate: float
     epochs: int = 100
     pretraining: int = 20
-    """Epochs of reconstruction, among ``epochs``."""
+    """Epochs of reconstruction, included in ``epochs``."""
     batch_size: int = 128
     name: str = field(default="DeepSVDD", init=False)
 
@@ -133,7 +133,7 @@ class DeepSvdd:
 
 @dataclass(frozen=True)
 class Drocc:
-    """The logit of a network that tells positives from the worst points in a shell around them (Goyal et al., 2020)."""
+    """The logit of a network that separates positives from the worst points in a shell around them (Goyal et al., 2020)."""
 
     encoder: EncoderFactory = field(repr=False)
     radius: float
@@ -169,7 +169,7 @@ def auc(scorer: Scorer, positives: Points, anomalies: Points) -> float:
 
 @dataclass(frozen=True)
 class Problem:
-    """One draw of a one-class problem: positives to learn from, and what they are to be told from."""
+    """One draw of a one-class problem: positives to learn from, and test positives and anomalies to separate."""
 
     train: Points
     positives: Points
@@ -178,21 +178,21 @@ class Problem:
 
 @dataclass(frozen=True)
 class Tuned:
-    """The settings that won on validation, and how all candidates did."""
+    """The best settings on validation, and the results of all candidates."""
 
     method: OneClassMethod
     scorers: list[Scorer]
-    """The winner fitted to each problem it was chosen on."""
+    """The best method fitted to each problem it was chosen on."""
     validation_auc: dict[str, float]
 
     @property
     def settings(self) -> str:
-        """The winner's settings in one line."""
+        """The best settings in one line."""
         return settings_of(self.method)
 
 
 def tune(candidates: Sequence[OneClassMethod], problems: Sequence[Problem], *, seed: int) -> Tuned:
-    """The candidate with the highest mean AUC over the problems, whose held-out points must not be reported on."""
+    """The candidate with the highest mean AUC over the problems. Their held-out points must not be used for results."""
     scorers = [[candidate.fit(problem.train, seed) for problem in problems] for candidate in candidates]
     means = [
         float(np.mean([auc(s, p.positives, p.anomalies) for s, p in zip(fitted, problems, strict=True)]))

@@ -12,13 +12,13 @@ from wakeword.errors import DataError
 Images = NDArray[np.float32]
 
 _MOST = 2_000
-"""Images of a digit that are used, of MNIST's 6,000: the experiment is about few negatives."""
+"""Largest number of images of a digit, of MNIST's 6,000: the experiment is about few negatives."""
 
 
 def zeros_and_ones(mnist: Path | None = None) -> tuple[Images, Images, str]:
     """All images of 0 and of 1, ``(n, side, side)`` in 0..1, and where they come from.
 
-    From the four IDX files of MNIST in the folder ``mnist`` (gzipped or not), or scikit-learn's 8 x 8 digits without one.
+    From the IDX files of MNIST in the folder ``mnist`` (gzipped or not), or scikit-learn's 8 x 8 digits without one.
     Raises ``DataError`` if the folder does not hold them.
     """
     if mnist is None:
@@ -40,12 +40,12 @@ def read_idx(path: Path) -> NDArray[np.uint8]:
     try:
         data = path.read_bytes() if path.is_file() else gzip.decompress(packed.read_bytes())
     except (OSError, EOFError) as error:
-        raise DataError(f"{packed}: expected a whole gzip file, got {error}; fetch it again") from error
+        raise DataError(f"{packed}: expected a complete gzip file, got {error}; download it again") from error
     n_axes = data[3] if len(data) > 3 and data[:3] == b"\x00\x00\x08" else 0
     start = 4 + 4 * n_axes
     shape = tuple(int(size) for size in np.frombuffer(data[4:start], ">u4")) if len(data) >= start else ()
     if not shape or len(data) != start + int(np.prod(shape)):
-        raise DataError(f"{path}: expected bytes in the IDX format, got something else; fetch it again")
+        raise DataError(f"{path}: expected bytes in the IDX format, got something else; download it again")
     return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
 
 

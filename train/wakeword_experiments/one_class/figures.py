@@ -27,9 +27,9 @@ def boundaries(
     accept: float = 0.95,
     columns: int = 3,
 ) -> Figure:
-    """What each method accepts in the plane of the first two coordinates, one panel a method.
+    """The region that each method accepts in the plane of the first two coordinates, one panel per method.
 
-    The threshold accepts a share ``accept`` of ``positives`` ``(n, 2 + lift)``. On the map the ``lift`` further coordinates
+    The threshold accepts a share ``accept`` of ``positives`` ``(n, 2 + lift)``. On the map the other ``lift`` coordinates
     are 0.
     """
     span = float(np.abs(train[:, 0]).max()) * 1.05
@@ -55,7 +55,7 @@ def curves(rows: Sequence[Row], *, x: str, value: str, line: str, x_label: str, 
     figure, (axes,) = _panels(1, width=5.4, height=3.6)
     places = np.array(sorted(distinct(rows, x)))
     names = distinct(rows, line)
-    # Curves that coincide are drawn beside each other.
+    # Shifted, so that curves that coincide can be seen.
     apart = 0.06 * float(np.diff(places).min()) if len(places) > 1 else 0.0
     for number, (colour, name) in enumerate(zip(COLOURS, names, strict=False)):
         stats = [mean_and_spread(row[value] for row in select(rows, **{line: name, x: place})) for place in places]
@@ -72,7 +72,7 @@ def curves(rows: Sequence[Row], *, x: str, value: str, line: str, x_label: str, 
 
 
 def bars(rows: Sequence[Row], *, down: str, values: Mapping[str, str], value_label: str) -> Figure:
-    """Bars of mean and standard deviation over seeds: a group a field of ``values`` (field: label), a bar a ``down``."""
+    """Bars of mean and standard deviation over seeds, in a group for each of ``values`` (field: label), by ``down``."""
     figure, (axes,) = _panels(1, width=1.6 * len(values) + 2.4, height=3.2)
     names = distinct(rows, down)
     places: NDArray[np.float64] = np.arange(len(values), dtype=np.float64)
@@ -98,7 +98,7 @@ def bars(rows: Sequence[Row], *, down: str, values: Mapping[str, str], value_lab
 
 
 def _finish(axes: Axes, value_label: str) -> None:
-    """The label of the values, a quiet grid, and the legend beside the plot."""
+    """Add the label of the values, a light grid, and the legend to the right of the plot."""
     axes.set_ylabel(value_label, fontsize=9)
     axes.tick_params(labelsize=8)
     axes.grid(axis="y", color="#e3e3e0", linewidth=0.6)
@@ -108,7 +108,7 @@ def _finish(axes: Axes, value_label: str) -> None:
 
 
 def _panels(n: int, *, width: float, height: float, columns: int = 3) -> tuple[Figure, list[Axes]]:
-    """A figure of ``n`` panels, at most ``columns`` beside each other."""
+    """A figure of ``n`` panels, at most ``columns`` in a row."""
     columns = min(n, columns)
     lines = -(-n // columns)
     figure = Figure(figsize=(width * columns, height * lines), layout="constrained")

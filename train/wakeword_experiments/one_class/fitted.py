@@ -1,4 +1,4 @@
-"""Methods of the training package fitted to tensors, and the settings that each may try."""
+"""Methods of the training package fitted to tensors, and the settings to try for each."""
 
 import dataclasses
 import operator
@@ -17,7 +17,7 @@ from wakeword_train.methods.registry import method_named
 
 Points = NDArray[np.float32]
 Scorer = Callable[[Points], NDArray[np.float64]]
-"""Points ``(n, ...)`` -> scores ``(n,)``, higher for what looks like the positives."""
+"""Points ``(n, ...)`` -> scores ``(n,)``, higher for points like the positives."""
 
 
 def fit(config: FitConfig, encoder: EncoderFactory, positives: Points, negatives: Points | None = None) -> Scorer:
@@ -33,13 +33,13 @@ def fit(config: FitConfig, encoder: EncoderFactory, positives: Points, negatives
 def _network(config: FitConfig, encoder: EncoderFactory) -> nn.Module:
     if not method_named(config.method).distance_head:
         return logit_network(encoder)
-    # Without biases: with them the encoder could send everything to the centre (Ruff et al., ICML 2018, proposition 2).
+    # Without biases: with them the encoder could map everything to the centre (Ruff et al., ICML 2018, proposition 2).
     size = config.deepsad.embedding
     return DistanceNetwork(encoder(size, False), size, size)
 
 
 _VARIED = {"bce": ("learning_rate", "weight_decay"), "deepsad": ("learning_rate", "deepsad.embedding")}
-"""The two settings that are tried, for methods that are not of the DROCC family."""
+"""The two settings that are varied for methods outside the DROCC family."""
 _VARIED_IN_A_SHELL = ("adversary.radius", "adversary.steps")
 
 
@@ -59,7 +59,7 @@ def six_settings(method: str, base: FitConfig, *, radii: Sequence[float]) -> lis
 
 
 def settings_of(config: FitConfig) -> str:
-    """The settings by which the six differ, in one line, for the record."""
+    """The settings in which the six differ, in one line, for the record."""
     varied = _VARIED.get(config.method, _VARIED_IN_A_SHELL)
     return ", ".join(f"{name.rpartition('.')[2]}={operator.attrgetter(name)(config)}" for name in varied)
 

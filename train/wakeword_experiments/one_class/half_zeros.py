@@ -1,7 +1,7 @@
-"""Experiment 3: learn the digit 0 against 1, then meet zeros with half of their pixels blanked.
+"""Experiment 3: learn the digit 0 against 1, then test on zeros with half of their pixels blanked.
 
-Half zeros play the close negatives: no method sees one in training. Each seed deals the images anew to training,
-validation and test; settings (six a method) and the threshold come from that seed's validation side.
+Half zeros are the near negatives: no method sees one in training. Each seed deals the images again to training,
+validation and test; settings (six per method) and the threshold come from that seed's validation split.
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ from wakeword_train.fitting import FitConfig
 METHODS = {"bce": "BCE", "deepsad": "DeepSAD", "drocc-oe": "DROCC-OE", "drocc-lf": "DROCC-LF"}
 FPR = 0.03
 _MASKS = 5
-"""Half zeros made of each held-out zero, so that 3 % of them are several."""
+"""Half zeros made of each held-out zero, so that 3 % of them is more than a few."""
 _BASE = FitConfig(adversary=adversary(), warmup_epochs=8, epochs=30, batch_size=64, learning_rate=3e-3)
 
 
@@ -36,7 +36,7 @@ class SplitImages:
 
 
 def deal(zeros: Images, ones: Images, seed: int) -> tuple[SplitImages, SplitImages, SplitImages]:
-    """Half of each digit for training, a quarter for validation, the rest for test; normalised by those for training."""
+    """Half of each digit for training, a quarter for validation, the rest for test; normalised by the training images."""
     generator = np.random.default_rng(seed)
     parts = []
     for images in (zeros, ones):
@@ -57,7 +57,7 @@ def deal(zeros: Images, ones: Images, seed: int) -> tuple[SplitImages, SplitImag
 
 
 def figures(scorer: Scorer, validation: SplitImages, test: SplitImages) -> dict[str, float]:
-    """Recall and realised false positive rates, in per cent, at the threshold that validation's half zeros set; and AUC."""
+    """Recall, realised false positive rates and AUC in per cent; the threshold is set on validation's half zeros."""
     threshold = threshold_at_fpr(scorer(validation.half_zeros), FPR)
 
     def reached(points: Points) -> float:

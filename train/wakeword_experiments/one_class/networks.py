@@ -1,4 +1,4 @@
-"""Small networks that the experiments share. Factories, so that every seed and every candidate begins anew."""
+"""Small networks that the experiments share. They are made by factories: each seed and candidate gets a new one."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from wakeword_train.model.network import WakeWordNetwork
 
 EncoderFactory = Callable[[int, bool], nn.Module]
-"""How many outputs, and whether units have biases -> a network ``(batch, ...) -> (batch, outputs)``."""
+"""Number of outputs, and whether units have biases -> a network ``(batch, ...) -> (batch, outputs)``."""
 
 
 def dense_encoder(n_inputs: int, *, width: int = 128, depth: int = 3) -> EncoderFactory:
@@ -28,7 +28,7 @@ def dense_encoder(n_inputs: int, *, width: int = 128, depth: int = 3) -> Encoder
 def recurrent_encoder(n_features: int, *, hidden_size: int) -> EncoderFactory:
     """A factory of LSTMs over frames ``(batch, time, n_features)``, their hidden states averaged over time.
 
-    The LSTM keeps its biases; only the projection behind it can be without.
+    The LSTM keeps its biases; only the projection after it can be without.
     """
 
     def build(n_outputs: int, bias: bool) -> nn.Module:
@@ -38,7 +38,7 @@ def recurrent_encoder(n_features: int, *, hidden_size: int) -> EncoderFactory:
 
 
 _STACK = 7
-"""Frames a step of the LSTM takes: 14 steps for a second, a seventh of the work."""
+"""Frames in a step of the LSTM: 14 steps for a second, a seventh of the work."""
 
 
 class _Recurrent(nn.Module):
@@ -73,7 +73,7 @@ def convolutional_encoder(side: int, *, channels: int = 16, width: int = 64) -> 
 
 
 def logit_network(encoder: EncoderFactory) -> nn.Module:
-    """One logit a row: ``(batch, ...) -> (batch,)``."""
+    """One logit per row: ``(batch, ...) -> (batch,)``."""
     return nn.Sequential(encoder(1, True), nn.Flatten(0))
 
 
@@ -81,4 +81,4 @@ def scores_of(network: nn.Module, inputs: Tensor, *, rows: int = 1024) -> Tensor
     """The network's outputs for inputs ``(n, ...)``, without gradient and in pieces that fit into memory."""
     network.eval()
     with torch.no_grad():
-        return torch.cat([network(some) for some in torch.split(inputs, rows)])
+        return torch.cat([network(piece) for piece in torch.split(inputs, rows)])

@@ -1,8 +1,9 @@
 """Experiment 2: a sine wave in two coordinates, N(0, 1) noise in eight others. Which distance is learned?
 
-Positives are 1,024 points of the wave. The limited negatives lie anywhere around it, but none vertically nearer than 0.8;
-the test asks about waves displaced by 0.2 to 1.0 upwards and downwards. Noise coordinates of all are alike. DROCC sees
-positives only; BCE and DROCC-OE see the same negatives as DROCC-LF, and tell the gain of the negatives from the metric's.
+Positives are 1,024 points of the wave. The limited negatives are anywhere around it, but none vertically nearer than 0.8;
+the test uses waves displaced by 0.2 to 1.0 upwards and downwards. All have the same kind of noise coordinates. DROCC sees
+positives only; BCE and DROCC-OE see the same negatives as DROCC-LF, to separate the gain of the negatives from that of
+the metric.
 """
 
 import dataclasses
@@ -48,7 +49,7 @@ def draw(seed: int) -> Draw:
     def hidden(points: Points) -> Points:
         return with_noise_coordinates(points, N_NOISE, generator)
 
-    def beside(displacement: float) -> Points:
+    def shifted(displacement: float) -> Points:
         sides = [sine_wave(N_POINTS // 2, sign * displacement, generator) for sign in (1, -1)]
         return hidden(np.concatenate(sides))
 
@@ -56,17 +57,17 @@ def draw(seed: int) -> Draw:
         train=hidden(sine_wave(N_POINTS, 0, generator)),
         negatives=hidden(around_the_sine(N_POINTS, CLEARANCE, REACH, generator)),
         positives=hidden(sine_wave(N_POINTS, 0, generator)),
-        displaced={displacement: beside(displacement) for displacement in DISPLACEMENTS},
+        displaced={displacement: shifted(displacement) for displacement in DISPLACEMENTS},
     )
 
 
 def fit_to(config: FitConfig, data: Draw, seed: int) -> Scorer:
-    """A scorer of ``(n, 10)`` by one method; the one-class methods never look at the negatives."""
+    """A scorer of ``(n, 10)`` by one method; the one-class methods never use the negatives."""
     return fit(dataclasses.replace(config, seed=seed), _ENCODER, data.train, data.negatives)
 
 
 def tune(progress: Progress) -> tuple[dict[str, FitConfig], dict[str, dict[str, float]]]:
-    """Each method's best of six settings on a draw of its own, and how all of them did there (mean AUC)."""
+    """Each method's best of six settings on a separate draw, and the mean AUC of all of them there."""
     data = draw(TUNING_SEED)
     chosen: dict[str, FitConfig] = {}
     record: dict[str, dict[str, float]] = {}

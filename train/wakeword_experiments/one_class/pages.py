@@ -1,4 +1,4 @@
-"""From the rows of an experiment to its page: tables, the published figures, and which gaps lie within the noise."""
+"""From the rows of an experiment to its page: tables, published figures, and which differences are within the noise."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -109,7 +109,7 @@ def noisy(out: Path, seeds: Sequence[int], command: str, progress: Progress) -> 
     data = noisy_sine.draw(seeds[0])
     body = [
         f"A sine wave in two coordinates, N(0, 1) noise in {noisy_sine.N_NOISE} others; {noisy_sine.N_POINTS} positives, "
-        f"and as many negatives anywhere around the wave but nowhere vertically nearer than {noisy_sine.CLEARANCE}. The "
+        f"and as many negatives anywhere around the wave but not vertically nearer than {noisy_sine.CLEARANCE}. The "
         "test displaces the wave upwards and downwards. DROCC sees the positives only. AUC in per cent. "
         + _SPREAD.format(len(seeds)),
         pivot_table(rows, down="method", across="displacement", value="auc", digits=1),
@@ -177,8 +177,8 @@ def one_class_audio(
     began = process_time()
     rows = words.measure(speech_commands, keyword, seeds, progress)
     body = [
-        f'Recordings of "{keyword}" alone are learned; every other word is an anomaly. MFCC windows of one second; no '
-        "speaker stands on two sides of a split, and each seed splits anew. AUC in per cent. "
+        f'Only recordings of "{keyword}" are learned; every other word is an anomaly. MFCC windows of one second; no '
+        "speaker is in two splits, and each seed deals the speakers again. AUC in per cent. "
         + _SPREAD.format(len(seeds)),
         markdown_table(
             ["", "AUC"],
@@ -202,7 +202,7 @@ def one_class_audio(
     )
 
 
-_FAIR = "Every method chose among six settings on validation data that no figure here comes from."
+_FAIR = "Every method chose among six settings on validation data, which is not used for any figure here."
 
 
 def _tuned(chosen: Mapping[str, Any]) -> dict[str, Any]:
@@ -210,7 +210,7 @@ def _tuned(chosen: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _against(rows: Sequence[Row], method: str, value: str) -> str:
-    """The paired gain of a method over each other one, as a list."""
+    """The paired gains of a method over each of the others, as a list."""
     others = [name for name in distinct(rows, "method") if name != method]
     gains = [f"{o} {paired_difference(rows, field='method', better=method, worse=o, value=value)}" for o in others]
     return "; ".join(gains) + ". Brackets: 95 % intervals over seeds."

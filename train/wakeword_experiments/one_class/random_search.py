@@ -1,4 +1,4 @@
-"""The projection as the paper's published code does it, to compare the exact one with."""
+"""The projection of the paper's published code, for comparison with the exact one."""
 
 import torch
 from torch import Tensor
@@ -6,7 +6,7 @@ from torch import Tensor
 from wakeword_train.methods.projection import metric_norm
 
 DRAWS = 40
-"""What the published code draws for each row."""
+"""Draws for each row in the published code."""
 
 
 def search_shell(
@@ -16,7 +16,7 @@ def search_shell(
 
     Source: microsoft/EdgeML, ``drocclf_trainer.py``. A multiplier ``tau`` gives ``d / (1 + tau sigma)``. Inside, ``tau`` is
     drawn evenly from ``[-1 / max sigma, 0]``; outside, ``1 / tau`` is, up to where radial scaling would be enough. Of
-    those that reach the shell, that which moves the point least is taken; where none does, the row stays where it is.
+    those that reach the shell, the one that moves the point least is used; if none does, the row is not changed.
     """
     d, s = displacement.flatten(1), sigma.flatten(1)
     norm = metric_norm(d, s)

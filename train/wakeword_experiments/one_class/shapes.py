@@ -1,6 +1,6 @@
-"""Experiment 1: positives on a sphere or a sine wave, anomalies beside it; five one-class methods.
+"""Experiment 1: positives on a sphere or a sine wave, anomalies next to it; five one-class methods.
 
-Every method may try six settings on a draw of their own; the best one is kept for all reported seeds.
+Six settings of every method are tried on a separate draw; the best one is used for all reported seeds.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,23 +28,23 @@ from wakeword_experiments.one_class.synthetic import sine_wave, sphere_surface
 from wakeword_experiments.report import Progress
 
 N_POINTS = 1024
-"""Training positives, and test points of either kind."""
+"""Number of training positives, of test positives and of test anomalies."""
 TUNING_SEED = 10_000
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Where positives lie, and anomalies at a given distance."""
+    """The positions of positives, and of anomalies at a given distance."""
 
     name: str
     positives: Callable[[int, np.random.Generator], Points]
     anomalies: Callable[[int, float, np.random.Generator], Points]
     distances: tuple[float, ...]
     radii: tuple[float, ...]
-    """Of DROCC's shell, to choose from."""
+    """Radii of DROCC's shell to choose from."""
     dimension: int
     epochs: int
-    """Of the networks."""
+    """Epochs of training the networks."""
 
 
 SPHERE = Shape(
@@ -96,7 +96,7 @@ def draw(shape: Shape, seed: int) -> tuple[Points, Points, dict[float, Points]]:
 
 
 def tune_all(shape: Shape, progress: Progress) -> dict[str, Tuned]:
-    """Each method's best settings, on a draw of its own with the anomalies of all distances together."""
+    """Each method's best settings, on a separate draw with the anomalies of all distances together."""
     train, positives, anomalies = draw(shape, TUNING_SEED)
     problem = Problem(train, positives, np.concatenate(list(anomalies.values())))
     chosen = {}
@@ -121,6 +121,6 @@ def measure(shape: Shape, chosen: dict[str, Tuned], seeds: Sequence[int], progre
 
 
 def scorers(shape: Shape, chosen: dict[str, Tuned], seed: int) -> tuple[Points, Points, dict[str, Scorer]]:
-    """Training and test positives of one seed, and every method fitted to the former: what a picture needs."""
+    """For a picture: training and test positives of one seed, and every method fitted to the training positives."""
     train, positives, _ = draw(shape, seed)
     return train, positives, {name: tuned.method.fit(train, seed) for name, tuned in chosen.items()}

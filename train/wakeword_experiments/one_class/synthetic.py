@@ -1,7 +1,7 @@
 """Points whose shape is known: a sphere, a sine wave, and a sine wave hidden among noise coordinates.
 
-Source: Goyal et al., section 5.1 and its appendix. What they leave open (dimension, number of periods) is set here.
-All functions take the generator that they draw from and give ``(n, d)`` float32.
+Source: Goyal et al., section 5.1 and its appendix. Dimension and number of periods, which they do not give, are set here.
+All functions take the generator that they draw from and return ``(n, d)`` float32.
 """
 
 import numpy as np
@@ -26,13 +26,13 @@ def sine_wave(n: int, displacement: float, generator: np.random.Generator) -> Po
 
 
 def with_noise_coordinates(points: Points, n_noise: int, generator: np.random.Generator) -> Points:
-    """The same points ``(n, d)`` with so many coordinates of N(0, 1) behind: ``(n, d + n_noise)``."""
+    """The same points ``(n, d)`` followed by ``n_noise`` coordinates of N(0, 1): ``(n, d + n_noise)``."""
     noise = generator.standard_normal((len(points), n_noise))
     return np.concatenate([points, noise.astype(np.float32)], axis=1)
 
 
 def around_the_sine(n: int, clearance: float, reach: float, generator: np.random.Generator) -> Points:
-    """Uniform in a box around the sine, ``|y| <= reach``, nowhere vertically nearer than ``clearance``: ``(n, 2)``."""
+    """Uniform in a box around the sine, ``|y| <= reach``, not vertically nearer than ``clearance``: ``(n, 2)``."""
     kept = np.zeros((0, 2), np.float32)
     while len(kept) < n:
         drawn = generator.uniform([-SINE_SPAN, -reach], [SINE_SPAN, reach], (4 * n, 2)).astype(np.float32)

@@ -1,7 +1,7 @@
-"""Experiment 5: one spoken keyword, learned from its recordings alone; every other word is an anomaly.
+"""Experiment 5: one spoken keyword, learned from its recordings only; every other word is an anomaly.
 
-Each seed deals the speakers anew to training, validation and test, so that no speaker stands on two sides; every method
-picks one of six settings on that seed's validation side.
+Each seed deals the speakers again to training, validation and test, so that no speaker is in two splits; for every method
+one of six settings is chosen on that seed's validation split.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.store import ClipStore
 
 _MOST_ANOMALIES = 600
-"""Of a side, so that a large data set does not make the experiment slow."""
+"""Largest number of anomalies in a split, so that a large data set does not make the experiment slow."""
 
 
 def read_words(root: Path, keyword: str) -> tuple[Points, Points, list[str], list[str]]:
@@ -58,7 +58,7 @@ def read_words(root: Path, keyword: str) -> tuple[Points, Points, list[str], lis
 
 
 def _windows(store: ClipStore) -> Points:
-    """One window a clip, the middle of its word in the window's: ``(n, frames, n_mfcc)``."""
+    """One window per clip, centred on its word: ``(n, frames, n_mfcc)``."""
     config = FeatureConfig()
     samples = 16_000
     generator = torch.Generator().manual_seed(0)
@@ -74,26 +74,26 @@ def _windows(store: ClipStore) -> Points:
 def deal(
     keyword: Points, others: Points, keyword_speakers: Sequence[str], other_speakers: Sequence[str], seed: int
 ) -> tuple[Problem, Problem]:
-    """The seed's problem with validation's clips, and the same with the test's; three fifths of the speakers train.
+    """The seed's problem with validation clips, and with test clips; three fifths of the speakers are for training.
 
     Every coefficient is normalised by the mean and standard deviation of the training clips.
     """
     generator = np.random.default_rng(seed)
     names = sorted({*keyword_speakers})
     order = generator.permutation(len(names))
-    sides = np.split(np.array(names)[order], [3 * len(names) // 5, 4 * len(names) // 5])
-    of_keyword = [np.isin(keyword_speakers, side) for side in sides]
+    splits = np.split(np.array(names)[order], [3 * len(names) // 5, 4 * len(names) // 5])
+    of_keyword = [np.isin(keyword_speakers, split) for split in splits]
     train = keyword[of_keyword[0]]
     mean, deviation = train.mean(axis=(0, 1)), train.std(axis=(0, 1))
-    # Speakers of other words alone train nothing; they are dealt to validation and test.
+    # Speakers of other words only are not trained on; they are dealt to validation and test.
     free = np.array(sorted({*other_speakers} - {*names}))
     halves = np.array_split(generator.permutation(free), 2)
     problems = []
-    for held_out, more, rows in zip(sides[1:], halves, of_keyword[1:], strict=True):
+    for held_out, more, rows in zip(splits[1:], halves, of_keyword[1:], strict=True):
         anomalies = others[np.isin(other_speakers, [*held_out, *more])]
         anomalies = anomalies[generator.permutation(len(anomalies))[:_MOST_ANOMALIES]]
         points = (train, keyword[rows], anomalies)
-        problems.append(Problem(*(((some - mean) / deviation).astype(np.float32) for some in points)))
+        problems.append(Problem(*(((group - mean) / deviation).astype(np.float32) for group in points)))
     return problems[0], problems[1]
 
 

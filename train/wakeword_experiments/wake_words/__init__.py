@@ -1,1 +1,1 @@
-"""Methods against each other on recorded wake words."""
+"""Comparison of methods on recorded wake words."""

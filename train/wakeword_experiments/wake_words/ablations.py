@@ -1,4 +1,4 @@
-"""What each part of DROCC-LF is worth: one thing changed at a time from the settings that tuning chose."""
+"""The contribution of each part of DROCC-LF: one change at a time from the settings that tuning chose."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ class Variant:
 
 
 def variants(tuned: FitConfig, cross_entropy: FitConfig) -> list[Variant]:
-    """``tuned`` itself, and all changes of it; plain cross-entropy for the changes of the network."""
+    """``tuned`` itself and all its variants; those of the network also with plain cross-entropy."""
     adversary = tuned.adversary
 
     def changed(group: str, label: str, **changes: Any) -> Variant:

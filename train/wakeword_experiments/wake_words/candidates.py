@@ -10,9 +10,9 @@ from wakeword_train.methods.losses import AdversaryConfig
 BASE = FitConfig(
     method="bce", warmup_epochs=4, epochs=12, batch_size=96, learning_rate=3e-3, weight_decay=1e-4, averaging=0.98
 )
-"""What all have in common. 50 steps an epoch over a bank of 4,800 windows."""
+"""Settings that all candidates share. 50 steps an epoch over a bank of 4,800 windows."""
 
-# Radius and weight of the adversary. Below 48 positives' own augmentations lie beyond the shell.
+# Radius and weight of the adversary. Below 48 the positives' own augmentations are beyond the shell.
 _SHELLS = ((48.0, 0.3), (64.0, 0.3), (64.0, 0.7), (80.0, 0.5), (96.0, 0.5))
 _RATES = ((1e-3, 1e-4), (2e-3, 1e-4), (3e-3, 1e-4), (3e-3, 1e-2), (6e-3, 1e-4))
 _DEEPSAD = ((1e-3, 1.0), (3e-3, 0.3), (3e-3, 1.0), (3e-3, 3.0), (6e-3, 1.0))
@@ -37,6 +37,6 @@ def candidates() -> dict[str, list[FitConfig]]:
 
 
 def choose(configs: Sequence[FitConfig], scores: Mapping[int, Sequence[float]]) -> tuple[int, FitConfig]:
-    """The candidate with the best mean of its validation ``scores``, by index, and that index."""
+    """Index and settings of the candidate with the best mean of its validation ``scores``, which are by index."""
     best = max(scores, key=lambda index: sum(scores[index]) / len(scores[index]))
     return best, configs[best]

@@ -1,7 +1,7 @@
 """Recorded and synthesised clips for one keyword, cut into windows that all methods share.
 
-Close negatives are synthesised. Where training has synthesised clips at all, both of its classes have: otherwise a detector
-of synthetic speech would score well. No speaker, no voice source and no close text is in two splits.
+Near negatives are synthesised. If training uses synthesised clips, both classes have some: otherwise a detector of
+synthetic speech would score well. No speaker, voice source or close text is in two splits.
 """
 
 import hashlib
@@ -33,20 +33,20 @@ from wakeword_train.model.network import WakeWordNetwork
 from wakeword_train.validation import ValidationSet, score_windows, validation_set
 
 Regime = Literal["paper", "unseen", "seen"]
-"""``paper``: recorded clips alone in training, so no close word and no synthetic voice. ``unseen``: synthesised clips of
-the keyword and of other words beside them. ``seen``: close words too, others than those of the test."""
+"""``paper``: only recorded clips in training, so no close word and no synthetic voice. ``unseen``: also synthesised clips
+of the keyword and of other words. ``seen``: close words too, different from those of the test."""
 
 Scores = NDArray[np.float64]
 
 SYNTHETIC = "synthetic"
-"""Positives that are synthesised, which are counted apart."""
+"""Group of the synthesised positives, which are counted separately."""
 FIGURE_NAMES = {
     Kind.POSITIVE.value: "real",
     SYNTHETIC: SYNTHETIC,
     Kind.NEGATIVE.value: "generic",
     Kind.NEAR_NEGATIVE.value: "close",
 }
-"""What the published figures call the groups of held-out clips."""
+"""Names of the groups of held-out clips in the published figures."""
 
 _BANK_BATCH = 96
 _MIXES: dict[Regime, MixConfig] = {
@@ -58,12 +58,12 @@ _MIXES: dict[Regime, MixConfig] = {
 
 @dataclass(frozen=True)
 class DataSizes:
-    """Clips of one word at most, as the paper counts them, and what is synthesised beside them."""
+    """Largest numbers of clips of one word, as in the paper, and numbers of synthesised clips."""
 
     train_positives: int = 1_000
     train_negatives: int = 2_000
     held_out: int = 600
-    """Of each group (keyword, other words, close words), for validation and again for test."""
+    """Clips of each group (keyword, other words, close words) in validation, and again in test."""
     synthetic_positives: int = 400
     synthetic_negatives: int = 1_000
     bank: int = 11_520
@@ -72,11 +72,11 @@ class DataSizes:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Held-out windows with what each clip is."""
+    """Held-out windows with the group of each clip."""
 
     windows: ValidationSet
     groups: NDArray[np.str_]
-    """``(clips,)``: a kind, or ``synthetic`` for what is synthesised of the keyword."""
+    """``(clips,)``: a kind, or ``synthetic`` for synthesised positives."""
 
     def scores(self, network: nn.Module) -> dict[str, Scores]:
         """Group -> score of each clip, that of its best window."""
@@ -87,7 +87,7 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class Task:
-    """What every method gets for one word, regime and seed: the same windows."""
+    """The windows that every method gets for one word, regime and seed."""
 
     inputs: Tensor
     """Augmented MFCC, ``(n, WINDOW, n_mfcc)``."""
@@ -164,7 +164,7 @@ def _phrases(name: str) -> Path:
 
 
 def _sounds(texts: Sequence[str]) -> frozenset[Heard]:
-    """All that the texts sound like in some accent."""
+    """The sounds of the texts in every accent."""
     return frozenset(key for text in texts for key in _sounds_of(text))
 
 
@@ -174,7 +174,7 @@ def _sounds_of(text: str) -> frozenset[Heard]:
 
 
 def _synthesised(texts: Sequence[str], count: int, split: Split, work: Path) -> Path:
-    """A folder of clips in voices of that split, made once."""
+    """A folder of clips in voices of that split; made if it does not exist."""
     name = hashlib.sha256("\n".join([*texts, str(count), split.value]).encode()).hexdigest()[:16]
     folder = work / "clips" / name
     if not folder.is_dir():

@@ -1,4 +1,4 @@
-"""Many runs on few cores: grouped by what they share, each finished one kept, so that an interrupted grid goes on."""
+"""Many runs on few cores: grouped by their data, with finished runs stored so that an interrupted grid can continue."""
 
 import contextlib
 import dataclasses
@@ -27,7 +27,7 @@ _ROWS = "rows.jsonl"
 
 @dataclass(frozen=True)
 class Source:
-    """Where clips come from."""
+    """The sources of clips."""
 
     speech_commands: Path
     noise: Path | None
@@ -44,14 +44,14 @@ class Job:
     word: str
     regime: Regime
     label: str
-    """What the tables call the configuration, for instance the method."""
+    """Name of the configuration in the tables, for instance the method."""
     config: FitConfig
     shape: Shape = field(default_factory=Shape)
     random_search: bool = False
-    """Project by random search, as the paper's published code does, and not exactly."""
+    """Project by random search, as the paper's published code does, instead of exactly."""
 
     def key(self, source: Source) -> str:
-        """Sixteen hex digits of all that decides the outcome, but for the recordings and the code."""
+        """Sixteen hex digits of everything that determines the outcome, except the recordings and the code."""
         settings = {
             "job": dataclasses.asdict(dataclasses.replace(self, label="")),
             "sizes": dataclasses.asdict(source.sizes),
@@ -66,15 +66,15 @@ def run_grid(
 ) -> list[dict[str, Any]]:
     """A row for each job, in order: word, regime, label, seed, then the figures of ``wake_words.run``.
 
-    Rows go to ``rows.jsonl`` in the work folder as they come, and jobs that have one there are not run again. One thread
-    for each process: that is the cheapest way to use the cores, and the only one that repeats. A single process is this
-    one.
+    Rows are appended to ``rows.jsonl`` in the work folder, and jobs that have one there are not run again. Each process
+    uses one thread: that is the cheapest way to use the cores, and the only repeatable one. A single process is the
+    current one.
     """
     source.work.mkdir(parents=True, exist_ok=True)
     done = _finished(source)
     missing = [job for job in jobs if job.key(source) not in done]
     for word in dict.fromkeys(job.word for job in missing):
-        # Before there are several processes that would each begin to synthesise.
+        # Synthesise here, before several processes would each begin to do so.
         gather(word, source.speech_commands, source.work, source.sizes, split=source.split)
     groups = [
         list(group) for _, group in groupby(_sorted(missing), lambda job: (job.word, job.regime, job.config.seed))
@@ -99,7 +99,7 @@ def _finished(source: Source) -> dict[str, dict[str, Any]]:
         return {}
     rows = {}
     for line in file.read_text().splitlines():
-        # A process that was killed while it wrote leaves half a line.
+        # A process that was killed while writing leaves half a line.
         with contextlib.suppress(json.JSONDecodeError):
             row = json.loads(line)
             rows[row["key"]] = row["figures"]
@@ -107,7 +107,7 @@ def _finished(source: Source) -> dict[str, dict[str, Any]]:
 
 
 def _append(file: Path, line: str) -> None:
-    """Add a line in one system call, so that two processes cannot mix theirs."""
+    """Add a line in one system call, so that lines of two processes cannot mix."""
     handle = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     try:
         os.write(handle, f"{line}\n".encode())
@@ -116,7 +116,7 @@ def _append(file: Path, line: str) -> None:
 
 
 def _run_groups(groups: Sequence[list[Job]], source: Source, processes: int) -> Iterator[str]:
-    """A line on each group as it is finished."""
+    """A line about each group when it is finished."""
     if processes == 1:
         yield from (_run_group(group, source) for group in groups)
         return

@@ -19,7 +19,7 @@ from wakeword_train.methods.registry import method_named
 from wakeword_train.model.network import Pooling, WakeWordNetwork
 
 _SELECTION_RATES = np.linspace(0.01, 0.1, 10)
-"""False positive rates over which recall is averaged to choose an epoch: single clips move one of them by too much."""
+"""False positive rates over which recall is averaged to choose an epoch: at a single rate, single clips weigh too much."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ def selection_score(scores: Mapping[str, Scores]) -> float:
 def run(task: Task, config: FitConfig, shape: Shape, *, loss: Loss | None = None) -> dict[str, Any]:
     """Train one network and measure it: a flat row of percentages.
 
-    The epoch is chosen on validation clips. ``recall@3`` is the paper's measure, at the threshold that keeps exactly that
-    rate on the test's mixed negatives; ``set recall@3`` has its threshold from the validation clips, and ``set fpr@3 ...``
-    say what became of it on the test.
+    The epoch is chosen on validation clips. ``recall@3`` is the paper's measure, at the threshold that gives exactly that
+    rate on the test's mixed negatives; for ``set recall@3`` the threshold is from the validation clips, and ``set fpr@3
+    ...`` are the rates that it gives on the test.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
@@ -71,7 +71,7 @@ def run(task: Task, config: FitConfig, shape: Shape, *, loss: Loss | None = None
     held_out = task.validation.scores(network)
     row = {"validation": 100 * max(validation_scores), **measure(task.test.scores(network), held_out)}
     own = [outcome.health for outcome in outcomes if not outcome.warming_up]
-    # Of the epoch that was kept: the last of the best.
+    # The health in the epoch that was kept: the last of the best.
     health = own[max(range(len(own)), key=lambda epoch: (validation_scores[epoch], epoch))]
     if health is not None:
         row |= {f"adversary {name}": value for name, value in dataclasses.asdict(health).items()}

@@ -32,7 +32,7 @@ def run_wake_words(
 ) -> None:
     """Tune the methods, compare them in each regime and write the page.
 
-    ``words`` and ``regimes`` are lists with commas; ``further_seeds`` are those of all regimes but the first.
+    ``words`` and ``regimes`` are separated by commas; ``further_seeds`` are those of all regimes except the first.
     """
     keywords = _listed(words)
     chosen = tune(keywords, source, processes=processes, report=report)
@@ -46,7 +46,7 @@ def run_wake_words(
 def run_ablations(
     source: Source, words: str, *, seeds: Sequence[int], processes: int, out: Path, command: str, report: Report
 ) -> None:
-    """Tune the methods as above, change one thing at a time of DROCC-LF and write the page."""
+    """Tune the methods as ``run_wake_words`` does, run the variants of DROCC-LF and write the page."""
     keywords = _listed(words)
     chosen = tune(keywords, source, processes=processes, report=report)
     changes = variants(chosen["drocc-lf"], chosen["bce"])

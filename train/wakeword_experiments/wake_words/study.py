@@ -1,4 +1,4 @@
-"""Methods against each other on wake words: tuned alike on validation, then measured on the test over words and seeds."""
+"""Comparison of methods on wake words: tuned equally on validation, then measured on the test over words and seeds."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ from wakeword_train.fitting import FitConfig
 Report = Callable[[str], None]
 
 TUNING_SEED = 100
-"""None of the seeds that are reported."""
+"""Not among the seeds that are reported."""
 TUNING_WORDS = 2
 _TITLES: dict[Regime, str] = {
     "paper": "Close words unseen in training, recorded clips alone (the paper's regime)",
@@ -37,7 +37,7 @@ _TITLES: dict[Regime, str] = {
 
 
 def tune(words: Sequence[str], source: Source, *, processes: int, report: Report) -> dict[str, FitConfig]:
-    """The best candidate of each method by its validation score, on the first words and a seed of its own."""
+    """The best candidate of each method by its validation score, on the first words and a separate seed."""
     jobs = [
         Job(word, "paper", f"{method} {index}", dataclasses.replace(config, seed=TUNING_SEED))
         for method, configs in candidates().items()
@@ -49,8 +49,8 @@ def tune(words: Sequence[str], source: Source, *, processes: int, report: Report
     for method, configs in candidates().items():
         scores = {i: [row["validation"] for row in select(rows, label=f"{method} {i}")] for i in range(len(configs))}
         best, chosen[method] = choose(configs, scores)
-        told = ", ".join(f"{sum(of) / len(of):.1f}" for of in scores.values())
-        report(f"{method}: candidate {best} of validation scores {told}")
+        means = ", ".join(f"{sum(values) / len(values):.1f}" for values in scores.values())
+        report(f"{method}: candidate {best} of validation scores {means}")
     return chosen
 
 
@@ -105,7 +105,7 @@ def write_study(out: Path, rows: Sequence[Row], chosen: dict[str, FitConfig], so
 
 
 def _by_word(rows: Sequence[Row]) -> list[Row]:
-    """A row for each method and seed, with the recall of every word in a field of its own, and their mean."""
+    """A row for each method and seed, with the recall of every word in a separate field, and their mean."""
     lines: list[Row] = []
     for label in distinct(rows, "label"):
         for seed in distinct(rows, "seed"):
@@ -166,7 +166,7 @@ def _section(rows: Sequence[Row], regime: Regime) -> list[str]:
 
 
 def _with_interval(recalls: Sequence[float], clips: int) -> str:
-    """The mean, and the interval of a rate of that size among so many clips, which all seeds share."""
+    """The mean, and the interval of a rate of that size among ``clips`` clips, which all seeds share."""
     mean, _ = mean_and_spread(recalls)
     low, high = clopper_pearson(round(mean / 100 * clips), clips)
     return f"{mean:.1f} [{100 * low:.0f}, {100 * high:.0f}]"
@@ -195,7 +195,7 @@ def _differences(rows: Sequence[Row]) -> str:
 
 
 def _difference(rows: Sequence[Row], better: str, worse: str) -> str:
-    """The gain over all pairs, and that of each word: a mean over few words may rest on one of them."""
+    """The gain over all pairs, and that of each word: a mean over few words can depend on one of them."""
     names: dict[str, Any] = {"field": "label", "better": better, "worse": worse, "value": "recall@3"}
     gains = {}
     for word in distinct(rows, "word"):
@@ -204,8 +204,8 @@ def _difference(rows: Sequence[Row], better: str, worse: str) -> str:
         ]
         gains[word] = means[0] - means[1]
     _, low, high = mean_interval(gains.values())
-    told = ", ".join(f"{word} {gain:+.1f}" for word, gain in gains.items())
+    by_word = ", ".join(f"{word} {gain:+.1f}" for word, gain in gains.items())
     return (
         f"- {better} over {worse}: {paired_difference(rows, by=('word', 'seed'), **names)}; "
-        f"by word {told}, so [{low:.1f}, {high:.1f}] for another word"
+        f"by word {by_word}, so [{low:.1f}, {high:.1f}] for another word"
     )

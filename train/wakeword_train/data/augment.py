@@ -18,7 +18,7 @@ class AugmentationConfig:
     """How strongly clips are varied. A probability of 0 turns a part off."""
 
     speed: float = 0.12
-    """Largest relative change of speed (and with it of pitch), either way."""
+    """Largest relative change of speed (and with it of pitch), in either direction."""
     level_low: float = -42.0
     level_high: float = -14.0
     """Range of the root mean square level, dB below full scale."""
@@ -32,7 +32,7 @@ class AugmentationConfig:
     tilt: float = 1.0
     """Standard deviation of the random smooth curve added to the log mel spectrum, for microphones and rooms."""
     warp: float = 0.08
-    """Largest relative shift of the mel axis, either way, for longer and shorter vocal tracts."""
+    """Largest relative shift of the mel axis, in either direction, for longer and shorter vocal tracts."""
     mask_probability: float = 0.5
     mask_bands: int = 6
     mask_frames: int = 12
@@ -90,7 +90,7 @@ def _reverberate(waves: Tensor, config: AugmentationConfig, generator: torch.Gen
     ratio = 10 ** (uniform(len(rows), -15, 3, generator) / 20)
     response = tail * (ratio / tail.square().sum(dim=1).sqrt())[:, None]
     response[:, 0] = 1
-    # Silence up to a multiple of 1,000 samples in all: a transform of such a length takes a quarter of the time of most.
+    # Padded to a multiple of 1,000 samples in total: an FFT of that length takes a quarter of the time of most others.
     response = torch.nn.functional.pad(response, (0, -(waves.shape[1] + n - 1) % 1_000))
     wet = waves.clone()
     wet[rows] = taf.fftconvolve(waves[rows], response)[:, : waves.shape[1]]
@@ -104,7 +104,7 @@ def augment_log_mel(log_mel: Tensor, config: AugmentationConfig, generator: torc
     knots = config.tilt * torch.randn(batch, 1, 5, generator=generator)
     log_mel = log_mel + torch.nn.functional.interpolate(knots, n_mels, mode="linear", align_corners=True)
     chosen = torch.rand(batch, generator=generator) < config.mask_probability
-    # Masks hide a stretch behind the row's own mean, which normalised features barely see.
+    # Masks replace a stretch by the row's mean, which is close to 0 in normalised features.
     filling = log_mel.mean(dim=(1, 2), keepdim=True)
     bands = _stretch(batch, n_mels, config.mask_bands, generator)[:, None, :]
     times = _stretch(batch, frames, config.mask_frames, generator)[:, :, None]

@@ -21,9 +21,9 @@ from wakeword_train.data.weights import clip_weights
 _RECORDED_NOISE = 0.75
 """Share of noise that is recorded, where recordings are given."""
 _POOL = 5
-"""Batches that are made at a time where their windows are used more than once."""
+"""Batches made together when their windows are used more than once."""
 _JITTER = 1_280
-"""Samples by which a hard place is moved, either way: a hop."""
+"""Largest shift of a hard place in samples, in either direction: one hop."""
 
 
 def load_stores(clips: Iterable[Clip], split: Split) -> dict[Kind, ClipStore]:
@@ -44,7 +44,7 @@ class Batch(NamedTuple):
 class BatchSampler:
     """Endless augmented batches with a fixed share of each kind, seeded by its generator.
 
-    Raises ``DataError`` if there are no positives or nothing else.
+    Raises ``DataError`` if there are no positives or only positives.
     """
 
     def __init__(
@@ -96,17 +96,17 @@ class BatchSampler:
         return Batch(self.frontend.cepstrum(log_mel), self._labels.clone())
 
     def restart(self) -> None:
-        """Make the next batch of windows that were never used, so that ``state`` holds all that it depends on."""
+        """Make the next batch from new windows, so that ``state`` holds everything it depends on."""
         self._uses = 0
 
     def _fresh(self) -> Tensor:
-        """Log mel energies of windows in rooms and noise of their own, ``(batch, window, n_mels)``."""
+        """Log mel energies of windows, each in its own room and noise, ``(batch, window, n_mels)``."""
         waves = torch.cat([self._cut(name, count) for name, count in self._counts.items()])
         waves = augment_waves(waves, self._noise(len(waves)), self.augmentation, self.generator)
         return self.frontend.log_mel(waves)
 
     def _from_pool(self) -> Tensor:
-        """As ``_fresh``, from windows that serve ``reuse`` batches on average, each time in other company."""
+        """As ``_fresh``, but a window is used in ``reuse`` batches on average, each time together with different ones."""
         if self._uses == 0:
             self._pool = torch.stack([self._fresh() for _ in range(_POOL)])
             self._uses = _POOL * self.reuse
@@ -116,25 +116,25 @@ class BatchSampler:
 
     @property
     def fingerprint(self) -> str:
-        """Names the clips: two samplers with the same one draw from the same recordings."""
+        """Identifies the clips: samplers with the same fingerprint draw from the same recordings."""
         return "-".join(f"{kind.value}:{store.fingerprint}" for kind, store in sorted(self.stores.items()))
 
     def state(self) -> dict[str, Tensor]:
-        """All that changes while sampling, for a checkpoint."""
+        """Everything that changes while sampling, for a checkpoint."""
         positives = self.stores[Kind.POSITIVE]
         regions = {"word_starts": positives.word_starts, "word_ends": positives.word_ends}
         hard = {"hard_rows": self._hard[0], "hard_offsets": self._hard[1]}
         return {"generator": self.generator.get_state(), **regions, **hard}
 
     def restore(self, state: dict[str, Tensor]) -> None:
-        """Go on from ``state``, with the same clips."""
+        """Continue from ``state``, with the same clips."""
         positives = self.stores[Kind.POSITIVE]
         self.generator.set_state(state["generator"])
         positives.word_starts, positives.word_ends = state["word_starts"], state["word_ends"]
         self._hard = state["hard_rows"], state["hard_offsets"]
 
     def mine(self, score: Callable[[Tensor], Tensor]) -> None:
-        """Draw a share of the background from where ``score``, as in ``relocate_words``, is highest from now on."""
+        """From now on, draw a share of the background from where ``score`` (see ``relocate_words``) is highest."""
         store = self.stores.get(Kind.BACKGROUND)
         if store is not None:
             self._hard = hardest_places(
@@ -142,7 +142,7 @@ class BatchSampler:
             )
 
     def relocate_words(self, score: Callable[[Tensor], Tensor]) -> None:
-        """Find the word again in the positives that are longer than a window: in the window that ``score`` likes best.
+        """Locate the word again in positives that are longer than a window: in the window with the highest ``score``.
 
         ``score``: MFCC windows ``(windows, window, n_mfcc)`` -> ``(windows,)``. Energy finds the loudest stretch, which
         in a sentence need not be the keyword.
@@ -178,7 +178,7 @@ class BatchSampler:
         return store.cut(rows, offsets, self.samples, speed=speed, silent=silent, generator=self.generator)
 
     def _noise(self, count: int) -> Tensor:
-        """Recorded noise where there is some, and synthetic noise for the rest; ``(count, samples)``."""
+        """Recorded noise for most rows if there is any, and synthetic noise for the others; ``(count, samples)``."""
         offsets = torch.randint(self._synthetic_noise.shape[1] - self.samples, (count,), generator=self.generator)
         colours = torch.randint(len(self._synthetic_noise), (count,), generator=self.generator)
         synthetic = self._synthetic_noise[colours[:, None], offsets[:, None] + torch.arange(self.samples)]

@@ -1,6 +1,6 @@
-"""Which recordings there are: Speech Commands as published, and plain folders of clips.
+"""Lists of recordings: Speech Commands as published, and plain folders of clips.
 
-A clip knows its kind, its speaker and its split. No speaker is in two splits.
+Each clip has a kind, a speaker and a split. No speaker is in two splits.
 """
 
 import dataclasses
@@ -17,7 +17,7 @@ from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.kinds import Kind, Split
 
 TRANSCRIPTS = "transcripts.jsonl"
-"""File in a folder of long recordings that says what is said in them: a line with ``file`` and ``text`` for each part."""
+"""File with the transcripts of a folder of long recordings: a line with ``file`` and ``text`` for each part."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Clip:
     path: Path
     kind: Kind
     word: str
-    """What is said, or the name of the sound."""
+    """The spoken text, or the name of the sound."""
     speaker: str
     split: Split
     synthetic: bool = False
@@ -36,9 +36,9 @@ class Clip:
 def read_speech_commands(root: Path, keyword: str) -> list[Clip]:
     """Speech Commands v0.01 or v0.02 as published, WAV or FLAC: a folder per word.
 
-    The split is that of ``validation_list.txt`` and ``testing_list.txt`` when both are there, and the dataset's own hash
+    The split comes from ``validation_list.txt`` and ``testing_list.txt`` if both exist, and from the dataset's hash
     rule otherwise. Folders in underscores (``_background_noise_``, ``_silence_``) are noise. Raises ``DataError`` if
-    ``root`` is no such folder.
+    ``root`` is not such a folder.
     """
     words = sorted(path for path in root.iterdir() if path.is_dir()) if root.is_dir() else []
     if not words:
@@ -59,11 +59,11 @@ def read_speech_commands(root: Path, keyword: str) -> list[Clip]:
 
 
 def _official_lists(root: Path) -> dict[str, Split] | None:
-    """``word/stem`` -> split, for all that is not training; ``None`` without the lists."""
+    """``word/stem`` -> split, for all clips outside training; ``None`` if the lists are missing."""
     files = {Split.VALIDATION: root / "validation_list.txt", Split.TEST: root / "testing_list.txt"}
     if not all(file.is_file() for file in files.values()):
         return None
-    # Without the suffix, so that a set converted to FLAC keeps its lists.
+    # Without the suffix, so that the lists still match a set converted to FLAC.
     return {
         line.strip().rpartition(".")[0]: split
         for split, file in files.items()
@@ -73,7 +73,7 @@ def _official_lists(root: Path) -> dict[str, Split] | None:
 
 
 def hash_split(file_name: str, *, validation: float = 10, testing: float = 10) -> Split:
-    """The rule in the README of Speech Commands: by a hash of the speaker, in per cent, always the same."""
+    """The rule in the README of Speech Commands: a fixed hash of the speaker; shares in per cent."""
     speaker = re.sub(r"_nohash_.*$", "", file_name)
     largest = 2**27 - 1
     position = int(hashlib.sha1(speaker.encode()).hexdigest(), 16) % (largest + 1) * (100.0 / largest)
@@ -89,10 +89,10 @@ def deal_speakers(
     validation: float = 0.15,
     testing: float = 0.15,
 ) -> list[Clip]:
-    """The same clips with their speakers dealt out, by a hash of their names; those ``placed`` already keep their split.
+    """The same clips with their speakers dealt out, by a hash of their names; speakers in ``placed`` keep their split.
 
-    At least one speaker goes to each split as soon as there are three. For folders without a split of their own, and
-    for excerpts of a published set that hold one split of it only.
+    At least one speaker goes to each split as soon as there are three. For folders that define no split, and for
+    excerpts of a published set that hold only one of its splits.
     """
     clips = list(clips)
     speakers = sorted({clip.speaker for clip in clips}, key=lambda name: hashlib.sha1(name.encode()).hexdigest())
@@ -116,9 +116,9 @@ def read_folder(
 ) -> list[Clip]:
     """A folder of clips of one kind, read recursively.
 
-    A folder with a manifest says itself which clip is in which split. Otherwise speakers are taken from the file names
-    (``speaker_nohash_n`` and ``speaker-chapter``; any other file counts as a speaker of its own) and dealt out, except
-    those whom other recordings have ``placed``. Raises ``DataError`` if no audio is there.
+    If the folder has a manifest, it gives each clip's split. Otherwise speakers are taken from the file names
+    (``speaker_nohash_n`` and ``speaker-chapter``; any other file counts as a separate speaker) and dealt out, except
+    those already ``placed`` by other recordings. Raises ``DataError`` if the folder holds no audio.
     """
     if (root / MANIFEST).is_file():
         rows = read_manifest(root / MANIFEST)
@@ -131,19 +131,19 @@ def read_folder(
 
 
 def recordings_with(root: Path, phrase: str) -> set[Path]:
-    """The recordings in a folder in which ``phrase`` is said according to its transcripts.
+    """The recordings in a folder that contain ``phrase`` according to its transcripts.
 
-    None if the folder has no transcripts. Raises ``DataError`` for transcripts that cannot be read.
+    Empty if the folder has no transcripts. Raises ``DataError`` for transcripts that cannot be read.
     """
     transcripts = root / TRANSCRIPTS
     if not phrase or not transcripts.is_file():
         return set()
-    said = re.compile(rf"\b{re.escape(phrase.casefold())}\b")
+    pattern = re.compile(rf"\b{re.escape(phrase.casefold())}\b")
     found = set()
     for number, line in enumerate(transcripts.read_text(encoding="utf-8").splitlines(), 1):
         try:
             part = json.loads(line)
-            if said.search(part["text"].casefold()):
+            if pattern.search(part["text"].casefold()):
                 found.add(root / part["file"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise DataError(f"{transcripts}, line {number}: expected a file and its text ({error})") from error
@@ -158,7 +158,7 @@ def _audio_files(root: Path) -> list[Path]:
 
 
 def speaker_of(path: Path) -> str:
-    """The speaker that a file name gives, or the name itself."""
+    """The speaker named in a file name, or the whole stem if it names none."""
     name = path.stem
     if "_nohash_" in name:
         return name.split("_nohash_")[0]
@@ -167,7 +167,7 @@ def speaker_of(path: Path) -> str:
 
 
 def hold_out(clips: Iterable[Clip], kind: Kind) -> list[Clip]:
-    """Every recorded clip of ``kind``, and all else that its speakers said, moved to the test split."""
+    """The clips, with every recorded clip of ``kind`` and all other clips of its speakers moved to the test split."""
     clips = list(clips)
     speakers = {clip.speaker for clip in clips if clip.kind is kind and not clip.synthetic}
     return [dataclasses.replace(clip, split=Split.TEST) if clip.speaker in speakers else clip for clip in clips]

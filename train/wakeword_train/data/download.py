@@ -7,7 +7,7 @@ from wakeword_train.data.torchaudio_guard import import_torchaudio
 
 
 def download_speech_commands(root: Path, *, version: str = "speech_commands_v0.02") -> Path:
-    """Download (2.3 GB), verify the checksum and unpack; the folder of words. Does nothing if it is there already.
+    """Download (2.3 GB), verify the checksum, unpack and return the folder of words. Does nothing if it already exists.
 
     Raises ``DataError`` if the network or the checksum fails.
     """

@@ -1,4 +1,4 @@
-"""The runtime's MFCC in torch: batched, differentiable, on any device, from the runtime's own matrices."""
+"""The runtime's MFCC in torch: batched, differentiable, on any device, with the runtime's matrices."""
 
 import numpy as np
 import torch
@@ -10,7 +10,7 @@ _ROWS = 16
 
 
 class Frontend(nn.Module):
-    """Waveforms -> log mel energies -> MFCC. The step between is where SpecAugment masks bands."""
+    """Waveforms -> log mel energies -> MFCC, in two steps because SpecAugment masks bands of the log mel energies."""
 
     window: Tensor
     filters: Tensor

@@ -1,4 +1,4 @@
-"""Hard negatives: the places of long recordings on which a network comes closest to a false accept."""
+"""Hard negatives: the places in long recordings where a network comes closest to a false accept."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,21 +20,21 @@ Score = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True)
 class MiningConfig:
-    """Rounds in which the hardest windows of the background are looked for again."""
+    """Rounds of searching the hardest windows of the background."""
 
     rounds: int = 3
     """Spread evenly over the epochs after the warm-up; 0 turns mining off."""
     places: int = 2_000
-    """How many windows of a round are kept."""
+    """Windows kept from each round."""
     share: float = 0.5
-    """Share of the background's windows that is drawn from them, once there are some."""
+    """Share of the background's windows that is drawn from the kept ones, after the first round."""
 
     def __post_init__(self) -> None:
         if self.rounds < 0 or self.places < 1 or not 0 <= self.share <= 1:
             raise ConfigError(f"expected rounds >= 0, places >= 1 and share in 0..1, got {self}")
 
     def epochs(self, warmup: int, total: int) -> set[int]:
-        """The epochs, counted from 0, before which a round is held."""
+        """The epochs, counted from 0, that begin with a round."""
         return {warmup + index * (total - warmup) // self.rounds for index in range(self.rounds)}
 
 
@@ -43,7 +43,7 @@ def hardest_places(
 ) -> tuple[Tensor, Tensor]:
     """Clips and offsets (samples) of the ``count`` windows of highest score, each ``(places,)`` int64.
 
-    Windows begin where those of the running engine do, a hop apart. Fewer come back where the recordings hold fewer.
+    Windows begin where those of the running engine do, a hop apart. Fewer are returned if the recordings hold fewer.
     """
     hop = frontend.config.hop_length
     rows: list[Tensor] = []

@@ -22,9 +22,9 @@ _CUT_ROWS = 8
 
 
 class ClipStore:
-    """All samples of some clips in one int16 array, and the place of each clip in it.
+    """All samples of a list of clips in one int16 array, and the position of each clip in it.
 
-    Unreadable files are named in the log and left out. ``clips`` then holds those that were read.
+    Unreadable files are logged and left out: ``clips`` holds only those that were read.
     """
 
     def __init__(self, clips: Sequence[Clip]) -> None:
@@ -54,7 +54,7 @@ class ClipStore:
 
     @property
     def fingerprint(self) -> str:
-        """Sixteen hex digits of the samples: the same data has the same, wherever it lies."""
+        """Sixteen hex digits of a hash of the samples, independent of where the files are."""
         return hashlib.sha256(self.samples.numpy().tobytes()).hexdigest()[:16]
 
     def cut(
@@ -70,20 +70,20 @@ class ClipStore:
         """Windows of ``samples`` samples, one for each of ``rows``, beginning ``offsets`` samples into its clip.
 
         ``rows`` and ``offsets`` ``(batch,)`` int64; ``speed`` ``(batch,)``: samples of the clip per sample of the window
-        -> ``(batch, samples)`` float32. What lies outside a clip is noise at that clip's own floor, and digital silence
-        in the rows that are ``silent`` ``(batch,)``. Speed and shift are one linear interpolation, because a library's
-        resampler takes one ratio for a whole batch.
+        -> ``(batch, samples)`` float32. Samples outside a clip are noise at that clip's floor, or digital silence in
+        the rows that are ``silent`` ``(batch,)``. Speed and shift are one linear interpolation, because library
+        resamplers take one ratio for a whole batch.
         """
         rate = torch.ones(len(rows)) if speed is None else speed
         floors = self.floors[rows] if silent is None else torch.where(silent, 0, self.floors[rows])
         # A few rows at a time stay in the processor's cache.
-        some = torch.split(torch.arange(len(rows)), _CUT_ROWS)
-        return torch.cat([self._cut(rows[r], offsets[r], rate[r], floors[r], samples, generator) for r in some])
+        pieces = torch.split(torch.arange(len(rows)), _CUT_ROWS)
+        return torch.cat([self._cut(rows[r], offsets[r], rate[r], floors[r], samples, generator) for r in pieces])
 
     def _cut(
         self, rows: Tensor, offsets: Tensor, rate: Tensor, floors: Tensor, samples: int, generator: torch.Generator
     ) -> Tensor:
-        # Steps and offsets apart: in one float32, a place more than 17 minutes into a recording would be rounded.
+        # Steps and offsets are kept separate: one float32 would round a position more than 17 minutes into a recording.
         steps = torch.arange(samples, dtype=torch.float32)[None] * rate[:, None]
         fraction = steps - steps.floor()
         index = offsets[:, None] + steps.floor().long()
@@ -95,14 +95,14 @@ class ClipStore:
         return torch.where(inside, wave, noise)
 
     def word_offsets(self, rows: Tensor, samples: int, *, speed: Tensor, generator: torch.Generator) -> Tensor:
-        """Random offsets at which a window holds the whole word, or lies inside a word that is longer; ``(batch,)``."""
+        """Random offsets at which a window holds the whole word, or is inside a longer word; ``(batch,)``."""
         span = (samples * speed).long()
         first, last = self.word_ends[rows] - span, self.word_starts[rows]
         low, high = torch.minimum(first, last), torch.maximum(first, last)
         return low + (torch.rand(len(rows), generator=generator) * (high - low + 1)).long()
 
     def any_offsets(self, rows: Tensor, samples: int, *, speed: Tensor, generator: torch.Generator) -> Tensor:
-        """Random offsets of windows that lie inside their clips, or around a clip that is shorter; ``(batch,)``."""
+        """Random offsets of windows inside their clips, or around clips that are shorter; ``(batch,)``."""
         slack = self.lengths[rows] - (samples * speed).long()
         return (torch.rand(len(rows), generator=generator) * (slack.abs() + 1)).long() * slack.sign()
 

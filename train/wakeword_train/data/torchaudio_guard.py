@@ -1,8 +1,8 @@
-"""``torchaudio``, imported so that it works with a torch of another build.
+"""``torchaudio``, imported so that it works with a different build of torch.
 
-The package index gives a CUDA build of torchaudio without a requirement on torch; beside a CPU torch its compiled
-extension cannot be loaded (``OSError``), beside another minor version of CUDA it refuses (``RuntimeError``). None of what
-this project uses is compiled.
+The package index serves a CUDA build of torchaudio without a requirement on torch; with a CPU torch its compiled
+extension cannot be loaded (``OSError``), with another minor version of CUDA it refuses (``RuntimeError``). This project
+uses nothing that is compiled.
 """
 
 import importlib

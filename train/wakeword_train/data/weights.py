@@ -30,10 +30,10 @@ def clip_weights(store: ClipStore, kind: Kind, recorded: float) -> Tensor:
 
 
 def _weigh_engines(weights: Tensor, clips: Sequence[Clip]) -> None:
-    """Give each speech engine a share as the square root of its number of voices, in place.
+    """Give each speech engine a share in proportion to the square root of its number of voices, in place.
 
-    By clips alone, an engine that speaks fast would drown one that sounds human; by voices alone, one that mixes its
-    voices without end would drown all others.
+    In proportion to clips, a fast engine would dominate one that sounds human; in proportion to voices, an engine that
+    mixes voices without limit would dominate all others.
     """
     voices: dict[str, set[str]] = {}
     for clip in clips:

@@ -1,7 +1,7 @@
-"""Which directions of an embedding tell words apart, whoever says them: linear discriminant analysis.
+"""The directions of an embedding that separate words for any speaker: linear discriminant analysis.
 
-Of what a speech embedding holds, more than half is who speaks, where and how. A small network that is to learn from it
-should not spend itself on that.
+More than half of what a speech embedding holds is who speaks, where and how. A small network that learns from it should
+not spend its capacity on that.
 """
 
 from collections.abc import Sequence
@@ -16,19 +16,19 @@ _FLOOR = 1e-3
 
 
 def word_directions(embeddings: Tensor, words: Sequence[str], count: int) -> Tensor:
-    """The ``count`` directions in which words differ most from each other, measured by how much one word differs in itself.
+    """The ``count`` directions in which words differ most from each other, relative to the variance within a word.
 
     ``embeddings`` ``(clips, dimensions)`` with one of ``words`` each -> ``(dimensions, count)``, best first. A direction's
     projection has, over these clips, the variance ``f / (1 + f)``, where ``f`` is the ratio of the variance between words
-    to that within: nearly 1 where words are all that counts, nearly 0 where they are nothing. Words with a single clip
-    tell nothing of what lies within; ``DataError`` if fewer words than ``count`` are left.
+    to that within: nearly 1 where the word explains everything, nearly 0 where it explains nothing. Words with a single
+    clip say nothing about the variance within and are left out; raises ``DataError`` unless more than ``count`` are left.
     """
     names, of_clip, clips = _numbered(words)
     often = clips[of_clip] > 1
     left = int((clips > 1).sum())
     if left <= count:
         raise DataError(
-            f"expected more than {count} words with at least two clips each to tell words apart by, got {left} of "
+            f"expected more than {count} words with at least two clips each to separate words, got {left} of "
             f"{len(names)}; give more words, or fewer directions"
         )
     values, of_clip = embeddings[often].double(), of_clip[often]
@@ -39,7 +39,7 @@ def word_directions(embeddings: Tensor, words: Sequence[str], count: int) -> Ten
     within = inner.T @ inner / (len(values) - left)
     total = values.T @ values / (len(values) - 1)
     within += _FLOOR * total.diagonal().mean() * torch.eye(len(total), dtype=torch.float64)
-    # Whitening what lies within turns the generalised problem into a symmetric one.
+    # Whitening the variance within words turns the generalised problem into a symmetric one.
     whitening = torch.linalg.inv(torch.linalg.cholesky(within))
     ratios, vectors = torch.linalg.eigh(whitening @ (total - within) @ whitening.T)
     order = ratios.argsort(descending=True)[:count]

@@ -1,8 +1,8 @@
-"""An encoder that hears people as a large one does: an LSTM taught to predict the teacher's embeddings.
+"""Distillation of a large speech encoder: an LSTM learns to predict the teacher's embeddings.
 
-The teacher hears a window clean; the student hears it in noise, in a room, over another microphone, and through another
-vocal tract. What it learns holds for any word, so it is done once and its result is shipped (``assets/encoders``): a
-keyword's own training begins with it. Made by ``python -m wakeword_train.encoder.make``.
+The teacher gets a clean window; the student gets it with noise, in a room, with another microphone and another vocal
+tract. What it learns holds for any word, so this is done once and the result is shipped (``assets/encoders``): training
+of a keyword begins with it. Made by ``python -m wakeword_train.encoder.make``.
 """
 
 import copy
@@ -22,13 +22,13 @@ from wakeword_train.fitting import Trainer
 from wakeword_train.model.network import WakeWordNetwork
 
 _CUT = 256
-"""Stretches that are put into rooms at a time."""
+"""Stretches augmented at a time."""
 _STATISTICS = 2_048
-"""Windows from which the normalisation is taken."""
+"""Windows from which the normalisation is estimated."""
 
 
 class Student(nn.Module):
-    """The network under training and its guess of the teacher's embeddings."""
+    """The network under training and its predictions of the teacher's embeddings."""
 
     def __init__(self, network: WakeWordNetwork, embeddings: int, directions: int) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class Student(nn.Module):
         self.from_state = nn.Linear(network.hidden_size, directions)
 
     def forward(self, frames: Tensor) -> Tensor:
-        """Normalised frames ``(batch, time, n_features)`` -> two guesses, ``(2, batch, embeddings, directions)``.
+        """Normalised frames ``(batch, time, n_features)`` -> two predictions, ``(2, batch, embeddings, directions)``.
 
         The first is of the pooled state of the whole window, the second of the state after the step in which
         each embedding ends.
@@ -52,7 +52,7 @@ class Student(nn.Module):
 def distil(
     lessons: Lessons, noise: ClipStore | None, config: DistilConfig, *, progress: Callable[[int, float], None]
 ) -> WakeWordNetwork:
-    """Teach a fresh network; its head is untrained. ``progress`` gets the epoch, from 1, and its mean loss."""
+    """Train a new network; its head stays untrained. ``progress`` gets the epoch, from 1, and its mean loss."""
     torch.manual_seed(config.seed)
     generator = torch.Generator().manual_seed(config.seed)
     shape = config.network
@@ -71,22 +71,22 @@ def distil(
     )
     for epoch in range(config.epochs):
         trainer.set_rate(epoch / max(1, config.epochs - 1))
-        loss, _ = trainer.epoch(_guess_loss, rooms.batches(network, config.steps_per_epoch))
+        loss, _ = trainer.epoch(_prediction_loss, rooms.batches(network, config.steps_per_epoch))
         progress(epoch + 1, loss)
     averaged: Student = copy.deepcopy(trainer.averaged)  # type: ignore[assignment]
     return averaged.network.eval()
 
 
-def _guess_loss(
+def _prediction_loss(
     logit_function: Callable[[Tensor], Tensor], inputs: Tensor, labels: Tensor, generator: torch.Generator
 ) -> tuple[Tensor, None]:
-    """How far both guesses are off in sum, as a ``Loss``; smooth L1, for the teacher is at times far out itself."""
-    guesses = logit_function(inputs)
-    return len(guesses) * nnf.smooth_l1_loss(guesses, labels.expand_as(guesses)), None
+    """The sum of both predictions' errors, as a ``Loss``; smooth L1 because the teacher has outliers itself."""
+    predictions = logit_function(inputs)
+    return len(predictions) * nnf.smooth_l1_loss(predictions, labels.expand_as(predictions)), None
 
 
 class Rooms:
-    """Where the student hears the lessons."""
+    """The lessons as the student gets them: each stretch in several rooms and noises."""
 
     def __init__(
         self, lessons: Lessons, noise: ClipStore | None, config: DistilConfig, generator: torch.Generator
@@ -98,10 +98,10 @@ class Rooms:
         self.count = config.rooms * len(lessons.waves)
         pieces = torch.split(torch.arange(self.count) % len(lessons.waves), _CUT)
         # In half precision: 48,000 stretches take 490 MB.
-        self.log_mel = torch.cat([self._heard(rows, noise).half() for rows in pieces])
+        self.log_mel = torch.cat([self._in_rooms(rows, noise).half() for rows in pieces])
 
-    def _heard(self, rows: Tensor, noise: ClipStore | None) -> Tensor:
-        """Log mel energies of stretches each in a room of its own, ``(rows, stretch, n_mels)``."""
+    def _in_rooms(self, rows: Tensor, noise: ClipStore | None) -> Tensor:
+        """Log mel energies of stretches, each in its own room and noise, ``(rows, stretch, n_mels)``."""
         waves = self.lessons.waves[rows].float() / 32_767
         samples = waves.shape[1]
         if noise is None or not len(noise):
@@ -114,7 +114,7 @@ class Rooms:
         return self.frontend.log_mel(augment_waves(waves, sound, self.config.augmentation, self.generator))
 
     def draw(self, count: int) -> tuple[Tensor, Tensor]:
-        """Windows over another microphone and through another vocal tract, and what the teacher said of them.
+        """Windows with another microphone and another vocal tract, and the teacher's embeddings of them.
 
         MFCC ``(count, window, n_mfcc)`` and embeddings ``(count, embeddings, directions)``.
         """
@@ -123,8 +123,8 @@ class Rooms:
         frames = HOP * places[:, None] + torch.arange(self.config.network.window)
         log_mel = self.log_mel[rows[:, None], frames].float()
         log_mel = augment_log_mel(log_mel, self.config.augmentation, self.generator)
-        heard = places[:, None] + torch.arange(self.config.embeddings)
-        embeddings = self.lessons.embeddings[(rows % len(self.lessons.waves))[:, None], heard]
+        indices = places[:, None] + torch.arange(self.config.embeddings)
+        embeddings = self.lessons.embeddings[(rows % len(self.lessons.waves))[:, None], indices]
         return self.frontend.cepstrum(log_mel), embeddings
 
     def batches(self, network: WakeWordNetwork, count: int) -> Iterator[tuple[Tensor, Tensor]]:

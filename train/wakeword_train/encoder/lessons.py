@@ -1,4 +1,4 @@
-"""The lessons of an encoder: stretches of recordings and what the teacher heard in each, clean."""
+"""The lessons of an encoder: clean stretches of recordings and the teacher's embeddings of each."""
 
 import logging
 from collections.abc import Callable
@@ -20,12 +20,12 @@ from wakeword_train.encoder.teacher import DIMENSION, HOP, SPAN
 log = logging.getLogger(__name__)
 
 Teacher = Callable[[Tensor], Tensor]
-"""``(batch, samples)`` -> embeddings ``(batch, embeddings, 96)``, one each ``HOP`` frames of ``SPAN`` frames."""
+"""``(batch, samples)`` -> embeddings ``(batch, embeddings, 96)``, one every ``HOP`` frames, each of ``SPAN`` frames."""
 
 _PEAK = 0.5
-"""Of each stretch that the teacher hears."""
+"""Peak of each stretch that the teacher gets."""
 _CUT = 256
-"""Stretches that are cut out and heard at a time."""
+"""Stretches cut out and embedded at a time."""
 
 
 @dataclass(frozen=True)
@@ -37,18 +37,19 @@ class DistilConfig:
         default_factory=lambda: AugmentationConfig(noise_probability=0.8, snr_low=0.0, snr_high=25.0)
     )
     stretches: int = 16_000
-    """Stretches of sound that the teacher hears."""
+    """Stretches of sound that the teacher embeds."""
     stretch: int = 160
-    """Frames of one; the student hears windows of it, at any of the places where one of the teacher's embeddings begins."""
+    """Frames of a stretch; the student gets windows of it that begin where one of the teacher's embeddings begins."""
     rooms: int = 3
-    """Rooms, noises and levels in which the student hears each of them; microphones, vocal tracts and masks are new each
-    time. Rooms take longer to make than a step of training, so they are made once."""
+    """Rooms, noises and levels of each stretch for the student; microphones, vocal tracts and masks are new each time.
+    Rooms take longer to make than a step of training, so they are made once."""
     background: float = 0.5
     """Share of stretches of long recordings; the others hold words."""
     directions: int = 48
-    """Directions of the teacher's embedding that the student learns, those that tell words apart; 0 for all as they are."""
+    """Directions of the teacher's embedding that the student learns: those that separate words; 0 for the embedding
+    unchanged."""
     speed: float = 0.17
-    """Largest relative change of speed, either way, that student and teacher both hear."""
+    """Largest relative change of speed, in either direction, the same for student and teacher."""
     epochs: int = 60
     steps_per_epoch: int = 200
     batch_size: int = 256
@@ -86,7 +87,7 @@ class DistilConfig:
 
 
 class Lessons(NamedTuple):
-    """What the teacher said of each stretch."""
+    """Stretches and the teacher's embeddings of them."""
 
     waves: Tensor
     """``(stretches, samples)`` int16, clean."""
@@ -97,24 +98,24 @@ class Lessons(NamedTuple):
 def prepare_lessons(
     stores: dict[Kind, ClipStore], config: DistilConfig, teacher: Teacher, generator: torch.Generator
 ) -> Lessons:
-    """Cut stretches out of the recordings and have the teacher hear them. ``DataError`` without any recordings."""
-    heard = [
-        _heard_by(teacher, stores[kind], kind, count, config, generator)
+    """Cut stretches out of the recordings and embed them with the teacher. ``DataError`` without any recordings."""
+    parts = [
+        _embedded(teacher, stores[kind], kind, count, config, generator)
         for kind, count in _counts(stores, config).items()
     ]
-    embeddings = torch.cat([one.embeddings for one in heard])
+    embeddings = torch.cat([part.embeddings for part in parts])
     mean, deviation = embeddings.mean(dim=(0, 1)), embeddings.std(dim=(0, 1)).clamp_min(1e-3)
     embeddings = (embeddings - mean) / deviation
     if config.directions:
-        of_words = torch.cat([(one.of_words - mean) / deviation for one in heard])
-        words = [word for one in heard for word in one.words]
+        of_words = torch.cat([(part.of_words - mean) / deviation for part in parts])
+        words = [word for part in parts for word in part.words]
         embeddings = embeddings @ word_directions(of_words, words, config.directions)
         embeddings = (embeddings - embeddings.mean(dim=(0, 1))) / embeddings.square().mean().sqrt()
-    return Lessons(torch.cat([one.waves for one in heard]), embeddings)
+    return Lessons(torch.cat([part.waves for part in parts]), embeddings)
 
 
-class _Heard(NamedTuple):
-    """What the teacher said of stretches of one kind."""
+class _Embedded(NamedTuple):
+    """Stretches of one kind and the teacher's embeddings of them."""
 
     waves: Tensor
     embeddings: Tensor
@@ -123,23 +124,23 @@ class _Heard(NamedTuple):
     words: list[str]
 
 
-def _heard_by(
+def _embedded(
     teacher: Teacher, store: ClipStore, kind: Kind, count: int, config: DistilConfig, generator: torch.Generator
-) -> _Heard:
+) -> _Embedded:
     features = Frontend().config
     samples = features.samples_in(config.stretch)
-    # The teacher's own frames are a little longer than ours; it needs a few samples more for as many embeddings.
+    # The teacher's frames are a little longer than ours: it needs a few more samples for the same number of embeddings.
     longer = samples + 320
     is_word = kind in WORD_KINDS
-    weights = _per_word(store) if is_word else store.lengths.double()
+    weights = _word_weights(store) if is_word else store.lengths.double()
     last = config.places + config.embeddings - 2
     waves: list[Tensor] = []
     embeddings: list[Tensor] = []
     of_words: list[Tensor] = []
     words: list[str] = []
-    for some in torch.split(torch.arange(count), _CUT):
-        rows = torch.multinomial(weights, len(some), replacement=True, generator=generator)
-        speed = 1 + uniform(len(some), -config.speed, config.speed, generator)
+    for piece in torch.split(torch.arange(count), _CUT):
+        rows = torch.multinomial(weights, len(piece), replacement=True, generator=generator)
+        speed = 1 + uniform(len(piece), -config.speed, config.speed, generator)
         place = store.word_offsets if is_word else store.any_offsets
         offsets = place(rows, samples, speed=speed, generator=generator)
         wave = store.cut(rows, offsets, longer, speed=speed, generator=generator)
@@ -150,10 +151,10 @@ def _heard_by(
             middle = (store.word_starts[rows] + store.word_ends[rows]) / 2
             frame = (middle - offsets) / speed / features.hop_length
             index = ((frame - SPAN / 2) / HOP).round().long().clamp(0, last)
-            of_words.append(embeddings[-1][torch.arange(len(some)), index])
+            of_words.append(embeddings[-1][torch.arange(len(piece)), index])
             words += [store.clips[row].word.casefold() for row in rows.tolist()]
-    log.info("the teacher has heard %d stretches of %s", count, kind.value)
-    return _Heard(
+    log.info("the teacher has embedded %d stretches of %s", count, kind.value)
+    return _Embedded(
         torch.cat(waves), torch.cat(embeddings), torch.cat(of_words) if words else torch.empty(0, DIMENSION), words
     )
 
@@ -169,8 +170,8 @@ def _counts(stores: dict[Kind, ClipStore], config: DistilConfig) -> dict[Kind, i
     return counts | {kind: round(config.stretches * share) for kind in longer}
 
 
-def _per_word(store: ClipStore) -> Tensor:
-    """Recorded and synthetic clips by halves, where there are both."""
+def _word_weights(store: ClipStore) -> Tensor:
+    """Weights that give recorded and synthetic clips one half each, if there are both."""
     synthetic = torch.tensor([clip.synthetic for clip in store.clips])
     weights = torch.ones(len(store), dtype=torch.float64)
     for group in (synthetic, ~synthetic):

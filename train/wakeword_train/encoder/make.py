@@ -42,12 +42,12 @@ def speech_clips(
 ) -> list[Clip]:
     """The train split of the recordings, dealt as ``wakeword train`` deals them with the same shares.
 
-    Every speaker of Speech Commands who says a word of ``held_out`` is left out with all that they say, so that no
-    recording of it has taught the encoder anything.
+    Every speaker of Speech Commands who says a word of ``held_out`` is left out with all their recordings, so that the
+    encoder is not trained on any recording of that word.
     """
     clips = deal_speakers(read_speech_commands(data, ""), validation=validation, testing=testing) if data else []
-    tabu = {clip.speaker for clip in clips if clip.word in held_out}
-    clips = [clip for clip in clips if clip.speaker not in tabu]
+    excluded = {clip.speaker for clip in clips if clip.word in held_out}
+    clips = [clip for clip in clips if clip.speaker not in excluded]
     for kind, roots in folders.items():
         for root in roots:
             placed = {clip.speaker: clip.split for clip in clips}
@@ -67,11 +67,11 @@ def main(
     ] = None,
     validation: Annotated[float, typer.Option("--validation-share", help="As in the configurations.")] = 0.15,
     testing: Annotated[float, typer.Option("--test-share", help="As in the configurations.")] = 0.15,
-    stretches: Annotated[int, typer.Option("--stretches", help="Stretches of sound that the teacher hears.")] = 16_000,
-    epochs: Annotated[int, typer.Option("--epochs", help="Of 200 steps.")] = 60,
+    stretches: Annotated[int, typer.Option("--stretches", help="Stretches of sound that the teacher embeds.")] = 16_000,
+    epochs: Annotated[int, typer.Option("--epochs", help="Epochs of 200 steps.")] = 60,
     seed: Annotated[int, typer.Option("--seed")] = 0,
 ) -> None:
-    """Teach an encoder what Google's speech embedding hears, and write it to one file."""
+    """Train an encoder to predict Google's speech embedding, and write it to one file."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     config = DistilConfig(stretches=stretches, epochs=epochs, seed=seed)
     folders = {Kind.NEGATIVE: words or [], Kind.BACKGROUND: background or [], Kind.NOISE: noise or []}

@@ -1,6 +1,6 @@
-"""The shipped encoder: a stem, an LSTM and its pooling that already hear words in human speech, for a run to begin with.
+"""The shipped encoder: stem, LSTM and pooling, trained on words in human speech; a training run begins with it.
 
-A file holds the weights as plain arrays (``.npz``) with the shape of the network they fit and where they come from.
+A file holds the weights as plain arrays (``.npz``), the shape of the network they fit, and where they come from.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from wakeword.model import assets_folder
 from wakeword_train.model.network import WakeWordNetwork
 
 PARTS = ("stem.", "lstm.", "attention.", "mean", "deviation")
-"""Of a network's state: everything but the head."""
+"""Prefixes of an encoder's names in a network's state: everything except the head."""
 _PROVENANCE = "provenance"
 
 
@@ -27,12 +27,12 @@ def encoder_path(name: str) -> Path:
 
 
 def file_fingerprint(path: Path) -> str:
-    """Sixteen hex digits that tell this file from any other."""
+    """Sixteen hex digits of a hash of the file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
 def save_encoder(network: WakeWordNetwork, path: Path, *, provenance: dict[str, Any]) -> None:
-    """Write the encoder of ``network``; ``provenance`` is whatever JSON can hold."""
+    """Write the encoder of ``network``; ``provenance`` is any mapping that JSON can hold."""
     state = {name: value.cpu().numpy() for name, value in network.state_dict().items() if name.startswith(PARTS)}
     # Sixteen bits move a logit by about 1e-3, which training removes, and halve the file.
     halves = {name: value.astype(np.float16) if value.ndim > 1 else value for name, value in state.items()}
@@ -41,15 +41,15 @@ def save_encoder(network: WakeWordNetwork, path: Path, *, provenance: dict[str, 
 
 
 def begin_with_encoder(network: WakeWordNetwork, path: Path) -> dict[str, Any]:
-    """Put the encoder of a file into ``network``, whose head stays as it is; what the file says of itself.
+    """Load the encoder in a file into ``network``, whose head stays unchanged; return the file's provenance.
 
-    Raises ``ConfigError`` if the file cannot be read or is of a network of another shape.
+    Raises ``ConfigError`` if the file cannot be read or belongs to a network of another shape.
     """
     try:
         with np.load(path) as content:
             values = {name: content[name] for name in content.files}
         provenance: dict[str, Any] = json.loads(str(values.pop(_PROVENANCE)))
-    except Exception as error:  # numpy, zipfile and zlib raise whatever their parts raise
+    except Exception as error:  # numpy, zipfile and zlib raise many kinds of errors
         raise ConfigError(f"{path}: expected an encoder (.npz), could not read it: {error}") from error
     wanted = {name: tuple(value.shape) for name, value in network.state_dict().items() if name.startswith(PARTS)}
     found = {name: value.shape for name, value in values.items()}

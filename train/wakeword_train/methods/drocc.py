@@ -1,6 +1,6 @@
 """DROCC-LF's adversary: the sensitivity of a network, which is its metric, and the ascent within the shell.
 
-Everything works on tensors ``(batch, ...)`` and any network that gives one logit a row, in float32 or float64, on any
+Everything works on tensors ``(batch, ...)`` and any network that gives one logit per row, in float32 or float64, on any
 device. Source: Goyal et al., "DROCC: Deep Robust One-Class Classification", ICML 2020 (below: the paper), section 4.
 """
 
@@ -29,15 +29,15 @@ def sensitivity(logit_function: LogitFunction, inputs: Tensor, *, floor: float =
 
     ``inputs`` ``(batch, ...)`` -> ``(batch, ...)``. The *logit's* gradient, not the loss's, which vanishes on rows that
     are classified with certainty. ``floor`` in 0..1 mixes the uniform metric in, so that no coordinate is free.
-    ``smoothing`` (odd) averages over so many steps of axis 1, the time of a sequence. A row whose gradient is zero or not
-    finite comes back as zeros, which is no metric: see ``find_adversaries``.
+    ``smoothing`` (odd) is the number of steps of axis 1, the time of a sequence, to average over. A row whose gradient is
+    zero or not finite is returned as zeros, which is not a metric: see ``find_adversaries``.
     """
     points = inputs.detach().requires_grad_(True)
     with torch.enable_grad():
         (gradient,) = torch.autograd.grad(logit_function(points).sum(), points)
     sigma = gradient.abs()
     if smoothing > 1 and sigma.ndim == 3:
-        # Averages over the window's existing part at the edges, as the first and last frames need.
+        # At the edges, for the first and last frames, it averages over the part of the window that exists.
         sigma = nnf.avg_pool1d(
             sigma.transpose(1, 2), smoothing, stride=1, padding=smoothing // 2, count_include_pad=False
         ).transpose(1, 2)
@@ -58,7 +58,7 @@ def shared_sensitivity(
 
 @dataclass(frozen=True)
 class AdversaryHealth:
-    """What the adversary did in one batch. If ``loss_after`` does not exceed ``loss_before``, one trains on noise."""
+    """What the adversary did in one batch. If ``loss_after`` does not exceed ``loss_before``, training sees mere noise."""
 
     inside: float
     """Share of rows that ended nearer than the radius and were pushed out, averaged over the steps."""
@@ -67,9 +67,9 @@ class AdversaryHealth:
     loss_before: float
     """Mean cross-entropy against "negative" of the random starting points on the shell."""
     loss_after: float
-    """The same of the points that the ascent found."""
+    """The same for the points that the ascent found."""
     fallbacks: int
-    """Rows whose metric was unusable, so that the Euclidean one stood in."""
+    """Rows whose metric was unusable, so that the Euclidean one was used instead."""
 
 
 def find_adversaries(
@@ -90,9 +90,9 @@ def find_adversaries(
     ``inputs`` and ``sigma`` are ``(batch, ...)``; so are the adversaries, without gradient. From a random point in the
     shell, ``steps`` times: ``step_size * radius`` uphill on the cross-entropy against "negative", then the projection.
     The paper starts from ``N(0, I)``, whose metric norm of about ``sqrt(D)`` has nothing to do with ``radius``, and takes
-    steps of 0.01, which move nothing; both are scaled to ``radius`` here. ``start`` ``(batch, ...)``, displacements of the
-    caller's own, takes the random points' place, and ``projection`` that of ``project_to_shell``. Rows whose ``sigma`` is
-    no metric are searched in the Euclidean one, and counted.
+    steps of 0.01, which hardly move a point; both are scaled to ``radius`` here. ``start`` ``(batch, ...)``, displacements
+    given by the caller, replaces the random points, and ``projection`` replaces ``project_to_shell``. Rows whose ``sigma``
+    is not a metric are searched in the Euclidean one, and counted.
     """
     fallbacks = int(unusable_rows(sigma).sum())
     sigma = usable_metric(sigma.flatten(1)).reshape(sigma.shape)
@@ -134,19 +134,19 @@ def _random_start(
 def splice_start(positives: Tensor, negatives: Tensor, *, generator: torch.Generator | None = None) -> Tensor:
     """Displacements that put a stretch of a random negative into each positive; ``(batch, ...)`` as ``positives``.
 
-    The stretch is 25 to 60 % of axis 1 and lies anywhere in it: the beginning, the middle or the end of a word becomes that
-    of another, as in words that sound alike. Noise of the same size looks like no speech, and a network rejects it without
-    learning where the keyword ends.
+    The stretch is 25 to 60 % of axis 1, at any position: the beginning, the middle or the end of a word is replaced by that
+    of another, as in words that sound alike. Noise of the same size does not resemble speech, and a network rejects it
+    without learning where the keyword ends.
     """
     device = device_of(generator, positives)
     batch, length = positives.shape[:2]
-    others = torch.randint(len(negatives), (batch,), generator=generator, device=device).to(positives.device)
+    rows = torch.randint(len(negatives), (batch,), generator=generator, device=device).to(positives.device)
     share, place = torch.rand(2, batch, generator=generator, device=device).to(positives.device)
     width = ((0.25 + 0.35 * share) * length).ceil()
     begin = (place * (length - width + 1)).floor()
     index = torch.arange(length, device=positives.device)
     mask = (index >= begin[:, None]) & (index < (begin + width)[:, None])
-    start: Tensor = (negatives[others] - positives) * mask.reshape(batch, length, *[1] * (positives.ndim - 2))
+    start: Tensor = (negatives[rows] - positives) * mask.reshape(batch, length, *[1] * (positives.ndim - 2))
     return start
 
 

@@ -25,12 +25,12 @@ class AdversaryConfig:
 
     radius: float = 48.0
     """Inner radius of the shell, in the metric's norm over normalised features. There ``||x||`` is about 60, augmentation
-    moves a clip by about 70, and another word lies about 100 away. At 16 every positive's own augmentations lie beyond the
-    shell: the network then gives positives and adversaries one score, and learns less the longer it is trained."""
+    moves a clip by about 70, and another word is about 100 away. At 16 every positive's own augmentations are beyond the
+    shell: the network then gives positives and adversaries the same score, and learns less the longer it is trained."""
     gamma: float = 1.5
     """Outer radius over inner radius."""
     mu: float = 0.3
-    """Weight of the adversaries' loss beside the cross-entropy of the data."""
+    """Weight of the adversaries' loss relative to the cross-entropy of the data."""
     steps: int = 4
     """Steps of gradient ascent."""
     step_size: float = 0.3
@@ -95,7 +95,7 @@ class DroccLoss:
 
     ``metric`` says what the shell is measured in: ``learned``, the sensitivity of each row's own logit (DROCC-LF);
     ``euclidean`` (DROCC-OE); or a tensor of the shape of one row, a metric that all rows share. ``one_class`` leaves the
-    negatives out (DROCC). ``projection`` takes the place of ``project_to_shell``.
+    negatives out (DROCC). ``projection`` replaces ``project_to_shell``.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class DroccLoss:
             projection=self.projection,
             generator=generator,
         )
-        # One pass for both terms: an LSTM's cost lies in its steps, not in its rows.
+        # One pass for both terms: the cost of an LSTM is in its steps, not in its rows.
         logits = logit_function(torch.cat([inputs, adversaries]))
         data_loss = nnf.binary_cross_entropy_with_logits(logits[: len(inputs)], labels)
         return data_loss + config.mu * rejection_loss(logits[len(inputs) :]).mean(), health

@@ -13,7 +13,7 @@ _NEWTON_STEPS = 12
 """Upper bound; 4 to 8 are enough for random problems, and the iteration stops when no row moves."""
 
 _COARSE_FROM = 512
-"""Coordinates from which a first guess on some of them is worth its while."""
+"""Number of coordinates from which a first estimate on a part of them saves time."""
 
 
 class Projection(Protocol):
@@ -48,9 +48,9 @@ def project_to_shell(
     """The nearest point to each row of ``displacement`` with ``radius <= ||y||_Sigma <= gamma * radius``.
 
     Nearest in the Euclidean sense, as gradient projection needs. Shape: ``displacement`` and ``sigma`` (not negative)
-    both ``(batch, ...)`` -> ``(batch, ...)``. Rows inside the shell come back as they are; a row whose ``sigma`` is
+    both ``(batch, ...)`` -> ``(batch, ...)``. Rows inside the shell are returned unchanged; a row whose ``sigma`` is
     all zero, or not finite, is projected in the plain Euclidean norm. ``generator`` draws the direction for rows
-    at the very centre, from which every direction is as near.
+    exactly at the centre, from which all directions are equally near.
 
     Only one bound can be active, and Lagrange's condition gives ``y_j = d_j / (1 + tau sigma_j)`` with
     ``phi(tau) = sum_j sigma_j d_j^2 / (1 + tau sigma_j)^2 = rho^2`` for the bound ``rho``. With ``w = sigma / max
@@ -82,7 +82,7 @@ def usable_metric(sigma: Tensor) -> Tensor:
 
 
 def unusable_rows(sigma: Tensor) -> Tensor:
-    """Which rows of ``sigma``, ``(batch, ...)``, are no metric: all zero, negative somewhere, or not finite."""
+    """Which rows of ``sigma``, ``(batch, ...)``, are not a metric: all zero, negative somewhere, or not finite."""
     flat = sigma.flatten(1)
     return ~torch.isfinite(flat).all(dim=1) | (flat < 0).any(dim=1) | (flat.amax(dim=1) <= 0)
 
@@ -111,35 +111,35 @@ def _project_rows(d: Tensor, w: Tensor, rho: Tensor, outer: Tensor, generator: t
     if bool(hard.any()):
         in_the_limit = torch.where(w < 1, d / (1 - w), 0)
         y = torch.where(hard, _fill_heaviest(in_the_limit, w, w == 1, rho, generator), y)
-    # Newton leaves the last few units in the last place; scaling them away costs less than another step.
+    # Newton's method leaves an error of a few units in the last place; scaling removes it for less than another step.
     length = (w * y * y).sum(dim=1, keepdim=True).sqrt()
     return y.mul_(torch.where(length > 0, rho / length, 1))
 
 
 def _newton_root(e: Tensor, w: Tensor, rho: Tensor, left: Tensor) -> Tensor:
-    """``u`` with ``sum_j e_j / ((1 - w_j) + u w_j)^2 = rho^2`` of each row, from ``left`` ``(rows, 1)``, not above it.
+    """``u`` with ``sum_j e_j / ((1 - w_j) + u w_j)^2 = rho^2`` of each row, from a ``left`` ``(rows, 1)`` not above it.
 
-    A seventh of the coordinates gives a first guess, which spares three of five full steps. It may lie beyond the root:
+    A seventh of the coordinates gives a first estimate, which saves three of five full steps. It can be beyond the root:
     a step from there leads back to the left, as the function is concave, and never needs to pass ``left``.
     """
     u = left
     if e.shape[1] >= _COARSE_FROM:
-        # Odd, so that it meets every coefficient of a frame of 32.
+        # Seven is odd, so that every coefficient of a frame of 32 is used.
         some_e, some_w = e[:, ::7].contiguous(), w[:, ::7].contiguous()
         scale = e.sum(dim=1, keepdim=True) / some_e.sum(dim=1, keepdim=True)
-        guess = _climb(some_e * scale, some_w, rho, left)
-        u = torch.where(torch.isfinite(guess), guess, left)
+        estimate = _climb(some_e * scale, some_w, rho, left)
+        u = torch.where(torch.isfinite(estimate), estimate, left)
     return _climb(e, w, rho, u, left)
 
 
 def _climb(e: Tensor, w: Tensor, rho: Tensor, u: Tensor, left: Tensor | None = None) -> Tensor:
-    """Newton's method on ``1/sqrt(phi(u)) - 1/rho`` from ``u``, kept at ``left`` or above; all but ``rho`` as there."""
+    """Newton's method on ``1/sqrt(phi(u)) - 1/rho`` from ``u``, kept at ``left`` or above; see ``_newton_root``."""
     rest = 1 - w
     left = u if left is None else left
     # The next error is of the order of this one's square.
     close = torch.finfo(e.dtype).eps ** 0.5
     for _ in range(_NEWTON_STEPS):
-        # At u = 0 the heaviest coordinates, which hold nothing then, have no inverse.
+        # At u = 0 the heaviest coordinates, which are zero then, have no inverse.
         inverse = torch.addcmul(rest, u, w).clamp_min_(torch.finfo(e.dtype).tiny).reciprocal_()
         term = (e * inverse).mul_(inverse)
         phi = term.sum(dim=1, keepdim=True)
@@ -154,7 +154,7 @@ def _climb(e: Tensor, w: Tensor, rho: Tensor, u: Tensor, left: Tensor | None = N
 
 
 def _fill_heaviest(y: Tensor, w: Tensor, heaviest: Tensor, rho: Tensor, generator: torch.Generator | None) -> Tensor:
-    """Rows with nothing on their heaviest coordinates: what is missing to ``rho`` goes onto one of those."""
+    """Rows that are zero on their heaviest coordinates: one of those gets what is missing to ``rho``."""
     y = torch.where(heaviest, 0, y)
     missing = (rho.square() - (w * y.square()).sum(dim=1, keepdim=True)).clamp_min(0).sqrt()
     draw = torch.rand(y.shape, generator=generator, dtype=torch.float32, device=device_of(generator, y)).to(y.device)
@@ -165,5 +165,5 @@ def _fill_heaviest(y: Tensor, w: Tensor, heaviest: Tensor, rho: Tensor, generato
 
 
 def device_of(generator: torch.Generator | None, like: Tensor) -> torch.device:
-    """Where ``generator`` draws: it may live on the CPU while the tensors, as ``like``, do not."""
+    """Where ``generator`` draws: it can be on the CPU while the tensors, as ``like``, are not."""
     return like.device if generator is None else generator.device

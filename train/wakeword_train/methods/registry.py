@@ -1,4 +1,4 @@
-"""The training methods by name: one record each, which says all that the rest of the package needs to know of it."""
+"""The training methods by name: one record each, with all that the rest of the package needs to know about it."""
 
 import dataclasses
 import importlib.metadata
@@ -14,14 +14,14 @@ from wakeword_train.methods.deepsad import DeepSadConfig, DeepSadLoss, pretrain
 from wakeword_train.methods.losses import AdversaryConfig, BinaryCrossEntropy, DroccLoss, Loss, OneClassCrossEntropy
 
 ENTRY_POINTS = "wakeword.methods"
-"""Group of entry points under which an installed package offers methods of its own: a name, and its ``Method``."""
+"""Group of entry points for the methods of installed packages: a name and its ``Method``."""
 
 DEFAULT_METHOD = "drocc-lf"
 
 
 @dataclass(frozen=True)
 class LossSettings:
-    """What a method's loss is made from; each takes what it needs."""
+    """What a method's loss is made from; each method uses what it needs."""
 
     adversary: AdversaryConfig = field(default_factory=AdversaryConfig)
     deepsad: DeepSadConfig = field(default_factory=DeepSadConfig)
@@ -45,20 +45,20 @@ class Method:
 
     name: str
     loss: Callable[[LossSettings], Loss]
-    """Makes the loss; once for each epoch where ``shares_metric``."""
+    """Makes the loss; called once for each epoch if ``shares_metric``."""
     warmup: Loss | None = field(default_factory=BinaryCrossEntropy)
     """What trains the network in the warm-up's epochs; ``None`` for the method's own loss."""
     one_class: bool = False
-    """Never looks at a negative."""
+    """Whether the method never uses a negative."""
     shares_metric: bool = False
-    """Its loss takes ``LossSettings.metric``, with ``AdversaryConfig.sigma_refresh = "epoch"``."""
+    """Whether its loss takes ``LossSettings.metric``, with ``AdversaryConfig.sigma_refresh = "epoch"``."""
     distance_head: bool = False
-    """Wants a network whose logit is minus a squared distance (``deepsad.DistanceHead``)."""
+    """Whether it needs a network whose logit is minus a squared distance (``deepsad.DistanceHead``)."""
     pretrain: Pretraining | None = None
-    """Takes the place of the warm-up's epochs, if any."""
+    """Replaces the warm-up epochs, if given."""
 
     def check_warmup(self, epochs: int) -> None:
-        """Raise ``ConfigError`` if so many epochs of warm-up are too few for the method."""
+        """Raise ``ConfigError`` if this number of warm-up epochs is too small for the method."""
         if self.pretrain is not None and epochs == 0:
             raise ConfigError(
                 f"expected warmup_epochs >= 1 for {self.name}, which pre-trains its encoder in them, got 0"
@@ -110,7 +110,7 @@ METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method
 def method_named(name: str) -> Method:
     """The method of that name: one of ``METHODS``, or of those that installed packages offer.
 
-    Raises ``ConfigError`` for an unknown name and for an entry point that gives no method of its name.
+    Raises ``ConfigError`` for an unknown name and for an entry point that does not give a method of its name.
     """
     if name in METHODS:
         return METHODS[name]
@@ -121,7 +121,7 @@ def method_named(name: str) -> Method:
     entry = offered[name]
     try:
         method = entry.load()
-    except Exception as error:  # importing a package raises whatever that package raises
+    except Exception as error:  # importing a package can raise any exception
         raise ConfigError(f"method {name}: could not load {entry.value}: {error}") from error
     if not isinstance(method, Method) or method.name != name:
         raise ConfigError(f"method {name}: expected {entry.value} to be the Method of that name, got {method!r}")
@@ -137,6 +137,6 @@ def make_loss(
 ) -> Loss:
     """The loss of the method of that name. Raises ``ConfigError`` as ``method_named`` does.
 
-    ``shared_metric``, of the shape of one row, takes the place of each row's own where the method can share one.
+    ``shared_metric``, of the shape of one row, replaces each row's own if the method can share one.
     """
     return method_named(method).loss(LossSettings(adversary, deepsad or DeepSadConfig(), shared_metric))

@@ -1,4 +1,4 @@
-"""A trained network -> one ONNX file that streams exactly and says what it is."""
+"""A trained network -> one ONNX file that streams exactly and describes itself."""
 
 import dataclasses
 import math
@@ -37,7 +37,7 @@ def export_model(network: WakeWordNetwork, card: ModelCard, path: Path | str) ->
 def model_bytes(network: WakeWordNetwork, card: ModelCard) -> bytes:
     """The bytes of a model file: graph and card, which gets the network's stack and this graph's self-test.
 
-    Raises ``ConfigError`` if the stack does not divide the window and ``ModelError`` if the weights give no number.
+    Raises ``ConfigError`` if the stack does not divide the window and ``ModelError`` if the logit is not finite.
     """
     card = dataclasses.replace(card, stack=network.stack)
     graph = build_graph(network.eval().cpu(), window=card.window).SerializeToString(deterministic=True)

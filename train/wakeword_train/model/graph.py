@@ -11,7 +11,7 @@ from wakeword_train.methods.deepsad import DistanceHead
 from wakeword_train.model.network import WORTH_HALVING, WakeWordNetwork
 
 HALF = "_half"
-"""What the names of weights that are stored in half precision end with."""
+"""Suffix of the names of weights that are stored in half precision."""
 # The graph sums exp(attention) without a running maximum; beyond this bound on |attention| float32 would lose it.
 _MAX_ATTENTION = 60.0
 
@@ -22,17 +22,17 @@ _AXES = {
     "axis2": np.array([2], np.int64),
     "axes02": np.array([0, 2], np.int64),
 }
-"""Constants that nodes of several parts name."""
+"""Constants that nodes of several parts use."""
 
 
 def build_graph(network: WakeWordNetwork, *, window: int) -> onnx.ModelProto:
-    """The graph that ``wakeword.model.Model`` runs: many windows that are under way, advanced by the same frames.
+    """The graph that ``wakeword.model.Model`` runs: many windows in progress, advanced by the same frames.
 
     ``frames (time, n), picks (steps, rows, steps), h, c, ... -> logit (rows,), h_next, c_next, ...``; time and rows are
     dynamic, ``steps = time / stack``. The parts of the state, ``(1, rows, width)``, are ``h``, ``c`` and those of the
-    pooling. The logit is that of a window if its last frame was seen.
+    pooling. The logit is that of the window if the row has seen its last frame.
 
-    The rows see the same frames, so all up to ``W x + b`` is computed once for them: it is handed to the LSTM in the
+    The rows see the same frames, so everything up to ``W x + b`` is computed once for all: it is given to the LSTM in
     place of its input weights, and the input of a row at step t is the t-th unit vector, which picks its column. A row
     that has not begun gets a zero vector: its gates are then sigmoid(0), its cell input is tanh(0), and its zero state
     stays exactly zero. A hop of 80 ms in one call (12 rows of 8 frames, one of 2) takes two thirds of the time of two
@@ -82,7 +82,7 @@ def _outputs(state: dict[str, int]) -> list[onnx.ValueInfoProto]:
 
 
 def _stored(values: dict[str, np.ndarray]) -> tuple[list[onnx.NodeProto], dict[str, np.ndarray]]:
-    """Constants as the file holds them, in half precision where that loses nothing, and the nodes that cast those."""
+    """Constants as the file stores them, in half precision where that loses nothing, and the nodes that cast those."""
     halves = {name: half for name, value in values.items() if (half := _as_half(value)) is not None}
     casts = [helper.make_node("Cast", [name + HALF], [name], to=TensorProto.FLOAT) for name in halves]
     return casts, {name + HALF if name in halves else name: halves.get(name, value) for name, value in values.items()}
@@ -145,13 +145,13 @@ def _as_half(value: np.ndarray) -> np.ndarray | None:
     return half if np.array_equal(half.astype(np.float32), value) else None
 
 
-def _reads_first(network: WakeWordNetwork) -> bool:
-    """Whether the head may read each hidden state before they are pooled: it is linear, and the pooling is a mean."""
+def _head_first(network: WakeWordNetwork) -> bool:
+    """Whether the head can be applied to each hidden state before pooling: it is linear, and the pooling is a mean."""
     return not isinstance(network.head, DistanceHead) and network.pooling in ("mean", "attention")
 
 
 def _head(network: WakeWordNetwork) -> tuple[list[onnx.NodeProto], dict[str, Array]]:
-    """Nodes ``pooled (1, rows, w) -> logit (rows,)`` and their constants; w is 1 if the head has read before."""
+    """Nodes ``pooled (1, rows, w) -> logit (rows,)`` and their constants; w is 1 if the head was applied before pooling."""
     node, head = helper.make_node, network.head
     if isinstance(head, DistanceHead):
         nodes = [
@@ -161,7 +161,7 @@ def _head(network: WakeWordNetwork) -> tuple[list[onnx.NodeProto], dict[str, Arr
             node("Neg", ["distance"], ["logit"]),
         ]
         return nodes, {"projection": head.projection.weight.detach().numpy(), "minus_centre": -head.centre.numpy()}
-    reading = [] if _reads_first(network) else [node("MatMul", ["pooled", "head_weight"], ["reading"])]
+    reading = [] if _head_first(network) else [node("MatMul", ["pooled", "head_weight"], ["reading"])]
     nodes = [
         *reading,
         node("Squeeze", ["reading" if reading else "pooled", "axes02"], ["reading_1d"]),
@@ -174,14 +174,14 @@ def _pooling(network: WakeWordNetwork, window: int) -> tuple[list[onnx.NodeProto
     """Nodes ``hidden (steps, 1, rows, h), <part> (1, rows, w) -> pooled (1, rows, w), <part>_next``; constants; the
     parts of the state that pooling adds, with their widths.
 
-    Hidden states of steps that a row does not take are zero. A linear head of a mean is the mean of the head: it is read
-    of each hidden state first, and numbers are pooled in place of vectors, which saves a tenth of a call.
+    Hidden states of steps that a row does not take are zero. A linear head of a mean is the mean of the head: it is
+    applied to each hidden state first, so that numbers are pooled instead of vectors, which saves a tenth of a call.
     """
     node = helper.make_node
     if network.pooling == "last":
         return [node("Identity", ["h_next"], ["pooled"])], {}, {}
     if network.pooling == "max":
-        # Hidden states lie above -1, so their maximum plus one may start from a state of zeros.
+        # Hidden states are above -1, so their maximum plus one can start from a state of zeros.
         nodes = [
             node("ReduceSum", ["picks", "axis2"], ["taken"], keepdims=1),
             node("Unsqueeze", ["taken", "axis1"], ["mask"]),
@@ -192,7 +192,7 @@ def _pooling(network: WakeWordNetwork, window: int) -> tuple[list[onnx.NodeProto
             node("Sub", ["highest_next", "one"], ["pooled"]),
         ]
         return nodes, {"one": np.array(1, np.float32)}, {"highest": network.hidden_size}
-    first = _reads_first(network)
+    first = _head_first(network)
     value, width = ("reading", 1) if first else ("hidden", network.hidden_size)
     reading = [node("MatMul", ["hidden", "head_weight"], ["reading"])] if first else []
     if network.pooling == "mean":
@@ -204,9 +204,9 @@ def _pooling(network: WakeWordNetwork, window: int) -> tuple[list[onnx.NodeProto
         return [*reading, *nodes], {"per_step": np.array(network.stack / window, np.float32)}, {"sum": width}
     assert network.attention is not None
     weight = network.attention.weight.detach().numpy()
-    bound = float(np.abs(weight).sum())  # hidden states lie in -1..1
+    bound = float(np.abs(weight).sum())  # hidden states are in -1..1
     if bound > _MAX_ATTENTION:
-        raise ModelError(f"expected attention weights of at most {_MAX_ATTENTION} in sum, got {bound:.1f}")
+        raise ModelError(f"expected a sum of absolute attention weights of at most {_MAX_ATTENTION}, got {bound:.1f}")
     # A step that a row does not take adds exp(0) = 1 to the sum of importances; ``Model.start`` allows for it.
     nodes = [
         node("MatMul", ["hidden", "attention_weight"], ["attention"]),

@@ -45,17 +45,15 @@ def network_from(path: Path | str) -> TrainedModel:
     except (ModelError, DecodeError) as error:
         raise ModelError(f"{path}: {error}") from error
     except (KeyError, ValueError, RuntimeError) as error:
-        raise ModelError(
-            f"{path}: expected a graph of this version's export, could not take it over: {error}"
-        ) from error
+        raise ModelError(f"{path}: expected a graph of this version's export, could not load it: {error}") from error
     _check(path, network, card)
     return TrainedModel(network, card)
 
 
 def renormalise(network: WakeWordNetwork, mean: Tensor, deviation: Tensor) -> None:
-    """Have ``network`` normalise by these, ``(n_features,)`` each, and give the same logits for the same frames as before.
+    """Change the normalisation of ``network`` to these values, ``(n_features,)`` each, without changing any logit.
 
-    Weights are then of the size that optimisers expect, and distances between inputs mean what they do in training.
+    Weights then have the size that optimisers expect, and distances between inputs mean the same as in training.
     """
     old_mean, old_deviation = network.mean.clone(), network.deviation.clone()
     network.set_normalisation(mean, deviation)
@@ -85,7 +83,7 @@ def _network(weights: dict[str, Array], inputs: set[str], card: ModelCard) -> Wa
         embedding=embedding,
     )
     values = {
-        # Files of before have their normalisation in the weights.
+        # Older files have their normalisation in the weights.
         "mean": weights.get("mean", np.zeros(card.features.n_mfcc)),
         "deviation": weights.get("deviation", np.ones(card.features.n_mfcc)),
         "lstm.weight_ih_l0": _torch_gates(weights["W"].T),

@@ -1,6 +1,6 @@
-"""The network: normalisation, a stem that reads some frames at a time, a one-layer LSTM, pooling over time, a linear head.
+"""The network: normalisation, a stem that reads several frames at a time, a one-layer LSTM, pooling over time, linear head.
 
-Every pooling keeps a running state that starts at zero, so that a window may be fed in pieces: the exported graph
+Every pooling keeps a running state that starts at zero, so that a window can be fed in pieces: the exported graph
 streams exactly (see ``export``).
 """
 
@@ -16,7 +16,7 @@ Pooling = Literal["last", "mean", "max", "attention"]
 
 
 WORTH_HALVING = 1_024
-"""Numbers from which on a matrix is stored in half precision."""
+"""Number of elements from which a matrix is stored in half precision."""
 
 
 class WakeWordNetwork(nn.Module):
@@ -26,8 +26,8 @@ class WakeWordNetwork(nn.Module):
     spreads the gradient over the whole word instead of its tail. ``stack`` consecutive frames are given to the LSTM as
     one step, which divides its recurrent work by ``stack``. With ``stem`` a rectified layer of that width reads each step
     first: the LSTM's gates then see features of the stacked frames and not the frames themselves, and overlapping windows
-    share that work. With ``embedding`` the head measures the distance from a centre in so many coordinates, as DeepSAD
-    needs.
+    share that work. With ``embedding`` the head measures the distance from a centre in that number of coordinates, as
+    DeepSAD needs.
     """
 
     mean: Tensor
@@ -75,7 +75,7 @@ class WakeWordNetwork(nn.Module):
     def round_to_half(self) -> None:
         """Round the large matrices to what half precision holds: a model file then takes half the space.
 
-        An error of up to 1 in 2,000 of each weight, which moves a logit by some thousandths; thresholds are set after it.
+        An error of up to 1 in 2,000 of each weight, which moves a logit by a few thousandths; thresholds are set later.
         """
         for parameter in self.parameters():
             if parameter.numel() >= WORTH_HALVING:
@@ -88,7 +88,7 @@ class WakeWordNetwork(nn.Module):
     def forward(self, frames: Tensor) -> Tensor:
         """*Normalised* frames ``(batch, time, n_features)`` -> logits ``(batch,)``; ``time``: a multiple of ``stack``.
 
-        Normalisation is a step of its own because DROCC's distances are measured in normalised coordinates.
+        Normalisation is a separate step because DROCC's distances are measured in normalised coordinates.
         """
         logits: Tensor = self.head(self.dropout(self.features(frames))).squeeze(-1)
         return logits
