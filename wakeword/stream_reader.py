@@ -63,7 +63,7 @@ class StreamReader:
         return self._work_through(silence=self.audio.finish())
 
     def _work_through(self, *, silence: int | None = None) -> list[Detection]:
-        """Score the windows that are complete; of a stream that is over, all of it and ``silence`` samples after it."""
+        """Score the complete windows; at the end of a stream, its rest and ``silence`` samples of silence."""
         audio = self.audio
         quiet = audio.is_quiet(audio.end)
         if audio.is_asleep:
@@ -73,7 +73,7 @@ class StreamReader:
                 return []
             self._begin(audio.wake())
         if silence is None:
-            # No further than the last window that is complete: so a hop's frames are one matrix product, not parts of two.
+            # Only up to the last complete window, so that a hop's frames are one matrix product and not parts of two.
             signal = audio.view(self._framed, self._last_window_end())
         else:
             signal = np.pad(audio.view(self._framed, audio.end), (0, silence))
@@ -96,7 +96,7 @@ class StreamReader:
             scorer.reset()
 
     def _last_window_end(self) -> int:
-        """The sample at which the last of all windows ends that the audio completes."""
+        """The sample at which the last complete window ends."""
         end, keywords = self.audio.end, self.audio.keywords
         complete = [keyword for keyword in keywords if keyword.window_end <= end]
         return max([end - (end - keyword.window_end) % keyword.step for keyword in complete])

@@ -1,4 +1,4 @@
-"""Names for the arrays that pass between modules. Shapes and units are in the docstrings of what takes and gives them."""
+"""Names for the arrays that pass between modules. The functions that use them document shapes and units."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ Array = NDArray[np.float32]
 """Audio at 16 kHz, features, states: everything inside the engine."""
 
 Samples = NDArray[Any]
-"""Audio as it comes in: int16, int32 or float32, of any rate and number of channels."""
+"""Input audio: int16, int32 or float32, of any rate and number of channels."""
 
 Scores = NDArray[np.float64]
-"""Scores in 0..1. In float64: thresholds for rare false accepts are so near to 1 that float32 has ties."""
+"""Scores in 0..1. In float64: thresholds for rare false accepts are so close to 1 that float32 has ties."""
