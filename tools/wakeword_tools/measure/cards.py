@@ -11,9 +11,9 @@ from wakeword.files import replacing
 
 
 def embed_card(model: bytes, card: ModelCard) -> bytes:
-    """ONNX bytes with ``card`` in their metadata, in place of any card that was there.
+    """ONNX bytes with ``card`` in their metadata; an existing card is replaced.
 
-    Raises ``ModelError`` if ``model`` is no ONNX file.
+    Raises ``ModelError`` if ``model`` is not an ONNX file.
     """
     try:
         proto = onnx.load_model_from_string(model)
@@ -25,9 +25,9 @@ def embed_card(model: bytes, card: ModelCard) -> bytes:
 
 
 def write_card(path: Path | str, card: ModelCard) -> None:
-    """Replace the card of a model file, atomically; the graph stays as it is.
+    """Replace the card of a model file, atomically; the graph does not change.
 
-    Raises ``ModelError`` if the file is no ONNX file and ``OSError`` if it cannot be read or written.
+    Raises ``ModelError`` if the file is not an ONNX file and ``OSError`` if it cannot be read or written.
     """
     try:
         data = embed_card(Path(path).read_bytes(), card)
