@@ -5,6 +5,7 @@ The path of a block: ``audio.PcmStream`` -> ``stream_reader.StreamReader``, whic
 ``trigger.Trigger`` -> ``Detection``. This module adds what programs need: threads, sources and callbacks.
 """
 
+import math
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -165,8 +166,9 @@ class Detector:
         except ClosedError:
             return
         finally:
-            self._loop = None
-            self.reset()
+            with self._lock:
+                self._loop = None
+                self.reset()
 
     def stream(self, source: AudioSource) -> AsyncIterator[Detection]:
         """``run`` for asyncio: source and network run in a separate thread, never on the event loop.
@@ -182,7 +184,8 @@ class Detector:
         Raises ``ConfigError`` if that audio is no longer kept: call it when the detection is reported.
         """
         with self._lock:
-            self._check_free(self._loop.thread if self._loop else None)
+            loop = self._loop
+            self._check_free(loop.thread if loop else None)
             return self._followers.follow(detection)
 
     def record(self, detection: Detection, seconds: float, *, until: Callable[[Array], bool] | None = None) -> Array:
@@ -198,6 +201,9 @@ class Detector:
                 "expected to be inside `for detection in detector.run(source)`, got no such loop in this thread; "
                 "with push or stream, use follow"
             )
+        # Before anything begins: a call that is refused leaves the stream and the detection's follower as they were.
+        if not 0 < seconds < math.inf:
+            raise ConfigError(f"expected a positive number of seconds to record, got {seconds}")
 
         def feed() -> bool:
             for block in loop.blocks:
@@ -243,13 +249,15 @@ class Detector:
         """Raise unless the detector is open, and no loop over ``run`` is running except in this thread."""
         if self._closed:
             raise ClosedError("expected an open detector, got one that was closed; make a new one")
-        if self._loop is not None and self._loop.thread != thread:
+        loop = self._loop  # read once: the loop may end in another thread
+        if loop is not None and loop.thread != thread:
             raise BusyError("expected an idle detector, got one that still listens to a source; leave that loop first")
 
     @property
     def _pcm(self) -> PcmStream:
         """The conversion of blocks: that of the loop over ``run`` while there is one."""
-        return self._pushed if self._loop is None else self._loop.pcm
+        loop = self._loop
+        return self._pushed if loop is None else loop.pcm
 
     def _take(self, samples: Array) -> list[Detection]:
         detections: list[Detection] = []

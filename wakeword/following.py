@@ -1,6 +1,5 @@
 """The audio that follows a detection, for a program that listens to what is said next."""
 
-import math
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -122,13 +121,11 @@ def record(
     """The next ``seconds`` of a follower, ``(samples,)`` at 16 kHz.
 
     ``feed`` pushes the next block of the stream and returns whether there was one. Ends earlier if ``until`` returns true
-    for the newest samples, or when the stream ends. Raises ``ConfigError`` unless ``seconds`` is a positive number.
+    for the newest samples, or when the stream ends.
     """
-    if not 0 < seconds < math.inf:
-        raise ConfigError(f"expected a positive number of seconds to record, got {seconds}")
     pieces = [follower.read()]
     while sum(map(len, pieces)) < seconds * SAMPLE_RATE and feed():
         pieces.append(follower.read())
-        if until is not None and until(pieces[-1]):
+        if sum(map(len, pieces)) < seconds * SAMPLE_RATE and until is not None and until(pieces[-1]):
             break
     return np.concatenate(pieces)[: round(seconds * SAMPLE_RATE)]

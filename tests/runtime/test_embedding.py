@@ -114,6 +114,22 @@ def test_recording_reads_the_next_audio_and_the_loop_continues_after_it(low_mode
         np.testing.assert_array_equal(recording, SIGNAL[first : first + 24_000])
 
 
+@pytest.mark.parametrize("seconds", [-1.0, 0.0, float("nan"), float("inf")])
+def test_a_refused_recording_changes_nothing(low_model: Model, seconds: float) -> None:
+    signal = bursts(4, {1.0: "low", 2.2: "low"})
+    expected = list(Detector(low_model, refractory=0).run(Blocks(signal)))
+    detector = Detector(low_model, refractory=0)
+    found, recordings = [], []
+    for hit in detector.run(Blocks(signal)):
+        found.append(hit)
+        with pytest.raises(ConfigError, match="positive number of seconds"):
+            detector.record(hit, seconds)
+        with detector.follow(hit) as follower:
+            recordings.append(follower.read())
+    assert found == expected
+    assert len(recordings) == len(expected) >= 2
+
+
 def test_recording_ends_when_until_is_true(low_model: Model) -> None:
     detector = Detector(low_model)
     hit = next(run := detector.run(Blocks(SIGNAL)))

@@ -68,7 +68,7 @@ def find_files(folders: Files) -> dict[Kind, list[Path]]:
         if both:
             raise CalibrationError(
                 f"{both[0]}: expected a recording to be the wake word or not, found it among the "
-                f"positives and the {in_words(kind)} ({len(both)} such files); remove it from one of them"
+                f"positives and the {in_words(kind)} ({len(both)} file(s) in all); remove it from one of them"
             )
     return found
 
