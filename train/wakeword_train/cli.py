@@ -84,4 +84,6 @@ def train(
 def _require_training_packages() -> None:
     missing = [name for name in ("torch", "torchaudio", "onnx", "scipy") if importlib.util.find_spec(name) is None]
     if missing:
-        raise ConfigError(f"training needs {', '.join(missing)}; install them: pip install 'wakeword[train]'")
+        raise ConfigError(
+            f"training needs {', '.join(missing)}; install torch first, in the build for your machine, then: pip install 'wakeword[train]'"
+        )

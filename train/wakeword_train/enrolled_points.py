@@ -82,7 +82,8 @@ class _Measured:
             self._report(f"no operating point {before.name}: a clip that is not the word scores 1")
             return None
         self._report(
-            f"{before.name} is carried over, not measured; give --background, an hour of speech, to measure it"
+            f"warning: {before.name} is carried over, not measured, and on real speech may fire hundreds of times as often; "
+            "give --background, an hour of speech or more, to measure it"
         )
         point = OperatingPoint(before.name, before.kind, before.target, threshold, 0, 0, 1, data)
         return self._with_recall(dataclasses.replace(point, fingerprint=self._scored.fingerprint), threshold_of)

@@ -34,4 +34,6 @@ def require(*packages: str) -> None:
     """Raise ``ConfigError`` if packages that are not part of the runtime are missing."""
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
-        raise ConfigError(f"this command needs {', '.join(missing)}; install them: pip install 'wakeword[train]'")
+        raise ConfigError(
+            f"this command needs {', '.join(missing)}; install torch first, in the build for your machine, then: pip install 'wakeword[train]'"
+        )
