@@ -85,5 +85,6 @@ def _require_training_packages() -> None:
     missing = [name for name in ("torch", "torchaudio", "onnx", "scipy") if importlib.util.find_spec(name) is None]
     if missing:
         raise ConfigError(
-            f"training needs {', '.join(missing)}; install torch first, in the build for your machine, then: pip install 'wakeword[train]'"
+            f"training needs {', '.join(missing)}; install torch first, in the build for your machine, then: "
+            "pip install 'wakeword[train]'"
         )

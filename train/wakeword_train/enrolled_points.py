@@ -82,7 +82,7 @@ class _Measured:
             self._report(f"no operating point {before.name}: a clip that is not the word scores 1")
             return None
         self._report(
-            f"warning: {before.name} is carried over, not measured, and on real speech may fire hundreds of times as often; "
+            f"warning: {before.name} is carried over, not measured, and may fire hundreds of times as often; "
             "give --background, an hour of speech or more, to measure it"
         )
         point = OperatingPoint(before.name, before.kind, before.target, threshold, 0, 0, 1, data)

@@ -35,5 +35,6 @@ def require(*packages: str) -> None:
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
         raise ConfigError(
-            f"this command needs {', '.join(missing)}; install torch first, in the build for your machine, then: pip install 'wakeword[train]'"
+            f"this command needs {', '.join(missing)}; install torch first, in the build for your machine, then: "
+            "pip install 'wakeword[train]'"
         )
