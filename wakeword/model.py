@@ -131,7 +131,9 @@ def read_model(path: Path | str, *, provider: str = "cpu") -> Model:
             raise ModelError(f"{path}: expected a model file of at most {MAX_FILE_BYTES} bytes, got {size}")
         data = path.read_bytes()
     except OSError as error:
-        raise ModelError(f"{path}: expected a model file (.onnx), could not read it: {error.strerror}") from error
+        # A common slip: the name of an included model where a file is asked for.
+        hint = f"; for the included model give the keyword {str(path)!r}" if str(path) in shipped_models() else ""
+        raise ModelError(f"{path}: expected a model file (.onnx), could not read it: {error.strerror}{hint}") from error
     try:
         return parse_model(data, provider=provider)
     except ModelError as error:

@@ -1,9 +1,11 @@
 """The application: the table of commands, and the handling of errors: one line on stderr and an exit status."""
 
+import os
 import sys
 from collections.abc import Callable
 from importlib import import_module
 from io import TextIOWrapper
+from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
 import typer
@@ -123,6 +125,8 @@ def main() -> None:
 
     Exit status 0, 1 for an error (one line on stderr), 2 for wrong usage, 130 and 143 at Ctrl-C and SIGTERM.
     """
+    if sys.stdout is None:  # closed, as a service may be started
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115
     # Printing a file name that is not valid Unicode must not fail.
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")

@@ -63,7 +63,9 @@ def cut_takes(file: Path, folder: TakeFolder, count: int) -> None:
     takes = split_at_pauses(read_audio(file))
     for take in takes:
         if take.fault is not None:
-            note(f"skipped a word of {len(take.samples) / SAMPLE_RATE:.1f} s: {take.fault.value}")
+            # What is wrong, without the advice, which is for recording live.
+            problem = take.fault.value.partition(";")[0]
+            note(f"skipped a word of {len(take.samples) / SAMPLE_RATE:.1f} s: {problem}")
     good = [take for take in takes if take.fault is None]
     if not good:
         raise DataError(f"{file}: expected words with pauses between them, found none that can be used")

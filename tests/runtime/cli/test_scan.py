@@ -4,6 +4,8 @@ import csv
 import io
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -188,3 +190,20 @@ def test_a_recording_is_never_overwritten(cli, models: Path, recordings: Path) -
     assert result.status == 1
     assert "another file for the results" in result.err
     assert recording.read_bytes() == before
+
+
+def test_the_name_of_an_included_model_as_a_file_gets_a_hint(cli, recordings: Path, shipped: Path) -> None:
+    done = cli("scan", recordings, "--model", "low")
+    assert done.status == 1
+    assert done.err.endswith("; for the included model give the keyword 'low'\n")
+    assert "keyword" not in cli("scan", recordings, "--model", "absent").err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="closes a file descriptor in a shell")
+def test_a_closed_stdout_is_no_failure(models: Path, recordings: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "wakeword", "scan", recordings / "first.wav", "--model", models / "low.onnx"]
+    for options in ([], ["--format", "json", "--out", tmp_path / "found.json"]):
+        shell = ["sh", "-c", 'exec "$@" >&-', "sh", *map(str, [*command, *options])]
+        done = subprocess.run(shell, stderr=subprocess.PIPE, text=True, timeout=60)
+        assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+    assert (tmp_path / "found.json").read_text().count("\n") == 2
