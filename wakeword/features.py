@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import AudioFormatError, ConfigError
@@ -21,6 +22,9 @@ PRODUCT_FRAMES = 8
 
 # Frames whose spectra are computed together: whole products. A larger batch does not fit into the caches.
 _BATCH_FRAMES = 4 * PRODUCT_FRAMES
+
+
+Spectra = NDArray[np.complex64]
 
 
 @dataclass(frozen=True)
@@ -148,12 +152,14 @@ class MfccTransform:
         """
         config = self.config
         if config.frames_in(len(signal)) == PRODUCT_FRAMES and first % PRODUCT_FRAMES == 0:
-            # What the engine asks for at every hop: without the batch's arithmetic of shapes, half of the time.
+            # What the engine asks for at every hop: a sixth faster without the batch's arithmetic of shapes.
             cepstra = np.empty((PRODUCT_FRAMES, config.n_mfcc), np.float32)
             frames: Array = np.ndarray(
                 (PRODUCT_FRAMES, config.n_fft), np.float32, signal, strides=(4 * config.hop_length, 4)
             )
-            self._transform_product(frames, cepstra)
+            windowed, spectra, parts, energies = self._one_product
+            np.multiply(frames, self._window, out=windowed)
+            self._compute(windowed, spectra, parts, energies, cepstra)
             return cepstra
         many: Array = self.batch(signal[None], first=first)[0]
         return many
@@ -183,42 +189,36 @@ class MfccTransform:
             self._transform(frames[start : start + together], cepstra[start : start + together], before)
         return cepstra
 
-    def _transform_product(self, frames: Array, cepstra: Array) -> None:
-        """``_transform`` of ``(PRODUCT_FRAMES, n_fft)`` samples, which fill one product."""
-        windowed, spectra, parts, energies = self._one_product
-        np.multiply(frames, self._window, out=windowed)
-        np.fft.rfft(windowed, out=spectra)  # type: ignore[arg-type]
-        np.multiply(parts, parts, out=parts)
-        np.dot(parts, self._filters, out=energies)
-        np.add(energies, self._offset, out=energies)
-        np.log(energies, out=energies)
-        np.dot(energies, self._dct, out=cepstra)
-
     def _transform(self, frames: Array, cepstra: Array, before: int) -> None:
         """``(signals, n, n_fft)`` samples -> ``cepstra``, ``(signals, n, n_mfcc)``.
 
-        Each signal has its own whole products, at most ``_BATCH_FRAMES`` rows in total, in which ``before`` rows come
-        before its first frame. Rows without a frame hold an earlier frame, which has no effect on the others.
+        Each signal has whole products of its own, at most ``_BATCH_FRAMES`` rows in total, in which ``before`` rows come
+        before its first frame. Rows without a frame hold some earlier frame, which has no effect on the others.
         """
         number, count = frames.shape[:2]
         rows = _whole_products(before + count)
-        end = number * rows
-        windowed, spectra, energies = self._windowed[:end], self._spectra[:end], self._energies[:end]
+        products, end = (-1, PRODUCT_FRAMES), number * rows
+        windowed = self._windowed[:end].reshape(*products, self.config.n_fft)
+        spectra = self._spectra[:end].reshape(*products, self._spectra.shape[1])
+        energies = self._energies[:end].reshape(*products, self.config.n_mels)
+        result = self._cepstra[:end].reshape(*products, self.config.n_mfcc)
         np.multiply(frames, self._window, out=windowed.reshape(number, rows, -1)[:, before : before + count])
-        # Computed in float64: in float32 a quiet band next to a loud one would be wrong by 4e-4.
+        self._compute(windowed, spectra, spectra.view(np.float32), energies, result)
+        cepstra[:] = result.reshape(number, rows, -1)[:, before : before + count]
+
+    def _compute(self, windowed: Array, spectra: Spectra, parts: Array, energies: Array, cepstra: Array) -> None:
+        """From windowed samples to ``cepstra``: one product, ``(PRODUCT_FRAMES, ...)``, or ``(n, PRODUCT_FRAMES, ...)``.
+
+        ``parts`` is ``spectra`` seen as real and imaginary parts side by side.
+        """
+        # Inside in float64: in float32 a quiet band next to a loud one would be 4e-4 off.
         np.fft.rfft(windowed, out=spectra)  # type: ignore[arg-type]  # any complex array will do
-        # Real and imaginary parts alternate: the filters, with each row repeated, add up their squares.
-        parts = spectra.view(np.float32)
+        # The filters, each row twice, add up the squares of both parts.
         np.multiply(parts, parts, out=parts)
-        by_product = energies.reshape(-1, PRODUCT_FRAMES, energies.shape[1])
-        np.matmul(parts.reshape(-1, PRODUCT_FRAMES, parts.shape[1]), self._filters, out=by_product)
+        np.matmul(parts, self._filters, out=energies)
         np.add(energies, self._offset, out=energies)
         np.log(energies, out=energies)
-        # A hop of the engine is one whole product: its rows need no copy.
-        rounded_up = self._cepstra[:end] if rows > count else cepstra
-        np.matmul(by_product, self._dct, out=rounded_up.reshape(-1, PRODUCT_FRAMES, self.config.n_mfcc))
-        if rows > count:
-            cepstra[:] = rounded_up.reshape(number, rows, -1)[:, before : before + count]
+        np.matmul(energies, self._dct, out=cepstra)
 
 
 def _whole_products(frames: int) -> int:
