@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wakeword.errors import AudioFormatError, ConfigError
-from wakeword.model import Model, score_of_logit
+from wakeword.logistic import score_of_logit
+from wakeword.model import Model
 from wakeword.types import Array
 
 DEFAULT_HOP = 8

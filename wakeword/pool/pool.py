@@ -20,7 +20,8 @@ from wakeword.errors import ClosedError, ConfigError
 from wakeword.features import FeatureConfig, MfccTransform
 from wakeword.keyword import KeywordWindows
 from wakeword.loading import chosen_thresholds, loaded_models
-from wakeword.model import Model, score_of_logit
+from wakeword.logistic import score_of_logit
+from wakeword.model import Model
 from wakeword.pool.batch_scorer import BatchScorer
 from wakeword.pool.hop_reader import HopReader
 from wakeword.pool.stream import PoolStream
