@@ -8,7 +8,7 @@ from wakeword.verify.embedding import DIMENSION
 from wakeword.verify.head import HEAD_EMBEDDINGS
 
 
-def head_bytes(*, units: int = 4, scale: float = 0.5, seed: int = 0) -> bytes:
+def head_bytes(*, units: int = 4, scale: float = 1.0, seed: int = 1) -> bytes:
     """A head: linear to ``units`` numbers, GRU over the embeddings, linear to the logit."""
     random = np.random.default_rng(seed)
 

@@ -117,8 +117,8 @@ class EmbeddingStream:
 
 def reach(count: int) -> int:
     """Samples before the end of an MFCC frame that the newest ``count`` embeddings at that frame depend on, at most."""
-    frames = (count + WARM_UP) * STEP_FRAMES + STEP_FRAMES - 2
-    return frames * _HOP + _CONFIG.n_fft - _HOP + _BEFORE
+    # Up to 7 frames come after the end of the newest embedding.
+    return _CONFIG.samples_in((count + WARM_UP) * STEP_FRAMES + STEP_FRAMES - 1) + _BEFORE
 
 
 def embeddings_of(network: EmbeddingNetwork, samples: Array) -> Array:
