@@ -28,7 +28,8 @@ class Fired(NamedTuple):
 class KeywordWindows:
     """The windows of one keyword over a stream: takes their logits in order and finds the detections.
 
-    A model with a second stage scores its windows with it; see ``verify.verifier``. Sample numbers count from the start of the stream; window ``i`` begins at sample ``i * step``.
+    If the model has a second stage, that gives the scores; see ``verify.verifier``. Sample numbers count from the start of
+    the stream; window ``i`` begins at sample ``i * step``.
     """
 
     def __init__(self, model: Model, trigger: Trigger, *, hop: int) -> None:
