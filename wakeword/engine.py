@@ -2,8 +2,8 @@
 
 The path of a block: ``audio.PcmStream`` -> ``stream_reader.StreamReader``, which passes it through
 ``features.MfccTransform`` and, for each keyword, ``scorer.StreamScorer`` and ``keyword.KeywordWindows`` with its
-``verify.verifier.Verifier``, if the model has a second stage, and its ``trigger.Trigger`` -> ``Detection``. This module adds
-what programs need: threads, sources and callbacks.
+``trigger.Trigger`` and, for a model with a second stage, its ``verify.verifier.Verifier`` -> ``Detection``. This module
+adds what programs need: threads, sources and callbacks.
 """
 
 import math

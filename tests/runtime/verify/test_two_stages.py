@@ -64,16 +64,16 @@ def hop_scores(detector: Detector, signal: Array) -> list[dict[str, float]]:
     return found
 
 
-def found_in(detector: Detector, blocks: list[Array]) -> list[tuple[Detection, float | None]]:
-    """The detections in a stream of these blocks. Their stage-one scores are part of the comparison."""
+def found_in(detector: Detector, blocks: list[Array]) -> list[Detection]:
+    """The detections in a stream of these blocks; equal ones have the same scores of both stages."""
     found = [detection for block in blocks for detection in detector.push(block)]
-    return [(detection, detection.stage_one) for detection in found + detector.flush()]
+    return found + detector.flush()
 
 
 @lru_cache
-def expected() -> list[tuple[Detection, float | None]]:
+def expected() -> list[Detection]:
     found = found_in(detector(two_stage_model(), other_model()), [SIGNAL])
-    assert {detection.keyword for detection, _ in found} == {"marvin", "other"}
+    assert {detection.keyword for detection in found} == {"marvin", "other"}
     return found
 
 
@@ -126,11 +126,11 @@ def test_a_pool_finds_what_detectors_find(size: int) -> None:
     for stream, signal in zip(streams, signals, strict=True):
         alone = found_in(detector(*models), [signal])
         assert len(alone) > 3
-        assert [(one.keyword, one.end) for one in found[stream.name]] == [(one.keyword, one.end) for one, _ in alone]
+        assert [(one.keyword, one.end) for one in found[stream.name]] == [(one.keyword, one.end) for one in alone]
         # The rows of a product differ, and so does its rounding.
-        for one, (other, stage_one) in zip(found[stream.name], alone, strict=True):
+        for one, other in zip(found[stream.name], alone, strict=True):
             assert one.score == pytest.approx(other.score, abs=1e-4)
-            assert one.stage_one == pytest.approx(stage_one, abs=1e-5)
+            assert one.stage_one == pytest.approx(other.stage_one, abs=1e-5)
 
 
 # --- what a score is
@@ -156,9 +156,8 @@ def test_windows_below_the_gate_keep_the_order_of_the_first_stage_below_the_floo
 
 def test_a_candidate_is_looked_at_for_its_span_and_then_no_more() -> None:
     for span in (8, 20, 48):
-        scores = [
-            one["low"] for one in hop_scores(detector(parse_model(two_stage_bytes(LOW, span=span, gate=0.0))), BURSTS)
-        ]
+        model = parse_model(two_stage_bytes(LOW, span=span, gate=0.0))
+        scores = [one["low"] for one in hop_scores(detector(model), BURSTS)]
         stage_one = [one["low"] for one in hop_scores(detector(parse_model(LOW)), BURSTS)]
         above = {hop for hop, score in enumerate(stage_one) if score >= 0.5}
         assert above
@@ -199,7 +198,7 @@ def test_sleep_through_quiet_changes_no_detection(size: int) -> None:
         was_asleep |= slept.is_asleep
     assert was_asleep
     awake = found_in(detector(*models, gate=False), [signal])
-    assert [(one, one.stage_one) for one in found + slept.flush()] == awake
+    assert found + slept.flush() == awake
     assert len(awake) > 3
 
 
@@ -216,7 +215,7 @@ def test_without_verification_a_model_is_its_first_stage() -> None:
     assert len(expected) == 2
     with DetectorPool(verified, verify=False) as pool, pool.open() as stream:
         stream.push(BURSTS)
-        assert [one for _, one in pool.process()] == [one for one, _ in expected]
+        assert [one for _, one in pool.process()] == expected
     assert plain.stage_one() is plain
 
 
