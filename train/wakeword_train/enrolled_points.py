@@ -26,7 +26,7 @@ def enrolled_points(base: Path, enrolment: Enrolment, report: Report) -> list[Op
     """
     files = {kind: [clip.path for clip in enrolment.negatives if clip.kind is kind] for kind in SCORED_KINDS}
     files[Kind.POSITIVE] = [path for fold in enrolment.folds for path in fold.held_out]
-    models = [read_model(path) for path in (base, enrolment.path, *(fold.path for fold in enrolment.folds))]
+    models = [read_model(path).stage_one() for path in (base, enrolment.path, *(fold.path for fold in enrolment.folds))]
     try:
         measured = _Measured(score_files(models, files, warn=report), enrolment, report)
     except WakewordError as error:

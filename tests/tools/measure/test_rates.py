@@ -75,7 +75,7 @@ def kept(simulate: Callable[[np.random.Generator], tuple[Choice, bool]]) -> tupl
 def test_an_fpr_is_kept_on_fresh_clips_as_often_as_claimed(confidence: float | None) -> None:
     def simulate(random: np.random.Generator) -> tuple[Choice, bool]:
         scores = evenly(random, negatives=300, near=100)
-        choice = choose_fpr(scores.words, 0.05, scores.everything, confidence=confidence)
+        choice = choose_fpr(scores.words, 0.05, scores, confidence=confidence)
         # Scores are uniform over 0..1, so this is the true rate.
         return choice, 1 - choice.threshold <= 0.05
 
@@ -124,7 +124,7 @@ def test_too_little_data_for_a_confidence_is_an_error_with_the_amount_needed() -
     random = np.random.default_rng(0)
     scores = evenly(random, negatives=98, hours=2.0)
     with pytest.raises(CalibrationError, match=r"at least 99 negative clips .* got 98"):
-        choose_fpr(scores.words, 0.03, scores.everything, confidence=0.95)
+        choose_fpr(scores.words, 0.03, scores, confidence=0.95)
     with pytest.raises(CalibrationError, match=r"at least 6\.0 h of background .* got 2\.00 h"):
         choose_fa_per_hour(scores, 0.5, confidence=0.95)
 

@@ -82,9 +82,8 @@ def evaluate(
 ) -> Report:
     """The report on a model's scores, without noise and latency."""
     groups = {"all": scores.words, "negatives": scores.negatives, "near": scores.near_negatives}
-    everything = scores.everything
     at_fpr = {
-        name: {f"{fpr:g}": _recall(scores, choose_fpr(some, fpr, everything)) for fpr in fprs} if len(some) else {}
+        name: {f"{fpr:g}": _recall(scores, choose_fpr(some, fpr, scores)) for fpr in fprs} if len(some) else {}
         for name, some in groups.items()
     }
     return Report(

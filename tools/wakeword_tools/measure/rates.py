@@ -104,12 +104,12 @@ def measure(scores: ScoreSet, threshold: float) -> Measured:
     )
 
 
-def choose_fpr(negatives: Scores, fpr: float, everything: Scores, *, confidence: float | None = None) -> Choice:
+def choose_fpr(negatives: Scores, fpr: float, scores: ScoreSet, *, confidence: float | None = None) -> Choice:
     """A threshold that at most a share ``fpr`` of the clips ``negatives``, ``(n,)``, reaches.
 
     Without ``confidence`` exactly that share passes, so that the rate is kept on fresh clips of the same kind about half
     of the time. With it, so few pass that the rate is kept with that probability; ``CalibrationError`` if there are too
-    few clips for this. The threshold is in the middle of a gap between the scores ``everything``.
+    few clips for this. The threshold is in the middle of a gap between all ``scores`` of the model.
     """
     clips = len(negatives)
     if confidence is None:
@@ -122,7 +122,7 @@ def choose_fpr(negatives: Scores, fpr: float, everything: Scores, *, confidence:
                 f"of {fpr:g} at {100 * confidence:g}% confidence, got {clips}"
             )
         allowed = sure
-    threshold = with_room(threshold_allowing(negatives, allowed), everything)
+    threshold = max(with_room(threshold_allowing(negatives, allowed), scores.everything), scores.least_threshold)
     return Choice(threshold, allowed, assurance_of_fpr(allowed, clips, fpr))
 
 
@@ -146,14 +146,14 @@ def choose_fa_per_hour(scores: ScoreSet, rate: float, *, confidence: float | Non
     if np.isneginf(threshold):
         # Even the lowest score can be the threshold.
         threshold = max(float(np.concatenate(list(scores.streams)).min()), just_above(0.0))
-    threshold = with_room(threshold, scores.everything)
+    threshold = max(with_room(threshold, scores.everything), scores.least_threshold)
     return Choice(threshold, allowed, assurance_of_rate(allowed, scores.hours, rate))
 
 
 def choose(scores: ScoreSet, target: Target, *, confidence: float | None = None) -> Choice:
     """The threshold for a target; see ``choose_fpr``, over all negative clips, and ``choose_fa_per_hour``."""
     if target.kind is RateKind.FPR:
-        return choose_fpr(scores.words, target.value, scores.everything, confidence=confidence)
+        return choose_fpr(scores.words, target.value, scores, confidence=confidence)
     return choose_fa_per_hour(scores, target.value, confidence=confidence)
 
 

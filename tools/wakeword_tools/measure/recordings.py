@@ -12,6 +12,7 @@ from wakeword.errors import AudioError, CalibrationError, DataError
 from wakeword.model import Model
 from wakeword.sources import audio_files
 from wakeword.types import Array, Scores
+from wakeword.verify.fusion import FLOOR
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.reading import HashedBlocks, Recording, SeenRecordings, Warn, in_words, pcm_blocks
 from wakeword_tools.measure.scores import RecordingScorer, ScoreSet
@@ -109,7 +110,7 @@ def score_files(
     if not kept[Kind.POSITIVE]:
         raise CalibrationError("expected recordings of the wake word, got none")
     seen.report_copies()
-    return Scored(kept, [_score_set(kept, scores, index) for index in range(len(models))], seen.skipped)
+    return Scored(kept, [_score_set(kept, scores, index, model) for index, model in enumerate(models)], seen.skipped)
 
 
 def _score_file(
@@ -129,7 +130,10 @@ def _score_file(
 
 
 def _score_set(
-    kept: Mapping[Kind, Sequence[Recording]], scores: Mapping[Kind, Sequence[Sequence[Scores]]], index: int
+    kept: Mapping[Kind, Sequence[Recording]],
+    scores: Mapping[Kind, Sequence[Sequence[Scores]]],
+    index: int,
+    model: Model,
 ) -> ScoreSet:
     of_kind = {kind: [of_models[index] for of_models in some] for kind, some in scores.items()}
     nothing = np.zeros(0)
@@ -139,4 +143,5 @@ def _score_set(
         near_negatives=np.concatenate([nothing, *of_kind[Kind.NEAR_NEGATIVE]]),
         streams=of_kind[Kind.BACKGROUND],
         hours=sum(recording.seconds for recording in kept[Kind.BACKGROUND]) / 3600,
+        least_threshold=0.0 if model.card.verifier is None else FLOOR,
     )

@@ -34,6 +34,8 @@ class ScoreSet:
     """Scores of each long recording, one per hop, ``(windows,)``."""
     hours: float = 0.0
     """Total duration of the long recordings."""
+    least_threshold: float = 0.0
+    """The lowest threshold that the model can have."""
 
     @property
     def words(self) -> Scores:
