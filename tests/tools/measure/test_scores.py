@@ -131,7 +131,7 @@ def test_a_clip_has_the_score_of_its_best_window(low_model: Model, high_model: M
 @pytest.mark.parametrize("size", [509, 16_001, 200_000])
 def test_models_of_two_stages_score_as_in_a_detector(size: int) -> None:
     signal = colours(7.0, np.random.default_rng(2))
-    other = parse_model(two_stage_bytes(random_model_bytes("attention", 2, 96), gate=0.81))
+    other = parse_model(two_stage_bytes(random_model_bytes("attention", 2, 96), gate=1.9))
     models = [two_stage_model(), random_model(), other]
     scorer = RecordingScorer(models)
     scorer.score([signal[::-1].copy()])
