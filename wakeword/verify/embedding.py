@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import onnxruntime
 
-from wakeword.errors import ModelError
+from wakeword.errors import AudioFormatError, ModelError
 from wakeword.features import FeatureConfig, hann_window
 from wakeword.types import Array
 
@@ -54,7 +54,13 @@ class EmbeddingNetwork:
         return [np.zeros(shape, np.float32) for shape in self._shapes]
 
     def step(self, samples: Array, caches: list[Array]) -> tuple[Array, list[Array]]:
-        """Advance by one step: ``(1520,)`` float32, from 56 samples before its first MFCC frame on -> ``(96,)``, caches."""
+        """Advance by one step: ``(1520,)`` float32, from 56 samples before its first MFCC frame on -> ``(96,)``, caches.
+
+        Raises ``AudioFormatError`` for another number of samples.
+        """
+        if len(samples) != _STEP_SAMPLES:
+            # The view below would read memory that is not its own.
+            raise AudioFormatError(f"expected {_STEP_SAMPLES} samples for a step of the embedding, got {len(samples)}")
         frames: Array = np.ndarray((STEP_FRAMES, _CONFIG.n_fft), np.float32, samples, strides=(4 * _HOP, 4))
         # In float64: a quiet band next to a loud one keeps its digits. The place of the window under the transform, whose
         # length the mel matrix sets, does not change the power.
