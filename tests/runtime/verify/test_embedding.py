@@ -34,7 +34,7 @@ def samples_of(start: int, end: int) -> Array:
     return np.pad(SIGNAL, (max(0, -start), 0))[max(start, 0) : end + max(0, -start)]
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(frames=st.lists(st.integers(0, 590), min_size=1, max_size=12))
 def test_an_embedding_is_the_same_in_every_digit_wherever_the_stream_was_begun(frames: list[int]) -> None:
     stage = two_stage_model().second_stage
