@@ -4,9 +4,9 @@ import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
-from wakeword.card import OperatingPoint
 from wakeword.errors import CalibrationError, WakewordError
 from wakeword.model import read_model
+from wakeword.operating_point import OperatingPoint
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.calibrate import calibrate_point
 from wakeword_tools.measure.intervals import clopper_pearson

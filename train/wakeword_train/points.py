@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from wakeword.card import OperatingPoint
 from wakeword.errors import CalibrationError, WakewordError
 from wakeword.model import read_model
+from wakeword.operating_point import OperatingPoint
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.calibrate import calibrate_point, check_scores
 from wakeword_tools.measure.rates import DEFAULT_TARGETS

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from wakeword.card import OperatingPoint
+from wakeword.operating_point import OperatingPoint
 
 _EVENTS = 3.0
 """Expected number of false accepts at which observing none proves the rate at 95 %: ``-log(0.05)``."""

@@ -2,9 +2,9 @@
 
 import pytest
 
-from wakeword.card import OperatingPoint, Rate
 from wakeword.cli.evidence import positives, warnings
 from wakeword.model import read_model, shipped_models
+from wakeword.operating_point import OperatingPoint, Rate
 
 
 def point(data: str, *, kind: str = "fpr", target: float = 0.03, measured: Rate | None = None) -> OperatingPoint:
