@@ -55,8 +55,9 @@ def conversation() -> st.SearchStrategy[list[Utterance]]:
     def placed(drawn: list[tuple[float, float, str, str]]) -> list[Utterance]:
         made, now = [], 0.0
         for pause, length, text, speaker in drawn:
-            made.append(utterance(now + pause, now + pause + length, text, speaker))
-            now += pause + length
+            start = now + pause
+            now = start + length
+            made.append(utterance(start, now, text, speaker))
         return made
 
     return st.lists(one, min_size=1, max_size=12).map(placed)
