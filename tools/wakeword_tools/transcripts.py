@@ -106,6 +106,15 @@ def without_keyword(
     return kept
 
 
+def describe_cut(utterances: Sequence[Utterance], phrase: str) -> str:
+    """One line about the utterances in which ``phrase`` is said, and which are therefore left out."""
+    said = [one for one in utterances if one.says(phrase)]
+    places = len({one.path for one in said})
+    seconds = sum(one.end - one.start for one in said)
+    length = f", {seconds:.0f} s," if math.isfinite(seconds) else ""
+    return f"left out {len(said)} utterance(s){length} of {places} recording(s), in which {phrase!r} is said"
+
+
 def by_speaker(parts: Iterable[Part]) -> dict[str, list[Part]]:
     """The parts of each speaker."""
     found: dict[str, list[Part]] = {}
