@@ -28,7 +28,8 @@ _BEFORE = 56
 """Samples by which a frame begins before the MFCC frame of its number."""
 _CONFIG = FeatureConfig()
 _HOP = _CONFIG.hop_length
-_STEP_SAMPLES = (STEP_FRAMES - 1) * _HOP + _CONFIG.n_fft
+_N_FFT_OVERLAP = _CONFIG.n_fft - _HOP
+"""Samples of a step's last frame that belong to the next step too."""
 _KEPT = 40
 """Embeddings that are kept for other keywords, whose windows of the same audio come later."""
 
@@ -37,39 +38,47 @@ SamplesOf = Callable[[int, int], Array]
 
 
 class EmbeddingNetwork:
-    """The network, one step at a time. Safe to share between threads. ``ModelError`` for another graph."""
+    """The network, any number of steps at a time. Safe to share between threads. ``ModelError`` for another graph."""
 
     def __init__(self, session: onnxruntime.InferenceSession) -> None:
         self._session = session
         shapes = {node.name: node.shape for node in session.get_inputs()}
         self._caches = [name for name in shapes if name != "power"]
-        if shapes.get("power") != [STEP_FRAMES, _N_FFT // 2 + 1]:
-            raise ModelError(f"expected an embedding network of {STEP_FRAMES} power spectra, got one of {shapes}")
+        if shapes.get("power", [])[1:] != [_N_FFT // 2 + 1]:
+            raise ModelError(f"expected an embedding network of power spectra, got one of {shapes}")
         self._shapes = [shapes[name] for name in self._caches]
-        self._outputs = ["embedding", *(f"{name}_next" for name in self._caches)]
+        self._outputs = ["embeddings", *(f"{name}_next" for name in self._caches)]
         self._window = np.float64(32_767) * hann_window(_CONFIG)
 
     def start(self) -> list[Array]:
         """What is kept between steps, before the first."""
         return [np.zeros(shape, np.float32) for shape in self._shapes]
 
-    def step(self, samples: Array, caches: list[Array]) -> tuple[Array, list[Array]]:
-        """Advance by one step: ``(1520,)`` float32, from 56 samples before its first MFCC frame on -> ``(96,)``, caches."""
-        frames: Array = np.ndarray((STEP_FRAMES, _CONFIG.n_fft), np.float32, samples, strides=(4 * _HOP, 4))
+    def power(self, samples: Array) -> Array:
+        """Power spectra ``(8 n, 257)`` of the frames of n steps.
+
+        ``samples``: ``(1280 n + 240,)`` float32, from 56 before the first step's first MFCC frame on.
+        """
+        count = (len(samples) - _N_FFT_OVERLAP) // (STEP_FRAMES * _HOP) * STEP_FRAMES
+        frames: Array = np.ndarray((count, _CONFIG.n_fft), np.float32, samples, strides=(4 * _HOP, 4))
         # In float64: a quiet band next to a loud one keeps its digits. The place of the window under the transform, whose
         # length the mel matrix sets, does not change the power.
         spectra = np.fft.rfft(frames * self._window, _N_FFT)
-        power = (spectra.real**2 + spectra.imag**2).astype(np.float32)
+        power: Array = (spectra.real**2 + spectra.imag**2).astype(np.float32)
+        return power
+
+    def advance(self, power: Array, caches: list[Array]) -> tuple[Array, list[Array]]:
+        """Advance by n steps: spectra ``(8 n, 257)`` float32 -> embeddings ``(n, 96)`` and the next caches."""
         inputs = dict(zip(self._caches, caches, strict=True))
-        embedding, *after = self._session.run(self._outputs, {"power": power, **inputs})
-        return embedding, after
+        embeddings, *after = self._session.run(self._outputs, {"power": power, **inputs})
+        return embeddings, after
 
 
 class EmbeddingStream:
     """The embeddings of one stream, computed where they are asked for. Not safe for use by several threads.
 
-    Embedding ``k`` ends with frame ``8 k + 7``. It is the same in every digit wherever the steps before it began: each step
-    has the same shapes, and ``WARM_UP`` steps replace all that is kept between steps.
+    Embedding ``k`` ends with frame ``8 k + 7``. It is the same in every digit wherever the steps before it began: convolutions
+    give each row the same digits however many are computed together, and ``WARM_UP`` steps replace all that is kept between steps.
     """
 
     def __init__(self, network: EmbeddingNetwork) -> None:
@@ -106,9 +115,10 @@ class EmbeddingStream:
         if not ready:
             self._caches, self._has_begun = self._network.start(), True
             self._next, self._exact_from = first - WARM_UP, first
-        for step in range(self._next, last + 1):
-            start = step * STEP_FRAMES * _HOP - _BEFORE
-            embedding, self._caches = self._network.step(samples_of(start, start + _STEP_SAMPLES), self._caches)
+        start, end = (step * STEP_FRAMES * _HOP - _BEFORE for step in (self._next, last + 1))
+        power = self._network.power(samples_of(start, end + _N_FFT_OVERLAP))
+        embeddings, self._caches = self._network.advance(power, self._caches)
+        for step, embedding in zip(range(self._next, last + 1), embeddings, strict=True):
             if step >= self._exact_from:
                 self._known[step] = embedding
         self.steps += last + 1 - self._next

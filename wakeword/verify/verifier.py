@@ -3,6 +3,8 @@
 import math
 from collections import deque
 
+import numpy as np
+
 from wakeword.audio import SAMPLE_RATE
 from wakeword.card import self_test_signal
 from wakeword.features import FeatureConfig
@@ -43,9 +45,11 @@ class SecondStage:
     def self_test(self) -> float:
         """The head's logit for two seconds of ``self_test_signal``."""
         signal = self_test_signal(PHONEME_SAMPLES)
+        silence = np.zeros(LOOK_SAMPLES, np.float32)
+        padded: Array = np.concatenate([silence, signal, silence])
 
         def samples_of(start: int, end: int) -> Array:
-            return signal[start:end]
+            return padded[start + len(silence) : end + len(silence)]
 
         last = _CONFIG.frames_in(len(signal)) - 1
         return self.head(EmbeddingStream(self.embedding).newest(last, HEAD_EMBEDDINGS, samples_of))
