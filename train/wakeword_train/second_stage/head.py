@@ -80,9 +80,7 @@ def head_bytes(network: HeadNetwork) -> bytes:
         "projection_bias": bias,
         "gru_W": gates(network.gru.weight_ih_l0)[None],
         "gru_R": gates(network.gru.weight_hh_l0)[None],
-        "gru_B": np.concatenate(
-            [gates(network.gru.bias_ih_l0).ravel(), gates(network.gru.bias_hh_l0).ravel()]
-        )[None],
+        "gru_B": np.concatenate([gates(network.gru.bias_ih_l0).ravel(), gates(network.gru.bias_hh_l0).ravel()])[None],
         "attention": array(network.attention.weight).T,
         "head": array(network.head.weight).T,
         "head_bias": array(network.head.bias),
