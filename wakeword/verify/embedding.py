@@ -77,8 +77,9 @@ class EmbeddingNetwork:
 class EmbeddingStream:
     """The embeddings of one stream, computed where they are asked for. Not safe for use by several threads.
 
-    Embedding ``k`` ends with frame ``8 k + 7``. It is the same in every digit wherever the steps before it began: convolutions
-    give each row the same digits however many are computed together, and ``WARM_UP`` steps replace all that is kept between steps.
+    Embedding ``k`` ends with frame ``8 k + 7``. It is the same in every digit wherever the steps before it began:
+    convolutions give each row the same digits however many are computed together, and ``WARM_UP`` steps replace all that
+    is kept between steps.
     """
 
     def __init__(self, network: EmbeddingNetwork) -> None:

@@ -16,15 +16,15 @@ class SecondStageConfig:
     """As ``TrainConfig.method``, for the head."""
     units: int = 64
     """Width of the head's projection and of its recurrent layer."""
-    epochs: int = 12
-    """Epochs of each round of training the head."""
-    warmup_epochs: int = 6
+    epochs: int = 24
+    """Epochs of training the head, spread evenly over the rounds of mining."""
+    warmup_epochs: int = 16
     """Those before the method's own loss."""
     steps_per_epoch: int = 40
     batch_size: int = 256
     learning_rate: float = 2e-3
     mining_rounds: int = 2
-    """Rounds of searching the looks of the background that the head likes best, each followed by another training."""
+    """Rounds of searching the looks of the background that both stages like best."""
     mined: int = 4_000
     """Looks kept from each round."""
     looks: int = 1_500

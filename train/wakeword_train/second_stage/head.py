@@ -67,9 +67,9 @@ def head_bytes(network: HeadNetwork) -> bytes:
         found: np.ndarray = value.detach().numpy().astype(np.float32)
         return found
 
-    def gates(value: Tensor) -> np.ndarray:
+    def gates(name: str) -> np.ndarray:
         """torch's reset, update, new -> ONNX's update, reset, hidden."""
-        reset, update, new = array(value).reshape(3, units, -1)
+        reset, update, new = array(network.gru.get_parameter(name)).reshape(3, units, -1)
         return np.concatenate([update, reset, new])
 
     # Normalisation is part of the first matrix.
@@ -78,9 +78,9 @@ def head_bytes(network: HeadNetwork) -> bytes:
     values = {
         "projection": weight.T,
         "projection_bias": bias,
-        "gru_W": gates(network.gru.weight_ih_l0)[None],
-        "gru_R": gates(network.gru.weight_hh_l0)[None],
-        "gru_B": np.concatenate([gates(network.gru.bias_ih_l0).ravel(), gates(network.gru.bias_hh_l0).ravel()])[None],
+        "gru_W": gates("weight_ih_l0")[None],
+        "gru_R": gates("weight_hh_l0")[None],
+        "gru_B": np.concatenate([gates("bias_ih_l0").ravel(), gates("bias_hh_l0").ravel()])[None],
         "attention": array(network.attention.weight).T,
         "head": array(network.head.weight).T,
         "head_bias": array(network.head.bias),
