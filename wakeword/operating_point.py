@@ -25,7 +25,8 @@ class OperatingPoint:
     name: str
     """The name by which users choose it, for instance ``fpr=0.03``."""
     kind: str
-    """What ``target`` counts: ``fpr`` (false positives per negative clip) or ``fa_per_hour``."""
+    """What ``target`` counts: ``fa_per_hour``, or ``fpr``: the mean of the rates of false positives on other words and
+    on words that sound like the wake word, or that of the one kind that was measured."""
     target: float
     threshold: float
     """Scores at or above it count as the wake word; 0..1."""
@@ -38,6 +39,10 @@ class OperatingPoint:
     """What it was measured on: clips, hours, their origin."""
     positives: int = 0
     """Clips that ``recall`` was measured on; 0 in cards without this number."""
+    synthetic: int | None = None
+    """How many of these clips are synthetic: none, or all if there was no recording of a person. ``None``: unknown."""
+    recall_synthetic: Rate | None = None
+    """Share of synthetic positives found, where ``recall`` is that of people."""
     fpr_negatives: Rate | None = None
     """False positives per clip of other words, if measured."""
     fpr_near_negatives: Rate | None = None

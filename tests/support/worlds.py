@@ -24,7 +24,8 @@ class World(NamedTuple):
 def write_world(root: Path, model: Model, *, clips: int = 132, seed: int = 0) -> World:
     """Positives are the quarter of the clips that scores highest, except for a few that are swapped with negatives.
 
-    Background is 0.06 h in two files of different rate, format and channels, with less spread than the clips.
+    Background is 0.06 h in two files of different rate, format and channels, with less spread than the clips, and 0.1 h
+    of silence, so that there is enough of it for a rate an hour.
     """
     random = np.random.default_rng(seed)
     drawn = [colours(1.2, random) for _ in range(clips)]
@@ -47,5 +48,6 @@ def write_world(root: Path, model: Model, *, clips: int = 132, seed: int = 0) ->
     long = [colours(120, random, spread=2.5) for _ in range(2)]
     soundfile.write(world.background / "a.flac", long[0], 16_000)
     soundfile.write(world.background / "b.wav", np.stack([long[1], 0.5 * long[1]], axis=1), 22_050)
+    soundfile.write(world.background / "silence.flac", np.zeros(360 * 16_000), 16_000)
     soundfile.write(world.noise / "hiss.wav", 0.1 * random.standard_normal(32_000), 16_000)
     return world

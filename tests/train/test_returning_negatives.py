@@ -42,4 +42,4 @@ def test_saved_false_accepts_are_negatives_of_the_train_split(cli, world: World,
 
 def test_all_clips_of_any_other_folder_are_used(world: World, tmp_path: Path) -> None:
     clips = read_folder(returning_negatives([world.noise, world.background], tmp_path), Kind.NEAR_NEGATIVE)
-    assert {clip.path.name for clip in clips} == {"hiss.wav", "a.flac", "b.wav"}
+    assert {clip.path.name for clip in clips} == {"hiss.wav", "a.flac", "b.wav", "silence.flac"}

@@ -120,7 +120,7 @@ def enrol(
             f"{base}: expected a model with a linear head, got one of deepsad; fine-tune another, or train a new one"
         )
     own = ClipStore(takes)
-    clips = _others(others)
+    clips = _others(others, trained.card.phrase)
     stores = load_stores(clips, Split.TRAIN)
     enroller = _Enroller(trained, own, stores, config)
     show_progress(0.2)
@@ -203,8 +203,11 @@ class _Enroller:
         return torch.cat([batch.frames for batch in batches]), torch.cat([batch.labels for batch in batches])
 
 
-def _others(folders: DataFolders) -> list[Clip]:
-    """Everything except the takes. Raises ``DataError`` without words or speech other than the keyword."""
+def _others(folders: DataFolders, phrase: str) -> list[Clip]:
+    """Everything except the takes, without utterances of ``phrase`` in background.
+
+    Raises ``DataError`` without words or speech other than the keyword.
+    """
     kinds = {
         Kind.POSITIVE: folders.positives,
         Kind.NEGATIVE: folders.negatives,
@@ -212,7 +215,9 @@ def _others(folders: DataFolders) -> list[Clip]:
         Kind.BACKGROUND: folders.background,
         Kind.NOISE: folders.noise,
     }
-    clips = [clip for kind, roots in kinds.items() for root in roots for clip in read_folder(root, kind)]
+    clips = [
+        clip for kind, roots in kinds.items() for root in roots for clip in read_folder(root, kind, keyword=phrase)
+    ]
     if not any(clip.kind not in (Kind.POSITIVE, Kind.NOISE) and clip.split is Split.TRAIN for clip in clips):
         raise DataError("expected recordings without the keyword to fine-tune against, got none; give --negatives")
     return clips

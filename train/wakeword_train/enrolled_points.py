@@ -2,20 +2,24 @@
 
 import dataclasses
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from wakeword.errors import CalibrationError, WakewordError
+from wakeword.evidence import SUPPORTED
 from wakeword.model import read_model
 from wakeword.operating_point import OperatingPoint
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.calibrate import calibrate_point
+from wakeword_tools.measure.calibrate import calibrate_point, choose_supported
 from wakeword_tools.measure.intervals import clopper_pearson
-from wakeword_tools.measure.rates import DEFAULT_TARGETS, RateKind, Target, choose
-from wakeword_tools.measure.recordings import SCORED_KINDS, Scored, score_files
+from wakeword_tools.measure.rates import DEFAULT_TARGETS, RateKind, Target
+from wakeword_tools.measure.recordings import Scored, score_files
 from wakeword_tools.measure.scores import ScoreSet
-from wakeword_tools.measure.thresholds import just_above, threshold_allowing, with_room
 from wakeword_train.enrol import Enrolment
-from wakeword_train.points import Report
+from wakeword_train.points import Report, selection
+
+_STRICT = (0.002, 0.005, 0.01, 0.02)
+"""Rates of false positives, of which the lowest that is supported is the default where there is no background."""
 
 
 def enrolled_points(base: Path, enrolment: Enrolment, report: Report) -> list[OperatingPoint]:
@@ -24,20 +28,23 @@ def enrolled_points(base: Path, enrolment: Enrolment, report: Report) -> list[Op
     Thresholds are chosen for the model itself, on negatives that it was not trained on. Recall is measured on each fold's
     held-out takes with the model that was fine-tuned without them, at its own threshold for the same target.
     """
-    files = {kind: [clip.path for clip in enrolment.negatives if clip.kind is kind] for kind in SCORED_KINDS}
-    files[Kind.POSITIVE] = [path for fold in enrolment.folds for path in fold.held_out]
+    chosen = selection(enrolment.negatives)
+    takes = [path for fold in enrolment.folds for path in fold.held_out]
+    chosen = dataclasses.replace(chosen, files={**chosen.files, Kind.POSITIVE: takes})
     models = [read_model(path).stage_one() for path in (base, enrolment.path, *(fold.path for fold in enrolment.folds))]
     try:
-        measured = _Measured(score_files(models, files, warn=report), enrolment, report)
+        measured = _Measured(score_files(models, chosen, warn=report), enrolment, report)
     except WakewordError as error:
         # A model without thresholds is better than none.
         report(f"no operating points: {error}")
         return []
     points = [measured.point(target) for target in DEFAULT_TARGETS if target.kind is RateKind.FPR or measured.hours]
     if not measured.hours:
-        points += [
-            measured.carried_over(point) for point in models[0].card.operating_points if point.kind == "fa_per_hour"
-        ]
+        report(
+            "warning: without --background nothing says how often the model fires in long speech; the points of the base "
+            "model for that do not hold for it and are left out"
+        )
+        points.insert(0, measured.strictest())
     return [point for point in points if point is not None]
 
 
@@ -57,36 +64,33 @@ class _Measured:
         """Duration of the background."""
         return self._after.hours
 
-    def point(self, target: Target) -> OperatingPoint | None:
+    def point(self, target: Target, *, confidence: float | None = None) -> OperatingPoint | None:
         """The point for a target, or ``None`` and a report if the recordings are too few for it."""
-        scored = self._scored
         try:
-            point = calibrate_point(
-                self._after, target, data=self._data, fingerprint=scored.fingerprint, warn=self._report
-            )
-            return self._with_recall(point, lambda scores: choose(scores, target).threshold)
+            return self._point(target, confidence, self._report)
         except CalibrationError as error:
             self._report(f"no operating point {target.name}: {error}")
             return None
 
-    def carried_over(self, before: OperatingPoint) -> OperatingPoint | None:
-        """A point of the base model, at the threshold that the same number of held-out clips reach as before."""
-        allowed = int((self._before.words >= before.threshold).sum())
+    def strictest(self) -> OperatingPoint | None:
+        """The lowest false positive rate that the held-out clips support, for a model without background."""
+        for fpr in _STRICT:
+            with suppress(CalibrationError):
+                return self._point(Target(RateKind.FPR, fpr), SUPPORTED, self._report)
+        return None
 
-        def threshold_of(scores: ScoreSet) -> float:
-            return max(with_room(threshold_allowing(scores.words, allowed), scores.everything), just_above(0.0))
-
-        data = f"{self._data}; not measured on background: {allowed} clips reach it, as in the model before"
-        threshold = threshold_of(self._after)
-        if threshold > 1:
-            self._report(f"no operating point {before.name}: a clip that is not the word scores 1")
-            return None
-        self._report(
-            f"warning: {before.name} is carried over, not measured, and may fire hundreds of times as often; "
-            "give --background, an hour of speech or more, to measure it"
+    def _point(self, target: Target, confidence: float | None, warn: Report) -> OperatingPoint:
+        point = calibrate_point(
+            self._after,
+            target,
+            data=self._data,
+            fingerprint=self._scored.fingerprint,
+            confidence=confidence,
+            warn=warn,
         )
-        point = OperatingPoint(before.name, before.kind, before.target, threshold, 0, 0, 1, data)
-        return self._with_recall(dataclasses.replace(point, fingerprint=self._scored.fingerprint), threshold_of)
+        # Of false accepts an hour it can be another one, which the background supports.
+        named = Target(RateKind(point.kind), point.target)
+        return self._with_recall(point, lambda scores: choose_supported(scores, named, confidence=confidence).threshold)
 
     @property
     def _data(self) -> str:

@@ -16,7 +16,7 @@ from wakeword.errors import ConfigError, DataError
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import BatchSampler, load_stores
-from wakeword_train.data.clips import Clip, deal_speakers, hold_out, read_folder, read_speech_commands, recordings_with
+from wakeword_train.data.clips import Clip, deal_speakers, hold_out, read_folder, read_speech_commands
 from wakeword_train.data.store import ClipStore
 from wakeword_train.encoder.shipped import begin_with_encoder, encoder_path, file_fingerprint
 from wakeword_train.loop import EpochReport, Progress, best_epoch, build_network, fit
@@ -80,27 +80,16 @@ def gather_clips(config: TrainConfig, data: DataFolders) -> list[Clip]:
     for kind, roots in folders.items():
         for root in roots:
             placed = {clip.speaker: clip.split for clip in clips}
-            read = read_folder(root, kind, placed=placed, validation=validation, testing=testing)
-            clips += _without_keyword(read, root, config.keyword) if kind is Kind.BACKGROUND else read
+            shares = (validation, testing)
+            if kind is Kind.BACKGROUND and config.second_stage.enabled:
+                shares = (config.background_evidence, 0.0)
+            clips += read_folder(
+                root, kind, keyword=config.keyword, placed=placed, validation=shares[0], testing=shares[1]
+            )
     if config.hold_out_recorded:
         clips = hold_out(clips, Kind.POSITIVE)
     _check_classes(config, clips)
     return clips
-
-
-def _without_keyword(clips: list[Clip], root: Path, keyword: str) -> list[Clip]:
-    """The clips without those that contain the keyword; left out after dealing, so that the others keep their splits."""
-    saying = recordings_with(root, keyword)
-    kept = [clip for clip in clips if clip.path not in saying]
-    if len(kept) < len(clips):
-        log.info(
-            "left out %d of %d recordings of %s because they contain %r",
-            len(clips) - len(kept),
-            len(clips),
-            root,
-            keyword,
-        )
-    return kept
 
 
 def _check_classes(config: TrainConfig, clips: list[Clip]) -> None:

@@ -9,10 +9,13 @@ from torch import Tensor
 from wakeword.errors import DataError
 from wakeword.features import FeatureConfig
 from wakeword_tools.kinds import WORD_KINDS, Kind
-from wakeword_tools.measure.thresholds import threshold_at_fpr
+from wakeword_tools.measure.thresholds import threshold_at_mean_fpr
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.store import ClipStore
 from wakeword_train.model.network import WakeWordNetwork
+
+_MOST_LONG = 5_000
+"""Windows of long recordings, at most."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,9 @@ def _validation_places(store: ClipStore, kind: Kind, samples: int) -> tuple[Tens
         first, last = store.word_ends - samples, store.word_starts
         offsets = torch.stack([first + (last - first) * part // 4 for part in (1, 2, 3)], dim=1)
         return torch.arange(len(store)).repeat_interleave(3), offsets.flatten()
-    steps = [torch.arange(0, max(1, length - samples), 8_000) for length in store.lengths.tolist()]
+    # Half a second apart, or further in many hours: epochs are compared, and nothing is promised by this.
+    step = max(8_000, int(store.lengths.sum()) // _MOST_LONG)
+    steps = [torch.arange(0, max(1, length - samples), step) for length in store.lengths.tolist()]
     counts = torch.tensor([len(step) for step in steps])
     return torch.arange(len(store)).repeat_interleave(counts), torch.cat(steps)
 
@@ -81,14 +86,18 @@ def validate(network: WakeWordNetwork, validation: ValidationSet, *, device: str
     scores = validation.clip_scores(score_windows(network, validation.windows, device=device)).double().numpy()
     kinds = np.array([kind.value for kind in validation.kinds])
     of_kind = {kind: scores[kinds == kind.value] for kind in Kind}
-    words = np.concatenate([of_kind[Kind.NEGATIVE], of_kind[Kind.NEAR_NEGATIVE]])
-    groups = {"words": (words, 0.03), "near_negative": (of_kind[Kind.NEAR_NEGATIVE], 0.03)}
-    groups["negative"] = (of_kind[Kind.NEGATIVE], 0.03)
-    groups["background"] = (np.concatenate([of_kind[Kind.BACKGROUND], of_kind[Kind.NOISE]]), 0.003)
+    near, negative = of_kind[Kind.NEAR_NEGATIVE], of_kind[Kind.NEGATIVE]
+    long = np.concatenate([of_kind[Kind.BACKGROUND], of_kind[Kind.NOISE]])
+    groups = {
+        "words": ([negative, near], 0.03),
+        "near_negative": ([near], 0.03),
+        "negative": ([negative], 0.03),
+        "background": ([long], 0.003),
+    }
     recall = {
-        name: float((of_kind[Kind.POSITIVE] >= threshold_at_fpr(negatives, fpr)).mean())
-        for name, (negatives, fpr) in groups.items()
-        if len(negatives)
+        name: float((of_kind[Kind.POSITIVE] >= threshold_at_mean_fpr(given, fpr)).mean())
+        for name, (some, fpr) in groups.items()
+        if (given := [group for group in some if len(group)])
     }
     recall.setdefault("words", recall.get("background", 0.0))
     return recall

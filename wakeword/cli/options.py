@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from wakeword.audio import SAMPLE_RATE
+from wakeword.cli.console import note
 from wakeword.engine import Detector
+from wakeword.evidence import warnings
 from wakeword.features import FeatureConfig
 from wakeword.model import load_model, read_model
 from wakeword.trigger import DEFAULT_REFRACTORY
@@ -72,7 +74,7 @@ class DetectorSettings:
 
 
 def open_detector(settings: DetectorSettings) -> Detector:
-    """The detector that the settings describe.
+    """The detector that the settings describe; warnings about its operating points go to stderr.
 
     Raises ``typer.BadParameter`` if they contradict each other, ``ModelError`` and ``ConfigError`` as ``Detector`` does.
     """
@@ -83,6 +85,10 @@ def open_detector(settings: DetectorSettings) -> Detector:
         keywords = [DEFAULT_KEYWORD]
     loaded = [load_model(keyword, provider=settings.provider) for keyword in keywords]
     loaded += [read_model(path, provider=settings.provider) for path in models]
+    if settings.threshold is None:
+        for one in loaded:
+            for line in warnings(one.card.phrase, one.card.point(settings.point)):
+                note(line)
     # Rounded first, so that 0.07 s are 7 frames and not 8 because of floating-point error.
     frames_in = SAMPLE_RATE / FeatureConfig().hop_length
     return Detector(

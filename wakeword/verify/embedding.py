@@ -28,7 +28,11 @@ _BEFORE = 56
 """Samples by which a frame begins before the MFCC frame of its number."""
 _CONFIG = FeatureConfig()
 _HOP = _CONFIG.hop_length
-_STEP_SAMPLES = (STEP_FRAMES - 1) * _HOP + _CONFIG.n_fft
+_STEP = STEP_FRAMES * _HOP
+_SHARED = _CONFIG.n_fft - _HOP
+"""Samples of a step's last frame that belong to the next step too."""
+_MOST_STEPS = 500
+"""Steps of a recording in one call: 40 s, so that memory does not grow with it."""
 _KEPT = 40
 """Embeddings that are kept for other keywords, whose windows of the same audio come later."""
 
@@ -37,45 +41,54 @@ SamplesOf = Callable[[int, int], Array]
 
 
 class EmbeddingNetwork:
-    """The network, one step at a time. Safe to share between threads. ``ModelError`` for another graph."""
+    """The network, any number of steps at a time. Safe to share between threads. ``ModelError`` for another graph."""
 
     def __init__(self, session: onnxruntime.InferenceSession) -> None:
         self._session = session
         shapes = {node.name: node.shape for node in session.get_inputs()}
         self._caches = [name for name in shapes if name != "power"]
-        if shapes.get("power") != [STEP_FRAMES, _N_FFT // 2 + 1]:
-            raise ModelError(f"expected an embedding network of {STEP_FRAMES} power spectra, got one of {shapes}")
+        if shapes.get("power", [])[1:] != [_N_FFT // 2 + 1]:
+            raise ModelError(f"expected an embedding network of power spectra, got one of {shapes}")
         self._shapes = [shapes[name] for name in self._caches]
-        self._outputs = ["embedding", *(f"{name}_next" for name in self._caches)]
+        self._outputs = ["embeddings", *(f"{name}_next" for name in self._caches)]
         self._window = np.float64(32_767) * hann_window(_CONFIG)
 
     def start(self) -> list[Array]:
         """What is kept between steps, before the first."""
         return [np.zeros(shape, np.float32) for shape in self._shapes]
 
-    def step(self, samples: Array, caches: list[Array]) -> tuple[Array, list[Array]]:
-        """Advance by one step: ``(1520,)`` float32, from 56 samples before its first MFCC frame on -> ``(96,)``, caches.
+    def power(self, samples: Array) -> Array:
+        """Power spectra ``(8 n, 257)`` of the frames of n steps.
 
-        Raises ``AudioFormatError`` for another number of samples.
+        ``samples``: ``(1280 n + 240,)`` float32, from 56 before the first step's first MFCC frame on. Raises
+        ``AudioFormatError`` for another number of samples.
         """
-        if len(samples) != _STEP_SAMPLES:
+        count, rest = divmod(len(samples) - _SHARED, _HOP)
+        if count < STEP_FRAMES or count % STEP_FRAMES or rest:
             # The view below would read memory that is not its own.
-            raise AudioFormatError(f"expected {_STEP_SAMPLES} samples for a step of the embedding, got {len(samples)}")
-        frames: Array = np.ndarray((STEP_FRAMES, _CONFIG.n_fft), np.float32, samples, strides=(4 * _HOP, 4))
+            raise AudioFormatError(
+                f"expected 1280 n + {_SHARED} samples for n steps of the embedding, got {len(samples)}"
+            )
+        frames: Array = np.ndarray((count, _CONFIG.n_fft), np.float32, samples, strides=(4 * _HOP, 4))
         # In float64: a quiet band next to a loud one keeps its digits. The place of the window under the transform, whose
         # length the mel matrix sets, does not change the power.
         spectra = np.fft.rfft(frames * self._window, _N_FFT)
-        power = (spectra.real**2 + spectra.imag**2).astype(np.float32)
+        power: Array = (spectra.real**2 + spectra.imag**2).astype(np.float32)
+        return power
+
+    def advance(self, power: Array, caches: list[Array]) -> tuple[Array, list[Array]]:
+        """Advance by n steps: spectra ``(8 n, 257)`` float32 -> embeddings ``(n, 96)`` and the next caches."""
         inputs = dict(zip(self._caches, caches, strict=True))
-        embedding, *after = self._session.run(self._outputs, {"power": power, **inputs})
-        return embedding, after
+        embeddings, *after = self._session.run(self._outputs, {"power": power, **inputs})
+        return embeddings, after
 
 
 class EmbeddingStream:
     """The embeddings of one stream, computed where they are asked for. Not safe for use by several threads.
 
-    Embedding ``k`` ends with frame ``8 k + 7``. It is the same in every digit wherever the steps before it began: each step
-    has the same shapes, and ``WARM_UP`` steps replace all that is kept between steps.
+    Embedding ``k`` ends with frame ``8 k + 7``. It is the same in every digit wherever the steps before it began: each
+    call is one step, so all have the same shapes, and ``WARM_UP`` steps replace all that is kept between steps. More steps
+    in a call would take half the time of a beginning, but their rounding is then a matter of the processor.
     """
 
     def __init__(self, network: EmbeddingNetwork) -> None:
@@ -113,8 +126,9 @@ class EmbeddingStream:
             self._caches, self._has_begun = self._network.start(), True
             self._next, self._exact_from = first - WARM_UP, first
         for step in range(self._next, last + 1):
-            start = step * STEP_FRAMES * _HOP - _BEFORE
-            embedding, self._caches = self._network.step(samples_of(start, start + _STEP_SAMPLES), self._caches)
+            start = step * _STEP - _BEFORE
+            power = self._network.power(samples_of(start, start + _STEP + _SHARED))
+            (embedding,), self._caches = self._network.advance(power, self._caches)
             if step >= self._exact_from:
                 self._known[step] = embedding
         self.steps += last + 1 - self._next
@@ -128,18 +142,19 @@ def reach(count: int) -> int:
 
 
 def embeddings_of(network: EmbeddingNetwork, samples: Array) -> Array:
-    """All embeddings of a recording, ``(samples,)`` float32 at 16 kHz -> ``(n, 96)``.
+    """All embeddings of a recording, ``(samples,)`` float32 at 16 kHz -> ``(n, 96)``: those of a stream, to rounding.
 
     Embedding ``k`` ends with frame 8 k + 7; the first ones see the silence before the stream.
     """
     count = _CONFIG.frames_in(len(samples)) // STEP_FRAMES
     if count == 0:
         return np.zeros((0, DIMENSION), np.float32)
-    padded = np.concatenate([np.zeros(_lead(), np.float32), samples])
-    return EmbeddingStream(network).newest(
-        STEP_FRAMES * count - 1, count, lambda start, end: padded[start + _lead() : end + _lead()]
-    )
-
-
-def _lead() -> int:
-    return WARM_UP * STEP_FRAMES * _HOP + _BEFORE
+    padded = np.concatenate([np.zeros(WARM_UP * _STEP + _BEFORE, np.float32), samples])
+    caches, found = network.start(), []
+    for first in range(0, WARM_UP + count, _MOST_STEPS):
+        end = min(first + _MOST_STEPS, WARM_UP + count)
+        power = network.power(padded[first * _STEP : end * _STEP + _SHARED])
+        embeddings, caches = network.advance(power, caches)
+        found.append(embeddings)
+    all_steps: Array = np.concatenate(found)
+    return all_steps[WARM_UP:]

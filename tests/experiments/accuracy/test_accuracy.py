@@ -18,13 +18,12 @@ from wakeword_experiments.accuracy.measures import (
     TARGETS,
     errors,
     figures,
-    mixed_fpr,
-    mixed_threshold,
     paired,
 )
 from wakeword_experiments.accuracy.scores import ScoredRecording, ScoredSplit, SplitScores, padded, score_clips
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.noise import NoiseMixer
+from wakeword_tools.measure.rates import fpr_of
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.data.clips import Clip
 
@@ -69,27 +68,6 @@ def loudest(samples: np.ndarray) -> np.ndarray:
     return np.maximum.accumulate(np.abs(np.round(samples * 32_767)).reshape(-1, BLOCK).max(axis=1)) / 32_768
 
 
-@pytest.mark.parametrize("fpr", [0.03, 0.05, 0.2])
-def test_each_kind_of_negatives_has_half_the_weight(fpr: float) -> None:
-    rng = np.random.default_rng(0)
-    one = scores(rng).clean
-    threshold = mixed_threshold(one, fpr)
-    assert mixed_fpr(one, threshold) <= fpr
-    below = one.words[one.words < threshold].max()
-    assert mixed_fpr(one, below) > fpr
-    many = dataclasses.replace(one, negatives=np.tile(one.negatives, 7))
-    assert mixed_threshold(many, fpr) == threshold
-    swapped = dataclasses.replace(one, negatives=one.near_negatives, near_negatives=one.negatives)
-    assert mixed_threshold(swapped, fpr) == threshold
-
-
-def test_a_rate_that_is_met_exactly_is_allowed() -> None:
-    # Of 50 close words three reach 0.5 and above: 6 %, so half of that is exactly the target.
-    close = np.concatenate([np.full(47, 0.1), [0.5, 0.6, 0.7]])
-    one = ScoreSet(positives=np.array([0.9]), negatives=np.full(10, 0.2), near_negatives=close)
-    assert mixed_fpr(one, mixed_threshold(one, 0.03)) == pytest.approx(0.03)
-
-
 def test_thresholds_do_not_depend_on_the_test_split() -> None:
     rng = np.random.default_rng(1)
     validation = scores(rng)
@@ -105,7 +83,7 @@ def test_the_oracle_meets_its_target_on_the_test_itself() -> None:
     test = scores(rng)
     found = figures(scores(rng), test)
     for target in TARGETS[:2]:
-        assert mixed_fpr(test.clean, found[target.name]["oracle"]["threshold"]) <= target.value
+        assert fpr_of(test.clean, found[target.name]["oracle"]["threshold"]) <= target.value
 
 
 def test_saturated_scores_are_marked() -> None:

@@ -9,6 +9,7 @@ import onnx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from support.builders import band_model_bytes
 from support.simulated import evenly
 
@@ -16,7 +17,8 @@ from wakeword.errors import CalibrationError, ConfigError
 from wakeword.model import read_model
 from wakeword.operating_point import OperatingPoint
 from wakeword_tools.measure.calibrate import calibrate_point, check_scores, write_points
-from wakeword_tools.measure.rates import RateKind, Target
+from wakeword_tools.measure.cards import write_card
+from wakeword_tools.measure.rates import LADDER, RateKind, Target
 from wakeword_tools.measure.scores import ScoreSet, events_at
 
 FPR = Target(RateKind.FPR, 0.03)
@@ -92,13 +94,103 @@ def test_too_little_data_is_reported_with_the_amount_needed() -> None:
     assert "at least 60 negative clips" in refused(
         ScoreSet(few.positives, few.negatives[:59]), Target(RateKind.FPR, 0.05)
     )
+    assert "at least 50 clips of other words and as many of close words" in refused(
+        ScoreSet(few.positives, few.negatives, few.negatives[:49])
+    )
     assert "long recordings" in refused(few, RATE)
-    point, warnings = calibrated(plenty(hours=1.0), RATE)
-    assert point.false_accepts_per_hour is not None
-    assert point.false_accepts_per_hour.count == 0
-    (warning,) = warnings
-    assert "1.00 h of background cannot show one in 2.0 h" in warning
-    assert "6.0 h" in warning
+    assert "at least 0.08 h of background, for 20 false accepts" in refused(plenty(hours=0.08), RATE)
+
+
+@pytest.mark.parametrize(
+    ("hours", "asked", "named"),
+    [
+        # 1.61 divided by the rate: so many hours without a false accept make it 80 % sure.
+        (3.3, 0.5, 0.5),
+        (3.2, 0.5, 1.0),
+        (1.0, 0.5, 2.0),
+        (0.25, 0.5, 10.0),
+        (0.1, 0.5, 20.0),
+        (1.0, 1.7, 1.7),
+        (0.9, 1.7, 2.0),
+        (0.9, 30.0, 30.0),
+        (12.0, 0.1, 0.5),
+    ],
+)
+def test_a_point_is_named_by_the_strictest_rate_that_its_hours_support(
+    hours: float, asked: float, named: float
+) -> None:
+    target = Target(RateKind.FA_PER_HOUR, asked)
+    point, warnings = calibrated(plenty(hours=hours), target)
+    assert (point.name, point.target) == (f"fa_per_hour={named:g}", named)
+    assert point.assurance is not None
+    assert point.assurance >= 0.8
+    if asked == named:
+        assert warnings == []
+    else:
+        (line,) = warnings
+        assert f"{target.name} was asked for, but {hours:.2f} h of background support only {point.name} at 80%" in line
+        assert f"; {1.609 / asked:.1f} h without a false accept, or {2.994 / asked:.1f} h with one, would prove" in line
+
+
+@given(seed=st.integers(0, 1_000), hours=st.floats(0.1, 30), asked=st.sampled_from([0.2, 0.5, 2.0]))
+def test_no_rate_an_hour_is_promised_with_less_than_80_per_cent_and_no_more_is_left_out_than_needed(
+    seed: int, hours: float, asked: float
+) -> None:
+    scores = plenty(seed, hours=hours)
+    point, _ = calibrated(scores, Target(RateKind.FA_PER_HOUR, asked))
+    counted = events_at(scores.streams, point.threshold)
+
+    def sure(events: int) -> float:
+        return float(stats.poisson.sf(events, point.target * hours))
+
+    assert sure(counted) >= 0.8
+    assert point.assurance is not None
+    assert 0.8 <= point.assurance <= sure(counted)
+    # One rung or one event further, and it would not hold.
+    stricter = [rung for rung in (asked, *LADDER) if asked <= rung < point.target]
+    assert all(stats.poisson.sf(0, rung * hours) < 0.8 for rung in stricter)
+    below = np.concatenate(list(scores.streams))
+    below = below[below < point.threshold]
+    if below.max() > 0:
+        assert sure(events_at(scores.streams, float(below.max()))) < 0.8
+
+
+def test_an_explicit_confidence_counts_if_it_is_higher() -> None:
+    scores = plenty(hours=4.0)
+    assert calibrated(scores, RATE)[0].name == "fa_per_hour=0.5"
+    assert calibrated(scores, RATE, confidence=0.5)[0] == calibrated(scores, RATE)[0]
+    point, (line,) = calibrated(scores, RATE, confidence=0.95)
+    assert point.name == "fa_per_hour=1"
+    assert point.assurance is not None
+    assert point.assurance >= 0.95
+    assert "support only fa_per_hour=1 at 95%; 6.0 h without a false accept" in line
+
+
+def test_one_kind_of_negatives_gives_its_own_rate_and_says_so() -> None:
+    scores = plenty()
+    both = calibrated(scores, FPR)[0]
+    assert "fpr: mean of other words and close words" in both.data
+    for kind, alone in (
+        ("other", dataclasses.replace(scores, near_negatives=np.zeros(0))),
+        ("close", dataclasses.replace(scores, negatives=scores.negatives[:0], near_negatives=scores.negatives)),
+    ):
+        point, (line,) = calibrated(alone, FPR)
+        assert f"fpr: of {kind} words alone" in point.data
+        assert f"fpr=0.03 is the rate of {kind} words alone" in line
+        assert 0.02 < float((alone.words >= point.threshold).mean()) <= 0.03
+
+
+def test_recall_on_synthetic_voices_is_kept_apart() -> None:
+    scores = plenty()
+    people = calibrated(scores, FPR)[0]
+    assert (people.synthetic, people.recall_synthetic) == (0, None)
+    spoken = dataclasses.replace(scores, synthetic_positives=np.concatenate([scores.positives, np.zeros(200)]))
+    both = calibrated(spoken, FPR)[0]
+    assert both.recall_synthetic is not None
+    assert both.recall_synthetic.value == pytest.approx(both.recall / 2)
+    assert dataclasses.replace(both, recall_synthetic=None) == people
+    alone = calibrated(dataclasses.replace(scores, only_synthetic=True), FPR)[0]
+    assert (alone.recall, alone.synthetic, alone.positives) == (people.recall, 200, 200)
 
 
 def test_few_positives_give_a_warning() -> None:
@@ -131,22 +223,23 @@ def test_ties_are_reported_where_they_cost_recall() -> None:
     negatives = np.concatenate([0.5 * random.random(380), np.full(20, 0.7)])
     point, warnings = calibrated(ScoreSet(0.5 + 0.5 * random.random(100), negatives), FPR)
     assert point.threshold > 0.7
-    (warning,) = warnings
+    warning = warnings[-1]
     assert "20 negatives share the score 0.7" in warning
-    assert "0 of 400 pass where 12 would be allowed" in warning
+    assert "0.00% pass where more would be allowed" in warning
     # Ties below and above the threshold cost nothing.
     elsewhere = np.concatenate([np.full(100, 0.1), 0.2 + 0.3 * random.random(288), np.full(12, 0.9)])
-    assert calibrated(ScoreSet(0.5 + 0.5 * random.random(100), elsewhere), FPR)[1] == []
+    assert not any("share" in line for line in calibrated(ScoreSet(0.5 + 0.5 * random.random(100), elsewhere), FPR)[1])
 
 
 def test_low_recall_is_reported() -> None:
     scores = plenty()
-    (warning,) = calibrated(ScoreSet(scores.positives - 0.3, scores.negatives), FPR)[1]
+    (warning,) = calibrated(dataclasses.replace(scores, positives=scores.positives - 0.3), FPR)[1]
     assert re.search(r"at fpr=0.03 the model finds only \d+% of the wake word", warning)
 
 
-def point(name: str, threshold: float, kind: str = "fa_per_hour") -> OperatingPoint:
-    return OperatingPoint(name, kind, 0.5, threshold, 0.9, 0.8, 0.95, "made up")
+def point(name: str, threshold: float, *, assurance: float | None = 0.9) -> OperatingPoint:
+    kind, target = name.split("=")
+    return OperatingPoint(name, kind, float(target), threshold, 0.9, 0.8, 0.95, "made up", assurance=assurance)
 
 
 def test_points_replace_their_namesakes_and_the_graph_stays(tmp_path: Path) -> None:
@@ -174,18 +267,39 @@ def test_points_are_read_from_the_file_as_they_were_written(tmp_path: Path) -> N
     assert [card.point(one.name) for one in points] == points
 
 
-def test_the_default_point_is_one_of_false_accepts_an_hour_if_there_is_one(tmp_path: Path) -> None:
+def test_the_default_point_is_the_strictest_supported_rate_an_hour(tmp_path: Path) -> None:
     path = tmp_path / "low.onnx"
     path.write_bytes(band_model_bytes("low", 1))
-    write_points(path, [point("fpr=0.05", 0.4, "fpr")])
+    write_points(path, [point("fpr=0.05", 0.4)])
     assert read_model(path).card.default_point == "fpr=0.03"
-    write_points(path, [point("fpr=0.1", 0.3, "fpr"), point("fa_per_hour=0.5", 0.8)])
-    assert read_model(path).card.default_point == "fa_per_hour=0.5"
+    write_points(path, [point("fpr=0.1", 0.3), point("fa_per_hour=2", 0.8)])
+    assert read_model(path).card.default_point == "fa_per_hour=2"
     write_points(path, [point("fa_per_hour=1", 0.8)])
-    assert read_model(path).card.default_point == "fa_per_hour=0.5"
-    write_points(path, [point("fa_per_hour=1", 0.8)], default="fpr=0.1")
+    assert read_model(path).card.default_point == "fa_per_hour=1"
+    write_points(path, [point("fa_per_hour=5", 0.8)])
+    assert read_model(path).card.default_point == "fa_per_hour=1"
+    write_points(path, [point("fa_per_hour=5", 0.8)], default="fpr=0.1")
     assert read_model(path).card.default_point == "fpr=0.1"
     before = path.read_bytes()
     with pytest.raises(ConfigError, match="default point among"):
         write_points(path, [point("fa_per_hour=1", 0.8)], default="fpr=0.9")
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("assurance", [0.26, None])
+def test_a_rate_that_its_background_did_not_support_goes_once_there_is_a_better_one(
+    tmp_path: Path, assurance: float | None
+) -> None:
+    path = tmp_path / "low.onnx"
+    path.write_bytes(band_model_bytes("low", 1))
+    # As older files have it.
+    card = read_model(path).card
+    old = point("fa_per_hour=0.5", 0.7, assurance=assurance)
+    write_card(path, dataclasses.replace(card, operating_points=(old,), default_point=old.name))
+    assert read_model(path).card.point() == old
+    write_points(path, [point("fpr=0.05", 0.4)])
+    assert read_model(path).card.default_point == "fa_per_hour=0.5"
+    write_points(path, [point("fa_per_hour=3", 0.8)])
+    card = read_model(path).card
+    assert [one.name for one in card.operating_points] == ["fpr=0.05", "fa_per_hour=3"]
+    assert card.default_point == "fa_per_hour=3"

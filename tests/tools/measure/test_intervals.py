@@ -8,8 +8,10 @@ from scipy import stats
 
 from wakeword_tools.measure.intervals import (
     assurance_of_fpr,
+    assurance_of_mean_fpr,
     assurance_of_rate,
     clips_needed,
+    clips_needed_of_each,
     clopper_pearson,
     hours_needed,
     most_accepted,
@@ -73,3 +75,41 @@ def test_the_most_events_keep_the_confidence_and_one_more_does_not(
 def test_the_rule_of_three() -> None:
     assert clips_needed(0.03) == 99
     assert hours_needed(0.5) == pytest.approx(5.99, abs=0.01)
+    # One event more costs 2.75 / rate hours at 95 %.
+    assert hours_needed(0.5, events=1) == pytest.approx(9.49, abs=0.01)
+
+
+@given(hours=st.floats(0.1, 100), rate=st.floats(0.05, 10), confidence=st.floats(0.5, 0.99))
+def test_the_hours_needed_for_some_events_are_those_that_allow_them(
+    hours: float, rate: float, confidence: float
+) -> None:
+    most = most_events(hours, rate, confidence=confidence)
+    if most is not None:
+        assert hours >= hours_needed(rate, confidence=confidence, events=most) * (1 - 1e-9)
+        assert hours <= hours_needed(rate, confidence=confidence, events=most + 1) * (1 + 1e-9)
+
+
+@given(first=st.integers(0, 20), second=st.integers(0, 20), fpr=st.floats(0.01, 0.3))
+def test_the_assurance_of_a_mean_is_that_of_beta_variables(first: int, second: int, fpr: float) -> None:
+    clips = (200, 90)
+    found = assurance_of_mean_fpr((first, second), clips, fpr)
+    random = np.random.default_rng(0)
+    drawn = [random.beta(a + 1, n - a, 20_000) for a, n in zip((first, second), clips, strict=True)]
+    assert found == pytest.approx(float((np.mean(drawn, axis=0) <= fpr).mean()), abs=0.015)
+    assert found == pytest.approx(assurance_of_mean_fpr((second, first), clips[::-1], fpr), abs=2e-3)
+    # More that pass make it less sure.
+    assert found >= assurance_of_mean_fpr((first + 1, second), clips, fpr)
+    assert found >= assurance_of_mean_fpr((first, second + 1), clips, fpr)
+
+
+def test_the_assurance_of_one_rate_is_exact_and_that_of_everything_is_none() -> None:
+    assert assurance_of_mean_fpr((3,), (200,), 0.03) == assurance_of_fpr(3, 200, 0.03)
+    assert assurance_of_mean_fpr((5, 0), (5, 100), 0.5) == 0
+
+
+@pytest.mark.parametrize("fpr", [0.01, 0.03, 0.2])
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_the_clips_needed_of_each_kind_are_just_enough(fpr: float, confidence: float) -> None:
+    clips = clips_needed_of_each(fpr, confidence=confidence)
+    assert assurance_of_mean_fpr((0, 0), (clips, clips), fpr) >= confidence
+    assert assurance_of_mean_fpr((0, 0), (clips - 1, clips - 1), fpr) < confidence

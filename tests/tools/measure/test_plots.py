@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from support.simulated import evenly
 
 from wakeword_tools.measure.plots import draw, rates_of
+from wakeword_tools.measure.rates import fpr_of
 from wakeword_tools.measure.scores import ScoreSet
 
 SCORES = evenly(np.random.default_rng(0), negatives=100, near=50, hours=0.5, per_hour=20.0)
@@ -37,11 +38,11 @@ def test_a_png_is_drawn_whatever_was_measured(tmp_path: Path, models: dict[str, 
 @given(seed=st.integers(0, 1_000))
 def test_the_curve_holds_both_rates_at_every_threshold(seed: int) -> None:
     random = np.random.default_rng(seed)
-    scores = ScoreSet(random.integers(0, 9, 30) / 9, random.integers(0, 9, 40) / 9)
-    fpr, recall = rates_of(scores, scores.negatives)
+    scores = ScoreSet(random.integers(0, 9, 30) / 9, random.integers(0, 9, 40) / 9, random.integers(0, 9, 15) / 9)
+    fpr, recall = rates_of(scores, scores.groups)
     curve = set(zip(np.round(fpr, 9), np.round(recall, 9), strict=True))
     for threshold in (0.0, 0.3, 0.5, 8 / 9, 1.0, 1.1):
-        point = (scores.negatives >= threshold).mean(), (scores.positives >= threshold).mean()
+        point = fpr_of(scores, threshold), (scores.positives >= threshold).mean()
         assert tuple(np.round(point, 9)) in curve
     assert (np.diff(fpr) >= 0).all()
     assert (np.diff(recall) >= 0).all()

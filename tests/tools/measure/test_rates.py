@@ -1,5 +1,6 @@
 """Thresholds keep their targets: always on the scores they were chosen on, on fresh ones as often as they claim."""
 
+import dataclasses
 from collections.abc import Callable
 
 import numpy as np
@@ -9,17 +10,22 @@ from hypothesis import strategies as st
 from support.simulated import evenly, peaks, with_ties
 
 from wakeword.errors import CalibrationError, ConfigError
+from wakeword_tools.measure.intervals import assurance_of_mean_fpr, assurance_of_rate
 from wakeword_tools.measure.rates import (
+    LADDER,
     Choice,
     RateKind,
     Target,
     choose,
     choose_fa_per_hour,
     choose_fpr,
+    fpr_of,
+    mean_roc_auc,
     measure,
     roc_auc,
+    supported_rate,
 )
-from wakeword_tools.measure.scores import events_at
+from wakeword_tools.measure.scores import ScoreSet, events_at
 
 seeds = st.integers(0, 2**32 - 1)
 SIMULATIONS = 600
@@ -29,9 +35,52 @@ SIMULATIONS = 600
 def test_an_fpr_threshold_keeps_its_target_and_no_lower_one_would(seed: int, fpr: float) -> None:
     scores = with_ties(seed)
     threshold = choose(scores, Target(RateKind.FPR, fpr)).threshold
-    assert (scores.words >= threshold).mean() <= fpr
-    below = scores.words[scores.words < threshold].max()
-    assert (scores.words >= below).mean() > fpr
+
+    def rate(at: float) -> float:
+        return float(((scores.negatives >= at).mean() + (scores.near_negatives >= at).mean()) / 2)
+
+    assert fpr_of(scores, threshold) == pytest.approx(rate(threshold))
+    assert rate(threshold) <= fpr + 1e-9
+    assert rate(scores.words[scores.words < threshold].max()) > fpr
+
+
+@pytest.mark.parametrize("fpr", [0.03, 0.05, 0.2])
+@pytest.mark.parametrize("confidence", [None, 0.8])
+def test_each_kind_of_negatives_has_half_the_weight(fpr: float, confidence: float | None) -> None:
+    random = np.random.default_rng(0)
+    one = ScoreSet(random.beta(6, 2, 50), random.beta(1, 6, 200), random.beta(2, 4, 100))
+    target = Target(RateKind.FPR, fpr)
+    threshold = choose(one, target, confidence=confidence).threshold
+    swapped = dataclasses.replace(one, negatives=one.near_negatives, near_negatives=one.negatives)
+    assert choose(swapped, target, confidence=confidence).threshold == threshold
+    many = dataclasses.replace(one, negatives=np.tile(one.negatives, 7))
+    if confidence is None:
+        assert choose(many, target).threshold == threshold
+    else:
+        # More clips of the same scores are better evidence.
+        assert choose(many, target, confidence=confidence).threshold <= threshold
+
+
+def test_a_rate_that_is_met_exactly_is_allowed() -> None:
+    # Of 50 close words three reach 0.5 and above: 6 %, so half of that is exactly the target.
+    close = np.concatenate([np.full(47, 0.1), [0.5, 0.6, 0.7]])
+    one = ScoreSet(positives=np.array([0.9]), negatives=np.full(10, 0.2), near_negatives=close)
+    assert fpr_of(one, choose(one, Target(RateKind.FPR, 0.03)).threshold) == pytest.approx(0.03)
+
+
+@given(seed=seeds, fpr=st.sampled_from([0.03, 0.2]), confidence=st.sampled_from([0.6, 0.95]))
+def test_no_lower_threshold_would_keep_a_mean_rate_with_the_confidence(
+    seed: int, fpr: float, confidence: float
+) -> None:
+    scores = with_ties(seed)
+    choice = choose(scores, Target(RateKind.FPR, fpr), confidence=confidence)
+    clips = [len(group) for group in scores.groups]
+
+    def sure(at: float) -> float:
+        return assurance_of_mean_fpr([int((group >= at).sum()) for group in scores.groups], clips, fpr)
+
+    assert sure(choice.threshold) == choice.assurance >= confidence
+    assert sure(scores.words[scores.words < choice.threshold].max()) < confidence
 
 
 @given(seed=seeds, rate=st.sampled_from([0.1, 0.5, 2.0]))
@@ -75,7 +124,7 @@ def kept(simulate: Callable[[np.random.Generator], tuple[Choice, bool]]) -> tupl
 def test_an_fpr_is_kept_on_fresh_clips_as_often_as_claimed(confidence: float | None) -> None:
     def simulate(random: np.random.Generator) -> tuple[Choice, bool]:
         scores = evenly(random, negatives=300, near=100)
-        choice = choose_fpr(scores.words, 0.05, scores, confidence=confidence)
+        choice = choose_fpr([scores.words], 0.05, scores.everything, confidence=confidence)
         # Scores are uniform over 0..1, so this is the true rate.
         return choice, 1 - choice.threshold <= 0.05
 
@@ -85,6 +134,27 @@ def test_an_fpr_is_kept_on_fresh_clips_as_often_as_claimed(confidence: float | N
     assert claimed - 0.05 <= observed <= claimed + 0.1
     if confidence is None:
         assert observed < 0.65, "a threshold that fits its own data cannot promise more"
+
+
+@pytest.mark.parametrize("confidence", [None, 0.8, 0.95])
+@pytest.mark.parametrize(("negatives", "near", "harder"), [(300, 300, 1.0), (1_500, 150, 1.0), (400, 150, 4.0)])
+def test_a_mean_of_two_rates_is_kept_on_fresh_clips_at_least_as_often_as_claimed(
+    confidence: float | None, negatives: int, near: int, harder: float
+) -> None:
+    """``harder``: how many times as often close words reach a high threshold as other words do."""
+    fpr = 0.05
+
+    def simulate(random: np.random.Generator) -> tuple[Choice, bool]:
+        scores = evenly(random, negatives=negatives, near=near)
+        # A share 1 - t of other words reaches t, and of close words harder * (1 - t).
+        scores = dataclasses.replace(scores, near_negatives=1 - (1 - scores.near_negatives) / harder)
+        choice = choose_fpr(scores.groups, fpr, scores.everything, confidence=confidence)
+        return choice, (1 + harder) * (1 - choice.threshold) / 2 <= fpr
+
+    observed, claimed = kept(simulate)
+    assert claimed >= (confidence or 0.2)
+    # Three standard errors below; above, what the bound gives away.
+    assert claimed - 0.05 <= observed <= claimed + 0.25
 
 
 @pytest.mark.parametrize(("confidence", "hours"), [(None, 8.0), (0.8, 8.0), (0.95, 8.0), (None, 0.5)])
@@ -124,7 +194,10 @@ def test_too_little_data_for_a_confidence_is_an_error_with_the_amount_needed() -
     random = np.random.default_rng(0)
     scores = evenly(random, negatives=98, hours=2.0)
     with pytest.raises(CalibrationError, match=r"at least 99 negative clips .* got 98"):
-        choose_fpr(scores.words, 0.03, scores, confidence=0.95)
+        choose_fpr(scores.groups, 0.03, scores.everything, confidence=0.95)
+    both = evenly(random, negatives=500, near=20)
+    with pytest.raises(CalibrationError, match=r"at least \d+ clips of other words and as many .* got 500 and 20"):
+        choose_fpr(both.groups, 0.03, both.everything, confidence=0.95)
     with pytest.raises(CalibrationError, match=r"at least 6\.0 h of background .* got 2\.00 h"):
         choose_fa_per_hour(scores, 0.5, confidence=0.95)
 
@@ -147,6 +220,21 @@ def test_roc_area_is_the_share_of_pairs_in_order(seed: int) -> None:
     positives, negatives = random.integers(0, 9, 30) / 9, random.integers(0, 7, 40) / 9
     pairs = np.subtract.outer(positives, negatives)
     assert roc_auc(positives, negatives) == pytest.approx((pairs > 0).mean() + 0.5 * (pairs == 0).mean())
+
+
+@given(seed=seeds)
+def test_the_mean_roc_area_weighs_each_kind_the_same(seed: int) -> None:
+    scores = with_ties(seed)
+    areas = [roc_auc(scores.positives, group) for group in (scores.negatives, scores.near_negatives)]
+    assert mean_roc_auc(scores.positives, scores.groups) == pytest.approx(sum(areas) / 2)
+    assert mean_roc_auc(scores.positives, [scores.negatives]) == areas[0]
+
+
+@given(hours=st.floats(0.01, 100), wanted=st.sampled_from([0.1, 0.5, 0.7, 3.0, 20.0, 30.0]))
+def test_the_supported_rate_is_the_strictest_that_the_hours_support(hours: float, wanted: float) -> None:
+    rungs = [wanted, *(rung for rung in LADDER if rung > wanted)]
+    able = [rung for rung in rungs if assurance_of_rate(0, hours, rung) >= 0.8]
+    assert supported_rate(hours, wanted) == (able[0] if able else None)
 
 
 def test_simulated_peaks_are_events() -> None:

@@ -1,5 +1,6 @@
 """Recordings are read once, counted once, and are either the wake word or not."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -11,9 +12,12 @@ from support.builders import band_model_bytes, bursts
 from wakeword import AudioFileError, Model
 from wakeword.errors import CalibrationError, DataError
 from wakeword.model import parse_model
+from wakeword_tools.clips.manifest import write_manifest
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.recordings import SCORED_KINDS, Scored, find_files, score_files
-from wakeword_tools.measure.scores import clip_score
+from wakeword_tools.measure.scores import clip_score, events_at
+from wakeword_tools.measure.selection import select
+from wakeword_tools.transcripts import TRANSCRIPTS
 
 pytestmark = pytest.mark.numeric
 
@@ -136,3 +140,64 @@ def test_the_fingerprint_of_the_same_data_never_changes(low_model: Model, tmp_pa
     assert score_files([low_model], files, warn=[].append).fingerprint == "875c461c9f975aa8"
     del files[Kind.NEAR_NEGATIVE]
     assert score_files([low_model], files, warn=[].append).fingerprint == "30894bc127a3dedb"
+
+
+def talk_with_the_word(folders: Folders) -> list[float]:
+    """A minute in which the word is said at these seconds, the first two of them according to the transcripts."""
+    said = [10.0, 30.0, 50.0]
+    (root,) = folders[Kind.BACKGROUND]
+    soundfile.write(root / "talk.flac", bursts(60, dict.fromkeys(said, "low")), 16_000)
+    lines = [{"file": "talk.flac", "start": at - 1, "end": at + 1, "text": f"so low at {at}"} for at in said[:2]]
+    lines.append({"file": "talk.flac", "start": 45, "end": 48, "text": "lower"})
+    (root / TRANSCRIPTS).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return said
+
+
+def test_utterances_with_the_keyword_are_not_measured_and_all_else_is(low_model: Model, folders: Folders) -> None:
+    said = talk_with_the_word(folders)
+    whole = scored(low_model, folders)
+    reports: list[str] = []
+    chosen = select(folders, "Low", report=reports.append)
+    found = score_files([low_model], chosen, warn=[].append)
+    assert reports == ["left out 2 utterance(s), 4 s, of 1 recording(s), in which 'Low' is said"]
+    (before,), (after,) = whole.sets[0].streams, found.sets[0].streams
+    starts = 0.08 * np.arange(len(before))
+    # A window lasts 0.995 s, and half a second on both sides is left out too.
+    outside = [(starts + 0.995 <= at - 1.5) | (starts >= at + 1.5) for at in said[:2]]
+    kept = np.all(outside, axis=0)
+    np.testing.assert_array_equal(after, np.where(kept, before, 0))
+    assert (events_at([before], 0.5), events_at([after], 0.5)) == (3, 1)
+    assert found.sets[0].hours == pytest.approx((60 - 0.08 * (~kept).sum()) / 3600)
+    assert found.sets[0].hours < whole.sets[0].hours - 4 / 3600
+    assert found.fingerprint != whole.fingerprint
+    assert select(folders, "marvin", report=reports.append).parts == {}
+    assert len(reports) == 1
+
+
+def test_a_recording_of_nothing_but_the_keyword_is_no_background(low_model: Model, folders: Folders) -> None:
+    (root,) = folders[Kind.BACKGROUND]
+    (root / TRANSCRIPTS).write_text('{"file": "talk.flac", "text": "low"}\n')
+    found = score_files([low_model], select(folders, "low", report=[].append), warn=[].append)
+    assert (list(found.sets[0].streams), found.sets[0].hours) == ([], 0)
+
+
+def test_synthetic_positives_are_kept_apart_from_those_of_people(low_model: Model, folders: Folders) -> None:
+    people = scored(low_model, folders)
+    root = folders[Kind.POSITIVE][0].parent / "spoken"
+    root.mkdir()
+    for seed in (7, 8):
+        soundfile.write(root / f"{seed}.wav", bursts(1.1, {0.4: "low"}, seed=seed), 16_000)
+    row = {"text": "low", "source": "espeak:en", "split": "test"}
+    write_manifest(root, [{"file": f"{seed}.wav", **row} for seed in (7, 8)])
+    both = {**folders, Kind.POSITIVE: [root, *folders[Kind.POSITIVE]]}
+    found = score_files([low_model], select(both, "low", report=print), warn=[].append)
+    np.testing.assert_array_equal(found.sets[0].positives, people.sets[0].positives)
+    assert [one.path for one in found.recordings[Kind.POSITIVE]] == [
+        one.path for one in people.recordings[Kind.POSITIVE]
+    ]
+    assert [one.path.name for one in found.synthetic] == ["7.wav", "8.wav"]
+    assert (len(found.sets[0].synthetic_positives), found.sets[0].only_synthetic) == (2, False)
+    assert found.description.startswith("3 positives, 2 synthetic positives, 3 negatives")
+    alone = score_files([low_model], select({**folders, Kind.POSITIVE: [root]}, "low", report=print), warn=[].append)
+    assert (len(alone.sets[0].positives), alone.sets[0].only_synthetic, len(alone.synthetic)) == (2, True, 0)
+    assert alone.description.startswith("2 positives (2 synthetic), 3 negatives")

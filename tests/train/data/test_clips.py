@@ -1,6 +1,7 @@
 """Splits are by speaker; Speech Commands is read as published."""
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -124,23 +125,45 @@ def test_the_configured_shares_of_speakers_are_held_out(tmp_path: Path) -> None:
         assert [of_kind.count(split) for split in (Split.TRAIN, Split.VALIDATION, Split.TEST)] == [9, 4, 7]
 
 
-def test_long_recordings_that_contain_the_word_are_left_out_and_the_others_keep_their_split(tmp_path: Path) -> None:
+def test_only_the_utterances_with_the_word_are_left_out_and_every_recording_keeps_its_split(tmp_path: Path) -> None:
     touch(*(tmp_path / "mine" / f"{number}.wav" for number in range(6)))
     touch(*(tmp_path / "long" / f"{number}-1.wav" for number in range(12)))
     data = DataFolders(positives=[tmp_path / "mine"], background=[tmp_path / "long"])
 
-    def background() -> dict[str, Split]:
-        clips = gather_clips(TrainConfig(keyword="Stop"), data)
-        return {clip.path.name: clip.split for clip in clips if clip.kind is Kind.BACKGROUND}
+    def background() -> list[Clip]:
+        return [clip for clip in gather_clips(TrainConfig(keyword="Stop"), data) if clip.kind is Kind.BACKGROUND]
 
-    before = background()
+    before = {clip.path.name: clip.split for clip in background()}
     texts = {"3-1.wav": "AND THEN STOP HE SAID", "4-1.wav": "he stopped", "5-1.wav": "unstoppable"}
-    lines = [json.dumps({"file": file, "start": 0.0, "end": 1.0, "text": text}) for file, text in texts.items()]
+    lines = [json.dumps({"file": file, "start": 4.0, "end": 6.0, "text": text}) for file, text in texts.items()]
     (tmp_path / "long" / "transcripts.jsonl").write_text("\n".join(lines) + "\n")
-    assert background() == {name: split for name, split in before.items() if name != "3-1.wav"}
+    after = background()
+    assert {clip.path.name: clip.split for clip in after} == before
+    cut = {clip.path.name: [one.part for one in after if one.path == clip.path] for clip in after if clip.part}
+    assert cut == {"3-1.wav": [(0.0, 3.5), (6.5, math.inf)]}
     (tmp_path / "long" / "transcripts.jsonl").write_text(lines[0] + "\nnothing\n")
     with pytest.raises(DataError, match=r"transcripts\.jsonl, line 2"):
         background()
+
+
+def test_a_recording_of_many_people_is_dealt_by_speaker(tmp_path: Path) -> None:
+    touch(tmp_path / "mine" / "a.wav", tmp_path / "mine" / "b.wav", tmp_path / "mine" / "c.wav")
+    touch(tmp_path / "long" / "all.wav")
+    lines = [
+        json.dumps({"file": "all.wav", "start": start, "end": start + 9.0, "text": "go", "speaker": f"p{start // 20}"})
+        for start in range(0, 400, 10)
+    ]
+    (tmp_path / "long" / "transcripts.jsonl").write_text("\n".join(lines) + "\n")
+    clips = read_folder(tmp_path / "long", Kind.BACKGROUND, keyword="stop", placed={"p3": Split.TEST})
+    assert [clip.speaker for clip in clips] == [f"p{number}" for number in range(20)]
+    assert {clip.split for clip in clips} == set(Split)
+    assert clips[3].split is Split.TEST
+    spans = [clip.part for clip in clips]
+    assert spans[0] == (0.0, 19.5)
+    assert spans[-1] == (379.5, math.inf)
+    # Pieces of less than a second between two cuts are of no use.
+    (rest,) = read_folder(tmp_path / "long", Kind.BACKGROUND, keyword="go")
+    assert rest.part == (399.5, math.inf)
 
 
 def test_the_keyword_is_found_in_any_case(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Words are found, windows contain the whole word, outside a clip there is only its own noise floor."""
 
+import dataclasses
 import logging
+import math
 from pathlib import Path
 
 import numpy as np
@@ -118,6 +120,18 @@ def test_an_unreadable_file_is_logged_and_left_out(tmp_path: Path, caplog: pytes
     assert "broken.wav" in caplog.text
     with pytest.raises(DataError):
         ClipStore([Clip(broken, Kind.POSITIVE, "w", "x", Split.TRAIN)])
+
+
+def test_parts_of_a_recording_are_its_samples(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    whole = store_of(tmp_path, recording(3.0, 0.2))
+    (clip,) = whole.clips
+    spans = [(0.0, 1.0), (1.0, 2.5), (2.5, math.inf), (3.5, math.inf)]
+    parts = ClipStore([dataclasses.replace(clip, part=span) for span in spans])
+    assert [one.part for one in parts.clips] == spans[:3]
+    assert parts.lengths.tolist() == [16_000, 24_000, 8_000]
+    assert torch.equal(parts.samples, whole.samples)
+    # The last one is after the end of the recording, which no transcript knows: no reason for a warning.
+    assert not caplog.text
 
 
 def test_the_fingerprint_is_that_of_the_samples(tmp_path: Path) -> None:

@@ -9,12 +9,19 @@ import typer
 
 from wakeword.cli.console import note
 from wakeword.cli.tables import console
+from wakeword.errors import CalibrationError
 from wakeword.files import write_json
 from wakeword.model import read_model
 from wakeword.operating_point import OperatingPoint
 from wakeword_tools.cli.scoring import Folders, score
 from wakeword_tools.cli.tables import points_table
-from wakeword_tools.measure.calibrate import calibrate_point, check_scores, default_name, write_points
+from wakeword_tools.measure.calibrate import (
+    calibrate_point,
+    check_scores,
+    default_name,
+    dropped_points,
+    write_points,
+)
 from wakeword_tools.measure.plots import draw
 from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, RateKind, Target
 from wakeword_tools.measure.recordings import Scored
@@ -31,7 +38,7 @@ class CalibrationSettings:
     rates: Sequence[float]
     """Targets of false accepts an hour."""
     confidence: float | None
-    """The probability with which the targets are kept on fresh recordings."""
+    """The probability with which the targets are kept on fresh recordings; false accepts an hour: at least 80 %."""
     default: str | None
     """Name of the point that listening uses; ``None``: chosen by ``default_name``."""
     dry_run: bool
@@ -63,13 +70,15 @@ def calibrate_model(settings: CalibrationSettings) -> None:
     """
     targets = settings.targets()
     model = read_model(settings.model)
-    scored = score("scoring", [model], settings.folders.find())
-    points = _points(scored, targets, settings.confidence)
+    scored = score("scoring", [model], settings.folders.find(model.card.phrase))
+    points = _points(scored, targets, settings)
     chosen = settings.default or default_name(model.card, points)
     console().print(scored.description, points_table(points, chosen), sep="\n")
     if not settings.dry_run:
         write_points(settings.model, points, default=settings.default)
-        note(f"{settings.model}: {', '.join(point.name for point in points)} written; listening uses {chosen}")
+        dropped = [point.name for point in dropped_points(model.card, points)]
+        gone = f"; {', '.join(dropped)} removed, which its background did not support" if dropped else ""
+        note(f"{settings.model}: {', '.join(point.name for point in points)} written{gone}; listening uses {chosen}")
     if settings.report is not None:
         write_json(settings.report, _report(settings, points, default=chosen, fingerprint=scored.fingerprint))
     if settings.plot is not None:
@@ -77,15 +86,29 @@ def calibrate_model(settings: CalibrationSettings) -> None:
         draw(settings.plot, {"": scored.sets[0]}, thresholds=thresholds, title=str(settings.model))
 
 
-def _points(scored: Scored, targets: Sequence[Target], confidence: float | None) -> list[OperatingPoint]:
+def _points(scored: Scored, targets: Sequence[Target], settings: CalibrationSettings) -> list[OperatingPoint]:
     scores = scored.sets[0]
     check_scores(scores, warn=note)
-    return [
-        calibrate_point(
-            scores, target, data=scored.description, fingerprint=scored.fingerprint, confidence=confidence, warn=note
-        )
-        for target in targets
-    ]
+    points: dict[str, OperatingPoint] = {}
+    for target in targets:
+        try:
+            point = calibrate_point(
+                scores,
+                target,
+                data=scored.description,
+                fingerprint=scored.fingerprint,
+                confidence=settings.confidence,
+                warn=note,
+            )
+        except CalibrationError as error:
+            # A target that nobody asked for need not be met, if another is.
+            if settings.fprs or settings.rates or (not points and target is targets[-1]):
+                raise
+            note(f"no operating point {target.name}: {error}")
+        else:
+            # Two rates that the background does not support can be named by the same one that it does.
+            points[point.name] = point
+    return list(points.values())
 
 
 def _report(

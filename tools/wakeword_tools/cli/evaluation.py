@@ -81,9 +81,9 @@ def evaluate_models(settings: EvaluationSettings) -> None:
     models = _load(settings.keywords, settings.models, verify=settings.verify)
     if settings.save_errors is not None:
         _check_mistakes_can_be_saved(settings.save_errors, models, settings.point)
-    files = settings.folders.find()
-    scored = score("scoring", list(models.values()), files)
-    noisy = score_with_noise(models, files, NoiseSettings(settings.snrs, settings.noise, settings.seed))
+    chosen = settings.folders.find(next(iter(models.values())).card.phrase)
+    scored = score("scoring", list(models.values()), chosen)
+    noisy = score_with_noise(models, chosen, NoiseSettings(settings.snrs, settings.noise, settings.seed))
     fprs, rates = settings.fpr_targets, settings.rate_targets
     reports = reports_on(models, scored, noisy, fprs=fprs, rates=rates)
     _warn_of_little_data(scored.sets[0], fprs, rates)
@@ -121,14 +121,21 @@ def _check_mistakes_can_be_saved(folder: Path, models: Mapping[str, Model], poin
 
 
 def _warn_of_little_data(scores: ScoreSet, fprs: Sequence[float], rates: Sequence[float]) -> None:
-    clips = len(scores.words)
+    counts = [len(group) for group in scores.groups]
+    # One clip of the smaller of two kinds is half of its share of the mean.
+    clips = len(counts) * min(counts, default=0)
     if clips and clips * min(fprs) < 3:
-        note(f"warning: {clips} negative clips show little of fpr={min(fprs):g}; give {3 / min(fprs):.0f} or more")
+        needed = -(-3 // (min(fprs) * len(counts)))
+        given = " and ".join(map(str, counts))
+        of_each = "" if len(counts) == 1 else " of each kind"
+        note(f"warning: {given} negative clips show little of fpr={min(fprs):g}; give {needed:.0f} or more{of_each}")
     if scores.hours and scores.hours < hours_needed(min(rates)):
         note(
             f"warning: {scores.hours:.2f} h of background leave fa_per_hour={min(rates):g} uncertain; "
             f"give {hours_needed(min(rates)):.0f} h or more"
         )
+    if scores.only_synthetic:
+        note("warning: all positives are synthetic; for people recall can be lower")
 
 
 def _warn_of_seen_recordings(models: Mapping[str, Model], scored: Scored) -> None:

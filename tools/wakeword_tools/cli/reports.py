@@ -15,7 +15,7 @@ from wakeword_tools.measure.compare import Difference, compare
 from wakeword_tools.measure.evaluate import Report, evaluate
 from wakeword_tools.measure.latency import latency, spoken_word
 from wakeword_tools.measure.noise import NoiseMixer
-from wakeword_tools.measure.recordings import Files, Scored
+from wakeword_tools.measure.recordings import Files, Scored, Selection
 from wakeword_tools.measure.scores import ScoreSet
 
 
@@ -30,14 +30,15 @@ class NoiseSettings:
     seed: int
 
 
-def score_with_noise(models: Mapping[str, Model], files: Files, noise: NoiseSettings) -> dict[str, Scored]:
+def score_with_noise(models: Mapping[str, Model], chosen: Selection, noise: NoiseSettings) -> dict[str, Scored]:
     """The clips scored with noise at each ratio."""
     if not noise.ratios:
         return {}
     least = max(model.card.features.samples_in(model.card.window) for model in models.values())
     paths = [path for root in noise.paths for path in audio_files(root)]
     mixer = NoiseMixer(paths, least=least, seed=noise.seed, warn=note)
-    clips: Files = {kind: some for kind, some in files.items() if kind is not Kind.BACKGROUND}
+    words: Files = {kind: some for kind, some in chosen.files.items() if kind is not Kind.BACKGROUND}
+    clips = dataclasses.replace(chosen, files=words)
     return {
         f"{ratio:g}": score(
             f"scoring at {ratio:g} dB", list(models.values()), clips, change=mixer.at(ratio), quiet=True

@@ -7,7 +7,8 @@ from pathlib import Path
 from wakeword.cli.console import note, progress
 from wakeword.model import Model
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.recordings import Change, Files, Scored, find_files, score_files
+from wakeword_tools.measure.recordings import Change, Scored, Selection, score_files
+from wakeword_tools.measure.selection import select
 
 
 @dataclass(frozen=True)
@@ -19,23 +20,25 @@ class Folders:
     near_negatives: Sequence[Path]
     background: Sequence[Path]
 
-    def find(self) -> dict[Kind, list[Path]]:
-        """The files of each kind; see ``wakeword_tools.measure.recordings.find_files``."""
-        return find_files(
+    def find(self, keyword: str) -> Selection:
+        """The files of each kind; see ``wakeword_tools.measure.selection.select``."""
+        return select(
             {
                 Kind.POSITIVE: self.positives,
                 Kind.NEGATIVE: self.negatives,
                 Kind.NEAR_NEGATIVE: self.near_negatives,
                 Kind.BACKGROUND: self.background,
-            }
+            },
+            keyword,
+            report=note,
         )
 
 
 def score(
-    what: str, models: Sequence[Model], files: Files, *, change: Change | None = None, quiet: bool = False
+    what: str, models: Sequence[Model], chosen: Selection, *, change: Change | None = None, quiet: bool = False
 ) -> Scored:
     """Score all files, with progress and warnings (except with ``quiet``) on stderr."""
-    sizes = {path: path.stat().st_size for some in files.values() for path in some}
+    sizes = {path: path.stat().st_size for some in chosen.files.values() for path in some}
     done = 0
     with progress(what, sum(sizes.values())) as update:
 
@@ -44,7 +47,7 @@ def score(
             done += sizes[path]
             update(done)
 
-        return score_files(models, files, change=change, advance=advance, warn=_ignore if quiet else note)
+        return score_files(models, chosen, change=change, advance=advance, warn=_ignore if quiet else note)
 
 
 def _ignore(message: str) -> None:

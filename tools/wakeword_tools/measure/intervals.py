@@ -1,9 +1,13 @@
 """Exact intervals for counts, and the probability that a threshold chosen by counting keeps its target."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from scipy import stats
+import numpy as np
+from scipy import special, stats
+
+_STEPS = 500
+"""Quantiles over which a convolution is summed: the sum is too low by 0.002 at most."""
 
 
 def clopper_pearson(successes: int, trials: int, *, confidence: float = 0.95) -> tuple[float, float]:
@@ -32,6 +36,23 @@ def assurance_of_fpr(allowed: int, clips: int, fpr: float) -> float:
     Source: David and Nagaraja, "Order Statistics" (2003), section 7.1.
     """
     return float(stats.binom.sf(allowed, clips, fpr))
+
+
+def assurance_of_mean_fpr(accepted: Sequence[int], clips: Sequence[int], fpr: float) -> float:
+    """The probability that the mean of the rates of one or two kinds of clips is at most ``fpr`` on fresh clips.
+
+    At the threshold ``accepted`` of each kind's ``clips`` pass. The (accepted + 1)-th highest score of each kind is below
+    the threshold, and the share of all clips above that score follows the Beta distribution of ``assurance_of_fpr``; the
+    sum of the two shares is their convolution, summed here from below over the quantiles of the first. The threshold
+    lies just above one of the two scores only, so that the truth is better than this, as simulations confirm.
+    """
+    if any(passed >= count for passed, count in zip(accepted, clips, strict=True)):
+        return 0.0
+    if len(clips) == 1:
+        return assurance_of_fpr(accepted[0], clips[0], fpr)
+    (passed, other), (count, others) = accepted, clips
+    quantiles = special.betaincinv(passed + 1, count - passed, np.arange(1, _STEPS + 1) / _STEPS)
+    return float(special.betainc(other + 1, others - other, np.clip(2 * fpr - quantiles, 0, 1)).mean())
 
 
 def assurance_of_rate(allowed: int, hours: float, rate: float) -> float:
@@ -65,6 +86,19 @@ def clips_needed(fpr: float, *, confidence: float = 0.95) -> int:
     return math.ceil(math.log(1 - confidence) / math.log1p(-fpr))
 
 
-def hours_needed(rate: float, *, confidence: float = 0.95) -> float:
-    """The number of hours without an event that shows that ``rate`` an hour is kept."""
-    return -math.log(1 - confidence) / rate
+def clips_needed_of_each(fpr: float, *, confidence: float = 0.95) -> int:
+    """The number of clips of each of two kinds, none of which passes, that shows that the mean ``fpr`` is kept."""
+    # The mean of two rates is at most the higher one: this many are enough.
+    few, enough = 0, clips_needed(fpr, confidence=1 - (1 - confidence) / 2)
+    while enough - few > 1:
+        middle = (few + enough) // 2
+        if assurance_of_mean_fpr((0, 0), (middle, middle), fpr) >= confidence:
+            enough = middle
+        else:
+            few = middle
+    return enough
+
+
+def hours_needed(rate: float, *, confidence: float = 0.95, events: int = 0) -> float:
+    """The number of hours with ``events`` events that shows that ``rate`` an hour is kept."""
+    return float(stats.chi2.ppf(confidence, 2 * events + 2)) / 2 / rate

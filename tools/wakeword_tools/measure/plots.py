@@ -1,6 +1,6 @@
 """One figure of models' performance: ROC, DET, recall against false accepts an hour, and histograms of scores."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,10 +61,11 @@ def _finish(axes: "Axes", title: str, x: str, y: str, *, columns: int = 1) -> No
         axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center")
 
 
-def rates_of(scores: ScoreSet, negatives: Scores) -> tuple[Scores, Scores]:
-    """The false positive rate and the recall at every threshold that matters, highest first, both ``(thresholds,)``."""
-    thresholds = np.unique(np.concatenate([scores.positives, negatives]))[::-1]
-    fpr = 1 - np.searchsorted(np.sort(negatives), thresholds) / len(negatives)
+def rates_of(scores: ScoreSet, groups: Sequence[Scores]) -> tuple[Scores, Scores]:
+    """The mean false positive rate of the groups of negatives, each ``(n,)``, and the recall, at every threshold that
+    matters, highest first, both ``(thresholds,)``."""
+    thresholds = np.unique(np.concatenate([scores.positives, *groups]))[::-1]
+    fpr = np.mean([1 - np.searchsorted(np.sort(group), thresholds) / len(group) for group in groups], axis=0)
     recall = 1 - np.searchsorted(np.sort(scores.positives), thresholds) / len(scores.positives)
     return np.concatenate([[0.0], fpr]), np.concatenate([[0.0], recall])
 
@@ -75,15 +76,15 @@ def _roc(axes: "Axes", label: str, scores: ScoreSet) -> None:
         ("near negatives", scores.near_negatives, "--"),
     ):
         if len(negatives):
-            axes.step(*rates_of(scores, negatives), where="post", ls=style, label=f"{label} {name}".strip())
+            axes.step(*rates_of(scores, [negatives]), where="post", ls=style, label=f"{label} {name}".strip())
     axes.set(xlim=(0, _HIGHEST_FPR), ylim=(0, 1.02))
 
 
 def _det(axes: "Axes", label: str, scores: ScoreSet) -> None:
     """Both rates on the scale of the normal deviate (Martin et al., "The DET curve", Eurospeech 1997)."""
-    if not len(scores.words):
+    if not scores.groups:
         return
-    fpr, recall = rates_of(scores, scores.words)
+    fpr, recall = rates_of(scores, scores.groups)
     inside = (fpr > 0) & (fpr < 1) & (recall > 0) & (recall < 1)
     axes.plot(stats.norm.ppf(fpr[inside]), stats.norm.ppf(1 - recall[inside]), label=f"{label} all negatives".strip())
     ticks = stats.norm.ppf(_RATES)

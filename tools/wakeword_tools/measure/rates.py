@@ -1,5 +1,7 @@
 """The rates of a model at a threshold, and thresholds that keep a target on the measured scores."""
 
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -7,25 +9,28 @@ import numpy as np
 from scipy import stats
 
 from wakeword.errors import CalibrationError, ConfigError
+from wakeword.evidence import SUPPORTED
 from wakeword.operating_point import Rate
 from wakeword.types import Scores
 from wakeword_tools.measure.intervals import (
-    assurance_of_fpr,
+    assurance_of_mean_fpr,
     assurance_of_rate,
     clips_needed,
+    clips_needed_of_each,
     clopper_pearson,
     hours_needed,
-    most_accepted,
     most_events,
     poisson_rate,
 )
 from wakeword_tools.measure.scores import ScoreSet, events_at, threshold_allowing_events
-from wakeword_tools.measure.thresholds import allowed_at_rate, just_above, threshold_allowing, with_room
+from wakeword_tools.measure.thresholds import allowed_at_rate, just_above, mean_fpr, threshold_at_mean_fpr, with_room
 
 DEFAULT_FPRS = (0.03, 0.05)
 """Default false positive rates for calibration and evaluation."""
 DEFAULT_FA_PER_HOUR = (0.5,)
 """The same for false accepts an hour."""
+LADDER = (0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0)
+"""Rates of false accepts an hour that a point is named by if its background does not support the one asked for."""
 
 _MOST_AN_HOUR = 60.0
 
@@ -34,7 +39,7 @@ class RateKind(StrEnum):
     """The events that a target counts. The values are stored in model cards."""
 
     FPR = "fpr"
-    """False positives per clip of another word, including near negatives."""
+    """False positives per clip: the mean of the rates on other words and on near negatives, whatever their numbers."""
     FA_PER_HOUR = "fa_per_hour"
     """False accepts per hour of background."""
 
@@ -68,11 +73,11 @@ class Choice:
     """A threshold that keeps a target on the measured scores."""
 
     threshold: float
-    allowed: int
-    """Number of clips or events that the target allows to reach the threshold."""
     assurance: float
     """Probability that it keeps the target on fresh recordings of the same kind: exact except for ties and for the gap
-    above the highest rejected score, which only make it higher."""
+    above the highest rejected score, which only make it higher; of the mean of two rates a lower bound."""
+    tied: int = 0
+    """Number of negatives that share the score below the threshold, if one of them alone could pass too."""
 
 
 @dataclass(frozen=True)
@@ -80,9 +85,12 @@ class Measured:
     """The rates at a threshold, with exact 95 % intervals: Clopper and Pearson's for clips, Garwood's for events."""
 
     recall: Rate
+    """Of people, or of synthetic voices if there are none."""
     fpr_negatives: Rate | None
     fpr_near_negatives: Rate | None
     false_accepts_per_hour: Rate | None
+    recall_synthetic: Rate | None = None
+    """Of synthetic voices, if ``recall`` is that of people."""
 
 
 def measure(scores: ScoreSet, threshold: float) -> Measured:
@@ -101,29 +109,59 @@ def measure(scores: ScoreSet, threshold: float) -> Measured:
         reached(scores.negatives) if len(scores.negatives) else None,
         reached(scores.near_negatives) if len(scores.near_negatives) else None,
         false_accepts,
+        reached(scores.synthetic_positives) if len(scores.synthetic_positives) else None,
     )
 
 
-def choose_fpr(negatives: Scores, fpr: float, scores: ScoreSet, *, confidence: float | None = None) -> Choice:
-    """A threshold that at most a share ``fpr`` of the clips ``negatives``, ``(n,)``, reaches.
+def choose_fpr(
+    groups: Sequence[Scores], fpr: float, everything: Scores, *, confidence: float | None = None, least: float = 0.0
+) -> Choice:
+    """A threshold, at least ``least``, at which the mean of the rates of one or two kinds of negatives, each ``(n,)``, is
+    at most ``fpr``.
 
-    Without ``confidence`` exactly that share passes, so that the rate is kept on fresh clips of the same kind about half
-    of the time. With it, so few pass that the rate is kept with that probability; ``CalibrationError`` if there are too
-    few clips for this. The threshold is in the middle of a gap between all ``scores`` of the model.
+    Without ``confidence`` just that rate passes, so that it is kept on fresh clips of the same kinds about half of the
+    time. With it, so few pass that the rate is kept with that probability; ``CalibrationError`` if there are too few
+    clips for this. The threshold is in the middle of a gap between the scores ``everything``.
     """
-    clips = len(negatives)
+    clips = [len(group) for group in groups]
+
+    def assurance(accepted: Sequence[int]) -> float:
+        return assurance_of_mean_fpr(accepted, clips, fpr)
+
+    def keeps(accepted: Sequence[int]) -> bool:
+        if confidence is not None:
+            return assurance(accepted) >= confidence
+        return float(np.mean(np.divide(accepted, clips))) <= fpr + 1e-9
+
+    def accepted_at(threshold: float) -> list[int]:
+        return [int((group >= threshold).sum()) for group in groups]
+
     if confidence is None:
-        allowed = allowed_at_rate(clips, fpr)
+        lowest = threshold_at_mean_fpr(groups, fpr)
     else:
-        sure = most_accepted(clips, fpr, confidence=confidence)
-        if sure is None:
-            raise CalibrationError(
-                f"expected at least {clips_needed(fpr, confidence=confidence)} negative clips for a false positive rate "
-                f"of {fpr:g} at {100 * confidence:g}% confidence, got {clips}"
-            )
-        allowed = sure
-    threshold = max(with_room(threshold_allowing(negatives, allowed), scores.everything), scores.least_threshold)
-    return Choice(threshold, allowed, assurance_of_fpr(allowed, clips, fpr))
+        if not keeps([0] * len(clips)):
+            raise CalibrationError(_too_few_clips(clips, fpr, confidence))
+        levels = np.unique(np.concatenate(list(groups)))
+        # The assurance rises with the threshold. Above the highest score it is enough.
+        first = bisect_left(levels, True, hi=len(levels) - 1, key=lambda level: keeps(accepted_at(just_above(level))))
+        lowest = just_above(float(levels[first]))
+    threshold = max(with_room(lowest, everything), least)
+    accepted = accepted_at(threshold)
+    below = [group[group < threshold] for group in groups]
+    highest = max((float(some.max()) for some in below if len(some)), default=-np.inf)
+    tied = [int((some == highest).sum()) for some in below]
+    one_more = [passed + (index == int(np.argmax(tied))) for index, passed in enumerate(accepted)]
+    return Choice(threshold, assurance(accepted), sum(tied) if sum(tied) > 1 and keeps(one_more) else 0)
+
+
+def _too_few_clips(clips: Sequence[int], fpr: float, confidence: float) -> str:
+    what = f"for a false positive rate of {fpr:g} at {100 * confidence:g}% confidence"
+    if len(clips) == 1:
+        return f"expected at least {clips_needed(fpr, confidence=confidence)} negative clips {what}, got {clips[0]}"
+    return (
+        f"expected at least {clips_needed_of_each(fpr, confidence=confidence)} clips of other words and as many of close "
+        f"words {what}, got {clips[0]} and {clips[1]}"
+    )
 
 
 def choose_fa_per_hour(scores: ScoreSet, rate: float, *, confidence: float | None = None) -> Choice:
@@ -147,14 +185,34 @@ def choose_fa_per_hour(scores: ScoreSet, rate: float, *, confidence: float | Non
         # Even the lowest score can be the threshold.
         threshold = max(float(np.concatenate(list(scores.streams)).min()), just_above(0.0))
     threshold = max(with_room(threshold, scores.everything), scores.least_threshold)
-    return Choice(threshold, allowed, assurance_of_rate(allowed, scores.hours, rate))
+    return Choice(threshold, assurance_of_rate(allowed, scores.hours, rate))
+
+
+def supported_rate(hours: float, wanted: float, *, confidence: float = SUPPORTED) -> float | None:
+    """The rate of false accepts an hour that so many hours can support with that confidence: ``wanted`` if they do.
+
+    Otherwise the strictest rung of ``LADDER`` above it that they support if nothing fires, or ``None``.
+    """
+    rungs = [wanted, *(rung for rung in LADDER if rung > wanted)]
+    return next((rung for rung in rungs if most_events(hours, rung, confidence=confidence) is not None), None)
 
 
 def choose(scores: ScoreSet, target: Target, *, confidence: float | None = None) -> Choice:
-    """The threshold for a target; see ``choose_fpr``, over all negative clips, and ``choose_fa_per_hour``."""
+    """The threshold for a target; see ``choose_fpr``, over the kinds of negatives, and ``choose_fa_per_hour``."""
     if target.kind is RateKind.FPR:
-        return choose_fpr(scores.words, target.value, scores, confidence=confidence)
+        groups, least = scores.groups, scores.least_threshold
+        return choose_fpr(groups, target.value, scores.everything, confidence=confidence, least=least)
     return choose_fa_per_hour(scores, target.value, confidence=confidence)
+
+
+def fpr_of(scores: ScoreSet, threshold: float) -> float:
+    """The false positive rate that ``fpr=`` points are named by; the scores must hold a kind of negatives."""
+    return mean_fpr(scores.groups, threshold)
+
+
+def mean_roc_auc(positives: Scores, groups: Sequence[Scores]) -> float:
+    """The area under recall over the mean of the kinds' false positive rates: the mean of their areas."""
+    return float(np.mean([roc_auc(positives, group) for group in groups]))
 
 
 def roc_auc(positives: Scores, negatives: Scores) -> float:

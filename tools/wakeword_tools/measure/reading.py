@@ -21,6 +21,8 @@ class Recording:
     seconds: float
     digest: str
     """SHA-256 of its samples at 16 kHz."""
+    left_out: float = 0.0
+    """Seconds of it that are not measured."""
 
 
 def pcm_blocks(path: Path) -> Iterator[Array]:

@@ -1,21 +1,25 @@
 """Folders of recordings to scores of one or more models. A file is read once for all models."""
 
+import dataclasses
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import AudioError, CalibrationError, DataError
 from wakeword.model import Model
+from wakeword.scorer import DEFAULT_HOP
 from wakeword.sources import audio_files
 from wakeword.types import Array, Scores
 from wakeword.verify.fusion import FLOOR
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.reading import HashedBlocks, Recording, SeenRecordings, Warn, in_words, pcm_blocks
 from wakeword_tools.measure.scores import RecordingScorer, ScoreSet
+from wakeword_tools.transcripts import Part
 
 SCORED_KINDS = (Kind.POSITIVE, Kind.NEAR_NEGATIVE, Kind.NEGATIVE, Kind.BACKGROUND)
 """In this order: of two copies, one among the near negatives and one among the negatives, the near negative counts."""
@@ -23,6 +27,19 @@ Files = Mapping[Kind, Sequence[Path]]
 """The files of each kind; a kind of ``SCORED_KINDS`` can be missing."""
 Change = Callable[[Array, "Recording"], Array]
 """Changes a clip, ``(samples,)``, before it is scored."""
+_Row = tuple[Recording, list[Scores]]
+"""A recording and each model's scores of it."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The files to score, and what is known of them."""
+
+    files: Files
+    parts: Mapping[Path, Sequence[Part]] = field(default_factory=dict)
+    """The parts of a background recording that are measured, for those that are not measured as a whole."""
+    synthetic: Set[Path] = frozenset()
+    """The positives that no person said."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +52,14 @@ class Scored:
     """One for each model."""
     skipped: int
     """Number of files that could not be read, or are copies of others."""
+    synthetic: Sequence[Recording] = ()
+    """Synthetic positives in the order of their scores, if the positives among ``recordings`` are of people."""
 
     @property
     def fingerprint(self) -> str:
         """Sixteen hex digits of the samples and their kinds: the same for the same data in any folder."""
-        content = {kind.plural: sorted(one.digest for one in some) for kind, some in self.recordings.items() if some}
+        read = {**self.recordings, Kind.POSITIVE: [*self.recordings[Kind.POSITIVE], *self.synthetic]}
+        content = {kind.plural: sorted(map(_identity, some)) for kind, some in read.items() if some}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
@@ -47,8 +67,10 @@ class Scored:
         """Numbers of clips and hours in words."""
         counts = {kind: len(self.recordings.get(kind, ())) for kind in SCORED_KINDS}
         hours = self.sets[0].hours
+        spoken = f" ({counts[Kind.POSITIVE]} synthetic)" if self.sets[0].only_synthetic else ""
+        others = f"{len(self.synthetic)} synthetic positives, " if self.synthetic else ""
         return (
-            f"{counts[Kind.POSITIVE]} positives, {counts[Kind.NEGATIVE]} negatives, "
+            f"{counts[Kind.POSITIVE]} positives{spoken}, {others}{counts[Kind.NEGATIVE]} negatives, "
             f"{counts[Kind.NEAR_NEGATIVE]} near negatives, {hours:.2f} h of background"
         )
 
@@ -76,7 +98,7 @@ def find_files(folders: Files) -> dict[Kind, list[Path]]:
 
 def score_files(
     models: Sequence[Model],
-    files: Files,
+    files: Files | Selection,
     *,
     change: Change | None = None,
     advance: Callable[[Path], None] | None = None,
@@ -84,38 +106,39 @@ def score_files(
 ) -> Scored:
     """Score every file with every model: a clip by its best window, background as one stream a file.
 
-    ``change`` is applied to clips only; ``advance`` is called after each file. Unreadable and empty files are reported to
-    ``warn`` and left out, and so are copies (by their samples), which would make the figures look more certain than they
-    are. Raises ``DataError`` if a kind has files but none is readable, and ``CalibrationError`` for no positives and for
-    a recording that is both a positive and of another kind.
+    Where only parts of a background recording are measured, the scores of all other windows are 0. Where some positives
+    are of people, the synthetic ones are kept apart. ``change`` is applied to clips only; ``advance`` is called after
+    each file. Unreadable and empty files are reported to ``warn`` and left out, and so are copies (by their samples),
+    which would make the figures look more certain than they are. Raises ``DataError`` if a kind has files but none is
+    readable, and ``CalibrationError`` for no positives and for a recording that is both a positive and of another kind.
     """
+    chosen = files if isinstance(files, Selection) else Selection(files)
     scorer = RecordingScorer(models)
     seen = SeenRecordings(warn)
-    kept: dict[Kind, list[Recording]] = {kind: [] for kind in SCORED_KINDS}
-    scores: dict[Kind, list[list[Scores]]] = {kind: [] for kind in SCORED_KINDS}
+    rows: dict[Kind, list[_Row]] = {kind: [] for kind in SCORED_KINDS}
     for kind in SCORED_KINDS:
-        for path in files.get(kind, ()):
+        for path in chosen.files.get(kind, ()):
             try:
-                recording, of_models = _score_file(scorer, path, kind, change)
+                row = _score_file(scorer, path, kind, change)
             except AudioError as error:
                 seen.unreadable(error)
             else:
-                if seen.is_new(recording, kind):
-                    kept[kind].append(recording)
-                    scores[kind].append(of_models)
+                if seen.is_new(row[0], kind):
+                    is_part = kind is Kind.BACKGROUND and path in chosen.parts
+                    rows[kind].append(_in_parts(row, chosen.parts[path], models) if is_part else row)
             if advance is not None:
                 advance(path)
-        if files.get(kind) and not kept[kind]:
-            raise DataError(f"none of the {len(files[kind])} {in_words(kind)} could be used; see the warnings above")
-    if not kept[Kind.POSITIVE]:
+        if chosen.files.get(kind) and not rows[kind]:
+            raise DataError(
+                f"none of the {len(chosen.files[kind])} {in_words(kind)} could be used; see the warnings above"
+            )
+    if not rows[Kind.POSITIVE]:
         raise CalibrationError("expected recordings of the wake word, got none")
     seen.report_copies()
-    return Scored(kept, [_score_set(kept, scores, index, model) for index, model in enumerate(models)], seen.skipped)
+    return _scored(rows, chosen.synthetic, models, seen.skipped)
 
 
-def _score_file(
-    scorer: RecordingScorer, path: Path, kind: Kind, change: Change | None
-) -> tuple[Recording, list[Scores]]:
+def _score_file(scorer: RecordingScorer, path: Path, kind: Kind, change: Change | None) -> _Row:
     """A recording and each model's scores: the best one for a clip, ``(1,)``, all for background, ``(windows,)``."""
     hashed = HashedBlocks(pcm_blocks(path))
     if kind is Kind.BACKGROUND:
@@ -129,19 +152,51 @@ def _score_file(
     return recording, [scores.max(keepdims=True) for scores in scorer.score([samples])]
 
 
-def _score_set(
-    kept: Mapping[Kind, Sequence[Recording]],
-    scores: Mapping[Kind, Sequence[Sequence[Scores]]],
-    index: int,
-    model: Model,
-) -> ScoreSet:
-    of_kind = {kind: [of_models[index] for of_models in some] for kind, some in scores.items()}
-    nothing = np.zeros(0)
-    return ScoreSet(
-        positives=np.concatenate([nothing, *of_kind[Kind.POSITIVE]]),
-        negatives=np.concatenate([nothing, *of_kind[Kind.NEGATIVE]]),
-        near_negatives=np.concatenate([nothing, *of_kind[Kind.NEAR_NEGATIVE]]),
-        streams=of_kind[Kind.BACKGROUND],
-        hours=sum(recording.seconds for recording in kept[Kind.BACKGROUND]) / 3600,
-        least_threshold=0.0 if model.card.verifier is None else FLOOR,
-    )
+def _in_parts(row: _Row, parts: Sequence[Part], models: Sequence[Model]) -> _Row:
+    """The row with a score of 0, which no threshold is, for every window that is not inside one of the parts."""
+    recording, streams = row
+    found, left_out = [], 0.0
+    for model, scores in zip(models, streams, strict=True):
+        config = model.card.features
+        step = DEFAULT_HOP * config.hop_length / SAMPLE_RATE
+        starts = step * np.arange(len(scores))
+        ends = np.minimum(starts + config.samples_in(model.card.window) / SAMPLE_RATE, recording.seconds)
+        inside = np.zeros(len(scores), bool)
+        for part in parts:
+            inside |= (starts >= part.start) & (ends <= part.end)
+        found.append(np.where(inside, scores, 0.0))
+        left_out = max(left_out, min(recording.seconds, step * float((~inside).sum())))
+    return dataclasses.replace(recording, left_out=left_out), found
+
+
+def _scored(rows: Mapping[Kind, Sequence[_Row]], synthetic: Set[Path], models: Sequence[Model], skipped: int) -> Scored:
+    """Rows of all kinds as one result, with synthetic positives apart from those of people."""
+    of_people = [row for row in rows[Kind.POSITIVE] if row[0].path not in synthetic]
+    apart = [row for row in rows[Kind.POSITIVE] if row[0].path in synthetic] if of_people else []
+    judged = {**rows, Kind.POSITIVE: of_people or rows[Kind.POSITIVE]}
+    recordings = {kind: [recording for recording, _ in some] for kind, some in judged.items()}
+    hours = sum(one.seconds - one.left_out for one in recordings[Kind.BACKGROUND]) / 3600
+    sets = [
+        ScoreSet(
+            positives=_joined(judged[Kind.POSITIVE], index),
+            negatives=_joined(judged[Kind.NEGATIVE], index),
+            near_negatives=_joined(judged[Kind.NEAR_NEGATIVE], index),
+            streams=[of_models[index] for _, of_models in judged[Kind.BACKGROUND]],
+            hours=hours,
+            synthetic_positives=_joined(apart, index),
+            only_synthetic=not of_people,
+            least_threshold=0.0 if model.card.verifier is None else FLOOR,
+        )
+        for index, model in enumerate(models)
+    ]
+    return Scored(recordings, sets, skipped, [recording for recording, _ in apart])
+
+
+def _joined(rows: Sequence[_Row], model: int) -> Scores:
+    """One model's scores of clips, ``(clips,)``."""
+    return np.concatenate([np.zeros(0), *(of_models[model] for _, of_models in rows)])
+
+
+def _identity(recording: Recording) -> str:
+    """What distinguishes a recording from others, and from a larger part of it."""
+    return f"{recording.digest} less {recording.left_out:.2f} s" if recording.left_out else recording.digest

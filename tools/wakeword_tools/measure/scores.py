@@ -25,7 +25,7 @@ class ScoreSet:
     """Scores of one model on recordings that it was not trained on."""
 
     positives: Scores
-    """Score of each clip of the wake word, ``(clips,)``."""
+    """Score of each clip of the wake word, ``(clips,)``: of people, or of synthetic voices if there are none."""
     negatives: Scores
     """Score of each clip of other words, ``(clips,)``."""
     near_negatives: Scores = field(default_factory=lambda: np.zeros(0))
@@ -34,8 +34,17 @@ class ScoreSet:
     """Scores of each long recording, one per hop, ``(windows,)``."""
     hours: float = 0.0
     """Total duration of the long recordings."""
+    synthetic_positives: Scores = field(default_factory=lambda: np.zeros(0))
+    """Score of each synthetic clip of the wake word, ``(clips,)``, if ``positives`` are of people."""
+    only_synthetic: bool = False
+    """Whether ``positives`` are of synthetic voices."""
     least_threshold: float = 0.0
     """The lowest threshold that the model can have."""
+
+    @property
+    def groups(self) -> list[Scores]:
+        """Scores of the kinds of clips that are not the wake word, negatives first; a kind without clips is left out."""
+        return [group for group in (self.negatives, self.near_negatives) if len(group)]
 
     @property
     def words(self) -> Scores:
@@ -45,7 +54,7 @@ class ScoreSet:
     @property
     def everything(self) -> Scores:
         """All scores, ``(n,)``: between two neighbours of these, nothing that was measured changes."""
-        return np.concatenate([self.positives, self.words, *self.streams])
+        return np.concatenate([self.positives, self.synthetic_positives, self.words, *self.streams])
 
 
 class RecordingScorer:

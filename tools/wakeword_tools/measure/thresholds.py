@@ -1,5 +1,7 @@
 """Thresholds on measured scores. A score counts as the wake word when it is at or above the threshold."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -26,7 +28,25 @@ def threshold_allowing(scores: ArrayLike, allowed: int) -> float:
 
 def threshold_at_fpr(negatives: ArrayLike, fpr: float) -> float:
     """The lowest threshold that at most a share ``fpr`` of the scores ``negatives``, ``(n,)``, reaches, as above."""
-    return threshold_allowing(negatives, allowed_at_rate(len(np.asarray(negatives)), fpr))
+    return threshold_at_mean_fpr([negatives], fpr)
+
+
+def mean_fpr(groups: Sequence[ArrayLike], threshold: float) -> float:
+    """The mean over groups of negatives, each ``(n,)``, of the share that reaches the threshold.
+
+    Each group counts the same, whatever its number of clips. Every group must have some.
+    """
+    return float(np.mean([np.mean(np.asarray(group) >= threshold) for group in groups]))
+
+
+def threshold_at_mean_fpr(groups: Sequence[ArrayLike], fpr: float) -> float:
+    """The lowest threshold at which ``mean_fpr`` of the groups is at most ``fpr``; minus infinity if all may pass."""
+    ordered: list[NDArray[np.float64]] = [np.sort(np.asarray(group, np.float64)) for group in groups]
+    levels = np.unique(np.concatenate(ordered))
+    reached = np.mean([1 - np.searchsorted(group, levels) / len(group) for group in ordered], axis=0)
+    # Without the tolerance, rounding would exclude a rate that is met exactly.
+    too_low = levels[reached > fpr + 1e-9]
+    return just_above(float(too_low[-1])) if len(too_low) else -np.inf
 
 
 def with_room(threshold: float, scores: ArrayLike) -> float:

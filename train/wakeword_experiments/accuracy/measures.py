@@ -14,9 +14,8 @@ from wakeword.types import Scores
 from wakeword_experiments.accuracy.scores import ScoredRecording, ScoredSplit, SplitScores
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.intervals import clopper_pearson
-from wakeword_tools.measure.rates import DEFAULT_TARGETS, RateKind, Target, choose_fa_per_hour, measure
+from wakeword_tools.measure.rates import DEFAULT_TARGETS, Target, choose, fpr_of, measure
 from wakeword_tools.measure.scores import ScoreSet
-from wakeword_tools.measure.thresholds import just_above, with_room
 
 TARGETS = DEFAULT_TARGETS
 """Rates of false alarms at which recall is reported."""
@@ -27,32 +26,9 @@ _MOST_TEXTS = 10
 Fired = NDArray[np.bool_]
 
 
-def mixed_fpr(scores: ScoreSet, threshold: float) -> float:
-    """The mean of the false positive rates of other words and of close words, regardless of their numbers of clips."""
-    return float(np.mean([(group >= threshold).mean() for group in (scores.negatives, scores.near_negatives)]))
-
-
-def mixed_threshold(scores: ScoreSet, fpr: float) -> float:
-    """The lowest threshold at which ``mixed_fpr`` is at most ``fpr``, in the middle of the gap between scores."""
-    levels = np.unique(scores.words)
-    reached = np.mean(
-        [
-            1 - np.searchsorted(np.sort(group), levels) / len(group)
-            for group in (scores.negatives, scores.near_negatives)
-        ],
-        axis=0,
-    )
-    # Without the tolerance, rounding would exclude a rate that is met exactly.
-    too_low = levels[reached > fpr + 1e-9]
-    threshold = just_above(max(0.0, float(too_low.max(initial=0.0))))
-    return with_room(threshold, scores.everything)
-
-
 def threshold_for(scores: ScoreSet, target: Target) -> float:
     """The threshold that meets a target on these scores."""
-    if target.kind is RateKind.FPR:
-        return mixed_threshold(scores, target.value)
-    return choose_fa_per_hour(scores, target.value).threshold
+    return choose(scores, target).threshold
 
 
 def figures(validation: SplitScores, test: SplitScores) -> dict[str, dict[str, Any]]:
@@ -74,7 +50,7 @@ def figures(validation: SplitScores, test: SplitScores) -> dict[str, dict[str, A
             "noisy": _recall(test.noisy, threshold),
             "generic": _plain(found.fpr_negatives),
             "close": _plain(found.fpr_near_negatives),
-            "mixed": mixed_fpr(test.clean, threshold),
+            "mixed": fpr_of(test.clean, threshold),
             "false_accepts_per_hour": _plain(found.false_accepts_per_hour),
             "oracle": {
                 "threshold": own,

@@ -197,7 +197,7 @@ def _joined(scores: Sequence[Scores]) -> Scores:
 
 def _read(clip: Clip, seen: set[str], report: Report) -> tuple[Array, Recording] | None:
     try:
-        samples = read_audio(clip.path)
+        samples = clip.cut(read_audio(clip.path))
     except AudioError as error:
         report(f"skipped: {error}")
         return None

@@ -5,24 +5,30 @@ Each clip has a kind, a speaker and a split. No speaker is in two splits.
 
 import dataclasses
 import hashlib
-import json
+import logging
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import AudioFileError, DataError
 from wakeword.sources import audio_files
+from wakeword.types import Array
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.kinds import Kind, Split
+from wakeword_tools.transcripts import Part, describe_cut, read_transcripts, turns, without_keyword
 
-TRANSCRIPTS = "transcripts.jsonl"
-"""File with the transcripts of a folder of long recordings: a line with ``file`` and ``text`` for each part."""
+log = logging.getLogger(__name__)
+
+_LEAST_PART = 1.0
+"""Seconds of a long recording that are worth keeping between two parts that are left out."""
 
 
 @dataclass(frozen=True)
 class Clip:
-    """One recording."""
+    """One recording, or a part of a long one."""
 
     path: Path
     kind: Kind
@@ -31,6 +37,15 @@ class Clip:
     speaker: str
     split: Split
     synthetic: bool = False
+    part: tuple[float, float] | None = None
+    """Start and end in seconds of the recording, the end infinite for its own; ``None``: all of it."""
+
+    def cut(self, samples: Array) -> Array:
+        """The part of the recording's samples at 16 kHz, ``(n,)``, that this is."""
+        if self.part is None:
+            return samples
+        start, end = (round(min(time * SAMPLE_RATE, len(samples))) for time in self.part)
+        return samples[start:end]
 
 
 def read_speech_commands(root: Path, keyword: str) -> list[Clip]:
@@ -91,15 +106,15 @@ def deal_speakers(
 ) -> list[Clip]:
     """The same clips with their speakers dealt out, by a hash of their names; speakers in ``placed`` keep their split.
 
-    At least one speaker goes to each split as soon as there are three. For folders that define no split, and for
-    excerpts of a published set that hold only one of its splits.
+    At least one speaker goes to each split with a share as soon as there are three. For folders that define no split, and
+    for excerpts of a published set that hold only one of its splits.
     """
     clips = list(clips)
     speakers = sorted({clip.speaker for clip in clips}, key=lambda name: hashlib.sha1(name.encode()).hexdigest())
     split = {speaker: own for speaker, own in (placed or {}).items() if speaker in speakers}
     enough = len(speakers) >= 3
     for dealt, share in ((Split.TEST, testing), (Split.VALIDATION, validation)):
-        wanted = max(1, round(share * len(speakers))) if enough else 0
+        wanted = max(1, round(share * len(speakers))) if enough and share > 0 else 0
         missing = wanted - list(split.values()).count(dealt)
         free = [speaker for speaker in speakers if speaker not in split]
         split |= dict.fromkeys(free[: max(0, missing)], dealt)
@@ -110,6 +125,7 @@ def read_folder(
     root: Path,
     kind: Kind,
     *,
+    keyword: str = "",
     placed: Mapping[str, Split] | None = None,
     validation: float = 0.15,
     testing: float = 0.15,
@@ -118,7 +134,8 @@ def read_folder(
 
     If the folder has a manifest, it gives each clip's split. Otherwise speakers are taken from the file names
     (``speaker_nohash_n`` and ``speaker-chapter``; any other file counts as a separate speaker) and dealt out, except
-    those already ``placed`` by other recordings. Raises ``DataError`` if the folder holds no audio.
+    those already ``placed`` by other recordings. Background with transcripts is divided by speaker, and the utterances
+    in which ``keyword`` is said are left out. Raises ``DataError`` if the folder holds no audio.
     """
     if (root / MANIFEST).is_file():
         rows = read_manifest(root / MANIFEST)
@@ -126,28 +143,47 @@ def read_folder(
     files = _audio_files(root)
     if not files:
         raise DataError(f"{root}: expected a folder of {kind.value} audio files, found none")
+    if kind is Kind.BACKGROUND:
+        clips = deal_speakers(_by_turn(root, files), placed=placed, validation=validation, testing=testing)
+        return _without_keyword(clips, root, keyword)
     clips = [Clip(path, kind, path.parent.name, speaker_of(path), Split.TRAIN) for path in files]
     return deal_speakers(clips, placed=placed, validation=validation, testing=testing)
 
 
-def recordings_with(root: Path, phrase: str) -> set[Path]:
-    """The recordings in a folder that contain ``phrase`` according to its transcripts.
+def _by_turn(root: Path, files: Iterable[Path]) -> list[Clip]:
+    """Long recordings, divided where the transcripts say that another speaker begins."""
+    parts: dict[Path, list[Part]] = {}
+    for turn in turns(read_transcripts(root)):
+        parts.setdefault(turn.path, []).append(turn)
+    return [
+        Clip(
+            path,
+            Kind.BACKGROUND,
+            path.parent.name,
+            turn.speaker or speaker_of(path),
+            Split.TRAIN,
+            part=None if turn == Part(path, speaker=turn.speaker) else turn.span,
+        )
+        for path in files
+        for turn in parts.get(path, [Part(path)])
+    ]
 
-    Empty if the folder has no transcripts. Raises ``DataError`` for transcripts that cannot be read.
-    """
-    transcripts = root / TRANSCRIPTS
-    if not phrase or not transcripts.is_file():
-        return set()
-    pattern = re.compile(rf"\b{re.escape(phrase.casefold())}\b")
-    found = set()
-    for number, line in enumerate(transcripts.read_text(encoding="utf-8").splitlines(), 1):
-        try:
-            part = json.loads(line)
-            if pattern.search(part["text"].casefold()):
-                found.add(root / part["file"])
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise DataError(f"{transcripts}, line {number}: expected a file and its text ({error})") from error
-    return found
+
+def _without_keyword(clips: list[Clip], root: Path, keyword: str) -> list[Clip]:
+    """What the clips hold apart from the keyword; after dealing, so that a cut changes no speaker's split."""
+    utterances = [one for one in read_transcripts(root) if one.says(keyword)]
+    if not utterances:
+        return clips
+    log.info("%s", describe_cut(utterances, keyword))
+    kept = []
+    for clip in clips:
+        whole = Part(clip.path, *(clip.part or (0.0, math.inf)))
+        for part in without_keyword([whole], utterances, keyword):
+            if part == whole:
+                kept.append(clip)
+            elif part.end - part.start >= _LEAST_PART:
+                kept.append(dataclasses.replace(clip, part=part.span))
+    return kept
 
 
 def _audio_files(root: Path) -> list[Path]:

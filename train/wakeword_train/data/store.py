@@ -5,6 +5,7 @@ import logging
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 import torch
@@ -28,8 +29,10 @@ class ClipStore:
     """
 
     def __init__(self, clips: Sequence[Clip]) -> None:
+        # Parts of one long recording stand together, and it is decoded once for all of them.
+        files = [list(of_file) for _, of_file in groupby(clips, key=lambda clip: clip.path)]
         with ThreadPoolExecutor(4) as pool:
-            loaded = [recording for recording in pool.map(_read, clips) if recording is not None]
+            loaded = [recording for some in pool.map(_read, files) for recording in some]
         if clips and not loaded:
             raise DataError(
                 f"none of the {len(clips)} {clips[0].kind.value} clips could be read; see the warnings above"
@@ -124,15 +127,23 @@ class _Recording:
     floor: float
 
 
-def _read(clip: Clip) -> _Recording | None:
+def _read(clips: Sequence[Clip]) -> list[_Recording]:
+    """The clips of one file."""
     try:
-        samples = read_audio(clip.path)
+        whole = read_audio(clips[0].path)
     except AudioError as error:
         log.warning("skipped: %s", error)
-        return None
-    if len(samples) < 2:
-        log.warning("skipped: %s: expected audio, found none", clip.path)
-        return None
-    word, floor = locate_word(samples)
-    # As 16-bit integers: the 105,829 clips of Speech Commands then take 3.4 GB.
-    return _Recording(clip, np.round(samples * 32_767).clip(-32_768, 32_767).astype(np.int16), word, floor)
+        return []
+    found = []
+    for clip in clips:
+        samples = clip.cut(whole)
+        if len(samples) < 2:
+            # A part may begin after the end: the transcripts do not say how long the recording is.
+            if clip.part is None:
+                log.warning("skipped: %s: expected audio, found none", clip.path)
+            continue
+        word, floor = locate_word(samples)
+        # As 16-bit integers: the 105,829 clips of Speech Commands then take 3.4 GB.
+        pcm = np.round(samples * 32_767).clip(-32_768, 32_767).astype(np.int16)
+        found.append(_Recording(clip, pcm, word, floor))
+    return found

@@ -1,0 +1,106 @@
+"""What a point rests on is said in the same words by every command, and warned of where it does not support the name."""
+
+import dataclasses
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from wakeword.card import ModelCard
+from wakeword.evidence import SUPPORTED, is_supported, positives, warnings
+from wakeword.model import read_model, shipped_models
+from wakeword.operating_point import OperatingPoint, Rate
+
+FEW = Rate(0.02, 0.0, 0.1, 2, 100)
+
+
+def point(name: str = "fpr=0.03", data: str = "my own recordings", **fields: object) -> OperatingPoint:
+    """A point about which nothing more is known than ``fields``."""
+    kind, target = name.split("=")
+    made = OperatingPoint(name, kind, float(target), 0.5, 0.9, 0.8, 0.95, data)
+    return dataclasses.replace(made, **fields)  # type: ignore[arg-type]
+
+
+def lines(one: OperatingPoint, what: str) -> list[str]:
+    return [line for line in warnings("low", one) if what in line]
+
+
+@pytest.mark.parametrize(
+    ("one", "shown", "warned"),
+    [
+        (point(positives=60, synthetic=60), "60 synthetic", True),
+        (point(positives=15, synthetic=0, recall_synthetic=FEW), "15 clips", False),
+        (point(positives=0, synthetic=0), "0 clips", False),
+        # Older cards have words only.
+        (point(data="validation side: 60 positives (60 synthetic), 9 negatives"), "60 synthetic", True),
+        (point(data="validation side: 60 positives, 9 negatives; 60 positives are synthetic"), "60 synthetic", True),
+        (point(data="side: 60 positives, 9 negatives; 12 positives are synthetic"), "60 clips, 12 synthetic", False),
+        (point(data="60 positives, 9 negatives, 0 near negatives, 0.00 h of background"), "60 clips", False),
+        (point(data="0 positives, 9 negatives; 0 positives are synthetic"), "0 clips", False),
+        (point(data="my own recordings"), "my own recordings", False),
+    ],
+)
+def test_synthetic_positives_are_named(one: OperatingPoint, shown: str, warned: bool) -> None:
+    assert positives(one) == shown
+    assert len(lines(one, "synthetic voices only")) == warned
+
+
+@pytest.mark.parametrize("events", [0, 1, 5])
+@pytest.mark.parametrize("hours", [0.5, 3.2, 3.3, 6.1, 20.0])
+def test_a_rate_an_hour_that_is_not_80_per_cent_sure_is_warned_of(hours: float, events: int) -> None:
+    # The probability that more events than these would be counted if the rate were exactly 0.5.
+    expected = 0.5 * hours
+    sure = 1 - sum(math.exp(-expected) * expected**count / math.factorial(count) for count in range(events + 1))
+    counted = point("fa_per_hour=0.5", false_accepts_per_hour=Rate(events / hours, 0, 9, events, hours))
+    for one in (counted, dataclasses.replace(counted, assurance=sure)):
+        assert is_supported(one) is (sure >= SUPPORTED)
+        assert len(lines(one, "")) == (sure < SUPPORTED)
+        for line in lines(one, ""):
+            assert f"low: fa_per_hour=0.5 is kept with a probability of {sure:.0%}, from {hours:.2f} h" in line
+            assert "3.2 h without a false accept would make it 80%" in line
+
+
+def test_a_rate_an_hour_that_was_not_measured_is_warned_of() -> None:
+    for data in ("carried over", "9 positives, 0.00 h of background"):
+        assert not is_supported(point("fa_per_hour=0.5", data))
+        (line,) = warnings("low", point("fa_per_hour=0.5", data))
+        assert "not measured on background" in line
+    # An older card that gives only the hours: at best, nothing fired.
+    assert is_supported(point("fa_per_hour=0.5", "9 positives, 6.00 h of background"))
+    assert not is_supported(point("fa_per_hour=0.5", "9 positives, 3.00 h of background"))
+
+
+def test_an_fpr_without_background_or_of_one_kind_of_words_is_warned_of() -> None:
+    complete = point(fpr_negatives=FEW, fpr_near_negatives=FEW, false_accepts_per_hour=Rate(9, 1, 99, 9, 1.0))
+    assert not list(warnings("low", complete))
+    assert not is_supported(complete)
+    for absent, said in (
+        ("false_accepts_per_hour", "not measured on background"),
+        ("fpr_negatives", "the rate of close words alone"),
+        ("fpr_near_negatives", "the rate of other words alone"),
+    ):
+        (line,) = warnings("low", dataclasses.replace(complete, **{absent: None}))
+        assert line.startswith("warning: low: fpr=0.03 ")
+        assert said in line
+
+
+def test_new_fields_of_a_point_are_kept_and_cards_without_them_are_read(models: Path) -> None:
+    card = read_model(models / "low.onnx").card
+    apart = dataclasses.replace(card.point(), synthetic=0, recall_synthetic=FEW)
+    changed = dataclasses.replace(card, operating_points=(apart,))
+    assert ModelCard.from_json(changed.to_json()) == changed
+    content = json.loads(card.to_json())
+    for one in content["operating_points"]:
+        del one["synthetic"], one["recall_synthetic"]
+    assert ModelCard.from_json(json.dumps(content)) == card
+
+
+def test_the_commands_show_the_warnings_of_the_shipped_models(cli) -> None:
+    listed = cli("models")
+    for path in shipped_models().values():
+        card = read_model(path).card
+        assert positives(card.point()) in listed.out
+        assert all(line in listed.err.splitlines() for line in warnings(card.phrase, card.point()))
+        wanted = [line for one in card.operating_points for line in warnings(card.phrase, one)]
+        assert cli("info", path).err.splitlines() == list(dict.fromkeys(wanted))

@@ -1,0 +1,161 @@
+"""Transcripts of long recordings: who speaks where, and in which parts the keyword is not said.
+
+``transcripts.jsonl`` lies beside the recordings and has a line for each utterance: ``file``, ``text``, and where known
+``start`` and ``end`` in seconds of the recording and ``speaker``.
+"""
+
+import dataclasses
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from wakeword.errors import DataError
+
+TRANSCRIPTS = "transcripts.jsonl"
+"""Name of the file with the transcripts of a folder."""
+MARGIN = 0.5
+"""Seconds that are left out on both sides of an utterance with the keyword: its times may be a little off."""
+
+
+@dataclass(frozen=True)
+class Utterance:
+    """A line of the transcripts."""
+
+    path: Path
+    """The recording."""
+    start: float
+    """Seconds of the recording; 0 where it is unknown."""
+    end: float
+    """Seconds of the recording; infinite where it is unknown."""
+    text: str
+    """What is said; empty where unknown."""
+    speaker: str = ""
+    """Who says it; empty where unknown."""
+
+    def says(self, phrase: str) -> bool:
+        """Whether every word of ``phrase`` is said, in sequence: whole words, in any case."""
+        words, wanted = _words(self.text), _words(phrase)
+        count = len(wanted)
+        return count > 0 and any(words[i : i + count] == wanted for i in range(len(words) - count + 1))
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a recording."""
+
+    path: Path
+    start: float = 0.0
+    """Seconds of the recording."""
+    end: float = math.inf
+    """Seconds of the recording; infinite: to its end."""
+    speaker: str = ""
+    """Who speaks in it; empty where unknown."""
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """Start and end."""
+        return self.start, self.end
+
+
+def read_transcripts(folder: Path) -> list[Utterance]:
+    """The utterances of all transcripts in a folder and below it, or of the recording itself, by file and start.
+
+    Empty if there are none. Raises ``DataError``, naming the line, for a file that is not a transcript.
+    """
+    files = [folder.parent / TRANSCRIPTS] if folder.is_file() else sorted(folder.rglob(TRANSCRIPTS))
+    found = [utterance for file in files if file.is_file() for utterance in _read(file)]
+    if folder.is_file():
+        found = [utterance for utterance in found if utterance.path == folder]
+    return sorted(found, key=lambda one: (str(one.path), one.start, one.end))
+
+
+def turns(utterances: Sequence[Utterance]) -> list[Part]:
+    """The recordings with transcripts, divided where another speaker begins, in the middle of the pause before.
+
+    A recording of one speaker, or of unknown ones, is one part. Together the parts of a recording cover all of it.
+    """
+    parts: list[Part] = []
+    last: Utterance | None = None
+    for one in utterances:
+        if last is None or one.path != last.path:
+            parts.append(Part(one.path, speaker=one.speaker))
+        elif one.speaker != parts[-1].speaker:
+            border = max(parts[-1].start, min(0.5 * (last.end + one.start), one.start))
+            parts[-1] = dataclasses.replace(parts[-1], end=border)
+            parts.append(Part(one.path, border, speaker=one.speaker))
+        last = one
+    return [part for part in parts if part.end > part.start]
+
+
+def without_keyword(
+    parts: Iterable[Part], utterances: Iterable[Utterance], phrase: str, *, margin: float = MARGIN
+) -> list[Part]:
+    """What is left of ``parts`` when the utterances in which ``phrase`` is said are cut out, ``margin`` s around each."""
+    said = [one for one in utterances if one.says(phrase)]
+    kept = []
+    for part in parts:
+        left = [part]
+        for one in said:
+            if one.path == part.path:
+                left = [piece for whole in left for piece in _cut(whole, one.start - margin, one.end + margin)]
+        kept += left
+    return kept
+
+
+def describe_cut(utterances: Sequence[Utterance], phrase: str) -> str:
+    """One line about the utterances in which ``phrase`` is said, and which are therefore left out."""
+    said = [one for one in utterances if one.says(phrase)]
+    places = len({one.path for one in said})
+    seconds = sum(one.end - one.start for one in said)
+    length = f", {seconds:.0f} s," if math.isfinite(seconds) else ""
+    return f"left out {len(said)} utterance(s){length} of {places} recording(s), in which {phrase!r} is said"
+
+
+def by_speaker(parts: Iterable[Part]) -> dict[str, list[Part]]:
+    """The parts of each speaker."""
+    found: dict[str, list[Part]] = {}
+    for part in parts:
+        found.setdefault(part.speaker, []).append(part)
+    return found
+
+
+def _cut(part: Part, start: float, end: float) -> list[Part]:
+    """The part without what is between ``start`` and ``end``: none, one or two parts."""
+    pieces = (
+        dataclasses.replace(part, end=min(part.end, start)),
+        dataclasses.replace(part, start=max(part.start, end)),
+    )
+    if start >= part.end or end <= part.start:
+        return [part]
+    return [piece for piece in pieces if piece.end > piece.start]
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text, so that "marvin" is found in "Marvin's" too, which sounds the same."""
+    return re.findall(r"\w+", unicodedata.normalize("NFC", text.casefold()))
+
+
+def _read(file: Path) -> list[Utterance]:
+    try:
+        lines = file.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{file}: expected transcripts as UTF-8, could not read them: {error}") from error
+    return [_utterance(line, file, number) for number, line in enumerate(lines, 1) if line.strip()]
+
+
+def _utterance(line: str, file: Path, number: int) -> Utterance:
+    try:
+        content = json.loads(line)
+        name, text, speaker = content["file"], content["text"], content.get("speaker") or ""
+        start, end = float(content.get("start", 0.0)), float(content.get("end", math.inf))
+        if not all(isinstance(value, str) for value in (name, text, speaker)) or not 0 <= start <= end:
+            raise ValueError("a text, file or speaker that is not text, or an end before the start")
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError(
+            f"{file}, line {number}: expected a file and its text, and start <= end in seconds if given ({error})"
+        ) from error
+    return Utterance(file.parent / name, start, end, text, speaker)
