@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import onnxruntime
 
-from wakeword.errors import ModelError
+from wakeword.errors import AudioFormatError, ModelError
 from wakeword.features import FeatureConfig, hann_window
 from wakeword.types import Array
 
