@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wakeword.card import ModelCard
-from wakeword.types import Scores
 from wakeword_tools.measure.latency import Latency
 from wakeword_tools.measure.rates import (
     DEFAULT_FA_PER_HOUR,
@@ -88,7 +87,7 @@ def evaluate(
     near = [scores.near_negatives] if len(scores.near_negatives) else []
     groups = {"all": scores.groups, "negatives": scores.groups[: -1 if near else None], "near": near}
     at_fpr = {
-        name: {f"{fpr:g}": _recall(scores, _choice(scores, some, fpr)) for fpr in fprs} if some else {}
+        name: {f"{fpr:g}": _recall(scores, choose_fpr(some, fpr, scores)) for fpr in fprs} if some else {}
         for name, some in groups.items()
     }
     return Report(
@@ -112,10 +111,6 @@ def evaluate(
         fingerprint=fingerprint,
         synthetic_positives=len(scores.positives if scores.only_synthetic else scores.synthetic_positives),
     )
-
-
-def _choice(scores: ScoreSet, groups: Sequence[Scores], fpr: float) -> Choice:
-    return choose_fpr(groups, fpr, scores.everything, least=scores.least_threshold)
 
 
 def _recall(scores: ScoreSet, choice: Choice) -> Recall:
