@@ -92,7 +92,8 @@ def test_new_fields_of_a_point_are_kept_and_cards_without_them_are_read(models: 
     content = json.loads(card.to_json())
     for one in content["operating_points"]:
         del one["synthetic"], one["recall_synthetic"]
-    assert ModelCard.from_json(json.dumps(content)) == card
+    older = dataclasses.replace(card.point(), synthetic=None)
+    assert ModelCard.from_json(json.dumps(content)) == dataclasses.replace(card, operating_points=(older,))
 
 
 def test_the_commands_show_the_warnings_of_the_shipped_models(cli) -> None:
