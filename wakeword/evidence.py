@@ -43,9 +43,11 @@ def _limit_of_rate(point: OperatingPoint) -> str:
         return "was not measured on background and may fire hundreds of times as often; calibrate it with --background"
     if assurance >= SUPPORTED:
         return ""
+    # Rounded up, so that what is asked for is enough.
+    needed = math.ceil(-10 * math.log(1 - SUPPORTED) / point.target) / 10
     return (
         f"is kept with a probability of {assurance:.0%}, from {hours:.2f} h of background; "
-        f"{-math.log(1 - SUPPORTED) / point.target:.1f} h without a false accept would make it {SUPPORTED:.0%}"
+        f"{needed:.1f} h without a false accept would make it {SUPPORTED:.0%}"
     )
 
 

@@ -57,7 +57,7 @@ def test_a_rate_an_hour_that_is_not_80_per_cent_sure_is_warned_of(hours: float, 
         assert len(lines(one, "")) == (sure < SUPPORTED)
         for line in lines(one, ""):
             assert f"low: fa_per_hour=0.5 is kept with a probability of {sure:.0%}, from {hours:.2f} h" in line
-            assert "3.2 h without a false accept would make it 80%" in line
+            assert "3.3 h without a false accept would make it 80%" in line
 
 
 def test_a_rate_an_hour_that_was_not_measured_is_warned_of() -> None:

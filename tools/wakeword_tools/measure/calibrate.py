@@ -112,13 +112,15 @@ def supported_target(scores: ScoreSet, target: Target, *, confidence: float | No
     rate = supported_rate(scores.hours, target.value, confidence=sure)
     if rate is None:
         most = max(target.value, LADDER[-1])
+        needed = np.ceil(100 * hours_needed(most, confidence=sure)) / 100
         raise CalibrationError(
-            f"expected at least {hours_needed(most, confidence=sure):.2f} h of background, for {most:g} false accepts an "
-            f"hour at {sure:.0%}, got {scores.hours:.2f} h"
+            f"expected at least {needed:.2f} h of background, for {most:g} false accepts an hour at {sure:.0%}, "
+            f"got {scores.hours:.2f} h"
         )
     if rate == target.value:
         return target
-    none, one = (hours_needed(target.value, confidence=sure, events=events) for events in (0, 1))
+    # Rounded up, so that what is asked for is enough.
+    none, one = (np.ceil(10 * hours_needed(target.value, confidence=sure, events=events)) / 10 for events in (0, 1))
     supported = Target(RateKind.FA_PER_HOUR, rate)
     warn(
         f"warning: {target.name} was asked for, but {scores.hours:.2f} h of background support only {supported.name} at "
