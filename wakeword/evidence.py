@@ -8,6 +8,8 @@ from wakeword.card import OperatingPoint
 
 SUPPORTED = 0.8
 """Least probability that a rate of false accepts an hour is kept, for a point to bear the name of that rate."""
+_FEW = 10
+"""Fewer positives than these say next to nothing of recall."""
 
 
 def positives(point: OperatingPoint) -> str:
@@ -26,6 +28,11 @@ def warnings(keyword: str, point: OperatingPoint) -> Iterator[str]:
     found = _positives(point)
     if found is not None and 0 < found[0] == found[1]:
         yield f"warning: {keyword}: recall was measured on synthetic voices only; for people it can be lower"
+    elif found is not None and 0 < found[0] < _FEW:
+        yield (
+            f"warning: {keyword}: recall was measured on {found[0]} recording(s) of the word; it can be anything from "
+            f"{point.recall_low:.0%} to {point.recall_high:.0%}"
+        )
     limit = _limit_of_rate(point) if point.kind == "fa_per_hour" else _limit_of_fpr(point)
     if limit:
         yield f"warning: {keyword}: {point.name} {limit}"

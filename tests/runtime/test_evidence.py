@@ -45,6 +45,12 @@ def test_synthetic_positives_are_named(one: OperatingPoint, shown: str, warned: 
     assert len(lines(one, "synthetic voices only")) == warned
 
 
+def test_few_recordings_are_warned_of() -> None:
+    (line,) = lines(point(positives=9, synthetic=0), "recall")
+    assert "on 9 recording(s) of the word; it can be anything from 80% to 95%" in line
+    assert not lines(point(positives=10, synthetic=0), "recall")
+
+
 @pytest.mark.parametrize("events", [0, 1, 5])
 @pytest.mark.parametrize("hours", [0.5, 3.2, 3.3, 6.1, 20.0])
 def test_a_rate_an_hour_that_is_not_80_per_cent_sure_is_warned_of(hours: float, events: int) -> None:

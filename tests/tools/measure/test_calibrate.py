@@ -18,7 +18,7 @@ from wakeword.errors import CalibrationError, ConfigError
 from wakeword.model import read_model
 from wakeword_tools.measure.calibrate import calibrate_point, check_scores, write_points
 from wakeword_tools.measure.cards import write_card
-from wakeword_tools.measure.rates import LADDER, RateKind, Target
+from wakeword_tools.measure.rates import LADDER, RateKind, Target, measure
 from wakeword_tools.measure.scores import ScoreSet, events_at
 
 FPR = Target(RateKind.FPR, 0.03)
@@ -192,6 +192,16 @@ def test_recall_on_synthetic_voices_is_kept_apart() -> None:
     assert dataclasses.replace(both, recall_synthetic=None) == people
     alone = calibrated(dataclasses.replace(scores, only_synthetic=True), FPR)[0]
     assert (alone.recall, alone.synthetic, alone.positives) == (people.recall, 200, 200)
+
+
+def test_one_person_who_is_missed_does_not_condemn_a_model() -> None:
+    scores = plenty()
+    one = dataclasses.replace(scores, positives=np.array([0.01]), synthetic_positives=scores.positives)
+    point, _ = calibrated(one, FPR)
+    assert (point.recall, point.positives, point.synthetic) == (0, 1, 0)
+    assert point.recall_synthetic == measure(scores, point.threshold).recall
+    neither = dataclasses.replace(one, synthetic_positives=np.full(100, 0.45))
+    assert "best of the 101 positives scores 0.45: none would be found" in refused(neither)
 
 
 def test_few_positives_give_a_warning() -> None:
