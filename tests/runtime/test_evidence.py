@@ -67,7 +67,7 @@ def test_a_rate_an_hour_that_is_not_80_per_cent_sure_is_warned_of(hours: float, 
 
 
 def test_a_rate_an_hour_that_was_not_measured_is_warned_of() -> None:
-    for data in ("carried over", "9 positives, 0.00 h of background"):
+    for data in ("carried over", "90 positives, 0.00 h of background"):
         assert not is_supported(point("fa_per_hour=0.5", data))
         (line,) = warnings("low", point("fa_per_hour=0.5", data))
         assert "not measured on background" in line
