@@ -8,7 +8,7 @@ with Microphone() as microphone:
 """
 
 from wakeword.audio import SAMPLE_RATE
-from wakeword.card import ModelCard, OperatingPoint
+from wakeword.card import ModelCard
 from wakeword.detection import Detection
 from wakeword.engine import Detector
 from wakeword.errors import (
@@ -31,6 +31,7 @@ from wakeword.microphone.device import Device, list_devices
 from wakeword.microphone.events import DeviceEvent, MicrophoneStats
 from wakeword.microphone.microphone import Microphone
 from wakeword.model import Model, load_model, shipped_models
+from wakeword.operating_point import OperatingPoint
 from wakeword.pool.pool import DetectorPool
 from wakeword.pool.stream import PoolStream
 from wakeword.scorer import StreamScorer

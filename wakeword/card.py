@@ -12,67 +12,18 @@ import numpy as np
 from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import ConfigError, ModelError
 from wakeword.features import FeatureConfig
+from wakeword.operating_point import OperatingPoint
 from wakeword.types import Array
+from wakeword.verify.card import VerifierCard, require_above_floor
 
 SCHEMA = 2
 """Version of the layout of card and graph. A runtime refuses a file of another schema."""
+TWO_STAGE_SCHEMA = 3
+"""The same for a file with a second stage, which an older runtime would not run."""
 METADATA_KEY = "wakeword.card"
 """Key of the card (JSON) in the metadata of the ONNX file."""
 MAX_WINDOW = 1_000
 """Frames: ten seconds. Memory grows with the window, and a file must not decide how much memory is used."""
-
-
-@dataclass(frozen=True)
-class Rate:
-    """A measured rate, with the ends of its exact 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-    count: int
-    """Number of events."""
-    trials: float
-    """Number of clips, or hours, in which the events were counted."""
-
-
-@dataclass(frozen=True)
-class OperatingPoint:
-    """A threshold, its target and what was measured at it."""
-
-    name: str
-    """The name by which users choose it, for instance ``fpr=0.03``."""
-    kind: str
-    """What ``target`` counts: ``fa_per_hour``, or ``fpr``: the mean of the rates of false positives on other words and
-    on words that sound like the wake word, or that of the one kind that was measured."""
-    target: float
-    threshold: float
-    """Scores at or above it count as the wake word; 0..1."""
-    recall: float
-    """Share of positives found at this threshold."""
-    recall_low: float
-    """Lower end of the 95 % Clopper-Pearson interval of ``recall``."""
-    recall_high: float
-    data: str
-    """What it was measured on: clips, hours, their origin."""
-    positives: int = 0
-    """Clips that ``recall`` was measured on; 0 in cards without this number."""
-    synthetic: int | None = None
-    """How many of these clips are synthetic: none, or all if there was no recording of a person. ``None``: unknown."""
-    recall_synthetic: Rate | None = None
-    """Share of synthetic positives found, where ``recall`` is that of people."""
-    fpr_negatives: Rate | None = None
-    """False positives per clip of other words, if measured."""
-    fpr_near_negatives: Rate | None = None
-    """The same for words that sound like the wake word."""
-    false_accepts_per_hour: Rate | None = None
-    assurance: float | None = None
-    """Probability that the threshold keeps ``target`` on fresh recordings of the same kind."""
-    fingerprint: str = ""
-    """Sixteen hex digits of the recordings: the same for the same data, in any folder."""
-
-    def __post_init__(self) -> None:
-        if not 0 < self.threshold <= 1:
-            raise ConfigError(f"expected a threshold above 0 and up to 1 for '{self.name}', got {self.threshold}")
 
 
 @dataclass(frozen=True)
@@ -102,7 +53,8 @@ class ModelCard:
     training: Mapping[str, Any] = field(default_factory=dict)
     """Provenance: method, seed, data fingerprints, package versions, date."""
     licence: str = "unknown"
-    schema: int = SCHEMA
+    verifier: VerifierCard | None = None
+    """The second stage, if there is one: ``operating_points`` are then of the fused score."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.phrase, str) or not self.phrase.strip():
@@ -116,6 +68,21 @@ class ModelCard:
             raise ConfigError(
                 f"expected a window of 1 to {MAX_WINDOW} frames, a multiple of stack={self.stack}, got {self.window}"
             )
+        if self.verifier is not None:
+            for point in self.operating_points:
+                require_above_floor(point.threshold, self.phrase)
+
+    @property
+    def schema(self) -> int:
+        """Version of the layout of this card and its graph."""
+        return SCHEMA if self.verifier is None else TWO_STAGE_SCHEMA
+
+    def of_stage_one(self) -> "ModelCard":
+        """The card without the second stage: that of a model that runs the first stage alone, at its own points."""
+        if self.verifier is None:
+            return self
+        points, default = self.verifier.stage_one_points, self.verifier.stage_one_default
+        return dataclasses.replace(self, operating_points=points, default_point=default, verifier=None)
 
     def point(self, name: str | None = None) -> OperatingPoint:
         """The operating point of that name, or the default one. ``ConfigError`` if there is none."""
@@ -129,7 +96,10 @@ class ModelCard:
 
     def to_json(self) -> str:
         """The card as JSON text."""
-        content = {**dataclasses.asdict(self), "features_fingerprint": self.features.fingerprint}
+        content = {**dataclasses.asdict(self), "features_fingerprint": self.features.fingerprint, "schema": self.schema}
+        if self.verifier is None:
+            # Older runtimes read files of one stage, and do not know this field.
+            del content["verifier"]
         return json.dumps(content, sort_keys=True, allow_nan=False)
 
     @classmethod
@@ -137,10 +107,11 @@ class ModelCard:
         """Read what ``to_json`` wrote. ``ModelError`` on another schema and on anything malformed."""
         try:
             raw = json.loads(text)
-            schema = raw["schema"]
-            if schema != SCHEMA:
+            schema = raw.pop("schema")
+            expected = SCHEMA if raw.get("verifier") is None else TWO_STAGE_SCHEMA
+            if isinstance(schema, bool) or schema != expected:
                 raise ModelError(
-                    f"expected a model card of schema {SCHEMA}, got {schema!r}; "
+                    f"expected a model card of schema {expected}, got {schema!r}; "
                     "update wakeword or train the model again"
                 )
             fingerprint = raw.pop("features_fingerprint")

@@ -18,3 +18,5 @@ class Detection:
     """End of that window, seconds: the moment of the detection."""
     audio: Array = field(repr=False, compare=False)
     """Mono float32 at 16 kHz: the pre-roll, then the window. Its last sample is at ``end``."""
+    stage_one: float | None = None
+    """For a model with a second stage: the first stage's own score, 0..1, at the best of the windows that led to it."""

@@ -2,7 +2,8 @@
 
 The path of a block: ``audio.PcmStream`` -> ``stream_reader.StreamReader``, which passes it through
 ``features.MfccTransform`` and, for each keyword, ``scorer.StreamScorer`` and ``keyword.KeywordWindows`` with its
-``trigger.Trigger`` -> ``Detection``. This module adds what programs need: threads, sources and callbacks.
+``trigger.Trigger`` and, for a model with a second stage, its ``verify.verifier.Verifier`` -> ``Detection``. This module
+adds what programs need: threads, sources and callbacks.
 """
 
 import math
@@ -33,7 +34,8 @@ class Detector:
 
     ``models`` are shipped keywords (``"marvin"``), model files, or loaded ``Model`` objects. The threshold of each is
     that of its operating point ``point`` (default: the model's own choice), unless ``threshold`` is given; either may be
-    a mapping from keywords. ``sample_rate`` and ``channel`` describe the blocks that ``push`` will get; ``channel``
+    a mapping from keywords. Without ``verify`` the first stage of a model of two stages runs alone, at its own points.
+    ``sample_rate`` and ``channel`` describe the blocks that ``push`` will get; ``channel``
     selects one of several. ``gate`` saves the work on steady quiet, without an effect on detections.
 
     Push blocks from one thread at a time; everything else may be called from any thread at any time, ``close`` included.
@@ -55,8 +57,9 @@ class Detector:
         on_detection: Callable[[Detection], None] | None = None,
         provider: str = "cpu",
         gate: bool = True,
+        verify: bool = True,
     ) -> None:
-        loaded = loaded_models(models, provider=provider)
+        loaded = loaded_models(models, provider=provider, verify=verify)
         if not 0 <= pre_roll <= 60:
             raise ConfigError(f"expected a pre-roll of 0 to 60 seconds, got {pre_roll}")
         thresholds = chosen_thresholds(loaded, point, threshold)

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from wakeword.card import OperatingPoint
+from wakeword.operating_point import OperatingPoint
 
 SUPPORTED = 0.8
 """Least probability that a rate of false accepts an hour is kept, for a point to bear the name of that rate."""

@@ -43,3 +43,17 @@ class AudioHistory:
     def view(self, start: int, end: int) -> Array:
         """The samples ``start`` to ``end``, which must all be kept, ``(n,)``: valid until the next ``push``."""
         return self._buffer[start - self._first : end - self._first]
+
+    def padded(self, start: int, end: int) -> Array:
+        """The samples ``start`` to ``end``, ``(n,)``, C-contiguous, valid until the next ``push``.
+
+        Those before the stream and after its newest sample count as zeros; all others must be kept.
+        """
+        first, last = max(start, 0), min(end, self.end)
+        assert first >= self._first or first >= last, f"sample {first} is no longer kept"
+        if first == start and last == end:
+            return self.view(start, end)
+        inside = self.view(first, max(first, last))
+        return np.pad(
+            inside, (min(first - start, end - start), end - start - min(first - start, end - start) - len(inside))
+        )

@@ -1,20 +1,35 @@
 """One keyword in a stream: its windows, their scores, its trigger."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
+from wakeword.logistic import score_of_logit
 from wakeword.model import Model
 from wakeword.scorer import covering_samples
 from wakeword.suppression import Suppression
 from wakeword.trigger import Trigger
+from wakeword.verify.fusion import FLOOR
+from wakeword.verify.verifier import LOOK_SAMPLES, StreamSound, Verifier
 
 _FAR_BELOW = 0.1
 """Share of the threshold below which a score is far from a detection."""
 
 
-class KeywordWindows:
-    """The windows of one keyword over a stream: takes their scores in order and finds the detections.
+class Fired(NamedTuple):
+    """A window at which the trigger fired."""
 
-    Sample numbers count from the start of the stream; window ``i`` begins at sample ``i * step``.
+    end: int
+    """Number of the sample at which the window ends."""
+    score: float
+    stage_one: float | None
+    """Score of the first stage, if there is a second: the best of the windows that led to this one."""
+
+
+class KeywordWindows:
+    """The windows of one keyword over a stream: takes their logits in order and finds the detections.
+
+    If the model has a second stage, that gives the scores; see ``verify.verifier``. Sample numbers count from the start of
+    the stream; window ``i`` begins at sample ``i * step``.
     """
 
     def __init__(self, model: Model, trigger: Trigger, *, hop: int) -> None:
@@ -24,12 +39,19 @@ class KeywordWindows:
         """Samples in one window."""
         self.step = hop * model.card.features.hop_length
         """Samples between the starts of two windows."""
-        self._far_below = _FAR_BELOW * trigger.threshold
+        stage = model.second_stage
+        self._verifier = None if stage is None else Verifier(stage, hop=hop)
+        self.look = 0 if stage is None else LOOK_SAMPLES
+        """Samples before the end of a window that its score depends on, apart from its own."""
+        # With a second stage: of the score below which no window is verified, so that no candidate is slept through.
+        self._far_below = _FAR_BELOW * (trigger.threshold if stage is None else FLOOR)
         self.reset()
 
     def reset(self) -> None:
         """Begin a new stream."""
         self.trigger.reset()
+        if self._verifier is not None:
+            self._verifier.reset()
         self.window_end = self.window
         """Number of the sample at which the next window ends."""
         self.score = 0.0
@@ -43,25 +65,29 @@ class KeywordWindows:
         return self.window_end - self.window
 
     def take(
-        self, scores: Iterable[float], *, suppression: Suppression, end: int | None = None
-    ) -> list[tuple[int, float]]:
-        """Take the scores of the next windows; return the end and the score of each detection.
+        self, logits: Iterable[float], *, sound: StreamSound, suppression: Suppression, end: int | None = None
+    ) -> list[Fired]:
+        """Take the logits of the next windows; return the detections.
 
-        ``end`` is the number of samples in a stream that has ended: no window is scored after the one that covers the
-        last of them.
+        ``sound`` is what a second stage looks at. ``end`` is the number of samples in a stream that has ended: no window is
+        scored after the one that covers the last of them.
         """
         found = []
-        for score in scores:
+        verifier = self._verifier
+        for logit in logits:
             if self._passed:
                 self._passed -= 1
                 continue
             if end is not None and self.window_end > covering_samples(end, self.window, self.step):
                 break  # The silence after the stream is for a keyword with a longer window.
-            self.score = score
+            self.score = score = (
+                score_of_logit(logit) if verifier is None else verifier.score(logit, self.window_end, sound)
+            )
             self._low_scores = self._low_scores + 1 if score < self._far_below else 0
             fired = self.trigger.push(score, at_least=suppression.threshold(self.window_start))
             if fired is not None:
-                found.append((self.window_end, fired))
+                stage_one = None if verifier is None else score_of_logit(verifier.best)
+                found.append(Fired(self.window_end, fired, stage_one))
             self.window_end += self.step
         return found
 

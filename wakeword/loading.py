@@ -6,16 +6,24 @@ from typing import TypeVar
 
 from wakeword.errors import ConfigError
 from wakeword.model import Model, load_model
+from wakeword.verify.card import require_above_floor
 
 T = TypeVar("T", str, float)
 
 
-def loaded_models(models: Model | Path | str | Sequence[Model | Path | str], *, provider: str) -> list[Model]:
-    """The given models, loaded. Raises ``ConfigError`` unless their keywords differ."""
+def loaded_models(
+    models: Model | Path | str | Sequence[Model | Path | str], *, provider: str, verify: bool
+) -> list[Model]:
+    """The given models, loaded; unless ``verify``, the first stage of each alone.
+
+    Raises ``ConfigError`` unless their keywords differ, and ``ModelError`` if a model or its second stage is unusable.
+    """
     given = [models] if isinstance(models, (Model, Path, str)) else models
     if not isinstance(given, Sequence) or not all(isinstance(model, (Model, Path, str)) for model in given):
         raise ConfigError(f"expected keywords, model files or models, got {models!r:.80}")
     loaded = [model if isinstance(model, Model) else load_model(model, provider=provider) for model in given]
+    if not verify:
+        loaded = [model.stage_one() for model in loaded]
     names = [model.card.phrase for model in loaded]
     if not names or len(set(names)) != len(names):
         raise ConfigError(f"expected one or more models with different keywords, got {names}")
@@ -35,7 +43,10 @@ def chosen_thresholds(
     found = []
     for model, name in zip(models, names, strict=True):
         given = _of(threshold, name)
-        found.append(model.card.point(_of(point, name)).threshold if given is None else given)
+        chosen = model.card.point(_of(point, name)).threshold if given is None else given
+        if model.card.verifier is not None:
+            require_above_floor(chosen, name)
+        found.append(chosen)
     return found
 
 

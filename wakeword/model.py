@@ -1,6 +1,5 @@
 """A trained model: an ONNX graph, the card inside it, and a self-test of both."""
 
-import math
 from collections.abc import Callable
 from functools import partial
 from importlib.resources import files
@@ -10,17 +9,20 @@ import numpy as np
 import onnxruntime
 
 from wakeword.card import METADATA_KEY, ModelCard, self_test_signal
-from wakeword.errors import ConfigError, ModelError
+from wakeword.errors import ModelError
 from wakeword.features import FeatureConfig, mfcc
+from wakeword.session import PROVIDERS, open_session
 from wakeword.types import Array
+from wakeword.verify.head import METADATA_KEY as HEAD_KEY
+from wakeword.verify.head import Head, head_of_text
+from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, load_embedding, load_phonemes
+from wakeword.verify.verifier import SecondStage
 
 MAX_FILE_BYTES = 64 * 2**20
 """Larger files are refused without reading them; a model of this project takes under 1 MB."""
 
 SELF_TEST_TOLERANCE = 1e-3
 """Largest difference of the self-test's logit from the card's: processors and builds of ONNX Runtime differ by less."""
-
-_PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 
 State = tuple[Array, ...]
 """The state of windows in progress between calls: arrays ``(1, rows, width)``, one row per window."""
@@ -36,9 +38,12 @@ class Model:
     begins. The logit of the call that ends a window is the window's logit.
     """
 
-    def __init__(self, session: onnxruntime.InferenceSession, card: ModelCard) -> None:
+    def __init__(self, session: onnxruntime.InferenceSession, card: ModelCard, head: Head | None = None) -> None:
+        """``head``: that of the second stage, which only a card with a verifier has."""
         self.card = card
         self._session = session
+        self._head = head
+        self._second_stage: SecondStage | None = None
         inputs = {node.name: node.shape for node in session.get_inputs()}
         outputs = {node.name for node in session.get_outputs()}
         parts = [name for name in inputs if name not in ("frames", "picks")]
@@ -59,6 +64,20 @@ class Model:
         self.widths: tuple[int, ...] = tuple(inputs[name][2] for name in parts)
         """Width of each part of the state: the numbers that it holds for one window."""
         self._pooled_by_importance = "importance" in parts
+
+    @property
+    def second_stage(self) -> SecondStage | None:
+        """The second stage, if the model has one; the networks that models share are loaded when it is first asked for.
+
+        Raises ``ModelError`` if one of them is missing or not the one that the card names, or if the self-test fails.
+        """
+        if self._head is not None and self._second_stage is None:
+            self._second_stage = _load_second_stage(self.card, self._head)
+        return self._second_stage
+
+    def stage_one(self) -> "Model":
+        """The first stage alone, at its own operating points; the model itself if it has only one."""
+        return self if self._head is None else Model(self._session, self.card.of_stage_one())
 
     def start(self, rows: int, *, late: int = 0) -> State:
         """The state of ``rows`` windows before their first frame.
@@ -96,7 +115,7 @@ class Model:
         """
         inputs = dict(zip(self._inputs, (frames, picks, *state), strict=True))
         outputs = dict(zip(self._outputs, (logit, *next_state), strict=True))
-        if self._session.get_providers()[0] != _PROVIDERS["cpu"]:
+        if self._session.get_providers()[0] != PROVIDERS["cpu"]:
             # Values on another device are copies of their arrays: binding would gain nothing.
             def run() -> None:
                 for array, value in zip(outputs.values(), self._session.run(self._outputs, inputs), strict=True):
@@ -109,12 +128,6 @@ class Model:
         for name, array in outputs.items():
             binding.bind_ortvalue_output(name, onnxruntime.OrtValue.ortvalue_from_numpy(array))
         return partial(self._session.run_with_iobinding, binding)
-
-
-def score_of_logit(logit: float) -> float:
-    """The logistic function, in float64: thresholds for rare false accepts are so close to 1 that float32 has ties."""
-    # 1 / (1 + exp(-x)), in a form that cannot overflow.
-    return 0.5 + 0.5 * math.tanh(0.5 * logit)
 
 
 def read_model(path: Path | str, *, provider: str = "cpu") -> Model:
@@ -142,8 +155,9 @@ def read_model(path: Path | str, *, provider: str = "cpu") -> Model:
 
 def parse_model(data: bytes, *, provider: str = "cpu") -> Model:
     """A model from the bytes of its file, checked as ``read_model`` does."""
-    session = _open_session(data, provider)
-    text = session.get_modelmeta().custom_metadata_map.get(METADATA_KEY)
+    session = open_session(data, provider)
+    metadata = session.get_modelmeta().custom_metadata_map
+    text = metadata.get(METADATA_KEY)
     if text is None:
         raise ModelError("expected a model file from `wakeword train`, got an ONNX file without a wakeword card")
     card = ModelCard.from_json(text)
@@ -152,46 +166,30 @@ def parse_model(data: bytes, *, provider: str = "cpu") -> Model:
             f"expected features {FeatureConfig().fingerprint} of this runtime, got {card.features.fingerprint}; "
             "train the model again"
         )
-    model = Model(session, card)
+    head = None if card.verifier is None else head_of_text(metadata.get(HEAD_KEY))
+    model = Model(session, card, head)
     _self_test(model)
     return model
 
 
-def _open_session(data: bytes, provider: str) -> onnxruntime.InferenceSession:
-    if provider not in _PROVIDERS:
-        raise ConfigError(f"expected provider {' or '.join(_PROVIDERS)}, got {provider!r}")
-    if _PROVIDERS[provider] not in onnxruntime.get_available_providers():
-        raise ConfigError(
-            f"expected ONNX Runtime with the provider {provider!r}, got one with "
-            f"{', '.join(onnxruntime.get_available_providers())}; install onnxruntime-gpu instead, or use cpu"
-        )
-    options = onnxruntime.SessionOptions()
-    # By default the pool's threads spin between calls: at 25 small calls a second that burns most of a core.
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.log_severity_level = 4
+def _load_second_stage(card: ModelCard, head: Head) -> SecondStage:
+    verifier, folder = card.verifier, assets_folder() / "encoders"
+    assert verifier is not None
     try:
-        session = onnxruntime.InferenceSession(data, options, providers=[_PROVIDERS[provider]], enable_fallback=0)
-    except Exception as error:  # ONNX Runtime's exceptions share no public base class
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        if provider != "cpu":
-            _open_session(data, "cpu")  # if the model is the cause, this reports it
-            raise _did_not_start(provider, reason) from error
+        embedding = load_embedding(folder / EMBEDDING_FILE, verifier.embedding_digest)
+        phonemes = None
+        if verifier.phonemes and verifier.phonemes_digest is not None:
+            phonemes = load_phonemes(folder / PHONEMES_FILE, verifier.phonemes_digest)
+        stage = SecondStage(verifier, head, embedding, phonemes)
+        logit = stage.self_test()
+    except ModelError as error:
+        raise ModelError(f"second stage of '{card.phrase}': {error}") from error
+    if not abs(logit - verifier.self_test) <= SELF_TEST_TOLERANCE:
         raise ModelError(
-            f"not an ONNX model that can be run: truncated, damaged or of another kind ({reason})"
-        ) from error
-    # If a provider's libraries are missing, ONNX Runtime silently uses the CPU.
-    if session.get_providers()[0] != _PROVIDERS[provider]:
-        raise _did_not_start(provider, f"ONNX Runtime used {session.get_providers()[0]} instead")
-    return session
-
-
-def _did_not_start(provider: str, reason: str) -> ConfigError:
-    return ConfigError(
-        f"expected the provider {provider!r} to start, but it did not ({reason}); "
-        "check the driver and the CUDA and cuDNN libraries that this onnxruntime-gpu needs, or use cpu"
-    )
+            f"self-test of the second stage of '{card.phrase}' failed: expected logit {verifier.self_test:.4f}, got "
+            f"{logit:.4f}; the file is damaged or this machine computes wrongly"
+        )
+    return stage
 
 
 def _self_test(model: Model) -> None:

@@ -1,4 +1,4 @@
-"""What every reader of a stream does: keep its audio, sleep through quiet, and turn scores into detections.
+"""What every reader of a stream does: keep its audio, sleep through quiet, and turn logits into detections.
 
 ``stream_reader.StreamReader`` reads one stream for a ``Detector``, ``pool.hop_reader.HopReader`` one of many for a
 ``DetectorPool``; they differ in how the windows are scored.
@@ -10,10 +10,11 @@ from wakeword.audio import SAMPLE_RATE
 from wakeword.detection import Detection
 from wakeword.gate import QuietGate
 from wakeword.history import AudioHistory
-from wakeword.keyword import KeywordWindows
+from wakeword.keyword import Fired, KeywordWindows
 from wakeword.scorer import covering_samples
 from wakeword.suppression import Suppression
 from wakeword.types import Array
+from wakeword.verify.verifier import StreamSound
 
 
 class StreamAudio:
@@ -28,13 +29,16 @@ class StreamAudio:
         self.suppression = Suppression()
         self._pre_roll = pre_roll
         longest = max(keyword.window for keyword in keywords)
-        self._history = AudioHistory(longest + pre_roll + keywords[0].step + piece)
+        kept = max(longest + pre_roll, max(keyword.look for keyword in keywords))
+        self._history = AudioHistory(kept + keywords[0].step + piece)
+        self._sound = StreamSound(self._history.padded)
         self._gate = QuietGate(max(longest, SAMPLE_RATE)) if gate else None
         self.reset()
 
     def reset(self) -> None:
         """Begin a new stream."""
         self._history.reset()
+        self._sound.reset()
         if self._gate is not None:
             self._gate.reset()
         self.suppression.reset()
@@ -104,14 +108,14 @@ class StreamAudio:
             keyword.resume(start)
         return start
 
-    def take(self, keyword: KeywordWindows, scores: Sequence[float]) -> list[Detection]:
-        """Take the scores of the next windows of a keyword; return the detections among them."""
-        found = keyword.take(scores, suppression=self.suppression, end=self._length)
-        return [self._detection(keyword, window_end, score) for window_end, score in found]
+    def take(self, keyword: KeywordWindows, logits: Sequence[float]) -> list[Detection]:
+        """Take the logits of the next windows of a keyword; return the detections among them."""
+        found = keyword.take(logits, sound=self._sound, suppression=self.suppression, end=self._length)
+        return [self._detection(keyword, fired) for fired in found]
 
-    def _detection(self, keyword: KeywordWindows, window_end: int, score: float) -> Detection:
-        start = window_end - keyword.window
+    def _detection(self, keyword: KeywordWindows, fired: Fired) -> Detection:
+        start = fired.end - keyword.window
         # The last window of a stream can extend into the silence after it.
-        end = window_end if self._length is None else min(window_end, self._length)
+        end = fired.end if self._length is None else min(fired.end, self._length)
         audio = self._history.slice(start - self._pre_roll, end)
-        return Detection(keyword.name, score, start / SAMPLE_RATE, end / SAMPLE_RATE, audio)
+        return Detection(keyword.name, fired.score, start / SAMPLE_RATE, end / SAMPLE_RATE, audio, fired.stage_one)

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wakeword.errors import AudioFormatError, ConfigError
-from wakeword.model import Model, score_of_logit
+from wakeword.logistic import score_of_logit
+from wakeword.model import Model
 from wakeword.types import Array
 
 DEFAULT_HOP = 8
@@ -102,10 +103,10 @@ class StreamScorer:
 
         Raises ``AudioFormatError`` for anything else, which leaves the stream unchanged.
         """
-        return np.array(self.scores(frames))
+        return np.array([score_of_logit(logit) for logit in self.logits(frames)])
 
-    def scores(self, frames: Array) -> list[float]:
-        """``push``, with the scores as a list."""
+    def logits(self, frames: Array) -> list[float]:
+        """``push``, with the logits of the scores, as a list."""
         hop = self._frames
         if frames.ndim != 2 or frames.shape[1] != hop.shape[1] or frames.dtype != np.float32:
             raise AudioFormatError(
@@ -122,7 +123,7 @@ class StreamScorer:
                 logits.append(self._advance())
         wanted = logits[self._skipped :]
         self._skipped -= len(logits) - len(wanted)
-        return [score_of_logit(logit) for logit in wanted]
+        return wanted
 
     def _advance(self) -> float:
         """Advance every row by one hop; return the logit of the oldest row, which ends here."""

@@ -82,7 +82,7 @@ class StreamReader:
         found = [
             detection
             for keyword, scorer in zip(audio.keywords, self._scorers, strict=True)
-            for detection in audio.take(keyword, scorer.scores(frames))
+            for detection in audio.take(keyword, scorer.logits(frames))
         ]
         audio.sleep_if(quiet)
         self._plan()

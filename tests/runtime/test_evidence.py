@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from wakeword.card import ModelCard, OperatingPoint, Rate
+from wakeword.card import ModelCard
 from wakeword.evidence import SUPPORTED, is_supported, positives, warnings
 from wakeword.model import read_model, shipped_models
+from wakeword.operating_point import OperatingPoint, Rate
 
 FEW = Rate(0.02, 0.0, 0.1, 2, 100)
 

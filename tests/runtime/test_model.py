@@ -14,7 +14,8 @@ from support.onnx_files import with_metadata
 import wakeword.model
 from wakeword import ConfigError, FeatureConfig, ModelError, load_model
 from wakeword.card import METADATA_KEY
-from wakeword.model import MAX_FILE_BYTES, parse_model, read_model, score_of_logit
+from wakeword.logistic import score_of_logit
+from wakeword.model import MAX_FILE_BYTES, parse_model, read_model
 
 ROOT = Path(__file__).parents[2]
 GOOD = band_model_bytes("low", 1)

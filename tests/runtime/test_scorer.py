@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.builders import N_MFCC, WINDOW, in_chunks, random_model
 
 from wakeword import AudioFormatError, ConfigError, Model, StreamScorer
-from wakeword.model import score_of_logit
+from wakeword.logistic import score_of_logit
 from wakeword.types import Array
 
 pytestmark = pytest.mark.numeric

@@ -4,6 +4,7 @@ import dataclasses
 import struct
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnxruntime
@@ -14,8 +15,12 @@ from wakeword.card import METADATA_KEY, Rate, SelfTest, self_test_signal
 from wakeword.features import mfcc
 from wakeword.model import parse_model
 from wakeword.types import Array
+from wakeword.verify.card import VerifierCard
+from wakeword.verify.fusion import Fusion
+from wakeword.verify.head import METADATA_KEY as HEAD_KEY
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
+TWO_STAGE = FIXTURES / "two-stage.onnx"
 N_MFCC = FeatureConfig().n_mfcc
 WINDOW = 98
 CHUNKS = (1, 17, 160, 509, 1280, 16_001)
@@ -90,6 +95,44 @@ def band_model_bytes(phrase: str, band: int, window: int = WINDOW, pooling: str 
     return with_card(model, dataclasses.replace(card, phrase=phrase, operating_points=(point,)))
 
 
+@lru_cache
+def _two_stage_fixture() -> tuple[VerifierCard, str]:
+    """The second stage of the fixture, and its head as text."""
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    metadata = onnxruntime.InferenceSession(TWO_STAGE.read_bytes(), options).get_modelmeta().custom_metadata_map
+    verifier = ModelCard.from_json(metadata[METADATA_KEY]).verifier
+    assert verifier is not None
+    return verifier, metadata[HEAD_KEY]
+
+
+def two_stage_head() -> str:
+    """The head of the fixture of two stages, as its metadata hold it."""
+    return _two_stage_fixture()[1]
+
+
+ALWAYS, NEVER = (Fusion(bias, 0.0, 0.0, 0.0, 0.0, 100.0) for bias in (6.0, -6.0))
+"""Fusions that say yes or no to every candidate."""
+
+
+def two_stage_bytes(stage_one: bytes, *, threshold: float = 0.5, **changes: Any) -> bytes:
+    """A model file with the second stage of the fixture, some entries of whose card are replaced."""
+    verifier, head = _two_stage_fixture()
+    card = parse_model(stage_one).card
+    verifier = dataclasses.replace(
+        verifier, stage_one_points=card.operating_points, stage_one_default=card.default_point
+    )
+    points = tuple(dataclasses.replace(point, threshold=threshold) for point in card.operating_points)
+    both = dataclasses.replace(card, operating_points=points, verifier=dataclasses.replace(verifier, **changes))
+    return with_metadata(stage_one, {METADATA_KEY: both.to_json(), HEAD_KEY: head})
+
+
+@lru_cache
+def two_stage_model() -> Model:
+    """The fixture of two stages, keyword "marvin": every fifth window of coloured noise is looked at, some fire."""
+    return parse_model(TWO_STAGE.read_bytes())
+
+
 def bursts(seconds: float, events: dict[float, str], *, seed: int = 0) -> Array:
     """Seconds of a quiet hiss, 16 kHz float32, with 0.3 s of louder noise at each start of ``events``.
 
@@ -106,6 +149,17 @@ def bursts(seconds: float, events: dict[float, str], *, seed: int = 0) -> Array:
         first = round(16_000 * start)
         signal[first : first + length] += 0.3 * np.fft.irfft(spectrum)
     return signal.astype(np.float32)
+
+
+def colours(seconds: float, random: np.random.Generator, *, spread: float = 4.0) -> Array:
+    """Noise whose colour changes every 0.2 s, more with a larger ``spread``; ``(samples,)`` float32 at 16 kHz."""
+    pieces = []
+    for _ in range(round(seconds / 0.2)):
+        spectrum = np.fft.rfft(random.standard_normal(3_200))
+        spectrum *= np.exp(random.uniform(-spread, spread) * np.linspace(0, 1, len(spectrum)) ** random.uniform(0.3, 3))
+        piece = np.fft.irfft(spectrum)
+        pieces.append(piece * random.uniform(0.01, 0.1) / np.abs(piece).std())
+    return np.concatenate(pieces).clip(-1, 1).astype(np.float32)
 
 
 def in_chunks(signal: Array, size: int) -> list[Array]:

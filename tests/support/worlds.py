@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import soundfile
 
+from support.builders import colours
 from wakeword import Model
-from wakeword.types import Array
 from wakeword_tools.measure.scores import clip_score
 
 
@@ -19,17 +19,6 @@ class World(NamedTuple):
     near_negatives: Path
     background: Path
     noise: Path
-
-
-def colours(seconds: float, random: np.random.Generator, *, spread: float = 4.0) -> Array:
-    """Noise whose colour changes every 0.2 s, more with a larger ``spread``; ``(samples,)`` float32 at 16 kHz."""
-    pieces = []
-    for _ in range(round(seconds / 0.2)):
-        spectrum = np.fft.rfft(random.standard_normal(3_200))
-        spectrum *= np.exp(random.uniform(-spread, spread) * np.linspace(0, 1, len(spectrum)) ** random.uniform(0.3, 3))
-        piece = np.fft.irfft(spectrum)
-        pieces.append(piece * random.uniform(0.01, 0.1) / np.abs(piece).std())
-    return np.concatenate(pieces).clip(-1, 1).astype(np.float32)
 
 
 def write_world(root: Path, model: Model, *, clips: int = 132, seed: int = 0) -> World:

@@ -15,6 +15,7 @@ from wakeword_train.methods.deepsad import DeepSadConfig
 from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.methods.registry import DEFAULT_METHOD, method_named
 from wakeword_train.model.network import Pooling
+from wakeword_train.second_stage.config import SecondStageConfig
 
 WINDOW = 98
 """Frames of the window in the paper and in the experiments: one second."""
@@ -171,6 +172,10 @@ class TrainConfig:
     """Share of the speakers of ``dealt`` data and of plain folders who go to the validation split."""
     test_share: float = 0.15
     """As ``validation_share``, for the test split."""
+    background_evidence: float = 0.5
+    """Share of the background's speakers on whom the first stage is not trained, so that their speech can show how often
+    the model fires; the head of a second stage learns from all of them. Without a second stage ``validation_share`` and
+    ``test_share`` count."""
     encoder: str = ""
     """Encoder to begin with: the name of one in ``assets/encoders``, or a file (.npz); an untrained one if empty."""
     hold_out_recorded: bool = False
@@ -183,11 +188,14 @@ class TrainConfig:
     adversary: AdversaryConfig = field(default_factory=AdversaryConfig)
     deepsad: DeepSadConfig = field(default_factory=DeepSadConfig)
     synthesis: SynthesisConfig = field(default_factory=SynthesisConfig)
+    second_stage: SecondStageConfig = field(default_factory=SecondStageConfig)
 
     def __post_init__(self) -> None:
         method_named(self.method).check_warmup(self.schedule.warmup_epochs)
         if self.split not in ("published", "dealt"):
             raise ConfigError(f"expected split published or dealt, got {self.split!r}")
+        if not 0 < self.background_evidence < 1:
+            raise ConfigError(f"expected background_evidence between 0 and 1, got {self.background_evidence}")
         if min(self.validation_share, self.test_share) <= 0 or self.validation_share + self.test_share >= 1:
             raise ConfigError(
                 "expected validation_share and test_share above 0 with a sum below 1, "

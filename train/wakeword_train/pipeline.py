@@ -5,18 +5,26 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
+from wakeword.operating_point import OperatingPoint
 from wakeword.sources import audio_files
+from wakeword.verify.fusion import FLOOR
 from wakeword_tools.clips.manifest import recorded_row, write_manifest
 from wakeword_tools.kinds import Split
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS
 from wakeword_train.config import TrainConfig
+from wakeword_train.data.clips import Clip
 from wakeword_train.loop import Progress
+from wakeword_train.model.two_stage import export_two_stage
 from wakeword_train.placement import check_target, file_stem, put_into_place
-from wakeword_train.points import Report, calibration_points
+from wakeword_train.points import Report, calibration_points, default_point, points_of
+from wakeword_train.second_stage.build import train_second_stage
 from wakeword_train.synthesis import with_synthesised
 from wakeword_train.training import DataFolders, TrainingResult, check_device, check_keyword, describe_encoder, train
 
 log = logging.getLogger(__name__)
+
+EMBEDDINGS = "embeddings"
+"""Folder in the work folder where the embeddings of all keywords' recordings are kept."""
 
 
 def train_model(
@@ -61,8 +69,38 @@ def train_model(
     draft = checkpoint.with_suffix(".onnx")
     result = train(config, folders, draft, device=device, checkpoint=checkpoint, resume=resume, progress=progress)
     report("calibrating on the validation clips")
-    put_into_place(draft, calibration_points(draft, result.validation, report), out, report)
+    if config.second_stage.enabled:
+        points = add_second_stage(config, draft, result.clips, Path(work) / EMBEDDINGS, report)
+    else:
+        points = calibration_points(draft, result.validation, report)
+    put_into_place(draft, points, out, report)
     return dataclasses.replace(result, path=out)
+
+
+def add_second_stage(
+    config: TrainConfig, path: Path, clips: Sequence[Clip], cache: Path, report: Report
+) -> list[OperatingPoint]:
+    """Train a second stage for the model file ``path``, write both stages there, and return the points of both together.
+
+    ``clips`` and ``cache`` as for ``train_second_stage``. The points of the first stage alone are in the file already.
+    """
+    result = train_second_stage(config, path, clips, cache=cache, advance=report)
+    alone = points_of(result.stage_one_scores(), result.description, result.fingerprint, _nothing)
+    points = points_of(result.scores(), result.description, result.fingerprint, _nothing)
+    # No window that stays below every threshold need be looked at for phonemes.
+    result = result.with_phoneme_gate(min((point.threshold for point in points), default=FLOOR))
+    points = points_of(result.scores(), result.description, result.fingerprint, report)
+    default = default_point(alone, _nothing).name if alone else None
+    card = dataclasses.replace(result.card, stage_one_points=tuple(alone), stage_one_default=default)
+    export_two_stage(path, result.head, card, path)
+    rate = result.card.candidates_per_hour
+    if rate is not None:
+        report(f"the second stage looks {rate.value:.0f} times an hour at {rate.trials:.1f} h of background")
+    return points
+
+
+def _nothing(line: str) -> None:
+    """Takes a report that another one repeats."""
 
 
 def returning_negatives(folders: Sequence[Path], work: Path) -> Path:

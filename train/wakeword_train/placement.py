@@ -5,9 +5,9 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from wakeword.card import OperatingPoint
 from wakeword.errors import ConfigError
 from wakeword.files import replacing
+from wakeword.operating_point import OperatingPoint
 from wakeword_tools.measure.calibrate import write_points
 from wakeword_train.points import Report, default_point
 

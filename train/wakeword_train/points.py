@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from wakeword.card import OperatingPoint
 from wakeword.errors import CalibrationError, WakewordError
 from wakeword.evidence import is_supported
 from wakeword.model import read_model
+from wakeword.operating_point import OperatingPoint
 from wakeword_tools.measure.calibrate import calibrate_point, check_scores
 from wakeword_tools.measure.rates import DEFAULT_TARGETS
 from wakeword_tools.measure.recordings import SCORED_KINDS, Selection, score_files
+from wakeword_tools.measure.scores import ScoreSet
 from wakeword_tools.transcripts import Part
 from wakeword_train.data.clips import Clip
 
@@ -33,20 +34,27 @@ def selection(clips: Iterable[Clip]) -> Selection:
 
 def calibration_points(model_path: Path, held_out: list[Clip], report: Report) -> list[OperatingPoint]:
     """Operating points from clips that were not trained on; targets for which the data is too small are reported."""
-    points = []
     try:
         scored = score_files([read_model(model_path)], selection(held_out), warn=report)
-        check_scores(scored.sets[0], warn=report)
     except WakewordError as error:
         # The training was long: a model without thresholds is better than none.
         report(f"no operating points: {error}")
         return []
-    data = f"validation side of the training data: {scored.description}"
+    return points_of(scored.sets[0], scored.description, scored.fingerprint, report)
+
+
+def points_of(scores: ScoreSet, description: str, fingerprint: str, report: Report) -> list[OperatingPoint]:
+    """Operating points from scores of recordings that were not trained on, as ``calibration_points`` makes them."""
+    points = []
+    try:
+        check_scores(scores, warn=report)
+    except CalibrationError as error:
+        report(f"no operating points: {error}")
+        return []
+    data = f"validation side of the training data: {description}"
     for target in DEFAULT_TARGETS:
         try:
-            points.append(
-                calibrate_point(scored.sets[0], target, data=data, fingerprint=scored.fingerprint, warn=report)
-            )
+            points.append(calibrate_point(scores, target, data=data, fingerprint=fingerprint, warn=report))
         except CalibrationError as error:
             report(f"no operating point {target.name}: {error}")
     return points

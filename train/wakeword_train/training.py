@@ -80,8 +80,11 @@ def gather_clips(config: TrainConfig, data: DataFolders) -> list[Clip]:
     for kind, roots in folders.items():
         for root in roots:
             placed = {clip.speaker: clip.split for clip in clips}
+            shares = (validation, testing)
+            if kind is Kind.BACKGROUND and config.second_stage.enabled:
+                shares = (config.background_evidence, 0.0)
             clips += read_folder(
-                root, kind, keyword=config.keyword, placed=placed, validation=validation, testing=testing
+                root, kind, keyword=config.keyword, placed=placed, validation=shares[0], testing=shares[1]
             )
     if config.hold_out_recorded:
         clips = hold_out(clips, Kind.POSITIVE)

@@ -14,6 +14,9 @@ from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.store import ClipStore
 from wakeword_train.model.network import WakeWordNetwork
 
+_MOST_LONG = 5_000
+"""Windows of long recordings, at most."""
+
 
 @dataclass(frozen=True)
 class ValidationSet:
@@ -62,7 +65,9 @@ def _validation_places(store: ClipStore, kind: Kind, samples: int) -> tuple[Tens
         first, last = store.word_ends - samples, store.word_starts
         offsets = torch.stack([first + (last - first) * part // 4 for part in (1, 2, 3)], dim=1)
         return torch.arange(len(store)).repeat_interleave(3), offsets.flatten()
-    steps = [torch.arange(0, max(1, length - samples), 8_000) for length in store.lengths.tolist()]
+    # Half a second apart, or further in many hours: epochs are compared, and nothing is promised by this.
+    step = max(8_000, int(store.lengths.sum()) // _MOST_LONG)
+    steps = [torch.arange(0, max(1, length - samples), step) for length in store.lengths.tolist()]
     counts = torch.tensor([len(step) for step in steps])
     return torch.arange(len(store)).repeat_interleave(counts), torch.cat(steps)
 

@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from wakeword.card import ModelCard, OperatingPoint
+from wakeword.card import ModelCard
 from wakeword.cli.console import complain, note
 from wakeword.errors import ModelError
 from wakeword.evidence import positives, warnings
 from wakeword.model import SELF_TEST_TOLERANCE, Model, load_model, read_model, shipped_models
+from wakeword.operating_point import OperatingPoint
 
 
 def models() -> None:

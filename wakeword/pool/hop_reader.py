@@ -21,7 +21,7 @@ class HopReader:
     """The hops of one stream: which is due, and which of its scores are detections. ``audio`` is the stream.
 
     A hop ends where a window of any keyword ends: at ``phases`` in frames, ascending and at most ``hop``, and every
-    ``hop`` frames after each. A scorer calls ``read``, and if that is not 0, it scores ``signal``, passes the score of
+    ``hop`` frames after each. A scorer calls ``read``, and if that is not 0, it scores ``signal``, passes the logit of
     every keyword of phase number ``turn`` to ``take``, and calls ``conclude``. If ``fresh`` is set, the scores of the
     stream begin with that hop.
     """
@@ -71,9 +71,9 @@ class HopReader:
         """The samples of the hop's frames, ``(n,)``: valid until the next ``push``."""
         return self.audio.view(self._origin + self._frame * _CONFIG.hop_length, self.due)
 
-    def take(self, keyword: KeywordWindows, score: float) -> list[Detection]:
-        """Take the score of the window that ends with the hop; return the detection, if it is one."""
-        return self.audio.take(keyword, (score,))
+    def take(self, keyword: KeywordWindows, logit: float) -> list[Detection]:
+        """Take the logit of the window that ends with the hop; return the detection, if it is one."""
+        return self.audio.take(keyword, (logit,))
 
     def conclude(self) -> None:
         """Go on to the next hop once this one is scored."""

@@ -20,7 +20,7 @@ from wakeword.errors import ClosedError, ConfigError
 from wakeword.features import FeatureConfig, MfccTransform
 from wakeword.keyword import KeywordWindows
 from wakeword.loading import chosen_thresholds, loaded_models
-from wakeword.model import Model, score_of_logit
+from wakeword.model import Model
 from wakeword.pool.batch_scorer import BatchScorer
 from wakeword.pool.hop_reader import HopReader
 from wakeword.pool.stream import PoolStream
@@ -55,9 +55,10 @@ class DetectorPool:
         pre_roll: float = 0.5,
         provider: str = "cpu",
         gate: bool = True,
+        verify: bool = True,
         batch: int = 8,
     ) -> None:
-        self._models = loaded_models(models, provider=provider)
+        self._models = loaded_models(models, provider=provider, verify=verify)
         if not 0 <= pre_roll <= 60:
             raise ConfigError(f"expected a pre-roll of 0 to 60 seconds, got {pre_roll}")
         if batch < 1:
@@ -189,7 +190,7 @@ class DetectorPool:
                 for stream, logit in zip(streams, scorer.advance(slots, hops), strict=True):
                     if logit is not None:
                         keyword = stream.reader.audio.keywords[number]
-                        detections = stream.reader.take(keyword, score_of_logit(logit))
+                        detections = stream.reader.take(keyword, logit)
                         found += [(stream, detection) for detection in detections]
         for reader in readers:
             reader.conclude()

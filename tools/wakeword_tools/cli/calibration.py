@@ -7,12 +7,12 @@ from pathlib import Path
 
 import typer
 
-from wakeword.card import OperatingPoint
 from wakeword.cli.console import note
 from wakeword.cli.tables import console
 from wakeword.errors import CalibrationError
 from wakeword.files import write_json
 from wakeword.model import read_model
+from wakeword.operating_point import OperatingPoint
 from wakeword_tools.cli.scoring import Folders, score
 from wakeword_tools.cli.tables import points_table
 from wakeword_tools.measure.calibrate import (

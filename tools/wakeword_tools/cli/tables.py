@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from rich.table import Table
 
-from wakeword.card import OperatingPoint, Rate
 from wakeword.cli.tables import table
+from wakeword.operating_point import OperatingPoint, Rate
 from wakeword_tools.measure.compare import Difference
 from wakeword_tools.measure.evaluate import Recall, Report
 from wakeword_tools.measure.latency import Latency

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.card import ModelCard, OperatingPoint
+from wakeword.card import ModelCard
 from wakeword.errors import CalibrationError, ConfigError
 from wakeword.evidence import SUPPORTED, is_supported
 from wakeword.model import read_model
+from wakeword.operating_point import OperatingPoint
 from wakeword_tools.measure.cards import write_card
 from wakeword_tools.measure.intervals import hours_needed
 from wakeword_tools.measure.rates import (

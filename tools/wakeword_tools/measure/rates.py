@@ -8,9 +8,9 @@ from enum import StrEnum
 import numpy as np
 from scipy import stats
 
-from wakeword.card import Rate
 from wakeword.errors import CalibrationError, ConfigError
 from wakeword.evidence import SUPPORTED
+from wakeword.operating_point import Rate
 from wakeword.types import Scores
 from wakeword_tools.measure.intervals import (
     assurance_of_mean_fpr,

@@ -8,10 +8,13 @@ from numpy.typing import NDArray
 
 from wakeword.audio import SAMPLE_RATE
 from wakeword.features import FeatureConfig, MfccStream
+from wakeword.history import AudioHistory
+from wakeword.logistic import score_of_logit
 from wakeword.model import Model
 from wakeword.scorer import DEFAULT_HOP, StreamScorer, covering_samples
 from wakeword.trigger import DEFAULT_REFRACTORY, Trigger
 from wakeword.types import Array, Scores
+from wakeword.verify.verifier import LOOK_SAMPLES, StreamSound, Verifier
 
 # Samples scored together, so that memory does not grow with the recording.
 _PIECE = SAMPLE_RATE
@@ -62,15 +65,18 @@ class RecordingScorer:
         self._step = hop * config.hop_length
         self._features = MfccStream(config)
         self._scorers = [StreamScorer(model, hop=hop) for model in models]
+        stages = [model.second_stage for model in models]
+        self._verifiers = [None if stage is None else Verifier(stage, hop=hop) for stage in stages]
+        self._ends = list(self._windows)
+        self._history = AudioHistory(LOOK_SAMPLES + self._step + _PIECE) if any(stages) else None
+        self._sound = None if self._history is None else StreamSound(self._history.padded)
 
     def score(self, blocks: Iterable[Array]) -> list[Scores]:
         """Blocks of a recording, each ``(samples,)`` float32 at 16 kHz -> one score per hop for each model, ``(windows,)``.
 
         As in ``Detector.flush``, silence is appended until a window covers the last sample.
         """
-        self._features.reset()
-        for scorer in self._scorers:
-            scorer.reset()
+        self._reset()
         pieces: list[list[Scores]] = [[] for _ in self._scorers]
         length = 0
         for block in blocks:
@@ -81,11 +87,35 @@ class RecordingScorer:
         counts = [1 + (end - window) // self._step for end, window in zip(covered, self._windows, strict=True)]
         return [np.concatenate(scores)[:count] for scores, count in zip(pieces, counts, strict=True)]
 
+    def _reset(self) -> None:
+        """Begin a new recording."""
+        self._features.reset()
+        self._ends = list(self._windows)
+        for scorer in self._scorers:
+            scorer.reset()
+        for verifier in self._verifiers:
+            if verifier is not None:
+                verifier.reset()
+        if self._history is not None and self._sound is not None:
+            self._history.reset()
+            self._sound.reset()
+
     def _push(self, block: Array, pieces: list[list[Scores]]) -> None:
         for start in range(0, len(block), _PIECE):
-            frames = self._features.push(block[start : start + _PIECE])
-            for scorer, scores in zip(self._scorers, pieces, strict=True):
-                scores.append(scorer.push(frames))
+            piece = block[start : start + _PIECE]
+            frames = self._features.push(piece)
+            if self._history is not None:
+                self._history.push(piece)
+            for number, (scorer, scores) in enumerate(zip(self._scorers, pieces, strict=True)):
+                scores.append(np.array([self._score(number, logit) for logit in scorer.logits(frames)]))
+
+    def _score(self, number: int, logit: float) -> float:
+        """The score of a model's next window."""
+        verifier, end = self._verifiers[number], self._ends[number]
+        self._ends[number] += self._step
+        if verifier is None or self._sound is None:
+            return score_of_logit(logit)
+        return verifier.score(logit, end, self._sound)
 
 
 def stream_scores(model: Model, samples: Array, *, hop: int = DEFAULT_HOP) -> Scores:

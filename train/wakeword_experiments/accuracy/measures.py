@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from wakeword.card import Rate
+from wakeword.operating_point import Rate
 from wakeword.types import Scores
 from wakeword_experiments.accuracy.scores import ScoredRecording, ScoredSplit, SplitScores
 from wakeword_tools.kinds import Kind

@@ -106,15 +106,15 @@ def deal_speakers(
 ) -> list[Clip]:
     """The same clips with their speakers dealt out, by a hash of their names; speakers in ``placed`` keep their split.
 
-    At least one speaker goes to each split as soon as there are three. For folders that define no split, and for
-    excerpts of a published set that hold only one of its splits.
+    At least one speaker goes to each split with a share as soon as there are three. For folders that define no split, and
+    for excerpts of a published set that hold only one of its splits.
     """
     clips = list(clips)
     speakers = sorted({clip.speaker for clip in clips}, key=lambda name: hashlib.sha1(name.encode()).hexdigest())
     split = {speaker: own for speaker, own in (placed or {}).items() if speaker in speakers}
     enough = len(speakers) >= 3
     for dealt, share in ((Split.TEST, testing), (Split.VALIDATION, validation)):
-        wanted = max(1, round(share * len(speakers))) if enough else 0
+        wanted = max(1, round(share * len(speakers))) if enough and share > 0 else 0
         missing = wanted - list(split.values()).count(dealt)
         free = [speaker for speaker in speakers if speaker not in split]
         split |= dict.fromkeys(free[: max(0, missing)], dealt)

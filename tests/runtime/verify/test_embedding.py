@@ -1,0 +1,88 @@
+"""Laws of the embedding as a stream."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.builders import colours, two_stage_model
+
+from wakeword.types import Array
+from wakeword.verify.embedding import (
+    DIMENSION,
+    STEP_FRAMES,
+    EmbeddingNetwork,
+    EmbeddingStream,
+    embeddings_of,
+    reach,
+)
+
+COUNT = 16
+STEP = 160 * STEP_FRAMES
+SIGNAL = colours(6.0, np.random.default_rng(3))
+
+
+@pytest.fixture(scope="module")
+def network() -> EmbeddingNetwork:
+    stage = two_stage_model().second_stage
+    assert stage is not None
+    return stage.embedding
+
+
+def samples_of(start: int, end: int) -> Array:
+    """``SIGNAL``, with zeros before it."""
+    return np.pad(SIGNAL, (max(0, -start), 0))[max(start, 0) : end + max(0, -start)]
+
+
+@settings(max_examples=20)
+@given(frames=st.lists(st.integers(0, 590), min_size=1, max_size=12))
+def test_an_embedding_is_the_same_in_every_digit_wherever_the_stream_was_begun(frames: list[int]) -> None:
+    stage = two_stage_model().second_stage
+    assert stage is not None
+    whole = embeddings_of(stage.embedding, SIGNAL)
+    assert len(whole) == 74
+    assert len(np.unique(whole, axis=0)) == len(whole)
+    stream = EmbeddingStream(stage.embedding)
+    for frame in frames:
+        end = (frame + 1) // STEP_FRAMES
+        newest = stream.newest(frame, COUNT, samples_of)
+        kept = min(end, COUNT)
+        assert np.array_equal(newest[COUNT - kept :], whole[end - kept : end])
+
+
+def test_the_audio_before_a_stream_is_silence(network: EmbeddingNetwork) -> None:
+    silence = 20
+    later = embeddings_of(network, np.concatenate([np.zeros(silence * STEP, np.float32), SIGNAL]))
+    assert np.array_equal(later[silence:], embeddings_of(network, SIGNAL))
+    stream = EmbeddingStream(network)
+    assert np.array_equal(stream.newest(40, COUNT, samples_of), later[silence + 5 - COUNT : silence + 5])
+
+
+def test_no_sample_outside_the_reach_is_asked_for(network: EmbeddingNetwork) -> None:
+    reached = []
+    for frame in range(400, 416):
+        asked: list[int] = []
+
+        def recording(start: int, end: int, asked: list[int] = asked) -> Array:
+            asked += [start, end]
+            return samples_of(start, end)
+
+        EmbeddingStream(network).newest(frame, COUNT, recording)
+        end = 160 * frame + 400
+        assert max(asked) <= end
+        reached.append(end - min(asked))
+    assert max(reached) == reach(COUNT)
+
+
+def test_steps_are_shared_by_windows_that_overlap(network: EmbeddingNetwork) -> None:
+    stream = EmbeddingStream(network)
+    for frame in range(303, 503, 8):
+        stream.newest(frame, COUNT, samples_of)
+        stream.newest(frame, COUNT, samples_of)
+    assert stream.steps == 25 + 24
+    stream.reset()
+    assert stream.steps == 0
+
+
+def test_short_recordings_have_no_embeddings(network: EmbeddingNetwork) -> None:
+    assert embeddings_of(network, np.zeros(1_000, np.float32)).shape == (0, DIMENSION)
+    assert embeddings_of(network, np.zeros(1_520, np.float32)).shape == (1, DIMENSION)

@@ -1,0 +1,110 @@
+"""Laws of the search for a word's phonemes."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wakeword import ModelError
+from wakeword.audio import read_audio
+from wakeword.model import assets_folder
+from wakeword.types import Array
+from wakeword.verify.card import Variant
+from wakeword.verify.phonemes import BLANK, WORD_BOUNDARY, KeywordPhonemes, PhonemeNetwork, tokens_of_text
+from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
+
+TOKENS = ("a", "b", "c", WORD_BOUNDARY, BLANK)
+
+
+def labels_of(path: tuple[int, ...]) -> str:
+    """What CTC reads in a path: repeats are one, and neither blanks nor boundaries count."""
+    read = [TOKENS[token] for token, _ in itertools.groupby(path)]
+    return "".join(token for token in read if len(token) == 1)
+
+
+def by_trying_all_paths(word: str, log_probabilities: Array) -> float:
+    """The score of a word by its definition."""
+    best = -math.inf
+    for path in itertools.product(range(len(TOKENS)), repeat=len(log_probabilities)):
+        if word in labels_of(path):
+            best = max(best, sum(float(row[token]) for row, token in zip(log_probabilities, path, strict=True)))
+    return (best - float(log_probabilities.max(axis=1).sum())) / len(word)
+
+
+def random_matrix(frames: int, seed: int) -> Array:
+    """Logarithms of the probabilities of ``TOKENS``, ``(frames, 5)``."""
+    logits = 2 * np.random.default_rng(seed).standard_normal((frames, len(TOKENS)))
+    found: Array = (logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))).astype(np.float32)
+    return found
+
+
+def spelled(word: str) -> Variant:
+    return tuple((letter,) for letter in word)
+
+
+@pytest.mark.parametrize("word", ["a", "ab", "aa", "aba", "abc", "abb"])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_score_is_that_of_the_best_of_all_paths(word: str, seed: int) -> None:
+    for frames in (3, 5):
+        matrix = random_matrix(frames, seed)
+        found = KeywordPhonemes([spelled(word)], TOKENS).score(matrix)
+        expected = by_trying_all_paths(word, matrix)
+        assert found == pytest.approx(expected, abs=1e-5) if math.isfinite(expected) else found == -math.inf
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 1_000), frames=st.integers(1, 20))
+def test_scores_are_at_most_0_and_another_variant_or_token_never_lowers_them(seed: int, frames: int) -> None:
+    matrix = random_matrix(frames, seed)
+    one = KeywordPhonemes([spelled("abc")], TOKENS).score(matrix)
+    other = KeywordPhonemes([spelled("ba")], TOKENS).score(matrix)
+    assert KeywordPhonemes([spelled("abc"), spelled("ba")], TOKENS).score(matrix) == max(one, other)
+    wider = KeywordPhonemes([(("a",), ("b",), ("c", WORD_BOUNDARY))], TOKENS).score(matrix)
+    assert one <= wider <= 0
+    # More sound never hides a word.
+    assert KeywordPhonemes([spelled("abc")], TOKENS).score(np.concatenate([random_matrix(3, 1), matrix])) >= one
+
+
+def test_a_certain_word_scores_0_wherever_it_is() -> None:
+    certain = np.full((9, len(TOKENS)), -9.0, np.float32)
+    for frame, token in enumerate([2, 4, 0, 0, 3, 1, 1, 2, 4]):
+        certain[frame, token] = 0
+    assert KeywordPhonemes([spelled("ab")], TOKENS).score(certain) == 0
+    assert KeywordPhonemes([spelled("ac")], TOKENS).score(certain) < -1
+
+
+def test_nothing_to_search_for_or_in_scores_minus_infinity() -> None:
+    assert KeywordPhonemes([], TOKENS).score(random_matrix(4, 0)) == -math.inf
+    assert KeywordPhonemes([spelled("abc")], TOKENS).score(random_matrix(2, 0)) == -math.inf
+    assert KeywordPhonemes([spelled("abc")], TOKENS).score(random_matrix(0, 0)) == -math.inf
+
+
+def test_unknown_tokens_are_refused_by_name() -> None:
+    with pytest.raises(ModelError, match=r"5 tokens, got x, y"):
+        KeywordPhonemes([(("a",), ("y", "x"))], TOKENS)
+
+
+@pytest.mark.parametrize("text", [None, "", "{", "7", '["a", 7]'])
+def test_a_recogniser_without_tokens_is_refused(text: str | None) -> None:
+    with pytest.raises(ModelError, match=r"wakeword\.tokens"):
+        tokens_of_text(text)
+
+
+@pytest.fixture(scope="module")
+def recogniser() -> PhonemeNetwork:
+    path = assets_folder() / "encoders" / PHONEMES_FILE
+    return load_phonemes(path, file_digest(path))
+
+
+def test_the_shipped_recogniser_tells_a_word_from_others_that_sound_like_it(recogniser: PhonemeNetwork) -> None:
+    keyword = KeywordPhonemes([(("m",), ("ɑ", "a"), ("ɹ",), ("v",), ("ə", "ɪ"), ("n",))], recogniser.tokens)
+    scores: dict[str, list[float]] = {"marvin": [], "other": []}
+    for path in sorted((assets_folder() / "audio").glob("*-*.flac")):
+        samples = read_audio(path)
+        score = keyword.score(recogniser.log_probabilities(np.pad(samples, (0, max(0, 32_000 - len(samples))))))
+        scores[path.name.split("-")[0]].append(score)
+    assert len(scores["marvin"]) == len(scores["other"]) == 4
+    assert np.median(scores["marvin"]) > np.median(scores["other"]) + 0.5

@@ -1,0 +1,78 @@
+"""A second stage added to an exported model file: the head, and the card that says when and how it is used."""
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+import onnx
+
+from wakeword.card import ModelCard
+from wakeword.errors import ModelError
+from wakeword.files import replacing
+from wakeword.model import Model, assets_folder, parse_model
+from wakeword.operating_point import OperatingPoint
+from wakeword.verify.card import VerifierCard
+from wakeword.verify.head import METADATA_KEY, Head, head_to_text
+from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_embedding
+from wakeword.verify.verifier import SecondStage
+from wakeword_tools.measure.cards import embed_card
+
+
+def shipped_digests() -> tuple[str, str]:
+    """The digests of the embedding and of the phoneme recogniser that come with this version, for a card."""
+    folder = assets_folder() / "encoders"
+    return file_digest(folder / EMBEDDING_FILE), file_digest(folder / PHONEMES_FILE)
+
+
+def with_verifier(
+    stage_one: bytes,
+    head: bytes,
+    verifier: VerifierCard,
+    *,
+    operating_points: Sequence[OperatingPoint] = (),
+    default_point: str | None = None,
+) -> bytes:
+    """The bytes of a model file of two stages: those of ``stage_one``, a model file, with ``head``, an ONNX graph
+    ``embeddings (16, 96) -> logit (1,)`` in float32.
+
+    ``operating_points`` and ``default_point`` are of the fused score. The card's self-test is computed here, and its points
+    of the first stage are those of ``stage_one`` unless it brings its own. A second stage that ``stage_one`` has already
+    is replaced. Raises ``ModelError`` if a file cannot be used or the shared networks are not those that the card names.
+    """
+    card = parse_model(stage_one).card.of_stage_one()
+    embedding = load_embedding(assets_folder() / "encoders" / EMBEDDING_FILE, verifier.embedding_digest)
+    logit = SecondStage(dataclasses.replace(verifier, phonemes=()), Head(head), embedding, None).self_test()
+    if not verifier.stage_one_points:
+        points, default = card.operating_points, card.default_point
+        verifier = dataclasses.replace(verifier, stage_one_points=points, stage_one_default=default)
+    both: ModelCard = dataclasses.replace(
+        card,
+        verifier=dataclasses.replace(verifier, self_test=logit),
+        operating_points=tuple(operating_points),
+        default_point=default_point,
+    )
+    proto = onnx.load_model_from_string(stage_one)
+    others = {entry.key: entry.value for entry in proto.metadata_props}
+    onnx.helper.set_model_props(proto, {**others, METADATA_KEY: head_to_text(head)})
+    data = embed_card(proto.SerializeToString(deterministic=True), both)
+    if parse_model(data).second_stage is None:
+        raise ModelError("expected a model of two stages, got one without a head")
+    return data
+
+
+def export_two_stage(
+    stage_one: Path | str,
+    head: bytes,
+    verifier: VerifierCard,
+    path: Path | str,
+    *,
+    operating_points: Sequence[OperatingPoint] = (),
+    default_point: str | None = None,
+) -> Model:
+    """Write what ``with_verifier`` makes of the file ``stage_one`` to ``path``. Raises as it does; then writes nothing."""
+    data = with_verifier(
+        Path(stage_one).read_bytes(), head, verifier, operating_points=operating_points, default_point=default_point
+    )
+    with replacing(path) as temporary:
+        temporary.write_bytes(data)
+    return parse_model(data)

@@ -1,0 +1,111 @@
+"""What both stages say of a recording, window by window, and the fused scores that follow from it."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wakeword.errors import ModelError
+from wakeword.features import FeatureConfig, MfccStream
+from wakeword.model import Model
+from wakeword.scorer import DEFAULT_HOP, StreamScorer, covering_samples
+from wakeword.types import Array, Scores
+from wakeword.verify.fusion import Fusion, unverified_score
+from wakeword.verify.verifier import LOOK_SAMPLES, PHONEME_SAMPLES, SecondStage, StreamSound
+
+_CONFIG = FeatureConfig()
+_PIECE = 100 * _CONFIG.hop_length
+
+
+@dataclass
+class Evidence:
+    """One recording. A number is NaN where the part that gives it was not asked."""
+
+    logits: Scores
+    """The first stage's logit of each window, ``(windows,)``."""
+    best: Scores
+    """The highest of the newest windows that the span covers."""
+    embedding: Scores
+    """The head's logit."""
+    phonemes: Scores
+    """The phonemes' score."""
+
+    def scores(self, gate: float, fusion: Fusion) -> Scores:
+        """The fused scores, as the running engine gives them, ``(windows,)``."""
+        found = np.array([unverified_score(logit, gate) for logit in self.logits.tolist()])
+        for window in np.flatnonzero(self.best >= gate).tolist():
+            upper = fusion.upper(self.best[window], self.embedding[window])
+            phonemes = self.phonemes[window]
+            looked = upper >= fusion.phoneme_gate and not math.isnan(phonemes)
+            found[window] = fusion.score(upper, float(phonemes) if looked else None)
+        return found
+
+
+def window_logits(model: Model, samples: Array, *, hop: int = DEFAULT_HOP) -> Scores:
+    """The first stage's logits of a recording, ``(samples,)`` -> ``(windows,)``, padded as the running engine does."""
+    window, step = _CONFIG.samples_in(model.card.window), hop * _CONFIG.hop_length
+    silence = covering_samples(len(samples), window, step) - len(samples)
+    padded: Array = np.concatenate([samples, np.zeros(silence, np.float32)])
+    features, scorer = MfccStream(_CONFIG), StreamScorer(model, hop=hop)
+    logits = [
+        logit
+        for start in range(0, len(padded), _PIECE)
+        for logit in scorer.logits(features.push(padded[start : start + _PIECE]))
+    ]
+    return np.array(logits, np.float64)
+
+
+def best_of_span(logits: Scores, span: int, *, hop: int = DEFAULT_HOP) -> Scores:
+    """The highest logit of each window and of those before it within ``span`` frames, ``(windows,)``."""
+    if not len(logits):
+        return logits
+    width = -(-span // hop)
+    padded = np.concatenate([np.full(width - 1, -np.inf), logits])
+    best: Scores = np.lib.stride_tricks.sliding_window_view(padded, width).max(axis=1)
+    return best
+
+
+def candidate_runs(best: Scores, gate: float) -> int:
+    """How many times the second stage begins to look, from the best logits of a recording's spans, ``(windows,)``."""
+    passed: NDArray[np.bool_] = best >= gate
+    return int(passed[:1].sum() + (passed[1:] & ~passed[:-1]).sum())
+
+
+class EvidenceReader:
+    """Asks the second stage about the candidates of recordings."""
+
+    def __init__(self, stage: SecondStage, window: int, *, probe: float, hop: int = DEFAULT_HOP) -> None:
+        """``window``: frames of the first stage's windows. ``probe``: the phonemes are asked for where the logits of both
+        stages add up to this number."""
+        self._stage = stage
+        self._window = _CONFIG.samples_in(window)
+        self._step = hop * _CONFIG.hop_length
+        self._span, self._hop = stage.card.span, hop
+        self._probe = probe
+
+    def read(self, samples: Array, logits: Scores) -> Evidence:
+        """The evidence on a recording ``(samples,)`` with these logits of the first stage, ``(windows,)``."""
+        stage, gate = self._stage, self._stage.card.gate
+        best = best_of_span(logits, self._span, hop=self._hop)
+        evidence = Evidence(logits, best, np.full(len(logits), np.nan), np.full(len(logits), np.nan))
+        end = self._window + len(logits) * self._step
+        padded: Array = np.concatenate(
+            [np.zeros(LOOK_SAMPLES, np.float32), samples, np.zeros(max(0, end - len(samples)), np.float32)]
+        )
+
+        def samples_of(first: int, last: int) -> Array:
+            return padded[first + LOOK_SAMPLES : last + LOOK_SAMPLES]
+
+        sound = StreamSound(samples_of)
+        for window in np.flatnonzero(best >= gate).tolist():
+            window_end = self._window + window * self._step
+            frame = (window_end - _CONFIG.n_fft) // _CONFIG.hop_length
+            logit = stage.head(sound.embeddings(stage.embedding, frame))
+            if not math.isfinite(logit):
+                raise ModelError(f"expected a finite logit of the second stage, got {logit}")
+            evidence.embedding[window] = logit
+            if best[window] + logit >= self._probe:
+                fit = stage.phoneme_score(samples_of(window_end - PHONEME_SAMPLES, window_end))
+                evidence.phonemes[window] = math.nan if fit is None else fit
+        return evidence

@@ -1,0 +1,139 @@
+"""The examples that a head is trained on: embeddings of looks at words, and of long recordings."""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from wakeword.audio import SAMPLE_RATE
+from wakeword.verify.embedding import EmbeddingNetwork
+from wakeword_tools.kinds import Kind
+from wakeword_train.data.augment import AugmentationConfig
+from wakeword_train.data.store import ClipStore
+from wakeword_train.data.weights import clip_weights
+from wakeword_train.second_stage.embeddings import EmbeddingCache, embeddings_of_looks, embeddings_of_recording
+from wakeword_train.second_stage.looks import LookCutter
+
+log = logging.getLogger(__name__)
+
+FRAGMENT = "fragment"
+_BATCH = 32
+_MOST_LOOKS = {Kind.POSITIVE: 40, Kind.NEAR_NEGATIVE: 4, Kind.NEGATIVE: 2, Kind.NOISE: 2}
+"""Most looks at one clip."""
+_FRAGMENTS = 0.3
+"""Looks at parts of positives, as a share of those at whole ones."""
+_PIECE = 10 * SAMPLE_RATE
+"""Samples of a long recording that share a room and a noise."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """Looks at clips of one kind."""
+
+    embeddings: Tensor
+    """``(looks, 16, 96)`` half."""
+    rows: Tensor
+    """The clip of each look, ``(looks,)``."""
+    weights: Tensor
+    """How often each is drawn, ``(looks,)``."""
+
+
+@dataclass(frozen=True)
+class Recordings:
+    """Embeddings of long recordings."""
+
+    clean: list[Tensor]
+    """One ``(n, 96)`` half for each clip; embedding k ends with MFCC frame 8 k + 7."""
+    varied: list[Tensor]
+    """The same in other rooms, noises and channels."""
+
+
+class ExampleMaker:
+    """Computes examples, or takes them from the cache. Repeatable: each part has a generator of its own."""
+
+    def __init__(
+        self,
+        network: EmbeddingNetwork,
+        digest: str,
+        stores: Mapping[Kind, ClipStore],
+        augmentation: AugmentationConfig,
+        cache: Path,
+        *,
+        seed: int,
+        advance: Callable[[str], None],
+    ) -> None:
+        self._network = network
+        self._stores = stores
+        self._augmentation = augmentation
+        self._cache = EmbeddingCache(cache)
+        self._seed = seed
+        self._advance = advance
+        self._origin: dict[str, object] = {
+            "embedding": digest,
+            "augmentation": repr(augmentation),
+            "seed": seed,
+            "noise": self._fingerprint(Kind.NOISE),
+        }
+
+    def words(self, kind: Kind, looks: int, *, recorded: float) -> dict[str, Words]:
+        """Looks at the clips of a kind, ``looks`` of them or a few at each clip, and of positives at parts of them."""
+        store = self._stores[kind]
+        copies = max(1, min(_MOST_LOOKS[kind], -(-looks // len(store))))
+        weights = clip_weights(store, kind, recorded)
+        names = {kind.value: (1.0, False)} | ({FRAGMENT: (_FRAGMENTS, True)} if kind is Kind.POSITIVE else {})
+        found = {}
+        for name, (share, fragment) in names.items():
+            rows = torch.arange(len(store)).repeat(max(1, round(copies * share)))
+            self._advance(f"embed {len(rows)} looks at {name.replace('_', ' ')}s")
+            key = {"part": name, "store": store.fingerprint, "copies": len(rows), "before": self._before()}
+            embeddings = self._cache.get(self._origin | key, lambda rows=rows, f=fragment: self._looks(store, rows, f))  # type: ignore[misc]
+            found[name] = Words(embeddings["embeddings"], rows, weights[rows])
+        return found
+
+    def recordings(self) -> Recordings:
+        """The background, as it is and varied."""
+        store = self._stores.get(Kind.BACKGROUND)
+        if store is None:
+            return Recordings([], [])
+        self._advance(f"embed {store.hours:.1f} h of background twice")
+        found = self._cache.get(
+            self._origin | {"part": "background", "store": store.fingerprint}, lambda: self._recordings(store)
+        )
+        lengths = found["lengths"].tolist()
+        return Recordings(list(torch.split(found["clean"], lengths)), list(torch.split(found["varied"], lengths)))
+
+    def _cutter(self, generator: torch.Generator) -> LookCutter:
+        noise, background = self._stores.get(Kind.NOISE), self._stores.get(Kind.BACKGROUND)
+        return LookCutter(self._augmentation, noise=noise, background=background, generator=generator)
+
+    def _looks(self, store: ClipStore, rows: Tensor, fragment: bool) -> dict[str, Tensor]:
+        generator = torch.Generator().manual_seed(self._seed)
+        cutter = self._cutter(generator)
+        parts = [
+            embeddings_of_looks(self._network, cutter.words(store, some, fragment=fragment), generator)
+            for some in torch.split(rows, _BATCH)
+        ]
+        return {"embeddings": torch.cat(parts)}
+
+    def _recordings(self, store: ClipStore) -> dict[str, Tensor]:
+        generator = torch.Generator().manual_seed(self._seed)
+        cutter = self._cutter(generator)
+        clean, varied = [], []
+        for start, length in zip(store.starts.tolist(), store.lengths.tolist(), strict=True):
+            samples = store.samples[start : start + length].float() / 32_768
+            clean.append(embeddings_of_recording(self._network, samples))
+            pieces = torch.nn.functional.pad(samples, (0, -length % _PIECE)).view(-1, _PIECE)
+            changed = torch.cat([cutter.varied(some) for some in torch.split(pieces, 8)]).flatten()[:length]
+            varied.append(embeddings_of_recording(self._network, changed))
+        lengths = torch.tensor([len(one) for one in clean])
+        return {"clean": torch.cat(clean), "varied": torch.cat(varied), "lengths": lengths}
+
+    def _before(self) -> str:
+        """What may be said before a word."""
+        return self._fingerprint(Kind.BACKGROUND)
+
+    def _fingerprint(self, kind: Kind) -> str:
+        return self._stores[kind].fingerprint if kind in self._stores else ""

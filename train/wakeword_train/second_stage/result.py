@@ -1,0 +1,95 @@
+"""A trained second stage, and what both stages say of recordings that the first was not trained on."""
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from wakeword.logistic import score_of_logit
+from wakeword.types import Scores
+from wakeword.verify.card import VerifierCard
+from wakeword.verify.fusion import FLOOR
+from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.scores import ScoreSet
+from wakeword_train.second_stage.evidence import Evidence
+
+_ROOM = 1e-3
+"""Logits between the gate of the phonemes and the sums that must or must not pass it."""
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Clips that the first stage was not trained on, each judged by a head that was not trained on its speaker."""
+
+    evidence: Mapping[Kind, Sequence[Evidence]]
+    synthetic: Mapping[Kind, Sequence[bool]]
+    hours: float
+    """Of background."""
+
+    def of(self, kind: Kind, *, synthetic: bool | None = None) -> list[Evidence]:
+        """Of the clips of a kind, all or only the synthetic or the recorded ones."""
+        pairs = zip(self.evidence.get(kind, ()), self.synthetic.get(kind, ()), strict=True)
+        return [one for one, is_synthetic in pairs if synthetic in (None, is_synthetic)]
+
+    def all(self) -> list[Evidence]:
+        """Of every clip."""
+        return [one for some in self.evidence.values() for one in some]
+
+    def score_set(self, scores: Callable[[Evidence], Scores]) -> ScoreSet:
+        """The scores of all clips; ``scores`` gives those of one clip's windows."""
+
+        def clips(kind: Kind, synthetic: bool | None = None) -> Scores:
+            return np.array([float(scores(one).max()) for one in self.of(kind, synthetic=synthetic)])
+
+        people, voices = clips(Kind.POSITIVE, False), clips(Kind.POSITIVE, True)
+        return ScoreSet(
+            positives=people if len(people) else voices,
+            negatives=clips(Kind.NEGATIVE),
+            near_negatives=clips(Kind.NEAR_NEGATIVE),
+            streams=[scores(one) for one in self.of(Kind.BACKGROUND)],
+            hours=self.hours,
+            synthetic_positives=voices if len(people) else np.zeros(0),
+            only_synthetic=not len(people),
+        )
+
+
+@dataclass(frozen=True)
+class SecondStageResult:
+    """A trained second stage."""
+
+    head: bytes
+    """An ONNX file."""
+    card: VerifierCard
+    held_out: HeldOut
+    description: str
+    """The held-out recordings in words."""
+    fingerprint: str
+    """Sixteen hex digits of them."""
+
+    def stage_one_scores(self) -> ScoreSet:
+        """The first stage's scores of the held-out recordings."""
+        return self.held_out.score_set(lambda one: np.array([score_of_logit(logit) for logit in one.logits.tolist()]))
+
+    def scores(self) -> ScoreSet:
+        """The fused scores of the held-out recordings."""
+        return self.held_out.score_set(lambda one: one.scores(self.card.gate, self.card.fusion))
+
+    def with_phoneme_gate(self, threshold: float) -> "SecondStageResult":
+        """The same, looking for phonemes only where the sum without them can reach ``threshold``, a score."""
+        if not self.card.phonemes:
+            return self
+        fusion = self.card.fusion
+        gate = _logit_of_score(max(FLOOR, threshold)) - _ROOM
+        # Where the phonemes were not asked for in training, they must not be asked for in use.
+        for one in self.held_out.all():
+            unasked = (one.best >= self.card.gate) & np.isnan(one.phonemes)
+            pairs = zip(one.best[unasked].tolist(), one.embedding[unasked].tolist(), strict=True)
+            gate = max([gate, *(fusion.upper(s, e) + _ROOM for s, e in pairs)])
+        fusion = dataclasses.replace(fusion, phoneme_gate=round(gate, 4))
+        return dataclasses.replace(self, card=dataclasses.replace(self.card, fusion=fusion))
+
+
+def _logit_of_score(score: float) -> float:
+    return math.log(score) - math.log1p(-score)

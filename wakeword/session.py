@@ -1,0 +1,45 @@
+"""Sessions of ONNX Runtime, set up for many small calls in one thread."""
+
+import onnxruntime
+
+from wakeword.errors import ConfigError, ModelError
+
+PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
+"""Where a network can run: the name here and the name in ONNX Runtime."""
+
+
+def open_session(data: bytes, provider: str) -> onnxruntime.InferenceSession:
+    if provider not in PROVIDERS:
+        raise ConfigError(f"expected provider {' or '.join(PROVIDERS)}, got {provider!r}")
+    if PROVIDERS[provider] not in onnxruntime.get_available_providers():
+        raise ConfigError(
+            f"expected ONNX Runtime with the provider {provider!r}, got one with "
+            f"{', '.join(onnxruntime.get_available_providers())}; install onnxruntime-gpu instead, or use cpu"
+        )
+    options = onnxruntime.SessionOptions()
+    # By default the pool's threads spin between calls: at 25 small calls a second that burns most of a core.
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.log_severity_level = 4
+    try:
+        session = onnxruntime.InferenceSession(data, options, providers=[PROVIDERS[provider]], enable_fallback=0)
+    except Exception as error:  # ONNX Runtime's exceptions share no public base class
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        if provider != "cpu":
+            open_session(data, "cpu")  # if the model is the cause, this reports it
+            raise _did_not_start(provider, reason) from error
+        raise ModelError(
+            f"not an ONNX model that can be run: truncated, damaged or of another kind ({reason})"
+        ) from error
+    # If a provider's libraries are missing, ONNX Runtime silently uses the CPU.
+    if session.get_providers()[0] != PROVIDERS[provider]:
+        raise _did_not_start(provider, f"ONNX Runtime used {session.get_providers()[0]} instead")
+    return session
+
+
+def _did_not_start(provider: str, reason: str) -> ConfigError:
+    return ConfigError(
+        f"expected the provider {provider!r} to start, but it did not ({reason}); "
+        "check the driver and the CUDA and cuDNN libraries that this onnxruntime-gpu needs, or use cpu"
+    )

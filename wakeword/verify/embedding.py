@@ -1,0 +1,150 @@
+"""The speech embedding, a network that all words share, as an exact stream of 96 numbers every 80 ms.
+
+It was trained on a great many speakers and maps the same word to nearby points for any of them (Lin et al., "Training
+Keyword Spotters with Limited and Synthesized Speech Data", ICASSP 2020). One embedding covers 76 frames of log-mel
+energies. Frame ``j`` ends with MFCC frame ``j``: it covers the samples ``160 j - 112`` to ``160 j + 400``, of which its
+window of 400 in their middle leaves ``160 j - 56`` to ``160 j + 344``.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import onnxruntime
+
+from wakeword.errors import ModelError
+from wakeword.features import FeatureConfig, hann_window
+from wakeword.types import Array
+
+STEP_FRAMES = 8
+"""Frames from one embedding to the next."""
+DIMENSION = 96
+FLOOR_POWER = 100.0
+"""Smallest energy before the logarithm, of samples in the range of 16-bit integers: 20 dB."""
+WARM_UP = 9
+"""Steps from the beginning of a stream before its first embedding that saw all its 76 frames."""
+
+_N_FFT = 512
+_BEFORE = 56
+"""Samples by which a frame begins before the MFCC frame of its number."""
+_CONFIG = FeatureConfig()
+_HOP = _CONFIG.hop_length
+_N_FFT_OVERLAP = _CONFIG.n_fft - _HOP
+"""Samples of a step's last frame that belong to the next step too."""
+_KEPT = 40
+"""Embeddings that are kept for other keywords, whose windows of the same audio come later."""
+
+SamplesOf = Callable[[int, int], Array]
+"""The samples from one number to another, ``(n,)`` float32: zeros before the stream and after its end."""
+
+
+class EmbeddingNetwork:
+    """The network, any number of steps at a time. Safe to share between threads. ``ModelError`` for another graph."""
+
+    def __init__(self, session: onnxruntime.InferenceSession) -> None:
+        self._session = session
+        shapes = {node.name: node.shape for node in session.get_inputs()}
+        self._caches = [name for name in shapes if name != "power"]
+        if shapes.get("power", [])[1:] != [_N_FFT // 2 + 1]:
+            raise ModelError(f"expected an embedding network of power spectra, got one of {shapes}")
+        self._shapes = [shapes[name] for name in self._caches]
+        self._outputs = ["embeddings", *(f"{name}_next" for name in self._caches)]
+        self._window = np.float64(32_767) * hann_window(_CONFIG)
+
+    def start(self) -> list[Array]:
+        """What is kept between steps, before the first."""
+        return [np.zeros(shape, np.float32) for shape in self._shapes]
+
+    def power(self, samples: Array) -> Array:
+        """Power spectra ``(8 n, 257)`` of the frames of n steps.
+
+        ``samples``: ``(1280 n + 240,)`` float32, from 56 before the first step's first MFCC frame on.
+        """
+        count = (len(samples) - _N_FFT_OVERLAP) // (STEP_FRAMES * _HOP) * STEP_FRAMES
+        frames: Array = np.ndarray((count, _CONFIG.n_fft), np.float32, samples, strides=(4 * _HOP, 4))
+        # In float64: a quiet band next to a loud one keeps its digits. The place of the window under the transform, whose
+        # length the mel matrix sets, does not change the power.
+        spectra = np.fft.rfft(frames * self._window, _N_FFT)
+        power: Array = (spectra.real**2 + spectra.imag**2).astype(np.float32)
+        return power
+
+    def advance(self, power: Array, caches: list[Array]) -> tuple[Array, list[Array]]:
+        """Advance by n steps: spectra ``(8 n, 257)`` float32 -> embeddings ``(n, 96)`` and the next caches."""
+        inputs = dict(zip(self._caches, caches, strict=True))
+        embeddings, *after = self._session.run(self._outputs, {"power": power, **inputs})
+        return embeddings, after
+
+
+class EmbeddingStream:
+    """The embeddings of one stream, computed where they are asked for. Not safe for use by several threads.
+
+    Embedding ``k`` ends with frame ``8 k + 7``. It is the same in every digit wherever the steps before it began:
+    convolutions give each row the same digits however many are computed together, and ``WARM_UP`` steps replace all that
+    is kept between steps.
+    """
+
+    def __init__(self, network: EmbeddingNetwork) -> None:
+        self._network = network
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin a new stream."""
+        self._known: dict[int, Array] = {}
+        self._caches = self._network.start()
+        self._next = self._exact_from = 0
+        self._has_begun = False
+        self.steps = 0
+        """Steps computed since the last ``reset``."""
+
+    def newest(self, frame: int, count: int, samples_of: SamplesOf) -> Array:
+        """The newest ``count`` embeddings that end at MFCC frame ``frame`` or before, ``(count, 96)``, oldest first.
+
+        Needs the samples from ``reach(count)`` before the end of that frame on.
+        """
+        last = (frame + 1) // STEP_FRAMES - 1
+        wanted = range(last - count + 1, last + 1)
+        missing = [step for step in wanted if step not in self._known]
+        if missing:
+            self._compute(missing[0], missing[-1], samples_of)
+        found: Array = np.stack([self._known[step] for step in wanted])
+        self._known = {step: one for step, one in self._known.items() if step > last - _KEPT}
+        return found
+
+    def _compute(self, first: int, last: int, samples_of: SamplesOf) -> None:
+        """Compute the embeddings ``first`` to ``last``; others on the way there too."""
+        # Go on from the last step unless a new beginning is cheaper or the stream is past the first already.
+        ready = self._has_begun and max(self._next, self._exact_from) <= first <= self._next + WARM_UP
+        if not ready:
+            self._caches, self._has_begun = self._network.start(), True
+            self._next, self._exact_from = first - WARM_UP, first
+        start, end = (step * STEP_FRAMES * _HOP - _BEFORE for step in (self._next, last + 1))
+        power = self._network.power(samples_of(start, end + _N_FFT_OVERLAP))
+        embeddings, self._caches = self._network.advance(power, self._caches)
+        for step, embedding in zip(range(self._next, last + 1), embeddings, strict=True):
+            if step >= self._exact_from:
+                self._known[step] = embedding
+        self.steps += last + 1 - self._next
+        self._next = last + 1
+
+
+def reach(count: int) -> int:
+    """Samples before the end of an MFCC frame that the newest ``count`` embeddings at that frame depend on, at most."""
+    # Up to 7 frames come after the end of the newest embedding.
+    return _CONFIG.samples_in((count + WARM_UP) * STEP_FRAMES + STEP_FRAMES - 1) + _BEFORE
+
+
+def embeddings_of(network: EmbeddingNetwork, samples: Array) -> Array:
+    """All embeddings of a recording, ``(samples,)`` float32 at 16 kHz -> ``(n, 96)``.
+
+    Embedding ``k`` ends with frame 8 k + 7; the first ones see the silence before the stream.
+    """
+    count = _CONFIG.frames_in(len(samples)) // STEP_FRAMES
+    if count == 0:
+        return np.zeros((0, DIMENSION), np.float32)
+    padded = np.concatenate([np.zeros(_lead(), np.float32), samples])
+    return EmbeddingStream(network).newest(
+        STEP_FRAMES * count - 1, count, lambda start, end: padded[start + _lead() : end + _lead()]
+    )
+
+
+def _lead() -> int:
+    return WARM_UP * STEP_FRAMES * _HOP + _BEFORE

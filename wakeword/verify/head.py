@@ -1,0 +1,59 @@
+"""The part of the second stage that belongs to one word: a small network on the newest embeddings."""
+
+import base64
+import binascii
+
+import numpy as np
+
+from wakeword.errors import ModelError
+from wakeword.session import open_session
+from wakeword.types import Array
+from wakeword.verify.embedding import DIMENSION
+
+METADATA_KEY = "wakeword.verifier"
+"""Key of the head, an ONNX file in base64, in the metadata of the model file."""
+HEAD_EMBEDDINGS = 16
+"""Embeddings that a head judges: the newest 1.3 s of them, which come from 2 s of audio."""
+
+
+class Head:
+    """``embeddings (16, 96) -> logit (1,)``. Safe to share between threads.
+
+    Raises ``ModelError`` for anything but an ONNX file with this input and this output.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        try:
+            self._session = open_session(data, "cpu")
+        except ModelError as error:
+            raise ModelError(f"the head of the second stage is {error}") from error
+        inputs = {node.name: node.shape for node in self._session.get_inputs()}
+        outputs = {node.name: node.shape for node in self._session.get_outputs()}
+        if inputs != {"embeddings": [HEAD_EMBEDDINGS, DIMENSION]} or outputs != {"logit": [1]}:
+            raise ModelError(
+                f"expected a head of the second stage with embeddings [{HEAD_EMBEDDINGS}, {DIMENSION}] -> logit [1], got "
+                f"{inputs} -> {outputs}"
+            )
+
+    def __call__(self, embeddings: Array) -> float:
+        """``(16, 96)`` float32, oldest first -> the logit. ``ModelError`` if the graph cannot be run."""
+        try:
+            (logit,) = self._session.run(["logit"], {"embeddings": np.ascontiguousarray(embeddings)})
+        except Exception as error:  # ONNX Runtime's exceptions share no public base class
+            raise ModelError(f"the head of the second stage does not run: {str(error).splitlines()[0]}") from error
+        return float(logit[0])
+
+
+def head_to_text(data: bytes) -> str:
+    """The bytes of a head as a model's metadata hold them."""
+    return base64.b64encode(data).decode("ascii")
+
+
+def head_of_text(text: str | None) -> Head:
+    """The head in a model's metadata. ``ModelError`` if it is missing or damaged."""
+    if text is None:
+        raise ModelError("expected the head of the second stage that the card describes, got a file without it")
+    try:
+        return Head(base64.b64decode(text, validate=True))
+    except (binascii.Error, ValueError) as error:
+        raise ModelError(f"the head of the second stage is damaged ({error})") from error

@@ -1,0 +1,55 @@
+"""The networks that the models of all words share: files next to the models, named in a card by their digest."""
+
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+
+import onnxruntime
+
+from wakeword.errors import ModelError
+from wakeword.session import open_session
+from wakeword.verify.embedding import EmbeddingNetwork
+from wakeword.verify.phonemes import TOKENS_KEY, PhonemeNetwork, tokens_of_text
+
+EMBEDDING_FILE = "embedding.onnx"
+PHONEMES_FILE = "phonemes.onnx"
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a shared network, in hex. ``ModelError`` if it cannot be read."""
+    return hashlib.sha256(_read(path)).hexdigest()
+
+
+@lru_cache(maxsize=2)
+def load_embedding(path: Path, digest: str) -> EmbeddingNetwork:
+    """The embedding network, loaded once in a process. ``ModelError`` if the file is missing or has another digest."""
+    return EmbeddingNetwork(_open(path, digest))
+
+
+@lru_cache(maxsize=2)
+def load_phonemes(path: Path, digest: str) -> PhonemeNetwork:
+    """The phoneme recogniser, loaded once in a process. ``ModelError`` if the file is missing or has another digest."""
+    session = _open(path, digest)
+    return PhonemeNetwork(session, tokens_of_text(session.get_modelmeta().custom_metadata_map.get(TOKENS_KEY)))
+
+
+def _open(path: Path, digest: str) -> onnxruntime.InferenceSession:
+    data = _read(path)
+    found = hashlib.sha256(data).hexdigest()
+    if found != digest:
+        raise ModelError(
+            f"{path}: expected the shared network of digest {digest[:16]}, with which the model was trained, got "
+            f"{found[:16]}; install the version of wakeword that the model is for, train it again, or run it without its "
+            "second stage"
+        )
+    return open_session(data, "cpu")
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ModelError(
+            f"{path}: expected the shared network of models with a second stage, could not read it: {error.strerror}; is "
+            "the installation complete?"
+        ) from error
