@@ -37,6 +37,8 @@ from wakeword.pool.stream import PoolStream
 from wakeword.scorer import StreamScorer
 from wakeword.sources import AudioSource, FileSource, StdinSource
 from wakeword.trigger import Trigger
+from wakeword.verify.card import VerifierCard
+from wakeword.verify.fusion import Fusion
 from wakeword.version import __version__
 
 __all__ = [
@@ -59,6 +61,7 @@ __all__ = [
     "FeatureConfig",
     "FileSource",
     "Follower",
+    "Fusion",
     "MfccStream",
     "Microphone",
     "MicrophoneStats",
@@ -71,6 +74,7 @@ __all__ = [
     "StreamScorer",
     "SynthesisError",
     "Trigger",
+    "VerifierCard",
     "WakewordError",
     "__version__",
     "list_devices",

@@ -42,6 +42,7 @@ class AudioHistory:
 
     def view(self, start: int, end: int) -> Array:
         """The samples ``start`` to ``end``, which must all be kept, ``(n,)``: valid until the next ``push``."""
+        assert start >= self._first, f"sample {start} is no longer kept"
         return self._buffer[start - self._first : end - self._first]
 
     def padded(self, start: int, end: int) -> Array:
@@ -50,10 +51,9 @@ class AudioHistory:
         Those before the stream and after its newest sample count as zeros; all others must be kept.
         """
         first, last = max(start, 0), min(end, self.end)
-        assert first >= self._first or first >= last, f"sample {first} is no longer kept"
-        if first == start and last == end:
+        if (first, last) == (start, end):
             return self.view(start, end)
-        inside = self.view(first, max(first, last))
-        return np.pad(
-            inside, (min(first - start, end - start), end - start - min(first - start, end - start) - len(inside))
-        )
+        padded: Array = np.zeros(end - start, np.float32)
+        if first < last:
+            padded[first - start : last - start] = self.view(first, last)
+        return padded

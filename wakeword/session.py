@@ -1,5 +1,7 @@
 """Sessions of ONNX Runtime, set up for many small calls in one thread."""
 
+from pathlib import Path
+
 import onnxruntime
 
 from wakeword.errors import ConfigError, ModelError
@@ -8,7 +10,12 @@ PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 """Where a network can run: the name here and the name in ONNX Runtime."""
 
 
-def open_session(data: bytes, provider: str) -> onnxruntime.InferenceSession:
+def open_session(model: bytes | Path, provider: str = "cpu", *, arena: bool = True) -> onnxruntime.InferenceSession:
+    """A session of a model, given as the bytes of its file or as their path.
+
+    ``arena`` is ONNX Runtime's own pool of memory, which keeps what a call has needed: right for calls at every hop.
+    Raises ``ModelError`` for what is no model, and ``ConfigError`` for a provider that is unknown or does not start.
+    """
     if provider not in PROVIDERS:
         raise ConfigError(f"expected provider {' or '.join(PROVIDERS)}, got {provider!r}")
     if PROVIDERS[provider] not in onnxruntime.get_available_providers():
@@ -21,13 +28,14 @@ def open_session(data: bytes, provider: str) -> onnxruntime.InferenceSession:
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.enable_cpu_mem_arena = arena
     options.log_severity_level = 4
     try:
-        session = onnxruntime.InferenceSession(data, options, providers=[PROVIDERS[provider]], enable_fallback=0)
+        session = onnxruntime.InferenceSession(model, options, providers=[PROVIDERS[provider]], enable_fallback=0)
     except Exception as error:  # ONNX Runtime's exceptions share no public base class
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         if provider != "cpu":
-            open_session(data, "cpu")  # if the model is the cause, this reports it
+            open_session(model, "cpu")  # if the model is the cause, this reports it
             raise _did_not_start(provider, reason) from error
         raise ModelError(
             f"not an ONNX model that can be run: truncated, damaged or of another kind ({reason})"

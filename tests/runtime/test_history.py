@@ -61,3 +61,15 @@ def test_reset_equals_new() -> None:
 @pytest.mark.parametrize("span", [(5, 5), (8, 2), (-10, 0), (100, 200)])
 def test_an_empty_span_is_empty(span: tuple[int, int]) -> None:
     assert filled(20, [10]).slice(*span).shape == (0,)
+
+
+@given(st.integers(20, 300), BLOCKS, st.integers(-60, 20), st.integers(0, 100))
+def test_padded_samples_are_zeros_before_and_after_the_stream(
+    capacity: int, blocks: list[int], before_end: int, length: int
+) -> None:
+    history = filled(capacity, blocks)
+    # From at most ``capacity`` samples before the newest one, or from before the stream.
+    start = history.end + max(before_end, -capacity)
+    stream = np.arange(history.end, dtype=np.float32)
+    expected = [stream[i] if 0 <= i < history.end else 0 for i in range(start, start + length)]
+    np.testing.assert_array_equal(history.padded(start, start + length), expected)

@@ -11,9 +11,10 @@ import onnxruntime
 
 from support.onnx_files import with_metadata, with_scalar
 from wakeword import FeatureConfig, Model, ModelCard, OperatingPoint
-from wakeword.card import METADATA_KEY, Rate, SelfTest, self_test_signal
+from wakeword.card import METADATA_KEY, SelfTest, self_test_signal
 from wakeword.features import mfcc
 from wakeword.model import parse_model
+from wakeword.operating_point import Rate
 from wakeword.types import Array
 from wakeword.verify.card import VerifierCard
 from wakeword.verify.fusion import Fusion

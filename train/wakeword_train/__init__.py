@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # For type checkers and editors; at run time ``_HOMES`` is us
     from wakeword_train.methods.losses import AdversaryConfig, DroccLoss, Loss
     from wakeword_train.methods.projection import project_to_shell
     from wakeword_train.methods.registry import METHODS, LossSettings, Method, make_loss, method_named
+    from wakeword_train.model.two_stage import export_two_stage, shipped_digests, with_verifier
     from wakeword_train.pipeline import train_model
     from wakeword_train.training import DataFolders, TrainingResult, train
 
@@ -41,6 +42,7 @@ __all__ = [
     "TrainConfig",
     "TrainingResult",
     "enrol_model",
+    "export_two_stage",
     "find_adversaries",
     "fit_tensors",
     "make_loss",
@@ -48,8 +50,10 @@ __all__ = [
     "project_to_shell",
     "read_config",
     "sensitivity",
+    "shipped_digests",
     "train",
     "train_model",
+    "with_verifier",
 ]
 
 _HOMES = {
@@ -64,6 +68,7 @@ _HOMES = {
     "wakeword_train.methods.losses": ("AdversaryConfig", "DroccLoss", "Loss"),
     "wakeword_train.methods.projection": ("project_to_shell",),
     "wakeword_train.methods.registry": ("METHODS", "LossSettings", "Method", "make_loss", "method_named"),
+    "wakeword_train.model.two_stage": ("export_two_stage", "shipped_digests", "with_verifier"),
     "wakeword_train.pipeline": ("train_model",),
     "wakeword_train.training": ("DataFolders", "TrainingResult", "train"),
 }

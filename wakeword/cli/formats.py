@@ -61,8 +61,14 @@ def _json(number: int, file: str | None, detection: Detection) -> str:
         "start": detection.start,
         "end": detection.end,
         "score": detection.score,
+        **stage_one_entry(detection),
     }
     return json.dumps({**name, **values}) + "\n"
+
+
+def stage_one_entry(detection: Detection) -> dict[str, float]:
+    """The score of the first stage as an entry in JSON; nothing for a model of one stage."""
+    return {} if detection.stage_one is None else {"stage_one": detection.stage_one}
 
 
 def _csv(number: int, file: str | None, detection: Detection) -> str:

@@ -13,6 +13,7 @@ from wakeword.errors import ModelError
 from wakeword.evidence import positives, warnings
 from wakeword.model import SELF_TEST_TOLERANCE, Model, load_model, read_model, shipped_models
 from wakeword.operating_point import OperatingPoint
+from wakeword.verify.card import VerifierCard
 
 
 def models() -> None:
@@ -75,6 +76,8 @@ def _print_card(model: Model) -> None:
     print(f"window      {card.window} frames ({seconds:.3f} s), taken {card.stack} at a time")
     print(f"self-test   logit {card.self_test.logit:.4f} +- {SELF_TEST_TOLERANCE:g}: passed")
     print(f"schema      {card.schema}")
+    if card.verifier is not None:
+        _print_second_stage(model, card.verifier)
     print("\nfeatures")
     _print_tree({"fingerprint": features.fingerprint, **vars(features)})
     print("\noperating points" + ("" if card.operating_points else ": none; calibrate the model or give a threshold"))
@@ -88,6 +91,29 @@ def _print_card(model: Model) -> None:
         _print_tree(card.training)
     for warning in dict.fromkeys(line for point in card.operating_points for line in warnings(card.phrase, point)):
         note(warning)
+
+
+def _print_second_stage(model: Model, verifier: VerifierCard) -> None:
+    """What the second stage does. Raises ``ModelError`` if it cannot be used."""
+    stage = model.second_stage
+    rate = verifier.candidates_per_hour
+    print("\nsecond stage")
+    values: dict[str, Any] = {
+        "looks": f"from logit {verifier.gate:.4g} of the first stage on, and for {verifier.span} frames after it",
+        "candidates": "not measured" if rate is None else f"{rate.value:.3g} an hour ({rate.low:.3g}-{rate.high:.3g})",
+        "phonemes": " | ".join(" ".join("/".join(one) for one in variant) for variant in verifier.phonemes) or "none",
+        "fusion": vars(verifier.fusion),
+        "embedding": verifier.embedding_digest[:16],
+        "recogniser": (verifier.phonemes_digest or "none")[:16],
+        "self-test": f"logit {verifier.self_test:.4f} +- {SELF_TEST_TOLERANCE:g}: {'passed' if stage else 'not run'}",
+        "chosen on": verifier.data or "unknown",
+        "alone": ", ".join(
+            f"{point.name} {point.threshold:.6g}{' *' if point.name == verifier.stage_one_default else ''}"
+            for point in verifier.stage_one_points
+        )
+        or "no points of the first stage",
+    }
+    _print_tree(values)
 
 
 def _point(point: OperatingPoint) -> tuple[str, str, str]:

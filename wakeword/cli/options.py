@@ -30,6 +30,10 @@ PointOption = Annotated[
     str | None,
     typer.Option("--point", metavar="NAME", help="Use this operating point; `wakeword info` lists a model's."),
 ]
+VerifyOption = Annotated[
+    bool,
+    typer.Option("--verify/--no-verify", help="Use the second stage of models that have one, or the first one alone."),
+]
 DeviceOption = Annotated[
     str | None, typer.Option("--device", metavar="NAME|N", help="Input device: its number or a part of its name.")
 ]
@@ -64,6 +68,8 @@ class DetectorSettings:
     pre_roll: float = 0.5
     """Seconds of audio from before the word in a detection."""
     provider: str = "cpu"
+    verify: bool = True
+    """Whether models of two stages use the second one."""
 
 
 def open_detector(settings: DetectorSettings) -> tuple[Detector, list[str]]:
@@ -88,7 +94,9 @@ def open_detector(settings: DetectorSettings) -> tuple[Detector, list[str]]:
         refractory=DEFAULT_REFRACTORY if min_gap is None else math.ceil(round(min_gap * frames_in, 6)),
         pre_roll=settings.pre_roll,
         provider=settings.provider,
+        verify=settings.verify,
     )
     # A threshold of the user's own promises nothing.
-    cards = [model.card for model in loaded if settings.threshold is None]
+    used = [model if settings.verify else model.stage_one() for model in loaded]
+    cards = [model.card for model in used if settings.threshold is None]
     return detector, [line for card in cards for line in warnings(card.phrase, card.point(settings.point))]

@@ -18,6 +18,7 @@ from wakeword.cli.options import (
     ModelOption,
     PointOption,
     ThresholdOption,
+    VerifyOption,
     open_detector,
 )
 from wakeword.engine import Detector
@@ -40,6 +41,7 @@ def scan(
     model: ModelOption = None,
     threshold: ThresholdOption = None,
     point: PointOption = None,
+    verify: VerifyOption = True,
     form: Annotated[FormatName, typer.Option("--format", help="How to write the detections.")] = FormatName.TEXT,
     out: Annotated[
         Path | None,
@@ -55,7 +57,7 @@ def scan(
     Folders are searched for audio files to any depth. Every recording is a separate stream; times are seconds of the
     recording. A recording that cannot be read is reported, the others are scanned, and the exit status is then 1.
     """
-    detector, warnings = open_detector(DetectorSettings(keyword, model, threshold, point))
+    detector, warnings = open_detector(DetectorSettings(keyword, model, threshold, point, verify=verify))
     scan_recordings(detector, files, form, out, warnings=warnings)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import onnxruntime
 
-from wakeword.errors import ModelError
+from wakeword.errors import AudioFormatError, ModelError
 from wakeword.features import FeatureConfig, hann_window
 from wakeword.types import Array
 
@@ -57,9 +57,14 @@ class EmbeddingNetwork:
     def power(self, samples: Array) -> Array:
         """Power spectra ``(8 n, 257)`` of the frames of n steps.
 
-        ``samples``: ``(1280 n + 240,)`` float32, from 56 before the first step's first MFCC frame on.
+        ``samples``: ``(1280 n + 240,)`` float32, from 56 before the first step's first MFCC frame on. Raises
+        ``AudioFormatError`` for another number.
         """
-        count = (len(samples) - _N_FFT_OVERLAP) // (STEP_FRAMES * _HOP) * STEP_FRAMES
+        steps, rest = divmod(len(samples) - _N_FFT_OVERLAP, STEP_FRAMES * _HOP)
+        if steps < 1 or rest:
+            # The view below would read memory that is not its own.
+            raise AudioFormatError(f"expected samples of whole steps of the embedding, got {len(samples)}")
+        count = steps * STEP_FRAMES
         frames: Array = np.ndarray((count, _CONFIG.n_fft), np.float32, samples, strides=(4 * _HOP, 4))
         # In float64: a quiet band next to a loud one keeps its digits. The place of the window under the transform, whose
         # length the mel matrix sets, does not change the power.

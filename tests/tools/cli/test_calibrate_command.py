@@ -7,11 +7,12 @@ from pathlib import Path
 import onnx
 import pytest
 import soundfile
-from support.builders import bursts, random_model, random_model_bytes
+from support.builders import bursts, random_model, random_model_bytes, two_stage_bytes
 from support.worlds import World, write_world
 
 from wakeword.card import ModelCard
 from wakeword.model import read_model
+from wakeword.verify.fusion import FLOOR
 
 
 @pytest.fixture(scope="module")
@@ -162,3 +163,15 @@ def test_a_default_that_is_not_a_point_is_refused(calibrate, model: Path) -> Non
     assert ended.status == 1
     assert "expected a default point among" in ended.err
     assert model.read_bytes() == before
+
+
+def test_a_model_of_two_stages_is_calibrated_on_its_fused_score(calibrate, model: Path) -> None:
+    model.write_bytes(two_stage_bytes(random_model_bytes("attention", 2), gate=0.75))
+    before = read_model(model).card
+    ended = calibrate("--fpr", "0.05")
+    assert ended.status == 0, ended.err
+    after = read_model(model)
+    assert after.second_stage is not None
+    assert after.card.verifier == before.verifier
+    assert points(after.card)["fpr=0.05"] >= FLOOR
+    assert points(after.card)["fpr=0.05"] not in points(before).values()

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.builders import random_model, random_model_bytes
+from support.builders import random_model, random_model_bytes, two_stage_bytes
 from support.worlds import World, write_world
 
 
@@ -120,3 +120,21 @@ def test_a_warning_names_thresholds_chosen_on_the_same_recordings(
     )
     assert others.status == 0
     assert "exactly these recordings" not in others.err
+
+
+def test_the_first_stage_alone_can_be_evaluated(cli, world: World, tmp_path: Path) -> None:
+    one, two = tmp_path / "one.onnx", tmp_path / "two.onnx"
+    one.write_bytes(random_model_bytes("attention", 2))
+    two.write_bytes(two_stage_bytes(random_model_bytes("attention", 2), gate=0.75))
+
+    def report(*arguments: str | Path) -> dict[str, object]:
+        out = tmp_path / "report.json"
+        clips = ("--positives", world.positives, "--negatives", world.negatives, "--report", out)
+        ended = cli("evaluate", *clips, *arguments)
+        assert ended.status == 0, ended.err
+        content = json.loads(out.read_text())
+        return {key: content[key] for key in ("roc_auc", "recall_at_fpr", "operating_points")}
+
+    alone = report("--model", two, "--no-verify")
+    assert alone == report("--model", one)
+    assert alone != report("--model", two)

@@ -124,7 +124,7 @@ def kept(simulate: Callable[[np.random.Generator], tuple[Choice, bool]]) -> tupl
 def test_an_fpr_is_kept_on_fresh_clips_as_often_as_claimed(confidence: float | None) -> None:
     def simulate(random: np.random.Generator) -> tuple[Choice, bool]:
         scores = evenly(random, negatives=300, near=100)
-        choice = choose_fpr([scores.words], 0.05, scores.everything, confidence=confidence)
+        choice = choose_fpr([scores.words], 0.05, scores, confidence=confidence)
         # Scores are uniform over 0..1, so this is the true rate.
         return choice, 1 - choice.threshold <= 0.05
 
@@ -148,7 +148,7 @@ def test_a_mean_of_two_rates_is_kept_on_fresh_clips_at_least_as_often_as_claimed
         scores = evenly(random, negatives=negatives, near=near)
         # A share 1 - t of other words reaches t, and of close words harder * (1 - t).
         scores = dataclasses.replace(scores, near_negatives=1 - (1 - scores.near_negatives) / harder)
-        choice = choose_fpr(scores.groups, fpr, scores.everything, confidence=confidence)
+        choice = choose_fpr(scores.groups, fpr, scores, confidence=confidence)
         return choice, (1 + harder) * (1 - choice.threshold) / 2 <= fpr
 
     observed, claimed = kept(simulate)
@@ -194,10 +194,10 @@ def test_too_little_data_for_a_confidence_is_an_error_with_the_amount_needed() -
     random = np.random.default_rng(0)
     scores = evenly(random, negatives=98, hours=2.0)
     with pytest.raises(CalibrationError, match=r"at least 99 negative clips .* got 98"):
-        choose_fpr(scores.groups, 0.03, scores.everything, confidence=0.95)
+        choose_fpr(scores.groups, 0.03, scores, confidence=0.95)
     both = evenly(random, negatives=500, near=20)
     with pytest.raises(CalibrationError, match=r"at least \d+ clips of other words and as many .* got 500 and 20"):
-        choose_fpr(both.groups, 0.03, both.everything, confidence=0.95)
+        choose_fpr(both.groups, 0.03, both, confidence=0.95)
     with pytest.raises(CalibrationError, match=r"at least 6\.0 h of background .* got 2\.00 h"):
         choose_fa_per_hour(scores, 0.5, confidence=0.95)
 

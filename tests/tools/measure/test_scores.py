@@ -1,5 +1,6 @@
 """Scores and events equal those of the running engine."""
 
+import dataclasses
 import os
 from pathlib import Path
 
@@ -8,14 +9,27 @@ import pytest
 import soundfile
 from hypothesis import given
 from hypothesis import strategies as st
-from support.builders import WINDOW, bursts, in_chunks, random_model
+from support.builders import (
+    WINDOW,
+    bursts,
+    colours,
+    in_chunks,
+    random_model,
+    random_model_bytes,
+    two_stage_bytes,
+    two_stage_model,
+)
 from support.simulated import with_ties
 
 from wakeword import Detector, FileSource, Model, load_model
+from wakeword.model import parse_model
 from wakeword.trigger import Trigger
+from wakeword.verify.fusion import FLOOR
+from wakeword_tools.measure.rates import RateKind, Target, choose
 from wakeword_tools.measure.reading import pcm_blocks
 from wakeword_tools.measure.scores import (
     RecordingScorer,
+    ScoreSet,
     clip_score,
     count_events,
     event_windows,
@@ -112,3 +126,34 @@ def test_a_clip_has_the_score_of_its_best_window(low_model: Model, high_model: M
     assert clip_score(low_model, clip) > 0.5 > clip_score(high_model, clip)
     assert len(stream_scores(low_model, clip[:100])) == 1
     assert low_model.card.window == WINDOW
+
+
+@pytest.mark.parametrize("size", [509, 16_001, 200_000])
+def test_models_of_two_stages_score_as_in_a_detector(size: int) -> None:
+    signal = colours(7.0, np.random.default_rng(2))
+    other = parse_model(two_stage_bytes(random_model_bytes("attention", 2, 96), gate=1.9))
+    models = [two_stage_model(), random_model(), other]
+    scorer = RecordingScorer(models)
+    scorer.score([signal[::-1].copy()])
+    found = scorer.score(in_chunks(signal, size))
+    for model, scores in zip(models, found, strict=True):
+        detector = Detector(model, gate=False)
+        live = []
+        for block in in_chunks(signal, 160):
+            before = detector.scores
+            detector.push(block)
+            if detector.scores != before:
+                live += detector.scores.values()
+        # After the last block there is silence until a window covers it.
+        assert live == scores[: len(live)].tolist()
+        assert 0 <= len(scores) - len(live) <= 1
+        verified = (scores >= FLOOR).mean()
+        assert verified == 1 if model.card.verifier is None else 0.05 < verified < 0.8
+
+
+def test_thresholds_of_two_stages_stay_where_windows_are_verified() -> None:
+    quiet = np.full(900, 1e-5)
+    silent = ScoreSet(np.full(40, 0.9), quiet[:200], streams=[quiet], hours=2.0, least_threshold=FLOOR)
+    for target in (Target(RateKind.FPR, 0.05), Target(RateKind.FA_PER_HOUR, 0.5)):
+        assert choose(silent, target).threshold >= FLOOR
+        assert choose(dataclasses.replace(silent, positives=np.full(40, 1e-4)), target).threshold == FLOOR

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from wakeword.cli.options import KeywordOption, ModelOption
+from wakeword.cli.options import KeywordOption, ModelOption, VerifyOption
 from wakeword_tools.cli.options import (
     BackgroundOption,
     FprOption,
@@ -48,6 +48,7 @@ def evaluate(
     noise: _NoiseOption = None,
     save_errors: _SaveErrorsOption = None,
     point: _PointOption = None,
+    verify: VerifyOption = True,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the noise and of the bootstrap.")] = 0,
     plot: PlotOption = None,
     report: ReportOption = None,
@@ -73,6 +74,7 @@ def evaluate(
             noise=noise or (),
             save_errors=save_errors,
             point=point,
+            verify=verify,
             seed=seed,
             plot=plot,
             report=report,

@@ -45,6 +45,8 @@ class EvaluationSettings:
     """A new folder for the worst mistakes."""
     point: str | None
     """Name of the operating point whose mistakes are saved; ``None``: the model's default."""
+    verify: bool
+    """Whether models of two stages use the second one."""
     seed: int
     plot: Path | None
     report: Path | None
@@ -76,7 +78,7 @@ def evaluate_models(settings: EvaluationSettings) -> None:
     Raises ``typer.BadParameter`` and ``ConfigError`` for models that cannot be evaluated together, before any work;
     ``ModelError``, ``DataError`` and ``CalibrationError`` for files that cannot be read or used.
     """
-    models = _load(settings.keywords, settings.models)
+    models = _load(settings.keywords, settings.models, verify=settings.verify)
     if settings.save_errors is not None:
         _check_mistakes_can_be_saved(settings.save_errors, models, settings.point)
     chosen = settings.folders.find(next(iter(models.values())).card.phrase)
@@ -97,8 +99,8 @@ def evaluate_models(settings: EvaluationSettings) -> None:
         _plot(settings.plot, models, scored)
 
 
-def _load(keywords: Sequence[str], paths: Sequence[Path]) -> dict[str, Model]:
-    """The models, each with a unique label."""
+def _load(keywords: Sequence[str], paths: Sequence[Path], *, verify: bool) -> dict[str, Model]:
+    """The models, each with a unique label; unless ``verify``, the first stage of each alone."""
     models = {name: load_model(name) for name in keywords}
     stems = [path.stem for path in paths]
     for path in paths:
@@ -107,7 +109,7 @@ def _load(keywords: Sequence[str], paths: Sequence[Path]) -> dict[str, Model]:
     words = {model.card.phrase.casefold() for model in models.values()}
     if len(words) > 1:
         raise ConfigError(f"expected models of one word, to compare on the same recordings, got {sorted(words)}")
-    return models
+    return models if verify else {label: model.stage_one() for label, model in models.items()}
 
 
 def _check_mistakes_can_be_saved(folder: Path, models: Mapping[str, Model], point: str | None) -> None:

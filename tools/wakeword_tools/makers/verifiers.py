@@ -30,11 +30,11 @@ _SPECIAL_TOKENS = ("<wb>", "<blank>")
 def embedding_stream(embedding: onnx.ModelProto, mel: onnx.ModelProto) -> onnx.ModelProto:
     """The embedding as a stream: for every 8 frames of power spectrum in, one embedding out.
 
-    ``power (8 n, 257), cache_0, cache_1, ... -> embeddings (n, 96), cache_0_next, ...``. The network is convolutions without
-    padding in time and max-pools whose strides in time multiply to 8. Each convolution over time keeps the last two rows
-    of its input in a cache, so that step k equals the whole network on the 76 frames that end with frame 8 k + 7, once
-    all of these have passed through the stream. The logarithm has a fixed floor where the front end of clips has one that
-    depends on their loudest frame. Raises ``ConfigError`` for other networks.
+    ``power (8 n, 257), cache_0, cache_1, ... -> embeddings (n, 96), cache_0_next, ...``. The network is convolutions
+    without padding in time and max-pools whose strides in time multiply to 8. Each convolution over time keeps the
+    last two rows of its input in a cache, so that step k equals the whole network on the 76 frames that end with
+    frame 8 k + 7, once all of these have passed through the stream. The logarithm has a fixed floor where the front
+    end of clips has one that depends on their loudest frame. Raises ``ConfigError`` for other networks.
     """
     _require_known(embedding, mel)
     shapes = _shapes(embedding)

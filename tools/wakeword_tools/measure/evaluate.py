@@ -86,9 +86,8 @@ def evaluate(
     """The report on a model's scores, without noise and latency."""
     near = [scores.near_negatives] if len(scores.near_negatives) else []
     groups = {"all": scores.groups, "negatives": scores.groups[: -1 if near else None], "near": near}
-    everything = scores.everything
     at_fpr = {
-        name: {f"{fpr:g}": _recall(scores, choose_fpr(some, fpr, everything)) for fpr in fprs} if some else {}
+        name: {f"{fpr:g}": _recall(scores, choose_fpr(some, fpr, scores)) for fpr in fprs} if some else {}
         for name, some in groups.items()
     }
     return Report(

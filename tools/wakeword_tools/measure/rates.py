@@ -113,12 +113,12 @@ def measure(scores: ScoreSet, threshold: float) -> Measured:
     )
 
 
-def choose_fpr(groups: Sequence[Scores], fpr: float, everything: Scores, *, confidence: float | None = None) -> Choice:
+def choose_fpr(groups: Sequence[Scores], fpr: float, scores: ScoreSet, *, confidence: float | None = None) -> Choice:
     """A threshold at which the mean of the rates of one or two kinds of negatives, each ``(n,)``, is at most ``fpr``.
 
     Without ``confidence`` just that rate passes, so that it is kept on fresh clips of the same kinds about half of the
     time. With it, so few pass that the rate is kept with that probability; ``CalibrationError`` if there are too few
-    clips for this. The threshold is in the middle of a gap between the scores ``everything``.
+    clips for this. The threshold is in the middle of a gap between all ``scores`` of the model.
     """
     clips = [len(group) for group in groups]
 
@@ -142,7 +142,7 @@ def choose_fpr(groups: Sequence[Scores], fpr: float, everything: Scores, *, conf
         # The assurance rises with the threshold. Above the highest score it is enough.
         first = bisect_left(levels, True, hi=len(levels) - 1, key=lambda level: keeps(accepted_at(just_above(level))))
         lowest = just_above(float(levels[first]))
-    threshold = with_room(lowest, everything)
+    threshold = max(with_room(lowest, scores.everything), scores.least_threshold)
     accepted = accepted_at(threshold)
     below = [group[group < threshold] for group in groups]
     highest = max((float(some.max()) for some in below if len(some)), default=-np.inf)
@@ -181,7 +181,7 @@ def choose_fa_per_hour(scores: ScoreSet, rate: float, *, confidence: float | Non
     if np.isneginf(threshold):
         # Even the lowest score can be the threshold.
         threshold = max(float(np.concatenate(list(scores.streams)).min()), just_above(0.0))
-    threshold = with_room(threshold, scores.everything)
+    threshold = max(with_room(threshold, scores.everything), scores.least_threshold)
     return Choice(threshold, assurance_of_rate(allowed, scores.hours, rate))
 
 
@@ -197,7 +197,7 @@ def supported_rate(hours: float, wanted: float, *, confidence: float = SUPPORTED
 def choose(scores: ScoreSet, target: Target, *, confidence: float | None = None) -> Choice:
     """The threshold for a target; see ``choose_fpr``, over the kinds of negatives, and ``choose_fa_per_hour``."""
     if target.kind is RateKind.FPR:
-        return choose_fpr(scores.groups, target.value, scores.everything, confidence=confidence)
+        return choose_fpr(scores.groups, target.value, scores, confidence=confidence)
     return choose_fa_per_hour(scores, target.value, confidence=confidence)
 
 

@@ -15,6 +15,7 @@ from wakeword.model import Model
 from wakeword.scorer import DEFAULT_HOP
 from wakeword.sources import audio_files
 from wakeword.types import Array, Scores
+from wakeword.verify.fusion import FLOOR
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.reading import HashedBlocks, Recording, SeenRecordings, Warn, in_words, pcm_blocks
 from wakeword_tools.measure.scores import RecordingScorer, ScoreSet
@@ -134,7 +135,7 @@ def score_files(
     if not rows[Kind.POSITIVE]:
         raise CalibrationError("expected recordings of the wake word, got none")
     seen.report_copies()
-    return _scored(rows, chosen.synthetic, len(models), seen.skipped)
+    return _scored(rows, chosen.synthetic, models, seen.skipped)
 
 
 def _score_file(scorer: RecordingScorer, path: Path, kind: Kind, change: Change | None) -> _Row:
@@ -168,7 +169,7 @@ def _in_parts(row: _Row, parts: Sequence[Part], models: Sequence[Model]) -> _Row
     return dataclasses.replace(recording, left_out=left_out), found
 
 
-def _scored(rows: Mapping[Kind, Sequence[_Row]], synthetic: Set[Path], models: int, skipped: int) -> Scored:
+def _scored(rows: Mapping[Kind, Sequence[_Row]], synthetic: Set[Path], models: Sequence[Model], skipped: int) -> Scored:
     """Rows of all kinds as one result, with synthetic positives apart from those of people."""
     of_people = [row for row in rows[Kind.POSITIVE] if row[0].path not in synthetic]
     apart = [row for row in rows[Kind.POSITIVE] if row[0].path in synthetic] if of_people else []
@@ -184,8 +185,9 @@ def _scored(rows: Mapping[Kind, Sequence[_Row]], synthetic: Set[Path], models: i
             hours=hours,
             synthetic_positives=_joined(apart, index),
             only_synthetic=not of_people,
+            least_threshold=0.0 if model.card.verifier is None else FLOOR,
         )
-        for index in range(models)
+        for index, model in enumerate(models)
     ]
     return Scored(recordings, sets, skipped, [recording for recording, _ in apart])
 

@@ -38,6 +38,8 @@ class ScoreSet:
     """Score of each synthetic clip of the wake word, ``(clips,)``, if ``positives`` are of people."""
     only_synthetic: bool = False
     """Whether ``positives`` are of synthetic voices."""
+    least_threshold: float = 0.0
+    """The lowest threshold that the model can have."""
 
     @property
     def groups(self) -> list[Scores]:

@@ -26,6 +26,7 @@ class TrainedModel(NamedTuple):
     network: WakeWordNetwork
     """In ``eval`` mode."""
     card: ModelCard
+    """Of the first stage, which is the network, if the file has two."""
 
 
 def network_from(path: Path | str) -> TrainedModel:
@@ -38,7 +39,7 @@ def network_from(path: Path | str) -> TrainedModel:
     except OSError as error:
         raise ModelError(f"{path}: expected a model file (.onnx), could not read it: {error.strerror}") from error
     try:
-        card = parse_model(data).card
+        card = parse_model(data).card.of_stage_one()
         proto = onnx.load_model_from_string(data)
         weights = {value.name.removesuffix(HALF): numpy_helper.to_array(value) for value in proto.graph.initializer}
         network = _network(weights, {node.name for node in proto.graph.input}, card)

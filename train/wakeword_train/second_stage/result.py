@@ -74,7 +74,8 @@ class SecondStageResult:
 
     def scores(self) -> ScoreSet:
         """The fused scores of the held-out recordings."""
-        return self.held_out.score_set(lambda one: one.scores(self.card.gate, self.card.fusion))
+        fused = self.held_out.score_set(lambda one: one.scores(self.card.gate, self.card.fusion))
+        return dataclasses.replace(fused, least_threshold=FLOOR)
 
     def with_phoneme_gate(self, threshold: float) -> "SecondStageResult":
         """The same, looking for phonemes only where the sum without them can reach ``threshold``, a score."""

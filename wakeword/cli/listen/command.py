@@ -16,6 +16,7 @@ from wakeword.cli.options import (
     ModelOption,
     PointOption,
     ThresholdOption,
+    VerifyOption,
     finite,
 )
 
@@ -78,6 +79,7 @@ def listen(
     channel: _ChannelOption = None,
     threshold: ThresholdOption = None,
     point: PointOption = None,
+    verify: VerifyOption = True,
     min_gap: _MinGapOption = 1.0,
     as_json: _JsonOption = False,
     command: _ExecOption = None,
@@ -95,7 +97,7 @@ def listen(
     reader end the command with status 0.
     """
     run_session(
-        DetectorSettings(keyword, model, threshold, point, channel, min_gap, pre_roll, provider),
+        DetectorSettings(keyword, model, threshold, point, channel, min_gap, pre_roll, provider, verify),
         SourceSettings(device, reconnect, file, rate, channels, channel),
         ReactionSettings(command, exec_timeout, save, save_limit, pre_roll),
         FormatName.JSON if as_json else FormatName.TEXT,

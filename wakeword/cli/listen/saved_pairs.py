@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from wakeword.audio import write_audio
+from wakeword.cli.formats import stage_one_entry
 from wakeword.detection import Detection
 from wakeword.errors import ConfigError
 from wakeword.files import replacing
@@ -54,6 +55,7 @@ class SavedPairs:
         content = {
             "keyword": detection.keyword,
             "score": detection.score,
+            **stage_one_entry(detection),
             "start": detection.start,
             "end": detection.end,
             "time": moment.astimezone(UTC).isoformat(timespec="milliseconds"),
