@@ -86,8 +86,8 @@ def test_steps_are_shared_by_windows_that_overlap(network: EmbeddingNetwork) -> 
 
 @pytest.mark.parametrize("samples", [0, 1_519, 1_521])
 def test_a_step_of_another_length_is_refused(network: EmbeddingNetwork, samples: int) -> None:
-    with pytest.raises(AudioFormatError, match=f"expected 1520 samples .*, got {samples}"):
-        network.step(np.zeros(samples, np.float32), network.start())
+    with pytest.raises(AudioFormatError, match=f"expected samples of whole steps .*, got {samples}"):
+        network.power(np.zeros(samples, np.float32))
 
 
 def test_short_recordings_have_no_embeddings(network: EmbeddingNetwork) -> None:

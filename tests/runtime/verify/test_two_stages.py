@@ -6,6 +6,7 @@ import itertools
 import json
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnxruntime
@@ -260,7 +261,14 @@ def test_cards_of_one_stage_stay_as_older_runtimes_read_them() -> None:
 def test_cards_of_the_included_models_are_read_and_written_as_they_are(path: Path) -> None:
     session = onnxruntime.InferenceSession(path.read_bytes())
     text = session.get_modelmeta().custom_metadata_map[METADATA_KEY]
-    assert json.loads(ModelCard.from_json(text).to_json()) == json.loads(text)
+    # Without what this version knows and the card's does not say.
+    assert _said(json.loads(ModelCard.from_json(text).to_json())) == _said(json.loads(text))
+
+
+def _said(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _said(part) for name, part in value.items() if part is not None}
+    return [_said(part) for part in value] if isinstance(value, list) else value
 
 
 RAW_FUSION = dataclasses.asdict(ALWAYS)

@@ -36,10 +36,7 @@ def without_caches(stream: onnx.ModelProto) -> onnx.ModelProto:
     del graph.node[:], graph.input[:], graph.output[:]
     graph.node.extend(kept)
     graph.input.append(helper.make_tensor_value_info("power", TensorProto.FLOAT, [SPAN, 257]))
-    graph.output.append(helper.make_tensor_value_info("embedding", TensorProto.FLOAT, [96]))
-    for value in graph.initializer:
-        if value.name == "image":
-            value.CopyFrom(numpy_helper.from_array(np.array([1, 1, SPAN, 32], np.int64), "image"))
+    graph.output.append(helper.make_tensor_value_info("embeddings", TensorProto.FLOAT, [1, 96]))
     return whole
 
 
