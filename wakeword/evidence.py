@@ -8,6 +8,8 @@ from wakeword.operating_point import OperatingPoint
 
 SUPPORTED = 0.8
 """Least probability that a rate of false accepts an hour is kept, for a point to bear the name of that rate."""
+_OFTEN = 20.0
+"""Surely more false accepts an hour than these are too many for anyone who listens to speech."""
 _FEW = 10
 """Fewer positives than these say next to nothing of recall."""
 
@@ -65,7 +67,10 @@ def _limit_of_fpr(point: OperatingPoint) -> str:
             "counts clips and was not measured on background: in long speech it may fire hundreds of times an hour; "
             "calibrate with --background"
         )
-    measured = [rate is not None for rate in (point.fpr_negatives, point.fpr_near_negatives)]
+    rate = point.false_accepts_per_hour
+    if rate is not None and rate.low > _OFTEN:
+        limits.append(f"fired {rate.value:.0f} times an hour in {rate.trials:.2f} h of background")
+    measured = [one is not None for one in (point.fpr_negatives, point.fpr_near_negatives)]
     if any(measured) and not all(measured):
         limits.append(f"is the rate of {'other' if measured[0] else 'close'} words alone")
     return ", and ".join(limits)

@@ -81,6 +81,9 @@ def test_an_fpr_without_background_or_of_one_kind_of_words_is_warned_of() -> Non
     complete = point(fpr_negatives=FEW, fpr_near_negatives=FEW, false_accepts_per_hour=Rate(9, 1, 99, 9, 1.0))
     assert not list(warnings("low", complete))
     assert not is_supported(complete)
+    often = dataclasses.replace(complete, false_accepts_per_hour=Rate(99, 40, 200, 99, 1.0))
+    (line,) = warnings("low", often)
+    assert "fpr=0.03 fired 99 times an hour in 1.00 h of background" in line
     for absent, said in (
         ("false_accepts_per_hour", "not measured on background"),
         ("fpr_negatives", "the rate of close words alone"),
