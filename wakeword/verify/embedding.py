@@ -28,8 +28,11 @@ _BEFORE = 56
 """Samples by which a frame begins before the MFCC frame of its number."""
 _CONFIG = FeatureConfig()
 _HOP = _CONFIG.hop_length
-_N_FFT_OVERLAP = _CONFIG.n_fft - _HOP
+_STEP = STEP_FRAMES * _HOP
+_SHARED = _CONFIG.n_fft - _HOP
 """Samples of a step's last frame that belong to the next step too."""
+_MOST_STEPS = 500
+"""Steps of a recording in one call: 40 s, so that memory does not grow with it."""
 _KEPT = 40
 """Embeddings that are kept for other keywords, whose windows of the same audio come later."""
 
@@ -58,13 +61,14 @@ class EmbeddingNetwork:
         """Power spectra ``(8 n, 257)`` of the frames of n steps.
 
         ``samples``: ``(1280 n + 240,)`` float32, from 56 before the first step's first MFCC frame on. Raises
-        ``AudioFormatError`` for another number.
+        ``AudioFormatError`` for another number of samples.
         """
-        steps, rest = divmod(len(samples) - _N_FFT_OVERLAP, STEP_FRAMES * _HOP)
-        if steps < 1 or rest:
+        count, rest = divmod(len(samples) - _SHARED, _HOP)
+        if count < STEP_FRAMES or count % STEP_FRAMES or rest:
             # The view below would read memory that is not its own.
-            raise AudioFormatError(f"expected samples of whole steps of the embedding, got {len(samples)}")
-        count = steps * STEP_FRAMES
+            raise AudioFormatError(
+                f"expected 1280 n + {_SHARED} samples for n steps of the embedding, got {len(samples)}"
+            )
         frames: Array = np.ndarray((count, _CONFIG.n_fft), np.float32, samples, strides=(4 * _HOP, 4))
         # In float64: a quiet band next to a loud one keeps its digits. The place of the window under the transform, whose
         # length the mel matrix sets, does not change the power.
@@ -82,9 +86,9 @@ class EmbeddingNetwork:
 class EmbeddingStream:
     """The embeddings of one stream, computed where they are asked for. Not safe for use by several threads.
 
-    Embedding ``k`` ends with frame ``8 k + 7``. It is the same in every digit wherever the steps before it began:
-    convolutions give each row the same digits however many are computed together, and ``WARM_UP`` steps replace all that
-    is kept between steps.
+    Embedding ``k`` ends with frame ``8 k + 7``. It is the same in every digit wherever the steps before it began: each
+    call is one step, so all have the same shapes, and ``WARM_UP`` steps replace all that is kept between steps. More steps
+    in a call would take half the time of a beginning, but their rounding is then a matter of the processor.
     """
 
     def __init__(self, network: EmbeddingNetwork) -> None:
@@ -121,10 +125,10 @@ class EmbeddingStream:
         if not ready:
             self._caches, self._has_begun = self._network.start(), True
             self._next, self._exact_from = first - WARM_UP, first
-        start, end = (step * STEP_FRAMES * _HOP - _BEFORE for step in (self._next, last + 1))
-        power = self._network.power(samples_of(start, end + _N_FFT_OVERLAP))
-        embeddings, self._caches = self._network.advance(power, self._caches)
-        for step, embedding in zip(range(self._next, last + 1), embeddings, strict=True):
+        for step in range(self._next, last + 1):
+            start = step * _STEP - _BEFORE
+            power = self._network.power(samples_of(start, start + _STEP + _SHARED))
+            (embedding,), self._caches = self._network.advance(power, self._caches)
             if step >= self._exact_from:
                 self._known[step] = embedding
         self.steps += last + 1 - self._next
@@ -138,18 +142,19 @@ def reach(count: int) -> int:
 
 
 def embeddings_of(network: EmbeddingNetwork, samples: Array) -> Array:
-    """All embeddings of a recording, ``(samples,)`` float32 at 16 kHz -> ``(n, 96)``.
+    """All embeddings of a recording, ``(samples,)`` float32 at 16 kHz -> ``(n, 96)``: those of a stream, to rounding.
 
     Embedding ``k`` ends with frame 8 k + 7; the first ones see the silence before the stream.
     """
     count = _CONFIG.frames_in(len(samples)) // STEP_FRAMES
     if count == 0:
         return np.zeros((0, DIMENSION), np.float32)
-    padded = np.concatenate([np.zeros(_lead(), np.float32), samples])
-    return EmbeddingStream(network).newest(
-        STEP_FRAMES * count - 1, count, lambda start, end: padded[start + _lead() : end + _lead()]
-    )
-
-
-def _lead() -> int:
-    return WARM_UP * STEP_FRAMES * _HOP + _BEFORE
+    padded = np.concatenate([np.zeros(WARM_UP * _STEP + _BEFORE, np.float32), samples])
+    caches, found = network.start(), []
+    for first in range(0, WARM_UP + count, _MOST_STEPS):
+        end = min(first + _MOST_STEPS, WARM_UP + count)
+        power = network.power(padded[first * _STEP : end * _STEP + _SHARED])
+        embeddings, caches = network.advance(power, caches)
+        found.append(embeddings)
+    all_steps: Array = np.concatenate(found)
+    return all_steps[WARM_UP:]

@@ -16,6 +16,7 @@ from wakeword.model import assets_folder
 from wakeword.types import Array
 from wakeword.verify.embedding import STEP_FRAMES, WARM_UP, EmbeddingNetwork, embeddings_of
 from wakeword.verify.phonemes import TOKENS_KEY, tokens_of_text
+from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest
 from wakeword_tools.makers.verifiers import embedding_stream, phoneme_recogniser
 
 FOLDER = assets_folder() / "encoders"
@@ -55,7 +56,7 @@ def test_the_stream_equals_the_network_on_whole_windows() -> None:
     found = embeddings_of(EmbeddingNetwork(onnxruntime.InferenceSession(stream.SerializeToString())), signal)
     for step in range(WARM_UP, len(found)):
         first = STEP_FRAMES * step + STEP_FRAMES - SPAN
-        (whole,) = session.run(None, {"power": power_of(signal, first)})
+        ((whole,),) = session.run(None, {"power": power_of(signal, first)})
         assert np.abs(whole - found[step]).max() < 1e-3 * np.abs(whole).max()
     assert len(found) > 2 * WARM_UP
 
@@ -81,7 +82,13 @@ def test_the_files_are_made_from_the_weights_of_the_package() -> None:
     (original,) = onnxruntime.InferenceSession(embedding.SerializeToString()).run(
         None, {"input_1": frames[None, :, :, None].astype(np.float32)}
     )
-    assert original.ravel() == pytest.approx(whole, abs=1e-3)
+    assert original.ravel() == pytest.approx(whole[0], abs=1e-3)
+
+
+def test_the_page_of_licences_names_the_digests() -> None:
+    page = (assets_folder() / "LICENSES.md").read_text(encoding="utf-8")
+    for name in (EMBEDDING_FILE, PHONEMES_FILE):
+        assert file_digest(FOLDER / name) in page
 
 
 def test_the_tokens_are_those_of_the_outputs() -> None:
