@@ -100,6 +100,10 @@ class ModelCard:
         if self.verifier is None:
             # Older runtimes read files of one stage, and do not know this field.
             del content["verifier"]
+            for point in content["operating_points"]:
+                for name in ("synthetic", "recall_synthetic"):
+                    if point[name] is None:
+                        del point[name]
         return json.dumps(content, sort_keys=True, allow_nan=False)
 
     @classmethod

@@ -8,6 +8,10 @@ from wakeword.operating_point import OperatingPoint
 
 SUPPORTED = 0.8
 """Least probability that a rate of false accepts an hour is kept, for a point to bear the name of that rate."""
+_OFTEN = 20.0
+"""Surely more false accepts an hour than these are too many for anyone who listens to speech."""
+_FEW = 10
+"""Fewer positives than these say next to nothing of recall."""
 
 
 def positives(point: OperatingPoint) -> str:
@@ -26,6 +30,11 @@ def warnings(keyword: str, point: OperatingPoint) -> Iterator[str]:
     found = _positives(point)
     if found is not None and 0 < found[0] == found[1]:
         yield f"warning: {keyword}: recall was measured on synthetic voices only; for people it can be lower"
+    elif found is not None and 0 < found[0] < _FEW:
+        yield (
+            f"warning: {keyword}: recall was measured on {found[0]} recording(s) of the word; it can be anything from "
+            f"{point.recall_low:.0%} to {point.recall_high:.0%}"
+        )
     limit = _limit_of_rate(point) if point.kind == "fa_per_hour" else _limit_of_fpr(point)
     if limit:
         yield f"warning: {keyword}: {point.name} {limit}"
@@ -43,9 +52,11 @@ def _limit_of_rate(point: OperatingPoint) -> str:
         return "was not measured on background and may fire hundreds of times as often; calibrate it with --background"
     if assurance >= SUPPORTED:
         return ""
+    # Rounded up, so that what is asked for is enough.
+    needed = math.ceil(-10 * math.log(1 - SUPPORTED) / point.target) / 10
     return (
         f"is kept with a probability of {assurance:.0%}, from {hours:.2f} h of background; "
-        f"{-math.log(1 - SUPPORTED) / point.target:.1f} h without a false accept would make it {SUPPORTED:.0%}"
+        f"{needed:.1f} h without a false accept would make it {SUPPORTED:.0%}"
     )
 
 
@@ -56,7 +67,10 @@ def _limit_of_fpr(point: OperatingPoint) -> str:
             "counts clips and was not measured on background: in long speech it may fire hundreds of times an hour; "
             "calibrate with --background"
         )
-    measured = [rate is not None for rate in (point.fpr_negatives, point.fpr_near_negatives)]
+    rate = point.false_accepts_per_hour
+    if rate is not None and rate.low > _OFTEN:
+        limits.append(f"fired {rate.value:.0f} times an hour in {rate.trials:.2f} h of background")
+    measured = [one is not None for one in (point.fpr_negatives, point.fpr_near_negatives)]
     if any(measured) and not all(measured):
         limits.append(f"is the rate of {'other' if measured[0] else 'close'} words alone")
     return ", and ".join(limits)

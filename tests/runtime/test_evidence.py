@@ -46,6 +46,12 @@ def test_synthetic_positives_are_named(one: OperatingPoint, shown: str, warned: 
     assert len(lines(one, "synthetic voices only")) == warned
 
 
+def test_few_recordings_are_warned_of() -> None:
+    (line,) = lines(point(positives=9, synthetic=0), "recall")
+    assert "on 9 recording(s) of the word; it can be anything from 80% to 95%" in line
+    assert not lines(point(positives=10, synthetic=0), "recall")
+
+
 @pytest.mark.parametrize("events", [0, 1, 5])
 @pytest.mark.parametrize("hours", [0.5, 3.2, 3.3, 6.1, 20.0])
 def test_a_rate_an_hour_that_is_not_80_per_cent_sure_is_warned_of(hours: float, events: int) -> None:
@@ -58,11 +64,11 @@ def test_a_rate_an_hour_that_is_not_80_per_cent_sure_is_warned_of(hours: float, 
         assert len(lines(one, "")) == (sure < SUPPORTED)
         for line in lines(one, ""):
             assert f"low: fa_per_hour=0.5 is kept with a probability of {sure:.0%}, from {hours:.2f} h" in line
-            assert "3.2 h without a false accept would make it 80%" in line
+            assert "3.3 h without a false accept would make it 80%" in line
 
 
 def test_a_rate_an_hour_that_was_not_measured_is_warned_of() -> None:
-    for data in ("carried over", "9 positives, 0.00 h of background"):
+    for data in ("carried over", "90 positives, 0.00 h of background"):
         assert not is_supported(point("fa_per_hour=0.5", data))
         (line,) = warnings("low", point("fa_per_hour=0.5", data))
         assert "not measured on background" in line
@@ -75,6 +81,9 @@ def test_an_fpr_without_background_or_of_one_kind_of_words_is_warned_of() -> Non
     complete = point(fpr_negatives=FEW, fpr_near_negatives=FEW, false_accepts_per_hour=Rate(9, 1, 99, 9, 1.0))
     assert not list(warnings("low", complete))
     assert not is_supported(complete)
+    often = dataclasses.replace(complete, false_accepts_per_hour=Rate(99, 40, 200, 99, 1.0))
+    (line,) = warnings("low", often)
+    assert "fpr=0.03 fired 99 times an hour in 1.00 h of background" in line
     for absent, said in (
         ("false_accepts_per_hour", "not measured on background"),
         ("fpr_negatives", "the rate of close words alone"),
@@ -85,15 +94,14 @@ def test_an_fpr_without_background_or_of_one_kind_of_words_is_warned_of() -> Non
         assert said in line
 
 
-def test_new_fields_of_a_point_are_kept_and_cards_without_them_are_read(models: Path) -> None:
+def test_new_fields_of_a_point_are_kept_and_not_written_where_nothing_is_known(models: Path) -> None:
     card = read_model(models / "low.onnx").card
-    apart = dataclasses.replace(card.point(), synthetic=0, recall_synthetic=FEW)
-    changed = dataclasses.replace(card, operating_points=(apart,))
-    assert ModelCard.from_json(changed.to_json()) == changed
-    content = json.loads(card.to_json())
-    for one in content["operating_points"]:
-        del one["synthetic"], one["recall_synthetic"]
-    assert ModelCard.from_json(json.dumps(content)) == card
+    for fields in ({"synthetic": 0, "recall_synthetic": FEW}, {"synthetic": None, "recall_synthetic": None}):
+        changed = dataclasses.replace(card, operating_points=(dataclasses.replace(card.point(), **fields),))
+        assert ModelCard.from_json(changed.to_json()) == changed
+        (written,) = json.loads(changed.to_json())["operating_points"]
+        # So a card that says nothing of them can be read by an older runtime.
+        assert {name for name in fields if name in written} == {name for name in fields if fields[name] is not None}
 
 
 def test_the_commands_show_the_warnings_of_the_shipped_models(cli) -> None:

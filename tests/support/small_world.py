@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
-from wakeword_train.config import AugmentationConfig, NetworkConfig, ScheduleConfig, TrainConfig
+from wakeword_train.config import AugmentationConfig, NetworkConfig, ScheduleConfig, SecondStageConfig, TrainConfig
 
 RATE = 16_000
 
@@ -43,5 +43,22 @@ def small_config(**changes: object) -> TrainConfig:
             warmup_epochs=2, epochs=4, steps_per_epoch=12, batch_size=32, learning_rate=1e-2, averaging=0.8
         ),
         "augmentation": AugmentationConfig(reverb_probability=0.1, noise_probability=0.3),
+        "second_stage": SecondStageConfig(enabled=False),
     }
     return TrainConfig(**{**defaults, **changes})  # type: ignore[arg-type]
+
+
+SMALL_SECOND_STAGE = SecondStageConfig(
+    units=8, epochs=3, warmup_epochs=2, steps_per_epoch=4, batch_size=32, mining_rounds=1, mined=50, looks=32, folds=2
+)
+"""A second stage that is trained in seconds."""
+
+
+def write_background(root: Path, *, speakers: int = 6, seconds: float = 8.0) -> Path:
+    """Long recordings of other words in ``root``, one for each speaker."""
+    rng = np.random.default_rng(1)
+    root.mkdir(parents=True)
+    for speaker in range(speakers):
+        pieces = [tones((float(rng.choice([400.0, 2_000.0])),), rng) for _ in range(round(seconds / 1.2))]
+        soundfile.write(root / f"{speaker:08x}_nohash_0.wav", np.concatenate(pieces), RATE)
+    return root

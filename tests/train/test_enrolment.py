@@ -73,7 +73,7 @@ def test_without_background_no_rate_an_hour_of_the_base_is_claimed(enrolment: tu
     assert any("the points of the base model for that do not hold" in line for line in messages)
     default = default_point(points, messages.append)
     assert default.name == "fpr=0.03"
-    assert "without --background the default point is" in messages[-1]
+    assert "without enough --background the default point is" in messages[-1]
     assert any("not measured on background" in line for line in warnings("marvin", default))
 
 

@@ -28,6 +28,7 @@ from wakeword_train.methods.deepsad import DistanceHead
 from wakeword_train.model.export import export_model
 from wakeword_train.model.load import TrainedModel, network_from, renormalise
 from wakeword_train.model.network import WakeWordNetwork
+from wakeword_train.model.two_stage import copy_verifier
 from wakeword_train.training import DataFolders
 
 MIN_TAKES = 3
@@ -106,7 +107,9 @@ def enrol(
     config: EnrolConfig | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Enrolment:
-    """Fine-tune the model ``base`` on ``takes``; write it to ``out``, and the folds next to it.
+    """Fine-tune the first stage of the model ``base`` on ``takes``; write it to ``out``, and the folds next to it.
+
+    A second stage is kept: it knows the word from many voices, and stays as strict as it was.
 
     ``others``: clips it must stay silent for, and positives of other voices. ``progress`` gets the share that is done.
     Raises ``ModelError`` or ``ConfigError`` for a model that cannot be trained further, and ``DataError`` without
@@ -137,9 +140,11 @@ def enrol(
         held_out = own.clips[number::count]
         path = out.with_suffix(f".fold{number + 1}.onnx")
         export_model(enroller.fit([take for take in own.clips if take not in held_out]), card, path)
+        copy_verifier(base, path)
         folds.append(Fold(path, [take.path for take in held_out]))
         show_progress(0.2 + 0.8 * (number + 1) / (count + 1))
     export_model(enroller.fit(own.clips), card, out)
+    copy_verifier(base, out)
     show_progress(1.0)
     negatives = [clip for clip in clips if clip.split is Split.VALIDATION and clip.kind is not Kind.POSITIVE]
     return Enrolment(out, folds, negatives)

@@ -31,7 +31,7 @@ def enrolled_points(base: Path, enrolment: Enrolment, report: Report) -> list[Op
     chosen = selection(enrolment.negatives)
     takes = [path for fold in enrolment.folds for path in fold.held_out]
     chosen = dataclasses.replace(chosen, files={**chosen.files, Kind.POSITIVE: takes})
-    models = [read_model(path).stage_one() for path in (base, enrolment.path, *(fold.path for fold in enrolment.folds))]
+    models = [read_model(path) for path in (base, enrolment.path, *(fold.path for fold in enrolment.folds))]
     try:
         measured = _Measured(score_files(models, chosen, warn=report), enrolment, report)
     except WakewordError as error:

@@ -64,5 +64,7 @@ def default_point(points: Sequence[OperatingPoint], report: Report) -> Operating
     """The point that listening uses: the strictest of false accepts an hour if possible, because users notice these."""
     by_hour = sorted((point for point in points if is_supported(point)), key=lambda point: point.target)
     if not by_hour:
-        report(f"warning: without --background the default point is {points[0].name}, which fires often on long speech")
+        report(
+            f"warning: without enough --background the default point is {points[0].name}, which fires often on long speech"
+        )
     return (by_hour or points)[0]

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from wakeword.audio import SAMPLE_RATE
-from wakeword.cli.console import note
 from wakeword.engine import Detector
 from wakeword.evidence import warnings
 from wakeword.features import FeatureConfig
@@ -73,8 +72,8 @@ class DetectorSettings:
     """Whether models of two stages use the second one."""
 
 
-def open_detector(settings: DetectorSettings) -> Detector:
-    """The detector that the settings describe; warnings about its operating points go to stderr.
+def open_detector(settings: DetectorSettings) -> tuple[Detector, list[str]]:
+    """The detector that the settings describe, and warnings about its operating points.
 
     Raises ``typer.BadParameter`` if they contradict each other, ``ModelError`` and ``ConfigError`` as ``Detector`` does.
     """
@@ -85,13 +84,9 @@ def open_detector(settings: DetectorSettings) -> Detector:
         keywords = [DEFAULT_KEYWORD]
     loaded = [load_model(keyword, provider=settings.provider) for keyword in keywords]
     loaded += [read_model(path, provider=settings.provider) for path in models]
-    if settings.threshold is None:
-        for one in loaded:
-            for line in warnings(one.card.phrase, one.card.point(settings.point)):
-                note(line)
     # Rounded first, so that 0.07 s are 7 frames and not 8 because of floating-point error.
     frames_in = SAMPLE_RATE / FeatureConfig().hop_length
-    return Detector(
+    detector = Detector(
         loaded,
         threshold=settings.threshold,
         point=settings.point,
@@ -101,3 +96,7 @@ def open_detector(settings: DetectorSettings) -> Detector:
         provider=settings.provider,
         verify=settings.verify,
     )
+    # A threshold of the user's own promises nothing.
+    used = [model if settings.verify else model.stage_one() for model in loaded]
+    cards = [model.card for model in used if settings.threshold is None]
+    return detector, [line for card in cards for line in warnings(card.phrase, card.point(settings.point))]

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -57,12 +57,16 @@ def scan(
     Folders are searched for audio files to any depth. Every recording is a separate stream; times are seconds of the
     recording. A recording that cannot be read is reported, the others are scanned, and the exit status is then 1.
     """
-    settings = DetectorSettings(keyword, model, threshold, point, verify=verify)
-    scan_recordings(open_detector(settings), files, form, out)
+    detector, warnings = open_detector(DetectorSettings(keyword, model, threshold, point, verify=verify))
+    scan_recordings(detector, files, form, out, warnings=warnings)
 
 
-def scan_recordings(detector: Detector, paths: list[Path], form: FormatName, out: Path | None) -> None:
+def scan_recordings(
+    detector: Detector, paths: list[Path], form: FormatName, out: Path | None, *, warnings: Sequence[str] = ()
+) -> None:
     """Write the detections in these recordings, and in those of these folders, to ``out`` or stdout.
+
+    ``warnings`` go to stderr once nothing stands in the way of the work.
 
     Raises ``ConfigError`` if that would overwrite a recording, ``typer.BadParameter`` if ``out`` cannot hold the results,
     and at the end ``typer.Exit`` if a recording could not be read.
@@ -73,6 +77,8 @@ def scan_recordings(detector: Detector, paths: list[Path], form: FormatName, out
         raise ConfigError(f"{out}: expected another file for the results, got one of the recordings to scan")
     targets = _targets(recordings, form, out)
     rules = FORMATS[form]
+    for line in warnings if recordings else ():
+        note(line)
     with progress("scanning", sum(recording.size for recording in recordings)) as update:
         if targets is None:
             with _writing(out, rules) as write:

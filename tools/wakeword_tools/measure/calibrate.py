@@ -35,14 +35,16 @@ _LEAST_POSITIVES = 30
 
 def check_scores(scores: ScoreSet, *, warn: Warn) -> None:
     """Raise ``CalibrationError`` for scores on which no threshold can be chosen, whatever the target."""
-    clips = np.concatenate([scores.positives, scores.words])
+    # Synthetic ones too: of one or two recordings of people, none may be found by a model that works.
+    positives = np.concatenate([scores.positives, scores.synthetic_positives])
+    clips = np.concatenate([positives, scores.words])
     if len(scores.positives) == 0:
         raise CalibrationError("expected recordings of the wake word to calibrate on, got none")
     if len(clips) > 1 and np.ptp(clips) == 0:
         raise CalibrationError(
             f"all {len(clips)} clips score {clips[0]:.6g}: this model does not react to its input; train it again"
         )
-    if scores.groups and (auc := mean_roc_auc(scores.positives, scores.groups)) < 0.5:
+    if scores.groups and (auc := mean_roc_auc(positives, scores.groups)) < 0.5:
         raise CalibrationError(
             f"the positives score below the negatives (ROC area {auc:.2f}, chance is 0.5): were the folders "
             "swapped, is this the model of another word, or was it trained too little?"
@@ -73,10 +75,11 @@ def calibrate_point(
     target = supported_target(scores, target, confidence=confidence, warn=warn)
     choice = choose_supported(scores, target, confidence=confidence)
     measured = measure(scores, choice.threshold)
-    if measured.recall.count == 0:
+    positives = np.concatenate([scores.positives, scores.synthetic_positives])
+    if positives.max() < choice.threshold:
         raise CalibrationError(
             f"{target.name} needs a threshold above {float(np.nextafter(choice.threshold, 0)):.6g}, but the best of the "
-            f"{len(scores.positives)} positives scores {scores.positives.max():.6g}: none would be found"
+            f"{len(positives)} positives scores {positives.max():.6g}: none would be found"
         )
     _warn_of_result(scores, target, choice, measured, warn)
     return OperatingPoint(
@@ -113,13 +116,15 @@ def supported_target(scores: ScoreSet, target: Target, *, confidence: float | No
     rate = supported_rate(scores.hours, target.value, confidence=sure)
     if rate is None:
         most = max(target.value, LADDER[-1])
+        needed = np.ceil(100 * hours_needed(most, confidence=sure)) / 100
         raise CalibrationError(
-            f"expected at least {hours_needed(most, confidence=sure):.2f} h of background, for {most:g} false accepts an "
-            f"hour at {sure:.0%}, got {scores.hours:.2f} h"
+            f"expected at least {needed:.2f} h of background, for {most:g} false accepts an hour at {sure:.0%}, "
+            f"got {scores.hours:.2f} h"
         )
     if rate == target.value:
         return target
-    none, one = (hours_needed(target.value, confidence=sure, events=events) for events in (0, 1))
+    # Rounded up, so that what is asked for is enough.
+    none, one = (np.ceil(10 * hours_needed(target.value, confidence=sure, events=events)) / 10 for events in (0, 1))
     supported = Target(RateKind.FA_PER_HOUR, rate)
     warn(
         f"warning: {target.name} was asked for, but {scores.hours:.2f} h of background support only {supported.name} at "

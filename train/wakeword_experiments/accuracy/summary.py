@@ -180,8 +180,9 @@ _COLUMNS = """## What the columns mean
 - **Noise**: sounds mixed in {snr} below the word. The thresholds are the same.
 
 The operating points in the models were chosen during training. `fa_per_hour=0.5`, the default of `wakeword listen`, has
-nearly the threshold of the last column. `fpr=0.03` and `fpr=0.05` count all negatives together, of which close words are a
-third: their thresholds are lower, so they find more words and fire on more close words than the columns here."""
+nearly the threshold of the last column. `fpr=0.03` and `fpr=0.05` are the mean of the two kinds too, in models that are
+trained or calibrated now; in the included ones they still count all negatives together, of which close words are a third:
+their thresholds are lower, so they find more words and fire on more close words than the columns here."""
 
 _CHOICE = """## Which threshold to take
 

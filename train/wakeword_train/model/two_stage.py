@@ -1,5 +1,6 @@
 """A second stage added to an exported model file: the head, and the card that says when and how it is used."""
 
+import base64
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ import onnx
 from wakeword.card import ModelCard
 from wakeword.errors import ModelError
 from wakeword.files import replacing
-from wakeword.model import Model, assets_folder, parse_model
+from wakeword.model import Model, assets_folder, parse_model, read_model
 from wakeword.operating_point import OperatingPoint
 from wakeword.verify.card import VerifierCard
 from wakeword.verify.head import METADATA_KEY, Head, head_to_text
@@ -58,6 +59,21 @@ def with_verifier(
     if parse_model(data).second_stage is None:
         raise ModelError("expected a model of two stages, got one without a head")
     return data
+
+
+def copy_verifier(source: Path | str, path: Path | str) -> bool:
+    """Give the model file ``path`` the second stage of ``source``; whether there is one.
+
+    Gate, head and fusion stay; the operating points of ``source`` are not copied, as they are those of another first stage.
+    """
+    verifier = read_model(source).card.verifier
+    if verifier is None:
+        return False
+    proto = onnx.load(str(source))
+    head = next(entry.value for entry in proto.metadata_props if entry.key == METADATA_KEY)
+    bare = dataclasses.replace(verifier, stage_one_points=(), stage_one_default=None)
+    export_two_stage(path, base64.b64decode(head), bare, path)
+    return True
 
 
 def export_two_stage(

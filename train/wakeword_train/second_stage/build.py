@@ -33,7 +33,8 @@ from wakeword_train.second_stage.evidence import (
     window_logits,
 )
 from wakeword_train.second_stage.examples import FRAGMENT, ExampleMaker, Words
-from wakeword_train.second_stage.fusion_fit import NO_GATE, Group, fit_fusion
+from wakeword_train.second_stage.fusion_fit import NO_GATE, fit_fusion
+from wakeword_train.second_stage.groups import fusion_groups
 from wakeword_train.second_stage.head import HeadNetwork, head_bytes
 from wakeword_train.second_stage.head_fit import Background, fit_head
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
@@ -44,8 +45,6 @@ _PASSED = 0.995
 """Share of the positives that the gate lets pass, if the range of its candidates allows."""
 _BELOW_GATE = 2.0
 """Logits below the gate down to which windows are mined."""
-_PEOPLE, _VOICES, _SPEECH, _CLOSE, _OTHERS = 0.7, 0.3, 0.6, 0.3, 0.1
-"""Shares of recorded and synthetic positives, and of background, close words and other words, in the fusion."""
 
 
 class SecondStageTraining:
@@ -86,7 +85,7 @@ class SecondStageTraining:
         words = self._words()
         logits = self._background_logits()
         best = [best_of_span(one, self.settings.span) for one in logits]
-        held_out = self._held_out()
+        held_out = self.held_out()
         positives = self._logits_of(Kind.POSITIVE, held_out.get(Kind.POSITIVE, []))
         gate = self._gate(best, held_out.get(Kind.BACKGROUND, []), [float(one.max()) for one in positives.values()])
         background = Background(self.maker.recordings(), best, self.model.card.window // STEP_FRAMES - 1)
@@ -104,7 +103,7 @@ class SecondStageTraining:
         description = self._describe(held_out)
         card = dataclasses.replace(
             draft,
-            fusion=fit_fusion(_groups(heard), gate, phonemes=self.recogniser is not None),
+            fusion=fit_fusion(fusion_groups(heard), gate, phonemes=self.recogniser is not None),
             candidates_per_hour=self._rate(best, held_out.get(Kind.BACKGROUND, []), gate),
             data=description,
         )
@@ -117,20 +116,20 @@ class SecondStageTraining:
                 found |= self.maker.words(kind, self.settings.looks, recorded=self.config.mix.recorded)
         return found
 
-    def _fold(self, clip: Clip) -> int:
+    def fold(self, clip: Clip) -> int:
         """The fold of a speaker, or of a synthetic voice."""
         return int(hashlib.sha1(clip.speaker.encode()).hexdigest(), 16) % self.settings.folds
 
-    def _is_heard(self, store: ClipStore, fold: int | None) -> Tensor:
+    def is_heard(self, store: ClipStore, fold: int | None) -> Tensor:
         """Which clips the head of a fold is trained on, ``(clips,)``: of synthetic voices those of the train split."""
         return torch.tensor(
             [
-                clip.split is Split.TRAIN if clip.synthetic else fold is None or self._fold(clip) != fold
+                clip.split is Split.TRAIN if clip.synthetic else fold is None or self.fold(clip) != fold
                 for clip in store.clips
             ]
         )
 
-    def _held_out(self) -> dict[Kind, list[int]]:
+    def held_out(self) -> dict[Kind, list[int]]:
         """The clips that the first stage was not trained on, by kind."""
         return {
             kind: rows
@@ -193,9 +192,9 @@ class SecondStageTraining:
         heard = {}
         for part, examples in words.items():
             store = self.stores[Kind.POSITIVE if part == FRAGMENT else Kind(part)]
-            heard[part] = self._is_heard(store, fold)[examples.rows]
+            heard[part] = self.is_heard(store, fold)[examples.rows]
         spoken = self.stores.get(Kind.BACKGROUND)
-        used = self._is_heard(spoken, fold) if spoken is not None else torch.zeros(0, dtype=torch.bool)
+        used = self.is_heard(spoken, fold) if spoken is not None else torch.zeros(0, dtype=torch.bool)
         return fit_head(
             words,
             heard,
@@ -228,7 +227,7 @@ class SecondStageTraining:
                 logits = background[row]
             else:
                 logits = known[row] if known is not None else window_logits(self.model, samples)
-            found.append(readers[self._fold(self.stores[kind].clips[row])].read(samples, logits))
+            found.append(readers[self.fold(self.stores[kind].clips[row])].read(samples, logits))
         return found
 
     def _describe(self, held_out: Mapping[Kind, Sequence[int]]) -> str:
@@ -243,16 +242,6 @@ class SecondStageTraining:
     def _fingerprint(self, held_out: Mapping[Kind, Sequence[int]]) -> str:
         content = [(kind.value, self.stores[kind].fingerprint, list(rows)) for kind, rows in sorted(held_out.items())]
         return hashlib.sha256(repr(content).encode()).hexdigest()[:16]
-
-
-def _groups(heard: HeldOut) -> list[Group]:
-    return [
-        Group(heard.of(Kind.POSITIVE, synthetic=False), True, _PEOPLE),
-        Group(heard.of(Kind.POSITIVE, synthetic=True), True, _VOICES),
-        Group(heard.of(Kind.BACKGROUND), False, _SPEECH),
-        Group(heard.of(Kind.NEAR_NEGATIVE), False, _CLOSE),
-        Group(heard.of(Kind.NEGATIVE), False, _OTHERS),
-    ]
 
 
 def train_second_stage(

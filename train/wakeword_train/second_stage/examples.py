@@ -1,6 +1,7 @@
 """The examples that a head is trained on: embeddings of looks at words, and of long recordings."""
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,18 +80,21 @@ class ExampleMaker:
         }
 
     def words(self, kind: Kind, looks: int, *, recorded: float) -> dict[str, Words]:
-        """Looks at the clips of a kind, ``looks`` of them or a few at each clip, and of positives at parts of them."""
+        """Looks at the clips of a kind, ``looks`` of people and as many of each engine, and of positives at parts of them.
+
+        At each clip there is one look or more, up to a number that depends on the kind.
+        """
         store = self._stores[kind]
-        copies = max(1, min(_MOST_LOOKS[kind], -(-looks // len(store))))
+        copies = _looks_at_each(store, looks, _MOST_LOOKS[kind])
         weights = clip_weights(store, kind, recorded)
         names = {kind.value: (1.0, False)} | ({FRAGMENT: (_FRAGMENTS, True)} if kind is Kind.POSITIVE else {})
         found = {}
         for name, (share, fragment) in names.items():
-            rows = torch.arange(len(store)).repeat(max(1, round(copies * share)))
+            rows = torch.arange(len(store)).repeat_interleave((copies * share).ceil().long())
             self._advance(f"embed {len(rows)} looks at {name.replace('_', ' ')}s")
             key = {"part": name, "store": store.fingerprint, "copies": len(rows), "before": self._before()}
             embeddings = self._cache.get(self._origin | key, lambda rows=rows, f=fragment: self._looks(store, rows, f))  # type: ignore[misc]
-            found[name] = Words(embeddings["embeddings"], rows, weights[rows])
+            found[name] = Words(embeddings["embeddings"], rows, weights[rows] / copies[rows])
         return found
 
     def recordings(self) -> Recordings:
@@ -137,3 +141,10 @@ class ExampleMaker:
 
     def _fingerprint(self, kind: Kind) -> str:
         return self._stores[kind].fingerprint if kind in self._stores else ""
+
+
+def _looks_at_each(store: ClipStore, looks: int, most: int) -> Tensor:
+    """How many looks there are at each clip, ``(clips,)``."""
+    groups = [clip.speaker.partition(":")[0] if clip.synthetic else "" for clip in store.clips]
+    sizes = Counter(groups)
+    return torch.tensor([max(1, min(most, -(-looks // sizes[group]))) for group in groups])

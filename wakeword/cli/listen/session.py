@@ -28,9 +28,11 @@ def run_session(
     with ExitStack() as stack:
         # First, so that a signal while the model is loaded is a clean end too.
         stop = stack.enter_context(StopSignals())
-        detector = open_detector(detector_settings)
+        detector, warnings = open_detector(detector_settings)
         react = stack.enter_context(open_reactions(reaction_settings, stop, live=recording is None))
         source = stack.enter_context(open_source(source_settings))
+        for line in warnings:
+            note(line)
         if recording is None:
             _greet(detector, source)
         look = stack.enter_context(monitoring(detector, source))

@@ -1,0 +1,88 @@
+"""A second stage is trained from clips and a first stage, on nobody whom it is measured on."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from support.small_world import SMALL_SECOND_STAGE, small_config, write_background, write_world
+
+from wakeword import Detector, read_audio
+from wakeword.model import read_model
+from wakeword.verify.fusion import FLOOR
+from wakeword_tools.kinds import Kind, Split
+from wakeword_train import DataFolders, TrainConfig, train_model
+from wakeword_train.second_stage import build
+from wakeword_train.training import gather_clips
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> DataFolders:
+    root = tmp_path_factory.mktemp("world")
+    return DataFolders(write_world(root / "words"), background=[write_background(root / "background")])
+
+
+@pytest.fixture(scope="module")
+def config() -> TrainConfig:
+    return small_config(second_stage=SMALL_SECOND_STAGE)
+
+
+@pytest.fixture(scope="module")
+def trained(world: DataFolders, config: TrainConfig, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("trained")
+    return train_model(config, world, folder / "updown.onnx", work=folder / "work", report=lambda line: None).path
+
+
+@pytest.mark.slow
+def test_one_call_makes_a_model_of_two_stages(world: DataFolders, trained: Path) -> None:
+    model = read_model(trained)
+    card = model.card.verifier
+    assert model.second_stage is not None
+    assert card is not None
+    assert card.phonemes
+    assert card.candidates_per_hour is not None
+    assert {point.name for point in card.stage_one_points} >= {"fpr=0.05"}
+    assert all(point.threshold >= FLOOR for point in model.card.operating_points)
+    assert (trained.parent / "work" / "embeddings").is_dir()
+    positives = sorted((world.speech_commands or Path()).glob("updown/*.wav"))
+    for verify in (True, False):
+        detector = Detector(model, threshold=FLOOR, verify=verify)
+        assert [detection for path in positives for detection in (*detector.push(read_audio(path)), *detector.flush())]
+
+
+@pytest.mark.slow
+def test_the_same_clips_give_the_same_file(world: DataFolders, config: TrainConfig, trained: Path) -> None:
+    again = train_model(config, world, trained.parent / "again.onnx", work=trained.parent / "work", report=print).path
+    assert again.read_bytes() == trained.read_bytes()
+
+
+def test_no_head_is_trained_on_those_whom_it_is_asked_about(
+    world: DataFolders, config: TrainConfig, trained: Path, tmp_path: Path
+) -> None:
+    clips = gather_clips(config, world)
+    synthetic = {clip.path for clip in clips if clip.word == "low"}
+    clips = [dataclasses.replace(clip, synthetic=clip.path in synthetic) for clip in clips]
+    training = build.SecondStageTraining(config, read_model(trained), clips, tmp_path, lambda line: None)
+    folds = config.second_stage.folds
+    for store in training.stores.values():
+        heard = {fold: training.is_heard(store, fold).tolist() for fold in (*range(folds), None)}
+        for row, clip in enumerate(store.clips):
+            assert clip.split is not Split.TEST
+            own = training.fold(clip)
+            if clip.synthetic:
+                assert {heard[fold][row] for fold in heard} == {clip.split is Split.TRAIN}
+            else:
+                assert [fold for fold in range(folds) if not heard[fold][row]] == [own]
+                assert heard[None][row]
+    held_out = training.held_out()
+    for kind, rows in held_out.items():
+        assert rows
+        assert all(training.stores[kind].clips[row].split is Split.VALIDATION for row in rows)
+
+
+def test_the_first_stage_is_not_trained_on_most_of_the_background(world: DataFolders, config: TrainConfig) -> None:
+    for share, expected in ((0.5, 3), (0.8, 5)):
+        clips = gather_clips(dataclasses.replace(config, background_evidence=share), world)
+        background = [clip for clip in clips if clip.kind is Kind.BACKGROUND]
+        splits = [clip.split for clip in background]
+        assert splits.count(Split.VALIDATION) == expected
+        assert splits.count(Split.TEST) == 0

@@ -1,0 +1,63 @@
+"""The fusion separates what it was fitted on, stays near the usual weights, and trusts no part that says nothing."""
+
+import numpy as np
+import pytest
+
+from wakeword_train.second_stage.evidence import Evidence
+from wakeword_train.second_stage.fusion_fit import PHONEME_FLOOR, USUAL, Group, fit_fusion
+
+GATE = 0.0
+
+
+def evidence(stage_one: float, embedding: float, phonemes: float) -> Evidence:
+    values = (np.array([-9.0, value]) for value in (stage_one, stage_one, embedding, phonemes))
+    return Evidence(*values)
+
+
+def drawn(positive: bool, count: int, seed: int, *, phonemes: bool = True) -> list[Evidence]:
+    random = np.random.default_rng(seed)
+    centre = 3.0 if positive else 1.0
+    return [
+        evidence(
+            abs(random.normal(centre, 1)),
+            random.normal(3 if positive else -3, 1.5),
+            -abs(random.normal(0.5 if positive else 2.5, 0.5)) if phonemes else np.nan,
+        )
+        for _ in range(count)
+    ]
+
+
+def test_positives_score_above_the_others() -> None:
+    groups = [Group(drawn(True, 60, 0), True, 1.0), Group(drawn(False, 200, 1), False, 1.0)]
+    fusion = fit_fusion(groups, GATE, phonemes=True)
+    scores = {
+        positive: [one.scores(GATE, fusion).max() for one in drawn(positive, 200, 2)] for positive in (True, False)
+    }
+    assert np.median(scores[True]) > 0.9
+    assert np.median(scores[False]) < 0.1
+    assert min(fusion.stage_one, fusion.embedding, fusion.phonemes) > 0
+
+
+def test_little_data_hardly_moves_the_usual_weights() -> None:
+    groups = [Group([evidence(2.0, 1.0, -1.0)], True, 1.0), Group([evidence(1.0, 0.0, -2.0)], False, 1.0)]
+    fusion = fit_fusion(groups, GATE, phonemes=True)
+    found = np.array([fusion.stage_one, fusion.embedding, fusion.phonemes])
+    assert found == pytest.approx(USUAL, rel=1.0)
+    assert found != pytest.approx(USUAL, abs=1e-6)
+
+
+def test_without_candidates_on_both_sides_the_weights_are_the_usual_ones() -> None:
+    below = [Evidence(*(np.array([-5.0]) for _ in range(4)))]
+    fusion = fit_fusion([Group(drawn(True, 5, 0), True, 1.0), Group(below, False, 1.0)], GATE, phonemes=True)
+    assert (fusion.bias, fusion.stage_one, fusion.embedding, fusion.phonemes) == (0, *USUAL)
+    assert fusion.phoneme_floor == PHONEME_FLOOR
+
+
+def test_without_phonemes_their_weight_is_zero() -> None:
+    groups = [
+        Group(drawn(True, 60, 0, phonemes=False), True, 1.0),
+        Group(drawn(False, 60, 1, phonemes=False), False, 1.0),
+    ]
+    fusion = fit_fusion(groups, GATE, phonemes=False)
+    assert (fusion.phonemes, fusion.phoneme_floor) == (0, 0)
+    assert fusion.embedding > 0

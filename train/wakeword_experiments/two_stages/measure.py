@@ -1,0 +1,223 @@
+"""The figures of one word: people of the test split, speech by cross-validation, and what each part of the verdict adds."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wakeword.audio import read_audio
+from wakeword.errors import CalibrationError
+from wakeword.model import Model, read_model
+from wakeword.operating_point import OperatingPoint
+from wakeword.types import Scores
+from wakeword_tools.kinds import Kind, Split
+from wakeword_tools.measure.intervals import clopper_pearson, poisson_rate
+from wakeword_tools.measure.latency import latency, spoken_word
+from wakeword_tools.measure.noise import NoiseMixer
+from wakeword_tools.measure.rates import choose_fa_per_hour
+from wakeword_tools.measure.reading import HashedBlocks, Recording, pcm_blocks
+from wakeword_tools.measure.scores import ScoreSet, events_at, stream_scores
+from wakeword_train.data.clips import Clip
+from wakeword_train.second_stage.evidence import Evidence
+from wakeword_train.second_stage.fusion_fit import fit_fusion
+from wakeword_train.second_stage.groups import fusion_groups
+from wakeword_train.second_stage.result import HeldOut, SecondStageResult
+
+SNR = 10.0
+"""Ratio of the word to the noise in the noisy condition, dB."""
+RATE, CONFIDENCE = 0.5, 0.8
+"""The rate of false accepts an hour at which parts are compared, and the confidence of the point's rule."""
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class TestClips:
+    """The clips of the test split."""
+
+    people: Sequence[Clip]
+    voices: Sequence[Clip]
+    """Synthetic positives."""
+    others: Sequence[Clip]
+    close: Sequence[Clip]
+    noise: Sequence[Path]
+
+    @classmethod
+    def of(cls, clips: Iterable[Clip]) -> "TestClips":
+        """Those among all clips of a run."""
+        own = [clip for clip in clips if clip.split is Split.TEST]
+
+        def kind(wanted: Kind, synthetic: bool | None = None) -> list[Clip]:
+            return [clip for clip in own if clip.kind is wanted and synthetic in (None, clip.synthetic)]
+
+        noise = [clip.path for clip in kind(Kind.NOISE)]
+        return cls(
+            kind(Kind.POSITIVE, False), kind(Kind.POSITIVE, True), kind(Kind.NEGATIVE), kind(Kind.NEAR_NEGATIVE), noise
+        )
+
+
+def measure_word(path: Path, result: SecondStageResult, clips: Iterable[Clip], report: Report) -> dict[str, Any]:
+    """The record of one word's model of two stages and of its first stage alone."""
+    both = read_model(path)
+    test = TestClips.of(clips)
+    word = both.card.phrase
+    mixer = NoiseMixer(test.noise, warn=report)
+    record: dict[str, Any] = {
+        "keyword": word,
+        "people": {"clips": len(test.people), "speakers": len({clip.speaker for clip in test.people})},
+        "held_out": result.description,
+        "candidates_per_hour": None
+        if result.card.candidates_per_hour is None
+        else result.card.candidates_per_hour.value,
+        "fusion": vars(result.card.fusion),
+        "gate": result.card.gate,
+        "stages": {},
+        "parts": compare_parts(result),
+    }
+    for name, model in (("both", both), ("first", both.stage_one())):
+        report(f"{word}: {name}")
+        scores = {
+            "people": {"clean": _scores(model, test.people, None), "noisy": _scores(model, test.people, mixer)},
+            "voices": {"clean": _scores(model, test.voices, None)},
+            "others": {"clean": _scores(model, test.others, None)},
+            "close": {"clean": _scores(model, test.close, None)},
+        }
+        evidence = result.scores() if name == "both" else result.stage_one_scores()
+        default = model.card.point()
+        points = {point.name: point for point in model.card.operating_points}
+        chosen = {"fpr=0.03": points.get("fpr=0.03"), "default": default}
+        record["stages"][name] = {
+            "points": {label: _at(point, scores, evidence) for label, point in chosen.items() if point is not None},
+            "cross_validated": cross_validated(evidence, result.held_out, name, result),
+            "delay": _delay(model, test.people, default.threshold),
+        }
+    return record
+
+
+def _scores(model: Model, clips: Sequence[Clip], mixer: NoiseMixer | None) -> Scores:
+    found = []
+    for clip in clips:
+        samples = read_audio(clip.path)
+        if mixer is not None:
+            samples = mixer.mix(samples, _recording(clip.path), snr=SNR)
+        found.append(float(stream_scores(model, samples).max()))
+    return np.array(found)
+
+
+def _recording(path: Path) -> Recording:
+    hashed = HashedBlocks(pcm_blocks(path))
+    for _ in hashed:
+        pass
+    return hashed.recording(path)
+
+
+def _at(point: OperatingPoint, scores: Mapping[str, Mapping[str, Scores]], evidence: ScoreSet) -> dict[str, Any]:
+    """The rates at a point: of test clips, and events in the held-out speech."""
+    rates = {
+        kind: {condition: _rate(values >= point.threshold) for condition, values in some.items() if len(values)}
+        for kind, some in scores.items()
+    }
+    events = events_at(evidence.streams, point.threshold)
+    return {
+        "name": point.name,
+        "threshold": point.threshold,
+        **rates,
+        "events": events,
+        "hours": evidence.hours,
+        "per_hour": [events / evidence.hours, *poisson_rate(events, evidence.hours)] if evidence.hours else None,
+    }
+
+
+def _rate(found: NDArray[np.bool_]) -> dict[str, Any]:
+    count = int(found.sum())
+    return {
+        "found": count,
+        "of": len(found),
+        "rate": count / len(found),
+        "interval": clopper_pearson(count, len(found)),
+    }
+
+
+def cross_validated(evidence: ScoreSet, held_out: HeldOut, stage: str, result: SecondStageResult) -> dict[str, Any]:
+    """Events in held-out speech at thresholds that were chosen on other speakers' speech by the rule of the default point.
+
+    Each third of the recordings in turn: the threshold comes from the other two.
+    """
+    streams = list(evidence.streams)
+    events, hours, thresholds = 0, 0.0, []
+    lengths = np.array([len(stream) for stream in streams], float)
+    lengths *= evidence.hours / max(1.0, lengths.sum())
+    for fold in range(3):
+        own = np.arange(len(streams)) % 3 == fold
+        rest = ScoreSet(
+            positives=evidence.positives,
+            negatives=evidence.negatives,
+            streams=[stream for stream, mine in zip(streams, own, strict=True) if not mine],
+            hours=float(lengths[~own].sum()),
+            least_threshold=evidence.least_threshold,
+        )
+        threshold = _threshold(rest)
+        thresholds.append(threshold)
+        events += events_at([stream for stream, mine in zip(streams, own, strict=True) if mine], threshold)
+        hours += float(lengths[own].sum())
+    return {
+        "events": events,
+        "hours": hours,
+        "per_hour": [events / hours, *poisson_rate(events, hours)] if hours else None,
+        "thresholds": thresholds,
+    }
+
+
+def _threshold(scores: ScoreSet) -> float:
+    try:
+        return choose_fa_per_hour(scores, RATE, confidence=CONFIDENCE).threshold
+    except CalibrationError:
+        return choose_fa_per_hour(scores, RATE).threshold
+
+
+def compare_parts(result: SecondStageResult) -> dict[str, Any]:
+    """Validation recall at half a false accept an hour with each part of the verdict, fusion fitted anew for each."""
+    held_out, gate = result.held_out, result.card.gate
+    found: dict[str, Any] = {}
+    for name, embedding, phonemes in (
+        ("first stage", False, False),
+        ("first stage + embedding", True, False),
+        ("first stage + phonemes", False, True),
+        ("both", True, True),
+    ):
+        if phonemes and not result.card.phonemes:
+            continue
+        if name == "first stage":
+            scores = result.stage_one_scores()
+        else:
+            parts = HeldOut(
+                {kind: [_without(one, embedding) for one in some] for kind, some in held_out.evidence.items()},
+                held_out.synthetic,
+                held_out.hours,
+            )
+            fusion = fit_fusion(fusion_groups(parts), gate, phonemes=phonemes)
+            scores = parts.score_set(lambda one, fusion=fusion: one.scores(gate, fusion))  # type: ignore[misc]
+        threshold = choose_fa_per_hour(scores, RATE).threshold
+        found[name] = {
+            "threshold": threshold,
+            "recall": _rate(scores.positives >= threshold),
+            "synthetic": _rate(scores.synthetic_positives >= threshold) if len(scores.synthetic_positives) else None,
+            "close": _rate(scores.near_negatives >= threshold) if len(scores.near_negatives) else None,
+        }
+    return found
+
+
+def _without(one: Evidence, embedding: bool) -> Evidence:
+    """The evidence without the head's verdict, if that is to be left out."""
+    if embedding:
+        return one
+    return Evidence(one.logits, one.best, np.where(np.isnan(one.embedding), np.nan, 0.0), one.phonemes)
+
+
+def _delay(model: Model, people: Sequence[Clip], threshold: float) -> dict[str, Any] | None:
+    words = [spoken_word(model, read_audio(clip.path)) for clip in people]
+    found = latency(model, words, threshold)
+    return None if found is None else {"found": found.found, "median": found.median, "p95": found.percentile_95}
