@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.builders import bursts, random_model
+from support.builders import bursts, random_model, two_stage_model
 
 from wakeword import AudioFormatError, Detection, Detector, Model, WakewordError
 from wakeword.types import Samples
@@ -29,6 +29,7 @@ def test_random_use(low_model: Model, high_model: Model, seed: int) -> None:
             [low_model, high_model],
             [random_model("attention", stack=2), high_model],
             [random_model("attention", stack=8, window=96)],
+            [two_stage_model(), high_model],
         )
     )
     Fuzzer(models, random).run(25)

@@ -16,6 +16,7 @@ import numpy as np
 from wakeword import Detection, Detector, Model, WakewordError
 from wakeword.audio import SAMPLE_RATE, PcmStream, to_mono
 from wakeword.types import Array, Samples
+from wakeword.verify.fusion import FLOOR
 from wakeword_tools.soak.fuzz_blocks import described, right_block, sound, wrong_block
 
 RATES = (8_000, 16_000, 44_100, 48_000)
@@ -58,7 +59,9 @@ class Fuzzer:
     ) -> None:
         self._random = random
         self._models, self._make = models, make
-        self._threshold = random.choice((1e-6, 0.3, 0.9, 1.0))
+        # The lowest one that fires at nearly every window.
+        lowest = 1e-6 if all(model.card.verifier is None for model in models) else FLOOR
+        self._threshold = random.choice((lowest, 0.3, 0.9, 1.0))
         self._rate = random.choice(RATES)
         self._settings: dict[str, Any] = {
             "channel": random.choice((None, 0)),
