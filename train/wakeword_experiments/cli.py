@@ -212,6 +212,17 @@ def folds(
     run_folds(config, method or [], count, bench, out, command=_command())
 
 
+@app.command()
+def voices(
+    root: Annotated[Path, typer.Argument(help="Picovoice's wake words: a folder for each word.")],
+    out: Annotated[Path, typer.Option("--out", help="A new folder for the links.")],
+) -> None:
+    """Link recordings without names under names of their voices, so that training deals them by voice."""
+    from wakeword_experiments.voices import link_by_voice
+
+    report_progress(f"{link_by_voice(root, out)} voices")
+
+
 def report_progress(line: str) -> None:
     """Print a line of progress to stderr."""
     print(line, file=sys.stderr, flush=True)

@@ -3,6 +3,7 @@
 import numpy as np
 import soxr
 import torch
+from scipy.ndimage import uniform_filter1d
 from torch import Tensor
 
 from wakeword.audio import SAMPLE_RATE
@@ -54,7 +55,7 @@ def _clipped(wave: Array, random: np.random.Generator) -> Array:
 
 def _levelled(wave: Array, random: np.random.Generator) -> Array:
     """Quiet parts raised towards loud ones."""
-    power = np.convolve(wave.astype(np.float64) ** 2, np.full(_GAIN_SAMPLES, 1 / _GAIN_SAMPLES), "same")
+    power = uniform_filter1d(wave.astype(np.float64) ** 2, _GAIN_SAMPLES, mode="constant")
     level = np.sqrt(power.clip(0) + 1e-7)
     loudest = max(float(level.max()), 1e-4)
     levelled: Array = (wave * (loudest / level) ** random.uniform(0.3, 0.8)).clip(-1, 1).astype(np.float32)

@@ -1,0 +1,110 @@
+"""The page of accuracy for users, from the records of all words."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Record = Mapping[str, Any]
+
+
+def accuracy_page(record: Mapping[str, Any], *, figures: str) -> str:
+    """``docs/accuracy.md``; ``figures`` is a link to the record."""
+    words: Sequence[Record] = record["words"]
+    hours = min(word["stages"]["both"]["cross_validated"]["hours"] for word in words)
+    parts = [
+        "# Accuracy",
+        "",
+        "Recall is the share of recordings of the word that an included model finds, as recorded / with noise 10 dB below "
+        "the word, said by people whom no part of it was trained on. False accepts are counted in "
+        f"{hours:.1f} h of speech of {record['speakers']} people, {record['mix']}, each judged by a head that was not trained "
+        "on them, at thresholds chosen on the speech of others.",
+        "",
+        *_people(words),
+        "",
+        "In brackets: the 95 % interval as recorded. The thresholds are the models' own: `fpr=0.03` is the mean of the rates "
+        "on other and on close words. The default keeps its rate with a probability of at least 80 %.",
+        "",
+        *_silence(words),
+        "",
+        "## What the second stage adds",
+        "",
+        "Recall of the validation recordings (people / synthetic voices) at half a false accept an hour, and close words that "
+        "fire there, with the fusion fitted anew for each column:",
+        "",
+        *_parts(words),
+        "",
+        *record["notes"],
+        "",
+        f"Made by `{record['command']}` on {record['date']}. Every figure: [{figures.rsplit('/', 1)[-1]}]({figures}).",
+        "",
+    ]
+    return "\n".join(parts)
+
+
+def _people(words: Sequence[Record]) -> list[str]:
+    rows = [
+        "| | people | `fpr=0.03` | default | first stage alone, its default | delay, median / 95 % |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for word in words:
+        both, first = word["stages"]["both"], word["stages"]["first"]
+        delay = both["delay"]
+        late = "" if delay is None else f"{1000 * delay['median']:.0f} / {1000 * delay['p95']:.0f} ms"
+        rows.append(
+            f"| {word['keyword']} | {word['people']['clips']} of {word['people']['speakers']} | "
+            f"{_recall(both['points'].get('fpr=0.03'))} | {_recall(both['points']['default'], interval=True)} | "
+            f"{_recall(first['points']['default'])} | {late} |"
+        )
+    return rows
+
+
+def _silence(words: Sequence[Record]) -> list[str]:
+    rows = [
+        "| | default point | false accepts an hour (95 %) | first stage alone | close words | other words | looks an hour |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for word in words:
+        both, first = word["stages"]["both"], word["stages"]["first"]
+        at = both["points"]["default"]
+        rows.append(
+            f"| {word['keyword']} | `{at['name']}` | {_per_hour(both['cross_validated'])} | "
+            f"{_per_hour(first['cross_validated'], interval=False)} | {_share(at['close'])} | {_share(at['others'])} | "
+            f"{word['candidates_per_hour'] or 0:.0f} |"
+        )
+    return rows
+
+
+def _parts(words: Sequence[Record]) -> list[str]:
+    names = list(words[0]["parts"])
+    rows = [f"| | {' | '.join(names)} |", "| --- |" + " ---: |" * len(names)]
+    for word in words:
+        cells = []
+        for name in names:
+            part = word["parts"].get(name)
+            if part is None:
+                cells.append("")
+                continue
+            voices = "" if part["synthetic"] is None else f" / {100 * part['synthetic']['rate']:.0f}"
+            close = "" if part["close"] is None else f"; {100 * part['close']['rate']:.1f} %"
+            cells.append(f"{100 * part['recall']['rate']:.0f}{voices} %{close}")
+        rows.append(f"| {word['keyword']} | {' | '.join(cells)} |")
+    return rows
+
+
+def _recall(point: Record | None, *, interval: bool = False) -> str:
+    if point is None or not point["people"]:
+        return ""
+    clean, noisy = point["people"]["clean"], point["people"]["noisy"]
+    low, high = clean["interval"]
+    shown = f" ({100 * low:.0f} to {100 * high:.0f})" if interval else ""
+    return f"{100 * clean['rate']:.0f} / {100 * noisy['rate']:.0f} %{shown}"
+
+
+def _per_hour(counted: Record, *, interval: bool = True) -> str:
+    if counted["per_hour"] is None:
+        return ""
+    rate, low, high = counted["per_hour"]
+    return f"{rate:.2f}" + (f" ({low:.2f} to {high:.2f})" if interval else "")
+
+
+def _share(some: Record) -> str:
+    return f"{100 * some['clean']['rate']:.1f} %" if some else ""

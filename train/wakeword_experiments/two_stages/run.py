@@ -1,0 +1,75 @@
+"""Trains the second stages of words anew, on cached embeddings, and measures them."""
+
+import dataclasses
+import datetime
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wakeword.files import replacing, write_json
+from wakeword_experiments.report import versions
+from wakeword_experiments.two_stages.measure import measure_word
+from wakeword_experiments.two_stages.page import accuracy_page
+from wakeword_tools.kinds import Kind
+from wakeword_train.config import read_config
+from wakeword_train.data.clips import Clip
+from wakeword_train.pipeline import EMBEDDINGS
+from wakeword_train.second_stage.build import train_second_stage
+from wakeword_train.training import DataFolders, gather_clips
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where the recordings of the recipes are."""
+
+    audio: Path
+    """The folder that ``WAKEWORD_DATA`` names."""
+    voices: Path
+    """The wake words by voice, as the command ``voices`` links them."""
+    clips: Path
+    """Synthesised clips: ``said-WORD``, ``close-WORD``, the same with ``-kokoro``, and ``other``."""
+
+    def folders(self, word: str) -> DataFolders:
+        """The folders that the word's recipe names."""
+        wake_words = sorted(folder.name for folder in self.voices.iterdir())
+        own = [self.clips / f"{kind}-{word}{engine}" for kind in ("said", "close") for engine in ("", "-kokoro")]
+        said, close = ([folder for folder in own if folder.name.startswith(kind)] for kind in ("said", "close"))
+        return DataFolders(
+            self.audio / "speech_commands",
+            [*(self.voices / name for name in wake_words if name == word), *said],
+            [*(self.voices / name for name in wake_words if name != word), self.clips / "other"],
+            close,
+            [self.audio / "varied_speech", self.audio / "long_speech"],
+            [self.audio / "noise", self.audio / "noise_house"],
+        )
+
+
+def measure_words(
+    models: Sequence[Path], recipes: Path, sources: Sources, work: Path, figures: Path, page: Path, *, command: str, report: Report
+) -> None:
+    """Measure model files of two stages that the recipes trained, and write the figures and the page.
+
+    The evidence behind a model's thresholds is made again, from its first stage and the embeddings in ``work``.
+    """
+    words, speakers = [], set[str]()
+    for path in models:
+        config = read_config(recipes / f"{path.stem}.toml")
+        clips = gather_clips(config, sources.folders(path.stem))
+        result = train_second_stage(config, path, clips, cache=work / EMBEDDINGS, advance=report)
+        card = _card(path)
+        result = dataclasses.replace(result, card=dataclasses.replace(result.card, fusion=card.fusion, gate=card.gate))
+        words.append(measure_word(path, result, clips, report))
+        speakers |= {clip.speaker for clip in _evidence(clips)}
+    record: dict[str, Any] = {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "versions": versions(),
+        "command": command,
+        "speakers": len(speakers),
+        "words": words,
+    }
+    write_json(figures, record)
+    write_page(figures, page)
