@@ -213,6 +213,27 @@ def folds(
 
 
 @app.command()
+def two_stages(
+    model: Annotated[
+        list[Path], typer.Option("--model", help="A model of two stages, named as its recipe; repeatable.")
+    ],
+    audio: Annotated[Path, typer.Option("--audio", help="The folder of recordings that WAKEWORD_DATA names.")],
+    voices: Annotated[Path, typer.Option("--voices", help="The wake words by voice: see the command voices.")],
+    clips: Annotated[Path, typer.Option("--clips", help="Synthesised clips: said-WORD, close-WORD, other, ....")],
+    recipes: Annotated[Path, typer.Option("--recipes", help="The recipes.")] = Path("assets/configs"),
+    work: Annotated[Path, typer.Option("--work", help="For embeddings.")] = Path("runs"),
+    figures: Annotated[Path, typer.Option("--figures")] = Path("docs/results/two-stages.json"),
+    page: Annotated[Path, typer.Option("--page")] = Path("docs/accuracy.md"),
+) -> None:
+    """People and false accepts of the included models of two stages, and what each part of them adds."""
+    from wakeword_experiments.two_stages.run import Sources, measure_words
+
+    _begin(1)
+    sources = Sources(audio, voices, clips)
+    measure_words(model, recipes, sources, work, figures, page, command=_command(), report=report_progress)
+
+
+@app.command()
 def voices(
     root: Annotated[Path, typer.Argument(help="Picovoice's wake words: a folder for each word.")],
     out: Annotated[Path, typer.Option("--out", help="A new folder for the links.")],

@@ -8,7 +8,6 @@ two, which makes the figures of these words a little better than they should be.
 
 import importlib.resources
 import json
-import os
 from pathlib import Path
 
 from wakeword.errors import DataError
@@ -35,5 +34,5 @@ def link_by_voice(root: Path, out: Path) -> int:
             (temporary / word).mkdir(exist_ok=True)
             number = counts[voice] = counts.get(voice, -1) + 1
             target = temporary / word / f"voice{voice:02d}_nohash_{number}{Path(name).suffix}"
-            os.symlink((root / name).resolve(), target)
+            target.symlink_to((root / name).resolve())
     return len(counts)

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wakeword.errors import ConfigError
 from wakeword.files import replacing, write_json
+from wakeword.model import read_model
+from wakeword.verify.card import VerifierCard
 from wakeword_experiments.report import versions
 from wakeword_experiments.two_stages.measure import measure_word
 from wakeword_experiments.two_stages.page import accuracy_page
-from wakeword_tools.kinds import Kind
+from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import read_config
 from wakeword_train.data.clips import Clip
 from wakeword_train.pipeline import EMBEDDINGS
@@ -49,7 +52,15 @@ class Sources:
 
 
 def measure_words(
-    models: Sequence[Path], recipes: Path, sources: Sources, work: Path, figures: Path, page: Path, *, command: str, report: Report
+    models: Sequence[Path],
+    recipes: Path,
+    sources: Sources,
+    work: Path,
+    figures: Path,
+    page: Path,
+    *,
+    command: str,
+    report: Report,
 ) -> None:
     """Measure model files of two stages that the recipes trained, and write the figures and the page.
 
@@ -73,3 +84,21 @@ def measure_words(
     }
     write_json(figures, record)
     write_page(figures, page)
+
+
+def write_page(figures: Path, page: Path) -> None:
+    """Write the page from figures that ``measure_words`` wrote."""
+    record = json.loads(figures.read_text(encoding="utf-8"))
+    with replacing(page) as temporary:
+        temporary.write_text(accuracy_page(record, figures=f"results/{figures.name}"), encoding="utf-8")
+
+
+def _card(path: Path) -> VerifierCard:
+    card = read_model(path).card.verifier
+    if card is None:
+        raise ConfigError(f"{path}: expected a model of two stages, got one of one stage; train it with its recipe")
+    return card
+
+
+def _evidence(clips: Sequence[Clip]) -> list[Clip]:
+    return [clip for clip in clips if clip.kind is Kind.BACKGROUND and clip.split is Split.VALIDATION]
