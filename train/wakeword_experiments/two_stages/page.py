@@ -8,10 +8,10 @@ Record = Mapping[str, Any]
 _LIMITS = (
     "## Limits",
     "",
-    "- **Few people**: the recordings of the test are few, as the intervals say. In those of alexa, computer and jarvis some "
-    "fifty people say all the words, without names; they were dealt by the sound of their voices, which is a guess.",
-    "- **The encoder** with which the first stage begins has heard 55 % of the speech and of the words' recordings, without "
-    'being told what is said, but nobody who says "marvin".',
+    "- **Few people**: the recordings of the test are few, as the intervals say. In those of alexa, computer and jarvis "
+    "some fifty people say all the words, without names; they were dealt by the sound of their voices, which is a guess.",
+    "- **The encoder** with which the first stage begins has heard 55 % of the speech and of the words' recordings, "
+    'without being told what is said, but nobody who says "marvin".',
     "- **Read speech, and noise mixed in afterwards**: television, distance and echo were not measured.",
     "- **One training run** of each model. [What was tried](results/accuracy-notes.md), [peers and earlier "
     "models](results/accuracy/README.md), [strangers](results/strangers.md).",

@@ -46,7 +46,7 @@ class EmbeddingCache:
         text = json.dumps({"version": _VERSION, **key}, sort_keys=True)
         path = self._folder / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.npz"
         try:
-            with np.load(path, allow_pickle=False) as kept:
+            with np.load(path) as kept:
                 return {name: torch.from_numpy(kept[name]) for name in kept.files}
         except (OSError, ValueError, EOFError, KeyError):
             pass
