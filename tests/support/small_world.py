@@ -60,5 +60,5 @@ def write_background(root: Path, *, speakers: int = 6, seconds: float = 8.0) -> 
     root.mkdir(parents=True)
     for speaker in range(speakers):
         pieces = [tones((float(rng.choice([400.0, 2_000.0])),), rng) for _ in range(round(seconds / 1.2))]
-        soundfile.write(root / f"{speaker:08x}_nohash_0.wav", np.concatenate(pieces), RATE)
+        soundfile.write(root / f"{100 + speaker:08x}_nohash_0.wav", np.concatenate(pieces), RATE)
     return root

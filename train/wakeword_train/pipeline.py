@@ -87,8 +87,8 @@ def add_second_stage(
     result = train_second_stage(config, path, clips, cache=cache, advance=report)
     alone = points_of(result.stage_one_scores(), result.description, result.fingerprint, _nothing)
     points = points_of(result.scores(), result.description, result.fingerprint, _nothing)
-    # No window that stays below every threshold need be looked at for phonemes.
-    result = result.with_phoneme_gate(min((point.threshold for point in points), default=FLOOR))
+    # Looking for phonemes costs more than all else: only where it can decide at the point that listening uses.
+    result = result.with_phoneme_gate(default_point(points, _nothing).threshold if points else FLOOR)
     points = points_of(result.scores(), result.description, result.fingerprint, report)
     default = default_point(alone, _nothing).name if alone else None
     card = dataclasses.replace(result.card, stage_one_points=tuple(alone), stage_one_default=default)

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from support.small_world import SMALL_SECOND_STAGE, small_config, write_background, write_world
 
-from wakeword import Detector, read_audio
+from wakeword import Detector
+from wakeword.audio import read_audio
 from wakeword.model import read_model
 from wakeword.verify.fusion import FLOOR
 from wakeword_tools.kinds import Kind, Split
