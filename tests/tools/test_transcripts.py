@@ -33,7 +33,10 @@ def utterance(start: float, end: float, text: str = "", speaker: str = "") -> Ut
     [
         ("AND THEN STOP HE SAID", "stop", True),
         ("Stop!", "Stop", True),
-        ("he stopped, unstoppable", "stop", False),
+        ("he stopped", "stop", True),
+        ("unstoppable", "stop", False),
+        ("hey marvin's", "hey marvin", True),
+        ("heys marvin", "hey marvin", False),
         ("MARVIN'S ROOM", "marvin", True),
         ("hey, MARVIN", "hey marvin", True),
         ("hey dear marvin", "hey marvin", False),

@@ -37,10 +37,16 @@ class Utterance:
     """Who says it; empty where unknown."""
 
     def says(self, phrase: str) -> bool:
-        """Whether every word of ``phrase`` is said, in sequence: whole words, in any case."""
+        """Whether every word of ``phrase`` is said, in sequence and in any case.
+
+        The last one may go on, as "seventy" begins with "seven": until it does, nothing tells them apart.
+        """
         words, wanted = _words(self.text), _words(phrase)
         count = len(wanted)
-        return count > 0 and any(words[i : i + count] == wanted for i in range(len(words) - count + 1))
+        return count > 0 and any(
+            words[i : i + count - 1] == wanted[:-1] and words[i + count - 1].startswith(wanted[-1])
+            for i in range(len(words) - count + 1)
+        )
 
 
 @dataclass(frozen=True)
