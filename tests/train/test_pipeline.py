@@ -31,7 +31,7 @@ def test_one_call_trains_calibrates_and_writes_the_model(world: DataFolders, tmp
     # At least 60 negatives are held out, enough for 5 % and not for 3 %, and there is no background.
     assert [point.name for point in card.operating_points] == ["fpr=0.05"]
     assert card.default_point == "fpr=0.05"
-    assert any(line.startswith("warning: without --background") for line in messages)
+    assert any(line.startswith("warning: without enough --background") for line in messages)
     assert {path.name for path in (tmp_path / "work" / "updown").iterdir()} == {
         "drocc-lf-4.checkpoint",
         "drocc-lf-4.onnx",

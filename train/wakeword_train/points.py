@@ -8,12 +8,14 @@ from wakeword.evidence import is_supported
 from wakeword.model import read_model
 from wakeword.operating_point import OperatingPoint
 from wakeword_tools.measure.calibrate import calibrate_point, check_scores
-from wakeword_tools.measure.rates import DEFAULT_TARGETS
+from wakeword_tools.measure.rates import DEFAULT_TARGETS, LADDER, RateKind, Target
 from wakeword_tools.measure.recordings import SCORED_KINDS, Selection, score_files
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_tools.transcripts import Part
 from wakeword_train.data.clips import Clip
 
+LEAST_RECALL = 0.75
+"""Share of the positives that a default point finds if any point does."""
 Report = Callable[[str], None]
 """Called with a line about the current step, or a warning."""
 
@@ -54,15 +56,30 @@ def points_of(scores: ScoreSet, description: str, fingerprint: str, report: Repo
     data = f"validation side of the training data: {description}"
     for target in DEFAULT_TARGETS:
         try:
-            points.append(calibrate_point(scores, target, data=data, fingerprint=fingerprint, warn=report))
+            points += _from(scores, target, data, fingerprint, report)
         except CalibrationError as error:
             report(f"no operating point {target.name}: {error}")
     return points
 
 
+def _from(scores: ScoreSet, target: Target, data: str, fingerprint: str, report: Report) -> list[OperatingPoint]:
+    """The point of a target; of false accepts an hour also laxer ones, until one finds enough of the positives."""
+    points = [calibrate_point(scores, target, data=data, fingerprint=fingerprint, warn=report)]
+    laxer = [Target(RateKind.FA_PER_HOUR, rung) for rung in LADDER if rung > points[0].target]
+    while points[-1].kind == RateKind.FA_PER_HOUR and points[-1].recall < LEAST_RECALL and laxer:
+        points.append(calibrate_point(scores, laxer.pop(0), data=data, fingerprint=fingerprint, warn=report))
+    return points
+
+
 def default_point(points: Sequence[OperatingPoint], report: Report) -> OperatingPoint:
-    """The point that listening uses: the strictest of false accepts an hour if possible, because users notice these."""
-    by_hour = sorted((point for point in points if is_supported(point)), key=lambda point: point.target)
+    """The point that listening uses: of false accepts an hour if possible, because users notice these.
+
+    The strictest that finds enough of the positives (``LEAST_RECALL``); without such a one the strictest.
+    """
+    by_hour = sorted(
+        (point for point in points if is_supported(point)),
+        key=lambda point: (point.recall < LEAST_RECALL, point.target),
+    )
     if not by_hour:
         report(
             f"warning: without enough --background the default point is {points[0].name}, which fires often on long speech"

@@ -41,7 +41,6 @@ def test_one_call_makes_a_model_of_two_stages(world: DataFolders, trained: Path)
     assert card is not None
     assert card.phonemes
     assert card.candidates_per_hour is not None
-    assert {point.name for point in card.stage_one_points} >= {"fpr=0.05"}
     assert all(point.threshold >= FLOOR for point in model.card.operating_points)
     assert (trained.parent / "work" / "embeddings").is_dir()
     positives = sorted((world.speech_commands or Path()).glob("updown/*.wav"))
@@ -51,9 +50,17 @@ def test_one_call_makes_a_model_of_two_stages(world: DataFolders, trained: Path)
 
 
 @pytest.mark.slow
-def test_the_same_clips_give_the_same_file(world: DataFolders, config: TrainConfig, trained: Path) -> None:
-    again = train_model(config, world, trained.parent / "again.onnx", work=trained.parent / "work", report=print).path
-    assert again.read_bytes() == trained.read_bytes()
+def test_the_same_clips_give_the_same_head(
+    world: DataFolders, config: TrainConfig, trained: Path, tmp_path: Path
+) -> None:
+    results = [
+        build.train_second_stage(
+            config, trained, gather_clips(config, world), cache=tmp_path / folder, advance=lambda line: None
+        )
+        for folder in ("one", "one", "other")
+    ]
+    assert {result.head for result in results} == {results[0].head}
+    assert {result.card for result in results} == {results[0].card}
 
 
 def test_no_head_is_trained_on_those_whom_it_is_asked_about(

@@ -21,6 +21,7 @@ from wakeword_tools.texts.candidates import choose, speakable
 from wakeword_tools.texts.confusables import confusables
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip
+from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.training import DataFolders, gather_clips
 
 Report = Callable[[str], None]
@@ -79,7 +80,9 @@ def dealing(cards: Mapping[str, ModelCard]) -> TrainConfig:
                 f"expected models of {cards[first].phrase!r} whose recordings were dealt the same way, but {first} has "
                 f"{setting} = {stated[first][setting]} and {other} {stated[other][setting]}; measure them separately"
             )
-    return TrainConfig(keyword=cards[first].phrase, **stated[first])
+    # Background is dealt as for models of one stage: a second stage keeps none of it for the test.
+    alone = SecondStageConfig(enabled=False)
+    return TrainConfig(keyword=cards[first].phrase, second_stage=alone, **stated[first])
 
 
 def data_folders(audio: Path, keyword: str) -> DataFolders:
