@@ -21,7 +21,8 @@ HOP = 8
 SPAN = 76
 """Frames that an embedding covers, from its first frame on."""
 DIMENSION = 96
-_BATCH = 32
+_BATCH = 2
+"""Waves embedded together: more no longer fit the processor's cache, and take twice as long each."""
 _EMBEDDING = "embedding_model.onnx"
 
 
