@@ -91,7 +91,7 @@ def measure_word(path: Path, result: SecondStageResult, clips: Iterable[Clip], r
         chosen = {"fpr=0.03": points.get("fpr=0.03"), "default": default}
         record["stages"][name] = {
             "points": {label: _at(point, scores, evidence) for label, point in chosen.items() if point is not None},
-            "cross_validated": cross_validated(evidence, result.held_out, name, result),
+            "cross_validated": cross_validated(evidence, default.target if default.kind == "fa_per_hour" else RATE),
             "delay": _delay(model, test.people, default.threshold),
         }
     return record
@@ -141,8 +141,8 @@ def _rate(found: NDArray[np.bool_]) -> dict[str, Any]:
     }
 
 
-def cross_validated(evidence: ScoreSet, held_out: HeldOut, stage: str, result: SecondStageResult) -> dict[str, Any]:
-    """Events in held-out speech at thresholds that were chosen on other speakers' speech by the rule of the default point.
+def cross_validated(evidence: ScoreSet, rate: float) -> dict[str, Any]:
+    """Events in held-out speech at thresholds that were chosen on other speech by the rule of a point of that rate.
 
     Each third of the recordings in turn: the threshold comes from the other two.
     """
@@ -159,7 +159,7 @@ def cross_validated(evidence: ScoreSet, held_out: HeldOut, stage: str, result: S
             hours=float(lengths[~own].sum()),
             least_threshold=evidence.least_threshold,
         )
-        threshold = _threshold(rest)
+        threshold = _threshold(rest, rate)
         thresholds.append(threshold)
         events += events_at([stream for stream, mine in zip(streams, own, strict=True) if mine], threshold)
         hours += float(lengths[own].sum())
@@ -171,11 +171,11 @@ def cross_validated(evidence: ScoreSet, held_out: HeldOut, stage: str, result: S
     }
 
 
-def _threshold(scores: ScoreSet) -> float:
+def _threshold(scores: ScoreSet, rate: float) -> float:
     try:
-        return choose_fa_per_hour(scores, RATE, confidence=CONFIDENCE).threshold
+        return choose_fa_per_hour(scores, rate, confidence=CONFIDENCE).threshold
     except CalibrationError:
-        return choose_fa_per_hour(scores, RATE).threshold
+        return choose_fa_per_hour(scores, rate).threshold
 
 
 def compare_parts(result: SecondStageResult) -> dict[str, Any]:
