@@ -148,7 +148,7 @@ def talk_with_the_word(folders: Folders) -> list[float]:
     (root,) = folders[Kind.BACKGROUND]
     soundfile.write(root / "talk.flac", bursts(60, dict.fromkeys(said, "low")), 16_000)
     lines = [{"file": "talk.flac", "start": at - 1, "end": at + 1, "text": f"so low at {at}"} for at in said[:2]]
-    lines.append({"file": "talk.flac", "start": 45, "end": 48, "text": "lower"})
+    lines.append({"file": "talk.flac", "start": 45, "end": 48, "text": "allow"})
     (root / TRANSCRIPTS).write_text("".join(json.dumps(line) + "\n" for line in lines))
     return said
 

@@ -134,7 +134,7 @@ def test_only_the_utterances_with_the_word_are_left_out_and_every_recording_keep
         return [clip for clip in gather_clips(TrainConfig(keyword="Stop"), data) if clip.kind is Kind.BACKGROUND]
 
     before = {clip.path.name: clip.split for clip in background()}
-    texts = {"3-1.wav": "AND THEN STOP HE SAID", "4-1.wav": "he stopped", "5-1.wav": "unstoppable"}
+    texts = {"3-1.wav": "AND THEN STOP HE SAID", "4-1.wav": "nonstop", "5-1.wav": "unstoppable"}
     lines = [json.dumps({"file": file, "start": 4.0, "end": 6.0, "text": text}) for file, text in texts.items()]
     (tmp_path / "long" / "transcripts.jsonl").write_text("\n".join(lines) + "\n")
     after = background()

@@ -10,8 +10,8 @@ The shipped one was made with the following; all.txt holds the texts of ``words.
         --words $WAKEWORD_DATA/wake_words/jarvis --words words/ --background $WAKEWORD_DATA/long_speech \\
         --noise $WAKEWORD_DATA/noise --held-out marvin --validation-share 0.15 --test-share 0.3
 
-``speech-96.npz`` has ``--units 96 --epochs 45``, the wake words by voice (``python -m wakeword_experiments voices``),
-``varied_speech`` and ``noise_house`` too, and the synthesised clips of the recipes in ``assets/configs`` as ``--words``.
+``speech-96.npz`` has ``--units 96 --epochs 45``, the wake words by voice as the recipes in ``assets/configs`` take them,
+``varied_speech`` and ``noise_house`` too, and the synthesised clips of those recipes as ``--words``.
 """
 
 import dataclasses
