@@ -33,8 +33,8 @@ from wakeword_train.second_stage.evidence import (
     window_logits,
 )
 from wakeword_train.second_stage.examples import FRAGMENT, ExampleMaker, Words
-from wakeword_train.second_stage.fusion_fit import NO_GATE, fit_fusion
-from wakeword_train.second_stage.groups import fusion_groups
+from wakeword_train.second_stage.fusion_fit import NO_GATE
+from wakeword_train.second_stage.groups import best_fusion
 from wakeword_train.second_stage.head import HeadNetwork, head_bytes
 from wakeword_train.second_stage.head_fit import Background, fit_head
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
@@ -101,9 +101,12 @@ class SecondStageTraining:
             self._hours(held_out.get(Kind.BACKGROUND, [])),
         )
         description = self._describe(held_out)
+        fusion = best_fusion(heard, gate, phonemes=self.recogniser is not None)
+        if not fusion.phonemes:
+            draft = dataclasses.replace(draft, phonemes=(), phonemes_digest=None)
         card = dataclasses.replace(
             draft,
-            fusion=fit_fusion(fusion_groups(heard), gate, phonemes=self.recogniser is not None),
+            fusion=fusion,
             candidates_per_hour=self._rate(best, held_out.get(Kind.BACKGROUND, []), gate),
             data=description,
         )
