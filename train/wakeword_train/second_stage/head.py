@@ -62,32 +62,6 @@ def head_bytes(network: HeadNetwork) -> bytes:
     """
     network.eval().cpu()
     units = network.gru.hidden_size
-
-    def array(value: Tensor) -> np.ndarray:
-        found: np.ndarray = value.detach().numpy().astype(np.float32)
-        return found
-
-    def gates(name: str) -> np.ndarray:
-        """torch's reset, update, new -> ONNX's update, reset, hidden."""
-        reset, update, new = array(network.gru.get_parameter(name)).reshape(3, units, -1)
-        return np.concatenate([update, reset, new])
-
-    # Normalisation is part of the first matrix.
-    weight = array(network.projection.weight / network.deviation)
-    bias = array(network.projection.bias - (network.projection.weight / network.deviation) @ network.mean)
-    values = {
-        "projection": weight.T,
-        "projection_bias": bias,
-        "gru_W": gates("weight_ih_l0")[None],
-        "gru_R": gates("weight_hh_l0")[None],
-        "gru_B": np.concatenate([gates("bias_ih_l0").ravel(), gates("bias_hh_l0").ravel()])[None],
-        "attention": array(network.attention.weight).T,
-        "head": array(network.head.weight).T,
-        "head_bias": array(network.head.bias),
-        "sequence": np.array([HEAD_EMBEDDINGS, 1, units], np.int64),
-        "rows": np.array([HEAD_EMBEDDINGS, units], np.int64),
-        "flat": np.array([1], np.int64),
-    }
     node = helper.make_node
     nodes = [
         node("MatMul", ["embeddings", "projection"], ["product"]),
@@ -104,13 +78,12 @@ def head_bytes(network: HeadNetwork) -> bytes:
         node("Reshape", ["last", "flat"], ["unbiased"]),
         node("Add", ["unbiased", "head_bias"], ["logit"]),
     ]
-    values["time_axis"] = np.array([0], np.int64)
     graph = helper.make_graph(
         nodes,
         "head of the second stage",
         [helper.make_tensor_value_info("embeddings", TensorProto.FLOAT, [HEAD_EMBEDDINGS, DIMENSION])],
         [helper.make_tensor_value_info("logit", TensorProto.FLOAT, [1])],
-        [numpy_helper.from_array(np.ascontiguousarray(value), name) for name, value in values.items()],
+        [numpy_helper.from_array(np.ascontiguousarray(value), name) for name, value in _constants(network).items()],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], producer_name="wakeword")
     model.ir_version = 9
@@ -118,6 +91,37 @@ def head_bytes(network: HeadNetwork) -> bytes:
     data = bytes(model.SerializeToString(deterministic=True))
     _check_against_torch(data, network)
     return data
+
+
+def _constants(network: HeadNetwork) -> dict[str, np.ndarray]:
+    """The weights and shapes in the graph, by name."""
+    units = network.gru.hidden_size
+
+    def array(value: Tensor) -> np.ndarray:
+        found: np.ndarray = value.detach().numpy().astype(np.float32)
+        return found
+
+    def gates(name: str) -> np.ndarray:
+        """torch's reset, update, new -> ONNX's update, reset, hidden."""
+        reset, update, new = array(network.gru.get_parameter(name)).reshape(3, units, -1)
+        return np.concatenate([update, reset, new])
+
+    # Normalisation is part of the first matrix.
+    weight = network.projection.weight / network.deviation
+    return {
+        "projection": array(weight).T,
+        "projection_bias": array(network.projection.bias - weight @ network.mean),
+        "gru_W": gates("weight_ih_l0")[None],
+        "gru_R": gates("weight_hh_l0")[None],
+        "gru_B": np.concatenate([gates("bias_ih_l0").ravel(), gates("bias_hh_l0").ravel()])[None],
+        "attention": array(network.attention.weight).T,
+        "head": array(network.head.weight).T,
+        "head_bias": array(network.head.bias),
+        "sequence": np.array([HEAD_EMBEDDINGS, 1, units], np.int64),
+        "rows": np.array([HEAD_EMBEDDINGS, units], np.int64),
+        "flat": np.array([1], np.int64),
+        "time_axis": np.array([0], np.int64),
+    }
 
 
 def _check_against_torch(data: bytes, network: HeadNetwork) -> None:
