@@ -164,7 +164,7 @@ def accuracy(
         typer.Option("--audio", help="Folder with speech_commands, wake_words/WORD, long_speech and noise."),
     ] = None,
     near_clips: Annotated[int, typer.Option("--near-clips", min=2, help="Close words in each split.")] = 600,
-    report: Annotated[Path, typer.Option("--report", help="The page.")] = Path("docs/accuracy.md"),
+    report: Annotated[Path, typer.Option("--report", help="The page.")] = _OUT / "one-stage.md",
     figures: Annotated[Path, typer.Option("--json", help="The figures.")] = _OUT / "accuracy.json",
     seed: Annotated[int, typer.Option("--seed", help="Seed of close words and noise.")] = 0,
     work: Annotated[Path, typer.Option("--work", help="For synthesised clips.")] = Path("runs/accuracy"),

@@ -58,7 +58,7 @@ def measure_accuracy(models: Sequence[Path], bench: Bench) -> dict[str, Any]:
         for keyword, named in by_keyword.items()
     }
     return {
-        "title": "Accuracy",
+        "title": "Accuracy beside other engines",
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "versions": versions(),
         "settings": {"near_clips": bench.near_clips, "snr": SNR, "seed": bench.seed, "errors_at": ERRORS_AT},

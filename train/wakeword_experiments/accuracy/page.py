@@ -14,9 +14,7 @@ from wakeword_tools.measure.thresholds import allowed_at_rate
 INDEX = "README.md"
 """The page on how it was measured, in the folder of the words' pages."""
 
-_PROTOCOL = """# How accuracy was measured
-
-- **Splits.** Recordings are dealt by speaker into train, validation and test exactly as the model's training dealt them;
+_PROTOCOL = """- **Splits.** Recordings are dealt by speaker into train, validation and test exactly as the model's training dealt them;
   its card has the shares. A recording without a speaker's name counts as a separate speaker; copies of one recording
   count once.
 - **Thresholds** are chosen on the validation split alone, and rates are reported on the test split alone. A false positive
@@ -46,6 +44,11 @@ def snr_of(record: Mapping[str, Any]) -> str:
     return f"{record['settings']['snr']:g} dB"
 
 
+def note_of(record: Mapping[str, Any]) -> list[str]:
+    """What a reader must know of the measured models before anything else, if the record says it."""
+    return [record["note"]] if "note" in record else []
+
+
 def made(record: Mapping[str, Any]) -> str:
     """The sentence on how and when the record was made."""
     packages = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
@@ -57,7 +60,8 @@ def index_page(record: Mapping[str, Any], *, summary: str) -> str:
     """How it was measured, with links to the words' pages; ``summary`` is the page for users, as seen from here."""
     words = [f"- [{one['keyword']}]({page_name(one['keyword'])})" for one in record["keywords"]]
     protocol = _PROTOCOL.format(clips=record["settings"]["near_clips"], snr=snr_of(record))
-    return "\n".join([protocol, f"[Accuracy]({summary}) is the summary. Every table, by word:", "", *words, ""])
+    head = ["# How accuracy was measured", "", *(line for note in note_of(record) for line in (note, ""))]
+    return "\n".join([*head, protocol, f"[Accuracy]({summary}) is the summary. Every table, by word:", "", *words, ""])
 
 
 def word_page(result: Mapping[str, Any], record: Mapping[str, Any], *, figures: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wakeword_experiments.accuracy.measures import TARGETS
-from wakeword_experiments.accuracy.page import INDEX, made, page_name, snr_of
+from wakeword_experiments.accuracy.page import INDEX, made, note_of, page_name, snr_of
 from wakeword_experiments.report import markdown_table
 from wakeword_tools.measure.rates import RateKind, Target
 
@@ -39,6 +39,7 @@ def summary_page(record: Record, *, figures: str, words: str, folds: Mapping[str
     outcomes = {one["keyword"]: _shipped(one, folds.get(one["keyword"])) for one in keywords}
     parts = [
         f"# {record['title']}",
+        *note_of(record),
         "Recall is the share of recordings of the word that a shipped model finds, said by people whom it was not trained "
         f"on: as recorded / with noise at {snr}. Thresholds come from validation recordings.",
         recall_overview(keywords, outcomes, folds),

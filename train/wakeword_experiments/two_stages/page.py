@@ -14,7 +14,7 @@ _LIMITS = (
     'without being told what is said, but nobody who says "marvin".',
     "- **Read speech, and noise mixed in afterwards**: television, distance and echo were not measured.",
     "- **One training run** of each model. [What was tried](results/accuracy-notes.md), [peers and earlier "
-    "models](results/accuracy/README.md), [strangers](results/strangers.md).",
+    "models](results/one-stage.md), [strangers](results/strangers.md).",
 )
 
 
