@@ -14,7 +14,8 @@ from wakeword_tools.measure.thresholds import allowed_at_rate
 INDEX = "README.md"
 """The page on how it was measured, in the folder of the words' pages."""
 
-_PROTOCOL = """- **Splits.** Recordings are dealt by speaker into train, validation and test exactly as the model's training dealt them;
+_PROTOCOL = """\
+- **Splits.** Recordings are dealt by speaker into train, validation and test exactly as the model's training dealt them;
   its card has the shares. A recording without a speaker's name counts as a separate speaker; copies of one recording
   count once.
 - **Thresholds** are chosen on the validation split alone, and rates are reported on the test split alone. A false positive
