@@ -190,13 +190,13 @@ _CHOICE = """## Which threshold to take
 - A device that listens all day: the default, `fa_per_hour=0.5`.
 - Where a false alarm costs little: `--point fpr=0.05`, which finds more words.
 - Better than either: [calibrate](../calibration.md) on hours of sound from your own rooms. If the model misses you,
-  [fine-tune it on your own voice](enrolment.md)."""
+  [fine-tune it on your own voice](../enrolment.md)."""
 
 _LIMITS = """## Limits
 
 - Few people: the pages of the words give a 95 % interval with every figure, and of 15 recordings it spans 40 points.
 - Few hours: the {hours} h of speech on the validation split are too few to set a threshold for half a false accept an hour.
 - Strangers: on 4.9 h of other people's speech, with children and second-language speakers, the default points fire 2 to 40
-  times an hour ([false accepts in the speech of strangers](results/strangers.md)).
+  times an hour ([false accepts in the speech of strangers](strangers.md)).
 - Read speech, and noise mixed in afterwards: television, distance and echo were not measured.
 - One training run of each model."""
