@@ -7,7 +7,7 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -18,6 +18,8 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+_TEMPORARY = re.compile(r"\.(?P<target>.+)\.[a-z0-9_]{8}(?P<suffix>(\.[^.]*)?)", re.DOTALL)
+"""The name of a temporary file of ``replacing``."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 # The umask can only be read by setting it, for all threads: so once, at import, before other threads start.
@@ -69,22 +71,30 @@ def replacing(path: Path | str) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
-def remove_abandoned(target: Path) -> None:
-    """Remove the temporary files of ``replacing(target)`` that processes have left which were killed.
+def remove_abandoned(targets: Iterable[Path]) -> None:
+    """Remove the temporary files of ``replacing`` for these files that processes have left which were killed.
 
     One in use is locked by its process and stays, as do all on a system without locks of this kind.
     """
-    if fcntl is None or not target.parent.is_dir():
-        return
-    name = re.compile(rf"\.{re.escape(target.name)}\.[a-z0-9_]{{8}}{re.escape(target.suffix)}")
-    for found in [entry for entry in target.parent.iterdir() if name.fullmatch(entry.name)]:
-        with suppress(OSError):
-            handle = os.open(found, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                found.unlink()
-            finally:
-                os.close(handle)
+    names: dict[Path, set[str]] = {}
+    for target in targets:
+        names.setdefault(target.parent, set()).add(target.name)
+    for folder, wanted in names.items() if fcntl is not None else ():
+        with suppress(OSError):  # what cannot be listed cannot be written either, which is reported there
+            for found in list(folder.iterdir()):
+                name = _TEMPORARY.fullmatch(found.name)
+                if name is not None and name["target"] in wanted and Path(name["target"]).suffix == name["suffix"]:
+                    _remove_unlocked(found)
+
+
+def _remove_unlocked(path: Path) -> None:
+    with suppress(OSError):
+        handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+        finally:
+            os.close(handle)
 
 
 @contextmanager

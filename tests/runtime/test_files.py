@@ -134,7 +134,7 @@ def test_files_that_a_killed_process_left_are_removed_and_those_in_use_stay(tmp_
         other.touch()
     with replacing(target) as temporary:
         temporary.write_text("whole")
-        remove_abandoned(target)
+        remove_abandoned([target])
         assert set(tmp_path.iterdir()) == {*others, temporary}
     assert target.read_text() == "whole"
 

@@ -80,10 +80,7 @@ def scan_recordings(
     rules = FORMATS[form]
     for line in warnings if recordings else ():
         note(line)
-    for target in {
-        target.with_name(target.name) for target in ([out] if targets is None else targets.values()) if target
-    }:
-        remove_abandoned(target)
+    remove_abandoned(targets.values() if targets is not None else [] if out is None else [out])
     with progress("scanning", sum(recording.size for recording in recordings)) as update:
         if targets is None:
             with _writing(out, rules) as write:
