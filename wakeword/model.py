@@ -1,7 +1,6 @@
 """A trained model: an ONNX graph, the card inside it, and a self-test of both."""
 
 from collections.abc import Callable
-from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import onnxruntime
 from wakeword.card import METADATA_KEY, ModelCard, self_test_signal
 from wakeword.errors import ModelError
 from wakeword.features import FeatureConfig, mfcc
-from wakeword.session import PROVIDERS, open_session
+from wakeword.session import bound_call, open_session
 from wakeword.types import Array
 from wakeword.verify.head import METADATA_KEY as HEAD_KEY
 from wakeword.verify.head import Head, head_of_text
@@ -115,19 +114,7 @@ class Model:
         """
         inputs = dict(zip(self._inputs, (frames, picks, *state), strict=True))
         outputs = dict(zip(self._outputs, (logit, *next_state), strict=True))
-        if self._session.get_providers()[0] != PROVIDERS["cpu"]:
-            # Values on another device are copies of their arrays: binding would gain nothing.
-            def run() -> None:
-                for array, value in zip(outputs.values(), self._session.run(self._outputs, inputs), strict=True):
-                    array[:] = value
-
-            return run
-        binding = self._session.io_binding()
-        for name, array in inputs.items():
-            binding.bind_ortvalue_input(name, onnxruntime.OrtValue.ortvalue_from_numpy(array))
-        for name, array in outputs.items():
-            binding.bind_ortvalue_output(name, onnxruntime.OrtValue.ortvalue_from_numpy(array))
-        return partial(self._session.run_with_iobinding, binding)
+        return bound_call(self._session, inputs, outputs)
 
 
 def read_model(path: Path | str, *, provider: str = "cpu") -> Model:
