@@ -100,7 +100,16 @@ def lstm_of(graph: Graph, card: ModelCard) -> Lstm | None:
         return None
     if np.abs(weights["attention_weight"]).sum() > _MAX_ATTENTION:
         return None
-    hidden = weights["R"].shape[2]
+    hidden, width, coefficients = weights["R"].shape[-1], weights["stem_bias"].size, card.features.n_mfcc
+    shapes = {
+        **{"mean": (coefficients,), "deviation": (coefficients,), "stem_weight": (card.stack * coefficients, width)},
+        **{"stem_bias": (width,), "W": (width, 4 * hidden), "R": (1, 4 * hidden, hidden), "b": (4 * hidden,)},
+        **{"attention_weight": (hidden, 1), "head_weight": (hidden, 1), "head_bias": (1,)},
+    }
+    if any(weights[name].shape != shape for name, shape in shapes.items()):
+        return None
+    if not np.abs(weights["attention_weight"]).sum() <= _MAX_ATTENTION:
+        return None
     mean, deviation = (np.tile(weights[name], card.stack) for name in ("mean", "deviation"))
     stem = weights["stem_weight"] / deviation[:, None]
     gates = np.repeat([0.5, 0.5, 0.5, 1.0], hidden)

@@ -44,7 +44,7 @@ def read_graph(data: bytes) -> Graph:
                 name, weight = _weight(_message(value))
                 if weight is not None:
                     weights[name] = weight
-    except (ValueError, IndexError) as error:  # UnicodeDecodeError is a ValueError
+    except (ValueError, IndexError, OverflowError) as error:  # UnicodeDecodeError is a ValueError
         raise ModelError(f"expected the bytes of an ONNX file, could not read them ({error}); it is damaged") from error
     return Graph(tuple(nodes), weights)
 
