@@ -14,7 +14,8 @@ from wakeword.escaping import printable, shortened
 from wakeword.features import FeatureConfig, mfcc
 from wakeword.files import read_limited
 from wakeword.graph import Dimension, Graph, read_graph
-from wakeword.session import PROVIDERS, failure, open_session, run_session
+from wakeword.lstm import Lstm, LstmWindows, lstm_of
+from wakeword.session import bound_call, open_session, run_session
 from wakeword.types import Array
 from wakeword.verify.head import METADATA_KEY as HEAD_KEY
 from wakeword.verify.head import Head, head_of_text
@@ -53,10 +54,15 @@ class Model:
         card: ModelCard,
         head: Head | None = None,
         *,
+        lstm: Lstm | None = None,
         digest: str | None = None,
     ) -> None:
-        """``head``: that of the second stage, which only a card with a verifier has."""
+        """``head``: that of the second stage, which only a card with a verifier has.
+
+        ``lstm``: the network of the graph, if it is one that runs without ONNX Runtime.
+        """
         self.card = card
+        self.lstm = lstm
         self.digest = digest
         """SHA-256, in hex, that the file holds of itself and that was checked; ``None``: the file has none."""
         self._session = session
@@ -83,7 +89,9 @@ class Model:
 
     def stage_one(self) -> "Model":
         """The first stage alone, at its own operating points; the model itself if it has only one."""
-        return self if self._head is None else Model(self._session, self.card.of_stage_one(), digest=self.digest)
+        if self._head is None:
+            return self
+        return Model(self._session, self.card.of_stage_one(), lstm=self.lstm, digest=self.digest)
 
     def start(self, rows: int, *, late: int = 0) -> State:
         """The state of ``rows`` windows before their first frame.
@@ -122,28 +130,7 @@ class Model:
         """
         inputs = dict(zip(self._inputs, (frames, picks, *state), strict=True))
         outputs = dict(zip(self._outputs, (logit, *next_state), strict=True))
-        if self._session.get_providers()[0] != PROVIDERS["cpu"]:
-            # Values on another device are copies of their arrays: binding would gain nothing.
-            def run() -> None:
-                values = run_session(self._session, self._outputs, inputs)
-                for array, value in zip(outputs.values(), values, strict=True):
-                    array[:] = value
-
-            return run
-        binding = self._session.io_binding()
-        for name, array in inputs.items():
-            binding.bind_ortvalue_input(name, onnxruntime.OrtValue.ortvalue_from_numpy(array))
-        for name, array in outputs.items():
-            binding.bind_ortvalue_output(name, onnxruntime.OrtValue.ortvalue_from_numpy(array))
-        run_bound = self._session.run_with_iobinding
-
-        def run_in_place() -> None:
-            try:
-                run_bound(binding)
-            except Exception as error:
-                raise failure(error) from error
-
-        return run_in_place
+        return bound_call(self._session, inputs, outputs)
 
 
 def _state_widths(inputs: Mapping[str, Sequence[Dimension]], outputs: set[str], card: ModelCard) -> dict[str, int]:
@@ -212,9 +199,12 @@ def parse_model(data: bytes, *, provider: str = "cpu") -> Model:
             f"expected features {FeatureConfig().fingerprint} of this runtime, got {card.features.fingerprint}; "
             "train the model again"
         )
-    _check_graph(read_graph(data), card)
+    graph = read_graph(data)
+    _check_graph(graph, card)
     head = None if card.verifier is None else head_of_text(metadata.get(HEAD_KEY))
-    model = Model(open_session(data, provider), card, head, digest=digest)
+    # On another device the graph runs there.
+    lstm = lstm_of(graph, card) if provider == "cpu" else None
+    model = Model(open_session(data, provider), card, head, lstm=lstm, digest=digest)
     _self_test(model)
     return model
 
@@ -268,11 +258,18 @@ def _self_test(model: Model) -> None:
         logits, state = model.advance(window[: card.stack], state)
         for start in range(card.stack, card.window, size):
             logits, state = model.advance(window[start : start + size], state)
-        if logits.shape != (number,) or not (abs(logits - card.self_test.logit) <= SELF_TEST_TOLERANCE).all():
-            raise ModelError(
-                f"self-test failed: expected logit {card.self_test.logit:.4f}, got {shortened(logits.ravel()[:4])}; "
-                "the file is damaged or this machine computes wrongly"
-            )
+        _compare(logits.tolist() if logits.shape == (number,) else [], card)
+    if model.lstm is not None:
+        _compare(LstmWindows([model.lstm], rows=1, steps=card.window // card.stack, late=0).advance(window), card)
+
+
+def _compare(logits: Sequence[float], card: ModelCard) -> None:
+    """``ModelError`` unless there are logits and all are the card's."""
+    if not logits or not all(abs(logit - card.self_test.logit) <= SELF_TEST_TOLERANCE for logit in logits):
+        raise ModelError(
+            f"self-test failed: expected logit {card.self_test.logit:.4f}, got {shortened(logits[:4])}; "
+            "the file is damaged or this machine computes wrongly"
+        )
 
 
 def assets_folder() -> Path:
