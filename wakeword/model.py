@@ -12,6 +12,7 @@ from wakeword.card import METADATA_KEY, ModelCard, self_test_signal
 from wakeword.errors import ModelError
 from wakeword.features import FeatureConfig, mfcc
 from wakeword.session import PROVIDERS, open_session
+from wakeword.standstill import loading
 from wakeword.types import Array
 from wakeword.verify.head import METADATA_KEY as HEAD_KEY
 from wakeword.verify.head import Head, head_of_text
@@ -153,6 +154,7 @@ def read_model(path: Path | str, *, provider: str = "cpu") -> Model:
         raise ModelError(f"{path}: {error}") from error
 
 
+@loading
 def parse_model(data: bytes, *, provider: str = "cpu") -> Model:
     """A model from the bytes of its file, checked as ``read_model`` does."""
     session = open_session(data, provider)
@@ -172,6 +174,7 @@ def parse_model(data: bytes, *, provider: str = "cpu") -> Model:
     return model
 
 
+@loading
 def _load_second_stage(card: ModelCard, head: Head) -> SecondStage:
     verifier, folder = card.verifier, assets_folder() / "encoders"
     assert verifier is not None
