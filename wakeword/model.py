@@ -17,6 +17,7 @@ from wakeword.files import read_limited
 from wakeword.graph import Dimension, Graph, read_graph
 from wakeword.lstm import Lstm, LstmWindows, lstm_of
 from wakeword.session import bound_call, open_session, run_session
+from wakeword.standstill import loading
 from wakeword.types import Array
 from wakeword.verify.head import METADATA_KEY as HEAD_KEY
 from wakeword.verify.head import Head, head_of_text
@@ -183,6 +184,7 @@ def read_model_bytes(path: Path | str) -> bytes:
         raise ModelError(f"expected a model file (.onnx), could not read it: {error.strerror}{hint}") from error
 
 
+@loading
 def parse_model(data: bytes, *, provider: str = "cpu") -> Model:
     """A model from the bytes of its file, checked as ``read_model`` does.
 
@@ -227,6 +229,7 @@ def _hop_and_rows(card: ModelCard) -> tuple[int, int]:
     return hop, -(-card.window // hop)
 
 
+@loading
 def _load_second_stage(card: ModelCard, head: Head) -> SecondStage:
     verifier, folder = card.verifier, assets_folder() / "encoders"
     assert verifier is not None
