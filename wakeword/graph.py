@@ -17,7 +17,6 @@ from wakeword.errors import ModelError
 from wakeword.escaping import shortened
 from wakeword.operators import OPERATORS, Node, Shape, output_shapes
 from wakeword.protobuf import BYTES, NUMBER, Field, Layout, Reader, signed, text
-from wakeword.types import Array
 
 OPSET = 17
 """Version of the operators that ``export`` writes."""
@@ -31,9 +30,9 @@ MAX_VALUE = 2**20
 """Numbers in a value between nodes, in addition to ``_PER_INPUT`` for each number in the inputs, and to the weights."""
 _PER_INPUT = 16
 
-_FLOAT = 1
-_DTYPES: Mapping[int, np.dtype[Any]] = {_FLOAT: np.dtype("<f4"), 7: np.dtype("<i8"), 10: np.dtype("<f2")}
-"""Types of numbers by their number in ONNX."""
+_FLOAT, _INT64, _HALF = 1, 7, 10
+_BYTES_OF = {_FLOAT: 4, _INT64: 8, _HALF: 2}
+_DTYPES: dict[int, np.dtype[Any]] = {_FLOAT: np.dtype("<f4"), _HALF: np.dtype("<f2")}
 _INT, _INTS = 2, 7
 
 Dimension = int | str
@@ -70,24 +69,23 @@ class Graph:
     inputs: Mapping[str, tuple[Dimension, ...]]
     outputs: Mapping[str, tuple[Dimension, ...]]
     nodes: Sequence[Node]
-    weights: dict[str, Array]
-    """The constants of single and half precision, by name."""
-    constants: Mapping[str, NDArray[np.int64]]
-    """Those that are shapes and axes."""
+    weights: Mapping[str, Shape]
+    """The shapes of the constants."""
+    constants: Mapping[str, tuple[int, ...]]
+    """The values of those that are shapes and axes."""
+    values: Mapping[str, NDArray[Any]]
+    """The numbers of the others, as the file has them: in single or half precision."""
 
     def check_sizes(self, inputs: Mapping[str, Shape]) -> None:
         """Follow the shapes of all values, given those of the inputs. ``ModelError`` if one is too large or impossible."""
-        shapes: dict[str, Shape] = {name: one.shape for name, one in self.weights.items()}
-        shapes |= {name: one.shape for name, one in self.constants.items()}
-        weights = sum(map(math.prod, shapes.values()))
+        weights = sum(map(math.prod, self.weights.values()))
         most = MAX_VALUE + weights + _PER_INPUT * sum(map(math.prod, inputs.values()))
-        values = {name: tuple(one.ravel().tolist()) for name, one in self.constants.items()}
-        shapes |= inputs
+        shapes = {**self.weights, **inputs}
         for node in self.nodes:
-            for name, shape in zip(node.outputs, output_shapes(node, shapes, values), strict=False):
+            for name, shape in zip(node.outputs, output_shapes(node, shapes, self.constants), strict=False):
                 if math.prod(shape) > most:
                     raise ModelError(
-                        f"expected at most {most} numbers in a value of the graph, got a {node.operation} of {shape}"
+                        f"expected at most {most} numbers in a value of the graph, got a {node.kind} of {shape}"
                     )
                 shapes[name] = shape
         for name, dimensions in self.outputs.items():
@@ -121,44 +119,42 @@ def _read_model(reader: Reader, message: memoryview) -> Graph:
     graph = reader.read(model["graph"][0].content, _GRAPH, "the graph")
     if max(len(graph["node"]), len(graph["initializer"])) > MAX_NODES:
         raise ModelError(f"expected at most {MAX_NODES} nodes and constants, got {len(graph['node'])} nodes")
-    weights: dict[str, Array] = {}
-    constants: dict[str, NDArray[np.int64]] = {}
-    total = 0
+    weights: dict[str, Shape] = {}
+    constants: dict[str, tuple[int, ...]] = {}
+    values: dict[str, NDArray[Any]] = {}
     for field in graph["initializer"]:
         tensor = reader.read(field.content, _TENSOR, "a constant")
         name, shape = _text(tensor["name"]), _dims(tensor)
-        total += math.prod(shape)
-        if name in weights or name in constants or total > MAX_WEIGHTS:
-            raise ModelError(f"expected constants of different names with at most {MAX_WEIGHTS} numbers, got others")
-        values = np.frombuffer(tensor["raw_data"][0].content, _DTYPES[_number(tensor["data_type"])]).reshape(shape)
-        if values.dtype == np.int64:
-            constants[name] = values
+        if name in weights:
+            raise ModelError(f"two constants {shortened(name)}")
+        weights[name] = shape
+        kind, content = _number(tensor["data_type"]), tensor["raw_data"][0].content
+        if kind == _INT64:
+            constants[name] = tuple(memoryview(bytes(content)).cast("q"))
         else:
-            weights[name] = values.astype(np.float32)
+            values[name] = np.frombuffer(content, _DTYPES[kind]).reshape(shape)
+    total = sum(map(math.prod, weights.values()))
+    if total > MAX_WEIGHTS:
+        raise ModelError(f"expected at most {MAX_WEIGHTS} numbers in the constants, got {total}")
     nodes = [_node(reader, field) for field in graph["node"]]
     inputs, outputs = ([_value(reader, field) for field in graph[name]] for name in ("input", "output"))
-    made = [
-        *weights,
-        *constants,
-        *(name for name, _ in inputs),
-        *(name for node in nodes for name in node.outputs if name),
-    ]
+    made = [*weights, *(name for name, _ in inputs), *(name for node in nodes for name in node.outputs if name)]
     if len(set(made)) != len(made):
         raise ModelError("two values of the same name")
-    return Graph(dict(inputs), dict(outputs), nodes, weights, constants)
+    return Graph(dict(inputs), dict(outputs), nodes, weights, constants, values)
 
 
 def _dims(tensor: Mapping[str, list[Field]]) -> Shape:
     """The shape of a constant, which is that of its bytes."""
     kind, shape = _number(tensor["data_type"]), tuple(signed(field.value) for field in tensor["dims"])
-    if kind not in _DTYPES or not tensor["raw_data"]:
+    if kind not in _BYTES_OF or not tensor["raw_data"]:
         raise ModelError(f"expected a constant of float, half or int64 in the file itself, got one of type {kind}")
     held = tensor["raw_data"][0].value
     # Compared before anything is multiplied that the file does not hold.
     if (
         len(shape) > 4
         or any(not 1 <= size <= MAX_WEIGHTS for size in shape)
-        or math.prod(shape) * _DTYPES[kind].itemsize != held
+        or math.prod(shape) * _BYTES_OF[kind] != held
     ):
         raise ModelError(f"expected a constant of up to 4 dimensions, got one of {shape[:8]} in {held} bytes")
     return shape

@@ -1,5 +1,6 @@
 """A trained model: an ONNX graph, the card inside it, and a self-test of both."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -16,6 +17,7 @@ from wakeword.files import read_limited
 from wakeword.graph import Dimension, Graph, read_graph
 from wakeword.lstm import Lstm, LstmWindows, lstm_of
 from wakeword.session import bound_call, open_session, run_session
+from wakeword.standstill import loading
 from wakeword.types import Array
 from wakeword.verify.head import METADATA_KEY as HEAD_KEY
 from wakeword.verify.head import Head, head_of_text
@@ -54,17 +56,17 @@ class Model:
         card: ModelCard,
         head: Head | None = None,
         *,
-        lstm: Lstm | None = None,
         digest: str | None = None,
+        lstm: Lstm | None = None,
     ) -> None:
         """``head``: that of the second stage, which only a card with a verifier has.
 
         ``lstm``: the network of the graph, if it is one that runs without ONNX Runtime.
         """
         self.card = card
-        self.lstm = lstm
         self.digest = digest
         """SHA-256, in hex, that the file holds of itself and that was checked; ``None``: the file has none."""
+        self.lstm = lstm
         self._session = session
         self._head = head
         self._second_stage: SecondStage | None = None
@@ -91,7 +93,7 @@ class Model:
         """The first stage alone, at its own operating points; the model itself if it has only one."""
         if self._head is None:
             return self
-        return Model(self._session, self.card.of_stage_one(), lstm=self.lstm, digest=self.digest)
+        return Model(self._session, self.card.of_stage_one(), digest=self.digest, lstm=self.lstm)
 
     def start(self, rows: int, *, late: int = 0) -> State:
         """The state of ``rows`` windows before their first frame.
@@ -182,6 +184,7 @@ def read_model_bytes(path: Path | str) -> bytes:
         raise ModelError(f"expected a model file (.onnx), could not read it: {error.strerror}{hint}") from error
 
 
+@loading
 def parse_model(data: bytes, *, provider: str = "cpu") -> Model:
     """A model from the bytes of its file, checked as ``read_model`` does.
 
@@ -204,7 +207,7 @@ def parse_model(data: bytes, *, provider: str = "cpu") -> Model:
     head = None if card.verifier is None else head_of_text(metadata.get(HEAD_KEY))
     # On another device the graph runs there.
     lstm = lstm_of(graph, card) if provider == "cpu" else None
-    model = Model(open_session(data, provider), card, head, lstm=lstm, digest=digest)
+    model = Model(open_session(data, provider), card, head, digest=digest, lstm=lstm)
     _self_test(model)
     return model
 
@@ -226,6 +229,7 @@ def _hop_and_rows(card: ModelCard) -> tuple[int, int]:
     return hop, -(-card.window // hop)
 
 
+@loading
 def _load_second_stage(card: ModelCard, head: Head) -> SecondStage:
     verifier, folder = card.verifier, assets_folder() / "encoders"
     assert verifier is not None
@@ -251,6 +255,7 @@ def _self_test(model: Model) -> None:
     signal = self_test_signal(card.features.samples_in(card.window), card.features.sample_rate)
     window = mfcc(signal, card.features)
     hop, rows = _hop_and_rows(card)
+    found: list[float] = []
     # Once in two calls, to check that the state is carried over and that the graph takes the card's number of frames, and
     # once hop by hop in as many windows as a detector has in progress.
     for number, size in ((1, card.window), (rows, hop)):
@@ -258,16 +263,12 @@ def _self_test(model: Model) -> None:
         logits, state = model.advance(window[: card.stack], state)
         for start in range(card.stack, card.window, size):
             logits, state = model.advance(window[start : start + size], state)
-        _compare(logits.tolist() if logits.shape == (number,) else [], card)
+        found += logits.tolist() if logits.shape == (number,) else [math.nan]
     if model.lstm is not None:
-        _compare(LstmWindows([model.lstm], rows=1, steps=card.window // card.stack, late=0).advance(window), card)
-
-
-def _compare(logits: Sequence[float], card: ModelCard) -> None:
-    """``ModelError`` unless there are logits and all are the card's."""
-    if not logits or not all(abs(logit - card.self_test.logit) <= SELF_TEST_TOLERANCE for logit in logits):
+        found += LstmWindows([model.lstm], rows=1, steps=card.window // card.stack, late=0).advance(window)
+    if not all(abs(logit - card.self_test.logit) <= SELF_TEST_TOLERANCE for logit in found):
         raise ModelError(
-            f"self-test failed: expected logit {card.self_test.logit:.4f}, got {shortened(logits[:4])}; "
+            f"self-test failed: expected logit {card.self_test.logit:.4f}, got {shortened(found)}; "
             "the file is damaged or this machine computes wrongly"
         )
 

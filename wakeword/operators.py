@@ -17,7 +17,8 @@ _FLOAT = 1
 class Node(NamedTuple):
     """One node of a graph."""
 
-    operation: str
+    kind: str
+    """Its operator."""
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     attributes: Mapping[str, tuple[int, ...]]
@@ -54,12 +55,12 @@ def output_shapes(node: Node, shapes: Mapping[str, Shape], constants: Mapping[st
     try:
         # An input that is left out has an empty name.
         given = [shapes[name] if name else () for name in node.inputs]
-        found = _RULES[node.operation](node, given, [constants.get(name) for name in node.inputs])
+        found = _RULES[node.kind](node, given, [constants.get(name) for name in node.inputs])
     except (ValueError, IndexError, KeyError, TypeError) as error:
         known = [shapes.get(name) for name in node.inputs]
-        raise ModelError(f"the graph does not run: a {node.operation} of inputs of the shapes {known}"[:300]) from error
+        raise ModelError(f"the graph does not run: a {node.kind} of inputs of the shapes {known}"[:300]) from error
     if len(node.outputs) > len(found):
-        raise ModelError(f"the graph does not run: a {node.operation} of {len(node.outputs)} outputs")
+        raise ModelError(f"the graph does not run: a {node.kind} of {len(node.outputs)} outputs")
     return found
 
 
@@ -128,14 +129,14 @@ def _squeeze(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Sh
 
 
 def _reduced(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape]:
-    given = _constant(values[1]) if node.operation == "ReduceSum" else node.attributes["axes"]
+    given = _constant(values[1]) if node.kind == "ReduceSum" else node.attributes["axes"]
     axes = _axes(given, len(shapes[0]))
     kept = node.attribute("keepdims", 1)
     return [tuple(1 if axis in axes else size for axis, size in enumerate(shapes[0]) if kept or axis not in axes)]
 
 
 def _recurrent(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape]:
-    gates = 4 if node.operation == "LSTM" else 3
+    gates = 4 if node.kind == "LSTM" else 3
     (steps, rows, width), inward, recurrent, *rest = shapes
     hidden = node.attribute("hidden_size", 0)
     if (inward, recurrent) != ((1, gates * hidden, width), (1, gates * hidden, hidden)):
@@ -144,7 +145,7 @@ def _recurrent(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[
         if shape not in ((), wanted):
             raise ValueError
     state = (1, rows, hidden)
-    return [(steps, 1, rows, hidden), state, *([state] if node.operation == "LSTM" else [])]
+    return [(steps, 1, rows, hidden), state, *([state] if node.kind == "LSTM" else [])]
 
 
 def _constant(value: tuple[int, ...] | None) -> tuple[int, ...]:

@@ -53,33 +53,12 @@ def open_session(model: bytes | Path, provider: str = "cpu", *, arena: bool = Tr
     return session
 
 
-def run_session(
-    session: onnxruntime.InferenceSession, outputs: Sequence[str], inputs: Mapping[str, NDArray[Any]]
-) -> list[NDArray[Any]]:
-    """The outputs of these names. ``ModelError`` if the graph cannot be run."""
-    try:
-        values: list[NDArray[Any]] = session.run(outputs, dict(inputs))
-    except Exception as error:
-        raise failure(error) from error
-    return values
-
-
-def failure(error: Exception) -> ModelError:
-    """The error for an exception of ONNX Runtime while a graph runs: its exceptions share no public base class."""
-    return ModelError(f"the graph does not run: {_reason(error)}")
-
-
-def _reason(error: Exception) -> str:
-    """The first line of an exception of ONNX Runtime."""
-    return shortened(next(iter(str(error).splitlines()), type(error).__name__), _REASON)
-
-
 def bound_call(
     session: onnxruntime.InferenceSession, inputs: Mapping[str, Array], outputs: Mapping[str, Array]
 ) -> Callable[[], None]:
     """A run of a session as a call that reads and writes these arrays, each C-contiguous float32 of its shape.
 
-    Nothing is allocated, copied or converted in a call, which raises ``ModelError`` if the graph cannot be run.
+    Nothing is allocated, copied or converted in a call. It raises ``ModelError`` if the graph cannot be run.
     """
     if session.get_providers()[0] != PROVIDERS["cpu"]:
         # Values on another device are copies of their arrays: binding would gain nothing.
@@ -102,6 +81,27 @@ def bound_call(
             raise failure(error) from error
 
     return run_in_place
+
+
+def run_session(
+    session: onnxruntime.InferenceSession, outputs: Sequence[str], inputs: Mapping[str, NDArray[Any]]
+) -> list[NDArray[Any]]:
+    """The outputs of these names. ``ModelError`` if the graph cannot be run."""
+    try:
+        values: list[NDArray[Any]] = session.run(outputs, dict(inputs))
+    except Exception as error:
+        raise failure(error) from error
+    return values
+
+
+def failure(error: Exception) -> ModelError:
+    """The error for an exception of ONNX Runtime while a graph runs: its exceptions share no public base class."""
+    return ModelError(f"the graph does not run: {_reason(error)}")
+
+
+def _reason(error: Exception) -> str:
+    """The first line of an exception of ONNX Runtime."""
+    return shortened(next(iter(str(error).splitlines()), type(error).__name__), _REASON)
 
 
 def _did_not_start(provider: str, reason: str) -> ConfigError:

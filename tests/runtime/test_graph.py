@@ -144,7 +144,7 @@ def test_states_without_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None
 def test_the_operators_allowed_are_those_that_are_used() -> None:
     used: set[str] = set()
     for path in (*shipped_models().values(), *sorted(FIXTURES.glob("*.onnx"))):
-        used |= {one.operation for one in read_graph(path.read_bytes()).nodes}
+        used |= {one.kind for one in read_graph(path.read_bytes()).nodes}
     # Those of deepsad, and of the heads that training writes, which are no files here.
     assert set(OPERATORS) - used <= {"Neg", "ReduceSumSquare", "GRU", "Softmax"}
 

@@ -1,6 +1,7 @@
 """The network in numpy: what ONNX Runtime gives, and the same digits in any company."""
 
 import contextlib
+import dataclasses
 
 import numpy as np
 import pytest
@@ -91,13 +92,13 @@ def test_weights_are_read_as_they_were_written() -> None:
     graph = onnx.load_from_string(data).graph
     read = read_graph(data)
     assert [(node.op_type, *node.input, *node.output) for node in graph.node] == [
-        (node.operation, *node.inputs, *node.outputs) for node in read.nodes
+        (node.kind, *node.inputs, *node.outputs) for node in read.nodes
     ]
     floats = [constant for constant in graph.initializer if constant.data_type in (1, 10)]
-    assert {constant.name for constant in floats} == set(read.weights)
+    assert {constant.name for constant in floats} == set(read.values)
     for constant in floats:
         written = onnx.numpy_helper.to_array(constant)
-        assert np.array_equal(read.weights[constant.name], written.astype(np.float32))
+        assert np.array_equal(read.values[constant.name], written)
 
 
 @settings(max_examples=40, deadline=None)
@@ -125,8 +126,7 @@ def test_weights_that_give_another_logit_are_refused(monkeypatch: pytest.MonkeyP
 
     def other_weights(bytes_read: bytes) -> object:
         graph = read_graph(bytes_read)
-        graph.weights["head_bias"] = graph.weights["head_bias"] + 0.1
-        return graph
+        return dataclasses.replace(graph, values={**graph.values, "head_bias": graph.values["head_bias"] + 0.1})
 
     monkeypatch.setattr("wakeword.model.read_graph", other_weights)
     with pytest.raises(ModelError, match="self-test failed"):
