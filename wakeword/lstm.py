@@ -86,7 +86,7 @@ def lstm_of(graph: Graph, card: ModelCard) -> Lstm | None:
     """The network in a model file; ``None`` for one of another kind, which only ONNX Runtime can run."""
     casts = {node.outputs for node in graph.nodes if node.operation == "Cast"}
     nodes = {(node.operation, *node.inputs, *node.outputs) for node in graph.nodes if node.outputs not in casts}
-    weights = {name.removesuffix(_HALF): weight.astype(np.float64) for name, weight in graph.weights.items()}
+    weights = {name.removesuffix(_HALF): weight for name, weight in graph.weights.items()}
     named = {name for node in _NODES for name in node} & {
         "mean",
         "deviation",
@@ -110,9 +110,10 @@ def lstm_of(graph: Graph, card: ModelCard) -> Lstm | None:
         return None
     if not np.abs(weights["attention_weight"]).sum() <= _MAX_ATTENTION:
         return None
-    mean, deviation = (np.tile(weights[name], card.stack) for name in ("mean", "deviation"))
+    # In float64, so that folding the normalisation in costs no digits.
+    mean, deviation = (np.tile(weights[name].astype(np.float64), card.stack) for name in ("mean", "deviation"))
     stem = weights["stem_weight"] / deviation[:, None]
-    gates = np.repeat([0.5, 0.5, 0.5, 1.0], hidden)
+    gates = np.repeat(np.array([0.5, 0.5, 0.5, 1.0], np.float32), hidden)
     recurrent = 0.5 * (weights["R"][0].T * gates).reshape(hidden, 4, hidden)
     reading = 0.5 * np.hstack([weights["attention_weight"], weights["head_weight"]])
     return Lstm(
@@ -126,7 +127,7 @@ def lstm_of(graph: Graph, card: ModelCard) -> Lstm | None:
     )
 
 
-def _single(weight: NDArray[np.float64]) -> Array:
+def _single(weight: NDArray[np.floating]) -> Array:
     return np.ascontiguousarray(weight, np.float32)
 
 

@@ -36,7 +36,7 @@ def read_graph(data: bytes) -> Graph:
     """The graph in the bytes of a file. Raises ``ModelError`` if it is damaged."""
     nodes, weights = [], {}
     try:
-        (graph,) = (value for number, value in _fields(data) if number == 7)
+        (graph,) = (value for number, value in _fields(memoryview(data)) if number == 7)
         for number, value in _fields(_message(graph)):
             if number == 1:
                 nodes.append(_node(_message(value)))
@@ -49,7 +49,7 @@ def read_graph(data: bytes) -> Graph:
     return Graph(tuple(nodes), weights)
 
 
-def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
+def _fields(message: memoryview) -> Iterator[tuple[int, int | memoryview]]:
     """The fields of a message: their numbers, and integers or bytes. ``ValueError`` or ``IndexError`` if damaged."""
     at = 0
     while at < len(message):
@@ -68,7 +68,7 @@ def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
         at += length
 
 
-def _integer(message: bytes, at: int) -> tuple[int, int]:
+def _integer(message: memoryview, at: int) -> tuple[int, int]:
     """The integer at a place, seven bits in a byte, lowest first; and the place after it."""
     value = shift = 0
     while True:
@@ -79,21 +79,21 @@ def _integer(message: bytes, at: int) -> tuple[int, int]:
             return value, at
 
 
-def _message(value: int | bytes) -> bytes:
+def _message(value: int | memoryview) -> memoryview:
     if isinstance(value, int):
         raise ValueError(f"expected bytes, got the number {value}")
     return value
 
 
-def _node(message: bytes) -> Node:
+def _node(message: memoryview) -> Node:
     texts: dict[int, list[str]] = {1: [], 2: [], 4: []}
     for number, value in _fields(message):
         if number in texts:
-            texts[number].append(_message(value).decode())
+            texts[number].append(str(_message(value), "utf-8"))
     return Node("".join(texts[4]), tuple(texts[1]), tuple(texts[2]))
 
 
-def _weight(message: bytes) -> tuple[str, Array | None]:
+def _weight(message: memoryview) -> tuple[str, Array | None]:
     """Name and value of a constant; ``None`` for one of another type, or whose numbers are stored in another way."""
     name, kind, raw, shape = "", 0, None, []
     for number, value in _fields(message):
@@ -107,7 +107,7 @@ def _weight(message: bytes) -> tuple[str, Array | None]:
         elif number == 2 and isinstance(value, int):
             kind = value
         elif number == 8:
-            name = _message(value).decode()
+            name = str(_message(value), "utf-8")
         elif number == 9:
             raw = _message(value)
     if raw is None or kind not in _FLOATS:
