@@ -1,7 +1,6 @@
 """A trained model: an ONNX graph, the card inside it, and a self-test of both."""
 
 from collections.abc import Callable
-from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
@@ -9,9 +8,12 @@ import numpy as np
 import onnxruntime
 
 from wakeword.card import METADATA_KEY, ModelCard, self_test_signal
+from wakeword.checking import file_path
 from wakeword.errors import ModelError
 from wakeword.features import FeatureConfig, mfcc
-from wakeword.session import PROVIDERS, open_session
+from wakeword.lstm import Lstm, LstmWindows, lstm_of
+from wakeword.onnx_file import read_graph
+from wakeword.session import bound_call, open_session
 from wakeword.standstill import loading
 from wakeword.types import Array
 from wakeword.verify.head import METADATA_KEY as HEAD_KEY
@@ -39,9 +41,20 @@ class Model:
     begins. The logit of the call that ends a window is the window's logit.
     """
 
-    def __init__(self, session: onnxruntime.InferenceSession, card: ModelCard, head: Head | None = None) -> None:
-        """``head``: that of the second stage, which only a card with a verifier has."""
+    def __init__(
+        self,
+        session: onnxruntime.InferenceSession,
+        card: ModelCard,
+        head: Head | None = None,
+        *,
+        lstm: Lstm | None = None,
+    ) -> None:
+        """``head``: that of the second stage, which only a card with a verifier has.
+
+        ``lstm``: the network of the graph, if it is one that runs without ONNX Runtime.
+        """
         self.card = card
+        self.lstm = lstm
         self._session = session
         self._head = head
         self._second_stage: SecondStage | None = None
@@ -78,7 +91,7 @@ class Model:
 
     def stage_one(self) -> "Model":
         """The first stage alone, at its own operating points; the model itself if it has only one."""
-        return self if self._head is None else Model(self._session, self.card.of_stage_one())
+        return self if self._head is None else Model(self._session, self.card.of_stage_one(), lstm=self.lstm)
 
     def start(self, rows: int, *, late: int = 0) -> State:
         """The state of ``rows`` windows before their first frame.
@@ -116,19 +129,7 @@ class Model:
         """
         inputs = dict(zip(self._inputs, (frames, picks, *state), strict=True))
         outputs = dict(zip(self._outputs, (logit, *next_state), strict=True))
-        if self._session.get_providers()[0] != PROVIDERS["cpu"]:
-            # Values on another device are copies of their arrays: binding would gain nothing.
-            def run() -> None:
-                for array, value in zip(outputs.values(), self._session.run(self._outputs, inputs), strict=True):
-                    array[:] = value
-
-            return run
-        binding = self._session.io_binding()
-        for name, array in inputs.items():
-            binding.bind_ortvalue_input(name, onnxruntime.OrtValue.ortvalue_from_numpy(array))
-        for name, array in outputs.items():
-            binding.bind_ortvalue_output(name, onnxruntime.OrtValue.ortvalue_from_numpy(array))
-        return partial(self._session.run_with_iobinding, binding)
+        return bound_call(self._session, inputs, outputs)
 
 
 def read_model(path: Path | str, *, provider: str = "cpu") -> Model:
@@ -138,7 +139,7 @@ def read_model(path: Path | str, *, provider: str = "cpu") -> Model:
     it has no card or one of another schema, was trained on features that this runtime does not compute, or fails its
     self-test.
     """
-    path = Path(path)
+    path = file_path(path, "the path of a model file")
     try:
         size = path.stat().st_size
         if size > MAX_FILE_BYTES:
@@ -169,7 +170,8 @@ def parse_model(data: bytes, *, provider: str = "cpu") -> Model:
             "train the model again"
         )
     head = None if card.verifier is None else head_of_text(metadata.get(HEAD_KEY))
-    model = Model(session, card, head)
+    # On another device the graph runs there.
+    model = Model(session, card, head, lstm=lstm_of(read_graph(data), card) if provider == "cpu" else None)
     _self_test(model)
     return model
 
@@ -207,9 +209,12 @@ def _self_test(model: Model) -> None:
                 logits, state = model.advance(frames, state)
     except Exception as error:  # as above
         raise ModelError(f"the graph does not run: {str(error).splitlines()[0]}") from error
-    if logits.shape != (1,) or not abs(float(logits[0]) - card.self_test.logit) <= SELF_TEST_TOLERANCE:
+    found = logits.ravel()[:4].tolist()
+    if model.lstm is not None:
+        found += LstmWindows([model.lstm], rows=1, steps=card.window // card.stack, late=0).advance(window)
+    if logits.shape != (1,) or not all(abs(logit - card.self_test.logit) <= SELF_TEST_TOLERANCE for logit in found):
         raise ModelError(
-            f"self-test failed: expected logit {card.self_test.logit:.4f}, got {logits.ravel()[:4]}; "
+            f"self-test failed: expected logit {card.self_test.logit:.4f}, got {found}; "
             "the file is damaged or this machine computes wrongly"
         )
 
@@ -230,10 +235,9 @@ def load_model(name: Path | str, *, provider: str = "cpu") -> Model:
 
     Raises ``ModelError`` if there is no such keyword or the file is not a valid model.
     """
-    shipped = shipped_models()
+    path, shipped = file_path(name, "a keyword or the path of a model file"), shipped_models()
     if str(name) in shipped:
         return read_model(shipped[str(name)], provider=provider)
-    path = Path(name)
     if path.suffix != ".onnx" and not path.exists():
         known = ", ".join(shipped) or "none"
         raise ModelError(f"no shipped model for keyword {str(name)!r} (shipped: {known}); train one or give a file")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from wakeword.errors import ConfigError
+from wakeword.checking import number
 
 
 @dataclass(frozen=True)
@@ -54,5 +54,4 @@ class OperatingPoint:
     """Sixteen hex digits of the recordings: the same for the same data, in any folder."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.threshold <= 1:
-            raise ConfigError(f"expected a threshold above 0 and up to 1 for '{self.name}', got {self.threshold}")
+        number(self.threshold, f"a threshold for '{self.name!s:.80}'", 0, 1, above=True)
