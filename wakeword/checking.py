@@ -6,27 +6,29 @@ Python's own ``TypeError`` would come from deep inside, or not at all: ``"8" * 2
 from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from wakeword.errors import ConfigError, WakewordError
 
 
 def integer(
-    value: object, what: str, low: int, high: int, *, unit: str = "", error: type[WakewordError] = ConfigError
+    value: Any, what: str, low: int, high: int, *, unit: str = "", error: type[WakewordError] = ConfigError
 ) -> int:
     """The whole number, numpy's included, if it is one of ``low`` to ``high``; otherwise ``error``."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= value <= high:
+    good = isinstance(value, Integral) and not isinstance(value, bool)
+    if not good or not low <= value <= high:
         raise error(f"expected {what}, a whole number of {low} to {high}{unit}, got {_shown(value)}")
     return int(value)
 
 
-def number(value: object, what: str, low: float, high: float, *, unit: str = "", above: bool = False) -> float:
+def number(value: Any, what: str, low: float, high: float, *, unit: str = "", above: bool = False) -> float:
     """The number, numpy's included, if it is finite and one of ``low`` to ``high``; ``above``: not ``low`` itself.
 
     Raises ``ConfigError`` for anything else.
     """
     good = isinstance(value, Real) and not isinstance(value, bool)
-    # NaN is never between two numbers, and both ends are finite. ``isinstance`` again, for type checkers.
-    if not good or not isinstance(value, Real) or not low <= value <= high or (above and value == low):
+    # NaN is never between two numbers, and both ends are finite.
+    if not good or not low <= value <= high or (above and value == low):
         least = f"above {low:g} and up to" if above else f"of {low:g} to"
         raise ConfigError(f"expected {what}, a number {least} {high:g}{unit}, got {_shown(value)}")
     return float(value)
@@ -59,6 +61,8 @@ def file_path(value: object, what: str) -> Path:
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
-    text = " ".join(text.split())
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # Python shows no whole number of more than 4,300 digits
+        text = f"a {type(value).__name__} that is too long to show"
     return text if len(text) <= 80 else f"{text[:77]}..."
