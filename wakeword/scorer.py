@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeword.checking import instance
+from wakeword.checking import instance, shown
 from wakeword.errors import AudioFormatError, ConfigError
 from wakeword.logistic import score_of_logit
 from wakeword.lstm import LstmWindows
@@ -36,7 +36,7 @@ def staggered_rows(model: Model, hop: int) -> tuple[int, int]:
     if isinstance(hop, bool) or not isinstance(hop, Integral) or not 1 <= hop <= window or hop % stack:
         raise ConfigError(
             f"expected a hop of 1..{window} frames (the window), a multiple of the {stack} that the network of "
-            f"'{model.card.phrase}' takes at a time, got {hop!r:.80}"
+            f"'{model.card.phrase}' takes at a time, got {shown(hop)}"
         )
     rows = -(-window // hop)
     return rows, rows * hop - window
