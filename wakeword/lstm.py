@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wakeword.card import ModelCard
-from wakeword.onnx_file import Graph
+from wakeword.graph import Graph
 from wakeword.types import Array
 
 _NODES = {
@@ -84,9 +84,9 @@ class Lstm:
 
 def lstm_of(graph: Graph, card: ModelCard) -> Lstm | None:
     """The network in a model file; ``None`` for one of another kind, which only ONNX Runtime can run."""
-    casts = {node.outputs for node in graph.nodes if node.operation == "Cast"}
-    nodes = {(node.operation, *node.inputs, *node.outputs) for node in graph.nodes if node.outputs not in casts}
-    weights = {name.removesuffix(_HALF): weight.astype(np.float64) for name, weight in graph.weights.items()}
+    casts = {node.outputs for node in graph.nodes if node.kind == "Cast"}
+    nodes = {(node.kind, *node.inputs, *node.outputs) for node in graph.nodes if node.outputs not in casts}
+    weights = {name.removesuffix(_HALF): weight.astype(np.float64) for name, weight in graph.values.items()}
     named = {name for node in _NODES for name in node} & {
         "mean",
         "deviation",

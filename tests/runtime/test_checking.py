@@ -52,6 +52,16 @@ STREAM: dict[str, tuple[Any, ...]] = {
     "sample_rate": (*NOT_WHOLE, 0, 16_000.5, 7_999, 192_001),
     "channel": tuple(value for value in NOT_WHOLE if value is not None),
 }
+POINT: dict[str, Any] = {
+    "name": "fpr=0.1",
+    "kind": "fpr",
+    "target": 0.1,
+    "threshold": 0.5,
+    "recall": 1.0,
+    "recall_low": 1.0,
+    "recall_high": 1.0,
+    "data": "",
+}
 SETTINGS: dict[str, tuple[Callable[..., Any], dict[str, tuple[Any, ...]]]] = {
     "Detector": (lambda m, **o: Detector(m, **o), {**DETECTOR, **STREAM, "on_detection": NOT_A_FUNCTION}),
     "DetectorPool": (
@@ -88,19 +98,8 @@ SETTINGS: dict[str, tuple[Callable[..., Any], dict[str, tuple[Any, ...]]]] = {
     ),
     "StreamScorer": (lambda m, **o: StreamScorer(**{"model": m, **o}), {"model": (3, None), "hop": (*NOT_WHOLE, 0)}),
     "OperatingPoint": (
-        lambda m, **o: OperatingPoint(
-            **{
-                "name": "p",
-                "kind": "fpr",
-                "target": 0.1,
-                "recall": 1.0,
-                "recall_low": 1.0,
-                "recall_high": 1.0,
-                "data": "",
-            },
-            **o,
-        ),
-        {"threshold": (*NUMBER, 0, 1.1)},
+        lambda m, **o: OperatingPoint(**{**POINT, **o}),
+        dict.fromkeys(("threshold", "target", "recall", "positives"), (*NUMBER, -0.1, 10000000000.0)),
     ),
     "load_model": (lambda m, **o: load_model(**{"name": "marvin", **o}), {"name": NOT_A_PATH, "provider": NOT_TEXT}),
     "FileSource": (lambda m, **o: FileSource(**o), {"path": NOT_A_PATH}),

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from wakeword.errors import WakewordError
+from wakeword.escaping import printable
 
 app = typer.Typer(
     name="wakeword_experiments",
@@ -304,6 +305,13 @@ def main() -> None:
     """Run the command line; a known error is one line on stderr and exit status 1."""
     try:
         app()
+    except ModuleNotFoundError as error:
+        print(
+            f"wakeword_experiments: expected the packages of training, found no {error.name}; install torch first, then: "
+            "pip install 'wakeword[train]'",
+            file=sys.stderr,
+        )
+        sys.exit(1)
     except (WakewordError, OSError) as error:
-        print(f"wakeword_experiments: {error}", file=sys.stderr)
+        print(f"wakeword_experiments: {printable(error)}", file=sys.stderr)
         sys.exit(1)
