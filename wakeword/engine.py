@@ -138,7 +138,8 @@ class Detector:
         # A view may have elements of any size, and gaps between them.
         if view is None or view.nbytes % 2 or not view.c_contiguous:
             got = type(audio).__name__ if view is None else f"{view.nbytes} bytes"
-            raise AudioFormatError(f"expected bytes of whole 16-bit samples, without gaps, got {got}")
+            gaps = "" if view is None or view.c_contiguous else " with gaps between them"
+            raise AudioFormatError(f"expected bytes of whole 16-bit samples, got {got}{gaps}")
         return bool(self.push(np.frombuffer(audio, "<i2").astype(np.int16, copy=False)))
 
     def flush(self) -> list[Detection]:
