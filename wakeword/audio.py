@@ -39,7 +39,8 @@ def to_mono(block: Samples, *, channel: int | None = None) -> Array:
     and on floats far above full scale.
     """
     # A masked array has samples that do not count, and a matrix is never one-dimensional.
-    if not isinstance(block, np.ndarray) or isinstance(block, (np.ma.MaskedArray, np.matrix)):
+    is_plain = type(block) is np.ndarray
+    if not is_plain and (not isinstance(block, np.ndarray) or isinstance(block, (np.ma.MaskedArray, np.matrix))):
         raise AudioFormatError(f"expected a numpy array of samples, got {type(block).__name__}")
     if block.ndim not in (1, 2) or (block.ndim == 2 and block.shape[1] == 0):
         raise AudioFormatError(f"expected samples of shape (n,) or (n, channels), got {block.shape}")

@@ -36,7 +36,7 @@ RateOption = Annotated[
         "--fa-per-hour",
         metavar="X",
         min=1e-6,
-        max=1e6,
+        max=60,
         callback=finite,
         help="False accepts an hour of background; repeatable. Default: 0.5.",
     ),
