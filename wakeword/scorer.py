@@ -15,8 +15,8 @@ from wakeword.model import Model
 from wakeword.types import Array
 from wakeword.windows import GraphWindows, Windows
 
-DEFAULT_HOP = 8
-"""Frames between the starts of two windows: 80 ms."""
+DEFAULT_HOP = 16
+"""Frames between the starts of two windows: 160 ms. At 80 ms people are found as often, for twice the work."""
 
 
 def covering_samples(samples: int, window: int, step: int) -> int:

@@ -3,6 +3,7 @@
 from collections import deque
 
 from wakeword.checking import integer, number
+from wakeword.scorer import DEFAULT_HOP
 
 DEFAULT_REFRACTORY = 100
 """Frames after a detection in which none is reported: one second."""
@@ -19,7 +20,7 @@ class Trigger:
     """
 
     def __init__(
-        self, threshold: float, *, smoothing: int = 1, refractory: int = DEFAULT_REFRACTORY, hop: int = 8
+        self, threshold: float, *, smoothing: int = 1, refractory: int = DEFAULT_REFRACTORY, hop: int = DEFAULT_HOP
     ) -> None:
         self.threshold = number(threshold, "a threshold", 0, 1, above=True)
         self.smoothing = integer(smoothing, "smoothing", 1, _MOST_SCORES, unit=" scores")

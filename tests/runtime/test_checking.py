@@ -28,6 +28,7 @@ from wakeword import (
     mfcc,
 )
 from wakeword.audio import read_audio
+from wakeword.scorer import DEFAULT_HOP
 
 NOT_A_NUMBER = ("8", b"8", [8], {}, object(), 1j, True, np.zeros(2), math.nan, math.inf, -math.inf, np.float32("nan"))
 NOT_WHOLE = (*NOT_A_NUMBER, None, 1.5, -1, 10**5_000)
@@ -200,7 +201,12 @@ def test_bytes_are_counted_whatever_the_elements_of_a_view(low_model: Model) -> 
 
 
 def test_numbers_of_numpy_are_numbers(low_model: Model) -> None:
-    settings = {"hop": np.int64(8), "smoothing": np.int32(1), "pre_roll": np.float32(0.5), "threshold": np.float64(0.5)}
+    settings = {
+        "hop": np.int64(DEFAULT_HOP),
+        "smoothing": np.int32(1),
+        "pre_roll": np.float32(0.5),
+        "threshold": np.float64(0.5),
+    }
     signal = bursts(3, {1.0: "low"})
     found = Detector(low_model, sample_rate=np.int64(16_000), **settings).push(signal)
     assert found == Detector(low_model, threshold=0.5).push(signal)

@@ -38,6 +38,12 @@ def bench(
             "--streams", metavar="N", min=1, max=100_000, help="Streams in one pool; repeatable. Default: 1 to 1000."
         ),
     ] = None,
+    recording: Annotated[
+        Path | None,
+        typer.Option(
+            "--recording", metavar="FILE", help="Speech for both stages of the shipped words. Default: the demo."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every figure as one JSON object.")] = False,
     report: Annotated[
         Path | None,
@@ -59,6 +65,7 @@ def bench(
             repeats=repeats,
             paced_seconds=paced_seconds,
             streams=streams or (),
+            recording=recording,
             as_json=as_json,
             report=report,
         )
