@@ -32,7 +32,7 @@ def high_model() -> Model:
 
 
 SLOW = (
-    *("tests/train/", "tests/experiments/", "tests/test_examples.py", "tests/test_product.py"),
+    *("tests/train/", "tests/experiments/", "tests/test_examples", "tests/test_product.py"),
     *(f"tests/tools/{room}/" for room in ("bench", "cli", "clips", "engines", "makers", "soak")),
     *("tests/tools/texts/test_confusables.py", "tests/tools/measure/test_plots.py", "tests/runtime/cli/listen/"),
     *(f"tests/runtime/microphone/test_{name}.py" for name in ("faults", "microphone", "examples_device")),
