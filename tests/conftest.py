@@ -11,6 +11,9 @@ from wakeword.model import parse_model
 
 pytest_plugins = ["support.commands"]
 
+collect_ignore = ["homeassistant"]
+"""Needs an environment of its own, which `make test-ha` makes."""
+
 # If a shell runs the tests in the background, they and every program that they start would ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
