@@ -38,6 +38,7 @@ SLOW = (
     *("tests/train/", "tests/experiments/", "tests/test_examples", "tests/test_product.py"),
     *(f"tests/tools/{room}/" for room in ("bench", "cli", "clips", "engines", "makers", "soak")),
     *("tests/tools/texts/test_confusables.py", "tests/tools/measure/test_plots.py", "tests/runtime/cli/listen/"),
+    "tests/runtime/serve/test_command.py",
     *(f"tests/runtime/microphone/test_{name}.py" for name in ("faults", "microphone", "examples_device")),
     *(f"tests/runtime/microphone/test_{name}_device.py" for name in ("doctor", "listen", "record")),
 )

@@ -25,6 +25,7 @@ logger = logging.getLogger("wakeword.serve")
 # Some 40 chunks of 10 ms: a client that sends faster than in real time must not hold up the others.
 _READ_BYTES = 16 * 2**10
 _MOST_NAMES = 1_000
+_CLOSE_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -291,8 +292,11 @@ class Connection:
             self._writer.write(encode(Error(message, code).event()))
 
     async def _close(self) -> None:
-        with suppress(OSError, TimeoutError):
-            self._writer.close()
-            async with asyncio.timeout(1):
+        self._writer.close()
+        try:
+            async with asyncio.timeout(_CLOSE_SECONDS):
                 await self._writer.wait_closed()
-        self.abort()
+        except TimeoutError:  # what the client does not read is lost
+            self.abort()
+        except OSError:
+            pass

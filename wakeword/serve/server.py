@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
+import math
 import os
 import socket
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import FileIO
 
 from wyoming.error import Error
@@ -87,7 +88,9 @@ class Server:
     async def _listen(self) -> tuple[list[asyncio.Server], bool]:
         if self._place.scheme == "stdio":
             reader, writer = await _standard_streams()
-            self._start(reader, writer, "stdio").add_done_callback(lambda task: self.stop())
+            # Whoever has started the server may be silent for as long as it likes.
+            shared = replace(self._shared, limits=replace(self._shared.limits, first=math.inf, idle=math.inf))
+            self._start(shared, reader, writer, "stdio").add_done_callback(lambda task: self.stop())
             return [], False
         if self._place.scheme == "unix":
             self.sockets = [unix_socket(self._place.path)]
@@ -107,10 +110,12 @@ class Server:
             )
         else:
             _keep_alive(writer.get_extra_info("socket"))
-            self._start(reader, writer, peer)
+            self._start(self._shared, reader, writer, peer)
 
-    def _start(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str) -> "asyncio.Task[None]":
-        connection = Connection(self._shared, reader, writer, peer)
+    def _start(
+        self, shared: Shared, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str
+    ) -> "asyncio.Task[None]":
+        connection = Connection(shared, reader, writer, peer)
         task = asyncio.create_task(connection.run())
         self._connections[connection] = task
         self.telemetry.accepted.inc()
