@@ -7,6 +7,11 @@ with Microphone() as microphone:
         print(detection.keyword, detection.score, detection.end)
 """
 
+import os
+
+# ONNX Runtime 1.31 and later send usage data to their maker unless this is set before they are first imported.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
 from wakeword.audio import SAMPLE_RATE
 from wakeword.card import ModelCard
 from wakeword.detection import Detection

@@ -17,13 +17,13 @@ ROOT = Path(__file__).resolve().parents[2]
 class WakeServer:
     """`wakeword serve` on a free port, which it keeps when it is started again."""
 
-    def __init__(self, python: str, arguments: list[str], *, log: Path) -> None:
+    def __init__(self, python: str, arguments: list[str], *, log: Path, host: str = "127.0.0.1") -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port: int = free.getsockname()[1]
         self.log = log
         self.python = python
-        uri = f"tcp://127.0.0.1:{self.port}"
+        uri = f"tcp://{host}:{self.port}"
         self._command = [python, "-m", "wakeword", "serve", "--uri", uri, *arguments]
         self._process: subprocess.Popen[bytes] | None = None
 
