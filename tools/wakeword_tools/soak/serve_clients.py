@@ -57,16 +57,23 @@ async def stream(
     done = asyncio.Event()
 
     async def listen() -> None:
+        heard.closed = True
+        try:
+            await read()
+        except (OSError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            done.set()
+
+    async def read() -> None:
         while (event := await client.read_event()) is not None:
             if event.type == "pong":
                 heard.delays.append(time.monotonic() - asked.pop(event.data["text"]))
             elif Detection.is_type(event.type):
                 heard.detections.append((event.data["name"], event.data["timestamp"]))
             elif event.type == "info":
-                done.set()
+                heard.closed = False
                 return
-        heard.closed = True
-        done.set()
 
     listening = asyncio.create_task(listen())
     try:
@@ -92,6 +99,8 @@ async def stream(
             await client.write_event(AudioStop().event())
         await client.write_event(Describe().event())
         await done.wait()
+    except OSError:
+        heard.closed = True
     finally:
         listening.cancel()
         with suppress(OSError):
