@@ -62,6 +62,11 @@ class Server:
         """What it offers."""
         return self._shared.words
 
+    @property
+    def open_connections(self) -> int:
+        """Connections now."""
+        return len(self._connections)
+
     def stop(self) -> None:
         """End ``run`` soon. For the event loop's thread."""
         self._stopped.set()

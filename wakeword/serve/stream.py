@@ -15,6 +15,9 @@ from wakeword.serve.pcm import PcmFormat
 from wakeword.serve.words import Word
 from wakeword.types import Samples
 
+_KEPT_SECONDS = 0.1
+"""Audio that may wait for more: little, as a client decides how many bytes a second takes."""
+
 
 @dataclass(frozen=True)
 class StreamSettings:
@@ -72,9 +75,8 @@ class ListeningStream:
     def restart(self, timestamp: int | None) -> None:
         """Begin a new stream; ``timestamp`` in milliseconds is that of its beginning."""
         self._detector.reset()
-        self._rest = b""
-        self._received = 0
-        self._candidates: dict[str, int] = dict.fromkeys(self._by_name, 0)
+        self._waiting = bytearray()
+        self._bytes = 0
         self._base = timestamp or 0
         self._chunk = (0.0, self._base)
         """The newest chunk's start, in seconds of the stream, and its timestamp."""
@@ -88,7 +90,7 @@ class ListeningStream:
     @property
     def seconds(self) -> float:
         """Audio received since the start of the stream."""
-        return self._received / self.format.rate
+        return self._bytes // self.format.frame / self.format.rate
 
     @property
     def is_asleep(self) -> bool:
@@ -99,31 +101,47 @@ class ListeningStream:
         """Process a chunk of any length; ``timestamp`` in milliseconds is that of its first sample."""
         at = self.seconds
         self._chunk = (at, self._base + round(1_000 * at) if timestamp is None else timestamp)
-        audio = self._rest + audio if self._rest else audio
-        whole = len(audio) - len(audio) % self.format.frame
-        self._rest = audio[whole:]
-        found: list[Found] = []
-        scored = False
-        # In pieces of a second, so that a long chunk does not occupy a thread for long.
-        for start in range(0, whole, self.format.rate * self.format.frame):
-            block = self.format.samples(audio[start : min(whole, start + self.format.rate * self.format.frame)])
-            self.newest = block
-            self._received += len(block)
-            if len(block) < self._detector.seconds_to_window * self.format.rate:
-                detections = self._detector.push(block)
-            else:
-                scored = True
-                detections = await self._in_thread(partial(self._detector.push, block))
-                for name, score in self._detector.scores.items():
-                    self.peaks[name] = max(self.peaks[name], score)
-            found += self._found(detections)
-        before, self._candidates = self._candidates, self._detector.candidates if scored else self._candidates
-        return Heard(found, scored, {name: count - before[name] for name, count in self._candidates.items()})
+        self._waiting += audio
+        self._bytes += len(audio)
+        # Small chunks are kept until a window ends: each push costs about as much as the arithmetic of a chunk of 10 ms.
+        if len(self._waiting) < self.format.rate * self.format.frame * min(
+            _KEPT_SECONDS, self._detector.seconds_to_window
+        ):
+            return Heard([], False, {})
+        before = self._detector.candidates
+        found, scored = await self._work_through()
+        after = self._detector.candidates if scored else before
+        return Heard(found, scored, {name: count - before[name] for name, count in after.items()})
 
     async def finish(self) -> Heard:
         """End the stream: score what is left, as if silence followed. ``restart`` begins the next one."""
+        before = self._detector.candidates
+        found, _ = await self._work_through()
+        after = self._detector.candidates
         # The detector then begins a new stream and forgets how many candidates the last windows were.
-        return Heard(self._found(await self._in_thread(self._detector.flush)), True, {})
+        found += self._found(await self._in_thread(self._detector.flush))
+        return Heard(found, True, {name: count - before[name] for name, count in after.items()})
+
+    async def _work_through(self) -> tuple[list[Found], bool]:
+        """Process what is waiting, up to the last whole sample: the detections, and whether windows may have ended."""
+        frame, rate = self.format.frame, self.format.rate
+        whole = len(self._waiting) - len(self._waiting) % frame
+        audio = bytes(self._waiting[:whole])
+        del self._waiting[:whole]
+        found: list[Found] = []
+        scored = False
+        # In pieces of a second, so that a long chunk does not occupy a thread for long.
+        for start in range(0, whole, rate * frame):
+            block = self.format.samples(audio[start : start + rate * frame])
+            self.newest = block
+            if len(block) < self._detector.seconds_to_window * rate:
+                found += self._found(self._detector.push(block))
+                continue
+            scored = True
+            found += self._found(await self._in_thread(partial(self._detector.push, block)))
+            for name, score in self._detector.scores.items():
+                self.peaks[name] = max(self.peaks[name], score)
+        return found, scored
 
     async def _in_thread(self, work: Callable[[], list[Detection]]) -> list[Detection]:
         if self._executor is None:
