@@ -75,6 +75,8 @@ class Followers:
 
     def push(self, samples: Array) -> None:
         """Give each follower the next samples of the stream. The caller holds the lock."""
+        if not self._open:
+            return  # An empty set of weak references takes longer to go through than the block to keep.
         for follower in self._open:
             follower.push(samples)
 

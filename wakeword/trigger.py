@@ -3,6 +3,7 @@
 from collections import deque
 
 from wakeword.errors import ConfigError
+from wakeword.scorer import DEFAULT_HOP
 
 DEFAULT_REFRACTORY = 100
 """Frames after a detection in which none is reported: one second."""
@@ -16,7 +17,7 @@ class Trigger:
     """
 
     def __init__(
-        self, threshold: float, *, smoothing: int = 1, refractory: int = DEFAULT_REFRACTORY, hop: int = 8
+        self, threshold: float, *, smoothing: int = 1, refractory: int = DEFAULT_REFRACTORY, hop: int = DEFAULT_HOP
     ) -> None:
         if not 0 < threshold <= 1:
             raise ConfigError(f"expected a threshold above 0 and up to 1, got {threshold}")

@@ -24,6 +24,12 @@ def bench(
         list[int] | None,
         typer.Option("--streams", metavar="N", min=1, help="Streams in one pool; repeatable. Default: 1 to 1000."),
     ] = None,
+    recording: Annotated[
+        Path | None,
+        typer.Option(
+            "--recording", metavar="FILE", help="Speech for both stages of the shipped words. Default: the demo."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every figure as one JSON object.")] = False,
     report: Annotated[
         Path | None,
@@ -45,6 +51,7 @@ def bench(
             repeats=repeats,
             paced_seconds=paced_seconds,
             streams=streams or (),
+            recording=recording,
             as_json=as_json,
             report=report,
         )
