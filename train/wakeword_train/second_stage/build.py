@@ -301,8 +301,9 @@ def train_second_stage(
 
     ``clips`` with their splits: the first stage was trained on those of the train split. The head learns from the speakers
     of both the train and the validation split; of those of the validation split, each is scored by a head that was
-    trained without them, for the fusion and for thresholds. Of the background of the train split, too, what ``stand_in`` was
-    not trained on is scored, with its logits in place of the first stage's. Clips of the test split are not used. Embeddings are kept in
-    the folder ``cache``. ``advance`` gets a line for each step. Raises ``DataError`` without positives or negatives.
+    trained without them, for the fusion and for thresholds. So is the background of the train split that ``stand_in`` was
+    not trained on, with its logits in place of the first stage's. Clips of the test split are not used. Embeddings are
+    kept in the folder ``cache``. ``advance`` gets a line for each step. Raises ``DataError`` without positives or
+    negatives.
     """
     return SecondStageTraining(config, read_model(stage_one), clips, cache, advance, stand_in).run()
