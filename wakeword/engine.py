@@ -111,6 +111,16 @@ class Detector:
         """Whether the newest audio was steady quiet, for which nothing was computed."""
         return self._audio.is_asleep
 
+    @property
+    def seconds_to_window(self) -> float:
+        """Seconds of audio until the next window ends: pushing less than that costs a copy and computes nothing."""
+        return self._reader.samples_to_window / SAMPLE_RATE
+
+    @property
+    def candidates(self) -> dict[str, int]:
+        """For each keyword, the windows that its second stage has looked at in this stream; 0 for a model without one."""
+        return {keyword.name: keyword.candidates for keyword in self._audio.keywords}
+
     def reset(self) -> None:
         """Begin a new stream at time 0, as a new detector would."""
         with self._lock:

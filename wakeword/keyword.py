@@ -60,6 +60,11 @@ class KeywordWindows:
         self._passed = 0
 
     @property
+    def candidates(self) -> int:
+        """Windows of this stream that the second stage has looked at."""
+        return 0 if self._verifier is None else self._verifier.candidates
+
+    @property
     def window_start(self) -> int:
         """Number of the sample at which the next window begins."""
         return self.window_end - self.window

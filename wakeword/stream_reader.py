@@ -46,6 +46,11 @@ class StreamReader:
         self._features = MfccTransform(self._config)
         self.reset()
 
+    @property
+    def samples_to_window(self) -> int:
+        """Samples until the next window of any keyword ends."""
+        return self._work_at - self.audio.end
+
     def reset(self) -> None:
         """Begin a new stream."""
         self.audio.reset()

@@ -35,6 +35,10 @@ class Command(NamedTuple):
 COMMANDS = {
     "listen": Command("wakeword.cli.listen.command:listen", "Report the wake words as they are spoken, until Ctrl-C."),
     "scan": Command("wakeword.cli.scan:scan", "Find the wake words in recordings."),
+    "serve": Command(
+        "wakeword.cli.serve:serve",
+        "Serve wake words to Home Assistant and other clients of the Wyoming protocol.",
+    ),
     "devices": Command("wakeword.cli.devices:devices", "List the input devices; the default one is marked."),
     "doctor": Command("wakeword.cli.doctor:doctor", "Check the microphone and this machine, and say what to change."),
     "models": Command("wakeword.cli.models:models", "List the shipped models."),

@@ -46,6 +46,12 @@ def number_or_name(device: str | None) -> int | str | None:
     return int(device) if device is not None and device.isdecimal() else device
 
 
+def refractory_frames(min_gap: float) -> int:
+    """The value of ``--min-gap``, in seconds, as a detector expects it."""
+    # Rounded first, so that 0.07 s are 7 frames and not 8 because of floating-point error.
+    return math.ceil(round(min_gap * SAMPLE_RATE / FeatureConfig().hop_length, 6))
+
+
 @dataclass(frozen=True)
 class DetectorSettings:
     """What to detect, and how."""
@@ -79,14 +85,12 @@ def open_detector(settings: DetectorSettings) -> tuple[Detector, list[str]]:
         keywords = [DEFAULT_KEYWORD]
     loaded = [load_model(keyword, provider=settings.provider) for keyword in keywords]
     loaded += [read_model(path, provider=settings.provider) for path in models]
-    # Rounded first, so that 0.07 s are 7 frames and not 8 because of floating-point error.
-    frames_in = SAMPLE_RATE / FeatureConfig().hop_length
     detector = Detector(
         loaded,
         threshold=settings.threshold,
         point=settings.point,
         channel=settings.channel,
-        refractory=DEFAULT_REFRACTORY if min_gap is None else math.ceil(round(min_gap * frames_in, 6)),
+        refractory=DEFAULT_REFRACTORY if min_gap is None else refractory_frames(min_gap),
         pre_roll=settings.pre_roll,
         provider=settings.provider,
         verify=settings.verify,

@@ -85,6 +85,8 @@ class Verifier:
     def reset(self) -> None:
         """Begin a new stream."""
         self._recent.clear()
+        self.candidates = 0
+        """Windows that were candidates."""
         self.best = -math.inf
         """The first stage's highest logit in the newest windows that the span covers."""
 
@@ -96,6 +98,7 @@ class Verifier:
         # Not "best < gate": a NaN must not pass.
         if not best >= card.gate:
             return unverified_score(logit, card.gate)
+        self.candidates += 1
         frame = (window_end - _CONFIG.n_fft) // _CONFIG.hop_length
         upper = card.fusion.upper(best, stage.head(sound.embeddings(stage.embedding, frame)))
         if not upper >= card.fusion.phoneme_gate:

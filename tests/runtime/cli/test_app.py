@@ -13,7 +13,7 @@ from wakeword.model import read_model
 from wakeword.version import __version__
 
 NAMES = (
-    *("listen", "scan", "devices", "doctor", "models", "info", "record"),
+    *("listen", "scan", "serve", "devices", "doctor", "models", "info", "record"),
     *("train", "synth", "calibrate", "evaluate", "bench"),
 )
 

@@ -47,7 +47,7 @@ _ChannelOption = Annotated[
         "--channel", metavar="N", min=0, max=MAX_CHANNELS - 1, help="Use this channel, from 0. Default: the mean."
     ),
 ]
-_MinGapOption = Annotated[
+MinGapOption = Annotated[
     float,
     typer.Option(
         "--min-gap",
@@ -73,10 +73,10 @@ _ExecTimeoutOption = Annotated[
         help="End a program after this time; 0: never.",
     ),
 ]
-_SaveOption = Annotated[
+SaveOption = Annotated[
     Path | None, typer.Option("--save", metavar="DIR", help="Save each detection's audio and data here.")
 ]
-_SaveLimitOption = Annotated[
+SaveLimitOption = Annotated[
     float,
     typer.Option(
         "--save-limit",
@@ -87,7 +87,7 @@ _SaveLimitOption = Annotated[
         help="Delete the oldest saved detections beyond this.",
     ),
 ]
-_PreRollOption = Annotated[
+PreRollOption = Annotated[
     float,
     typer.Option(
         "--pre-roll", metavar="SECONDS", min=0, max=60, callback=finite, help="Save this much from before the word."
@@ -108,13 +108,13 @@ def listen(
     threshold: ThresholdOption = None,
     point: PointOption = None,
     verify: VerifyOption = True,
-    min_gap: _MinGapOption = 1.0,
+    min_gap: MinGapOption = 1.0,
     as_json: _JsonOption = False,
     command: _ExecOption = None,
     exec_timeout: _ExecTimeoutOption = 60.0,
-    save: _SaveOption = None,
-    save_limit: _SaveLimitOption = 1_000.0,
-    pre_roll: _PreRollOption = 0.5,
+    save: SaveOption = None,
+    save_limit: SaveLimitOption = 1_000.0,
+    pre_roll: PreRollOption = 0.5,
     provider: _ProviderOption = "cpu",
 ) -> None:
     """Report the wake words as they are spoken, until Ctrl-C.

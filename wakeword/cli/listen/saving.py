@@ -1,4 +1,4 @@
-"""``listen --save``: saving detections while listening continues."""
+"""``--save`` of ``listen`` and ``serve``: saving detections while listening continues."""
 
 import queue
 import threading
@@ -20,8 +20,18 @@ class Saver:
     instead, which a live source cannot do. A failure is reported once, and then the end of the failure.
     """
 
-    def __init__(self, pairs: SavedPairs, *, most_waiting: int, wait_for_room: bool) -> None:
+    def __init__(
+        self,
+        pairs: SavedPairs,
+        *,
+        most_waiting: int,
+        wait_for_room: bool,
+        complain: Callable[[str], None] = complain,
+        note: Callable[[str], None] = note,
+    ) -> None:
+        """``complain`` reports a failure and ``note`` the end of it, from any thread."""
         self._pairs = pairs
+        self._complain, self._note = complain, note
         self._wait_for_room = wait_for_room
         self._waiting: queue.Queue[tuple[Detection, datetime, Future[Path | None]]] = queue.Queue(most_waiting)
         self._reporting = threading.Lock()
@@ -59,7 +69,7 @@ class Saver:
             self._lost += 1
             if not self._trouble:
                 self._trouble = trouble
-                complain(
+                self._complain(
                     f"--save: {self._pairs.folder}: {trouble}; listening continues, and saving will be tried again"
                 )
 
@@ -67,13 +77,13 @@ class Saver:
         with self._reporting:
             # A disk that is always a little too slow need not be reported at each detection.
             if self._trouble and self._waiting.qsize() <= self._waiting.maxsize // 2:
-                note(f"--save: saving again; {self._lost} detection(s) were not saved")
+                self._note(f"--save: saving again; {self._lost} detection(s) were not saved")
                 self._trouble, self._lost = "", 0
 
     def close(self, seconds_left: Callable[[], float | None]) -> None:
         """Wait until all is saved, or for the seconds that are left, ``None`` for as long as it takes."""
         while waiting := self._waiting.unfinished_tasks:
             if seconds_left() == 0:
-                complain(f"--save: {waiting} detection(s) not saved; the disk is too slow")
+                self._complain(f"--save: {waiting} detection(s) not saved; the disk is too slow")
                 return
             time.sleep(0.01)

@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 
 from wakeword.sources import AudioSource
@@ -27,7 +27,9 @@ class StopSignals:
     hangs, for instance a pipe that is not read, the process ends after 0.8 s, with exit status 0.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, on_stop: Callable[[], None] | None = None) -> None:
+        """``on_stop`` is called in the signal handler, for a command that does not read a source."""
+        self._on_stop = on_stop
         self._stopped_at: float | None = None
         self._waiting = False
         self._source: object = None
@@ -57,6 +59,8 @@ class StopSignals:
             return
         self._stopped_at = time.monotonic()
         self._over.set()
+        if self._on_stop is not None:
+            self._on_stop()
         # A microphone is closed instead: an exception could leave its device half opened.
         close = getattr(self._source, "close", None)
         if close is not None:

@@ -1,0 +1,98 @@
+"""Where the server listens, and who may connect."""
+
+import socket
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from wakeword import ConfigError
+from wakeword.serve.places import (
+    Place,
+    host_and_port,
+    is_allowed,
+    networks_of,
+    place_of,
+    tcp_sockets,
+    unix_socket,
+)
+
+HAS_IPV6 = socket.has_dualstack_ipv6()
+
+
+@pytest.mark.parametrize(
+    ("uri", "place"),
+    [
+        ("tcp://127.0.0.1:10400", Place("tcp", "127.0.0.1", 10_400)),
+        ("tcp://0.0.0.0", Place("tcp", "0.0.0.0", 10_400)),
+        ("tcp://[::]:9", Place("tcp", "::", 9)),
+        ("unix:///run/wake.sock", Place("unix", path=Path("/run/wake.sock"))),
+        ("unix://wake.sock", Place("unix", path=Path("wake.sock"))),
+        ("stdio://", Place("stdio")),
+    ],
+)
+def test_uris_are_read(uri: str, place: Place) -> None:
+    assert place_of(uri) == place
+
+
+@pytest.mark.parametrize(
+    "uri", ["", "127.0.0.1:10400", "http://a:1", "tcp://:1", "tcp://a:x", "tcp://a:99999", "unix://"]
+)
+def test_other_uris_are_refused(uri: str) -> None:
+    with pytest.raises(ConfigError, match="expected --uri"):
+        place_of(uri)
+
+
+def test_http_needs_a_host_and_a_port() -> None:
+    assert host_and_port("127.0.0.1:10480") == ("127.0.0.1", 10_480)
+    assert host_and_port("[::1]:0") == ("::1", 0)
+    for text in ("", "10480", ":10480", "host", "host:x", "host:1/path", "[::1"):
+        with pytest.raises(ConfigError, match="expected --http"):
+            host_and_port(text)
+
+
+def test_a_port_that_is_taken_is_said() -> None:
+    (first,) = tcp_sockets("127.0.0.1", 0)
+    with first, pytest.raises(ConfigError, match="another port"):
+        tcp_sockets("127.0.0.1", first.getsockname()[1])
+    with pytest.raises(ConfigError, match="address of this machine"):
+        tcp_sockets("no such host.invalid", 1)
+
+
+@pytest.mark.skipif(not HAS_IPV6, reason="this machine has no IPv6")
+def test_all_addresses_are_those_of_both_families() -> None:
+    (listening,) = tcp_sockets("::", 0)
+    port = listening.getsockname()[1]
+    with listening:
+        for host in ("127.0.0.1", "::1"):
+            socket.create_connection((host, port), 5).close()
+
+
+@pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="this system has no unix sockets")
+def test_a_socket_that_a_killed_server_left_is_replaced_and_nothing_else() -> None:
+    # Paths of sockets must be short.
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "wake.sock"
+        first = unix_socket(path)
+        with pytest.raises(ConfigError, match="another server"):
+            unix_socket(path)
+        first.close()
+        assert path.exists()
+        unix_socket(path).close()
+        path.unlink()
+        path.write_text("a file of the user's")
+        with pytest.raises(ConfigError, match="something else"):
+            unix_socket(path)
+        assert path.read_text() == "a file of the user's"
+
+
+def test_networks_decide_who_may_connect() -> None:
+    networks = networks_of(["192.168.1.0/24", "10.0.0.7", "fd00::/8"])
+    for address in ("192.168.1.9", "::ffff:192.168.1.9", "10.0.0.7", "fd00::1", "fd00::1%eth0"):
+        assert is_allowed(address, networks)
+        assert is_allowed(address, [])
+    for address in ("192.168.2.9", "::ffff:10.0.0.8", "fe80::1", "", "unix"):
+        assert not is_allowed(address, networks)
+    for text in ("", "192.168.1.0/33", "home"):
+        with pytest.raises(ConfigError, match="expected --allow"):
+            networks_of([text])

@@ -1,0 +1,252 @@
+"""The HTTP side: health, figures and the live page; no other path, no other client, and no harm by a slow one."""
+
+import asyncio
+import json
+import shutil
+import socket
+import ssl
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("prometheus_client", reason="needs the packages of pip install 'wakeword[serve]'")
+
+from prometheus_client.parser import text_string_to_metric_families
+from support.served import BOTH, Served, int16, serving
+
+from wakeword import ConfigError
+from wakeword.serve.places import networks_of
+from wakeword.serve.web import Web, WebSettings
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def run(scenario: Callable[[Served, Web], Awaitable[Any]], *files: Path, **settings: Any) -> Any:
+    """Run a scenario with a server of these models and its HTTP side."""
+
+    async def whole() -> Any:
+        async with serving(*files) as served:
+            with Web(served.server, WebSettings("127.0.0.1", 0, **settings)) as web:
+                return await scenario(served, web)
+
+    return asyncio.run(whole())
+
+
+async def get(url: str, context: ssl.SSLContext | None = None) -> tuple[int, str, Any]:
+    """Status, text and headers of the answer to a request."""
+
+    def ask() -> tuple[int, str, Any]:
+        try:
+            with urllib.request.urlopen(url, timeout=20, context=context) as answer:
+                return answer.status, answer.read().decode(), answer.headers
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode(), error.headers
+
+    return await asyncio.to_thread(ask)
+
+
+def test_health_is_that_there_is_something_to_listen_for(models: Path) -> None:
+    async def scenario(served: Served, web: Web) -> tuple[int, str, Any]:
+        return await get(f"{web.url}healthz")
+
+    assert run(scenario, models / "low.onnx")[:2] == (200, "ok: 1 word(s)\n")
+    assert run(scenario)[0] == 503
+
+
+def test_figures_are_what_prometheus_reads(models: Path) -> None:
+    async def scenario(served: Served, web: Web) -> str:
+        client = await served.client()
+        await client.speak(int16(BOTH))
+        return (await get(f"{web.url}metrics"))[1]
+
+    text = run(scenario, models / "low.onnx", models / "high.onnx")
+    samples = {
+        (sample.name, *sample.labels.values()): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+    assert samples["wakeword_detections_total", "low"] == samples["wakeword_detections_total", "high"] == 1
+    assert samples["wakeword_audio_seconds_total",] == pytest.approx(len(BOTH) / 16_000)
+    assert samples["wakeword_models",] == 2
+    assert samples["wakeword_connections",] == 1
+    assert samples["wakeword_processing_seconds_bucket", "+Inf"] > 0
+
+
+def test_the_state_is_that_of_the_streams(models: Path) -> None:
+    async def scenario(served: Served, web: Web) -> tuple[Any, Any]:
+        client = await served.client()
+        await client.speak(int16(BOTH), stop=False)
+        during = json.loads((await get(f"{web.url}state"))[1])
+        await client.close()
+        while served.count("wakeword_connections"):
+            await asyncio.sleep(0.01)
+        return during, json.loads((await get(f"{web.url}state"))[1])
+
+    during, after = run(scenario, models / "low.onnx", models / "high.onnx")
+    (stream,) = during["streams"]
+    assert stream["seconds"] == pytest.approx(len(BOTH) / 16_000, abs=0.01)
+    assert stream["detections"] == 2
+    assert [(word["name"], word["threshold"]) for word in stream["words"]] == [("low", 0.5), ("high", 0.5)]
+    assert all(word["score"] > 0.5 for word in stream["words"])
+    assert [one["word"] for one in during["detections"]] == ["high", "low"]
+    assert after["streams"] == []
+    assert after["detections"] == during["detections"]
+    assert after["words"] == {"low": "low", "high": "hey high"}
+
+
+@pytest.mark.parametrize("path", ["page.html", "../page.html", "%2e%2e/", "metrics/", "etc/passwd", "state/x?y"])
+def test_a_request_names_no_file(models: Path, path: str) -> None:
+    async def scenario(served: Served, web: Web) -> tuple[int, str, Any]:
+        return await get(web.url + path)
+
+    status, text, _ = run(scenario, models / "low.onnx")
+    assert status == 404
+    assert path not in text
+
+
+def test_only_reading_is_answered(models: Path) -> None:
+    async def scenario(served: Served, web: Web) -> list[bytes]:
+        host, port = web.url.split("/")[2].split(":")
+        answers = []
+        requests = (
+            *(b"POST / HTTP/1.1\r\n\r\n", b"GET /" + b"x" * 70_000),
+            *(b"\xff\xfe\r\n\r\n", b"HEAD / HTTP/1.0\r\n\r\n"),
+        )
+        for request in requests:
+            reader, writer = await asyncio.open_connection(host, int(port))
+            writer.write(request)
+            writer.write_eof()
+            try:
+                answers.append((await asyncio.wait_for(reader.read(), 20)).split(b"\r\n", 1)[0])
+            except ConnectionError:
+                answers.append(b"")
+            writer.close()
+        return answers
+
+    posted, long, garbage, head = run(scenario, models / "low.onnx")
+    assert posted.startswith(b"HTTP/1.1 501")
+    assert b"200" not in long + garbage
+    assert b"200" in head
+
+
+def test_the_page_asks_nothing_of_other_hosts(models: Path) -> None:
+    async def scenario(served: Served, web: Web) -> tuple[int, str, Any]:
+        return await get(web.url)
+
+    status, page, headers = run(scenario, models / "low.onnx")
+    assert status == 200
+    assert "http:" not in page
+    assert "https:" not in page
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+def test_the_page_shows_streams_and_detections_in_a_browser(models: Path, tmp_path: Path) -> None:
+    async def scenario(served: Served, web: Web) -> str:
+        client = await served.client()
+        await client.speak(int16(BOTH), stop=False)
+        command = [
+            *(CHROMIUM or "", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
+            *(f"--user-data-dir={tmp_path}", "--virtual-time-budget=3000", "--dump-dom", web.url),
+        ]
+        done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, timeout=120)
+        return done.stdout
+
+    page = run(scenario, models / "low.onnx", models / "high.onnx")
+    assert "listening for low, high; 1 stream(s)" in page
+    streams, found = page.split('<tbody id="streams">')[1].split('<tbody id="detections">')
+    assert streams.count('class="meter') == 3  # the level and two words
+    assert "3.5 s" in streams
+    assert found.count("<td>low</td>") == found.count("<td>high</td>") == 1
+
+
+def certificate(folder: Path) -> tuple[Path, Path]:
+    """A certificate for 127.0.0.1 and its key."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("needs openssl")
+    paths = folder / "cert.pem", folder / "key.pem"
+    subprocess.run(
+        [
+            *(openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"),
+            *("-addext", "subjectAltName=IP:127.0.0.1", "-out", paths[0], "-keyout", paths[1]),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    return paths
+
+
+def test_https_with_a_certificate(models: Path, tmp_path: Path) -> None:
+    cert, key = certificate(tmp_path)
+    context = ssl.create_default_context(cafile=str(cert))
+
+    async def scenario(served: Served, web: Web) -> tuple[int, str, Any]:
+        assert web.url.startswith("https://")
+        with pytest.raises(urllib.error.URLError):
+            await get(f"{web.url}healthz", ssl.create_default_context())
+        return await get(f"{web.url}healthz", context)
+
+    assert run(scenario, models / "low.onnx", certificate=cert, key=key)[0] == 200
+
+
+@pytest.mark.parametrize("missing", ["certificate", "key"])
+def test_certificate_and_key_belong_together(models: Path, tmp_path: Path, missing: str) -> None:
+    async def scenario(served: Served, web: Web) -> None:
+        raise AssertionError("expected an error")
+
+    settings: dict[str, Any] = {"certificate": tmp_path / "c", "key": tmp_path / "k"}
+    with pytest.raises(ConfigError, match="could not use"):
+        run(scenario, models / "low.onnx", **settings)
+    with pytest.raises(ConfigError, match="together"):
+        run(scenario, models / "low.onnx", **{**settings, missing: None})
+
+
+def test_other_networks_get_nothing(models: Path) -> None:
+    async def scenario(served: Served, web: Web) -> None:
+        with pytest.raises((urllib.error.URLError, ConnectionError)):
+            await get(f"{web.url}healthz")
+
+    run(scenario, models / "low.onnx", networks=tuple(networks_of(["192.0.2.0/24"])))
+
+
+def test_those_that_say_nothing_keep_nobody_out_for_long(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wakeword.serve.web._REQUEST_SECONDS", 0.3)
+
+    async def scenario(served: Served, web: Web) -> None:
+        host, port = web.url.split("/")[2].split(":")
+        silent = [socket.create_connection((host, int(port))) for _ in range(40)]
+        try:
+            async with asyncio.timeout(20):
+                while True:
+                    try:
+                        if (await get(f"{web.url}healthz"))[0] == 200:
+                            return
+                    except (urllib.error.URLError, ConnectionError):
+                        await asyncio.sleep(0.05)
+        finally:
+            for one in silent:
+                one.close()
+
+    run(scenario, models / "low.onnx")
+
+
+def test_a_loop_that_hangs_is_not_healthy(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wakeword.serve.web._LOOP_SECONDS", 0.1)
+
+    async def scenario(served: Served, web: Web) -> None:
+        asked = asyncio.ensure_future(get(f"{web.url}healthz"))
+        await asyncio.sleep(0)
+        # The loop is busy, as with a network that hangs.
+        time.sleep(1.5)
+        assert (await asked)[0] == 503
+
+    run(scenario, models / "low.onnx")

@@ -1,0 +1,138 @@
+"""Making the server known in the local network, by which Home Assistant finds it."""
+
+import asyncio
+import logging
+import re
+import socket
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from ipaddress import ip_address
+
+import ifaddr
+from zeroconf import Error as ZeroconfError
+from zeroconf import InterfaceChoice
+from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
+
+from wakeword.errors import ConfigError
+
+logger = logging.getLogger("wakeword.serve")
+
+SERVICE = "_wyoming._tcp.local."
+_REFRESH_SECONDS = 30.0
+_GOODBYE_SECONDS = 0.3
+_MAX_LABEL = 63
+
+
+def own_addresses() -> list[str]:
+    """The addresses of this machine by which others can reach it."""
+    found = []
+    for adapter in ifaddr.get_adapters():
+        for address in adapter.ips:
+            text = address.ip if isinstance(address.ip, str) else address.ip[0]
+            ip = ip_address(text.partition("%")[0])
+            if not (ip.is_loopback or ip.is_link_local or ip.is_unspecified or ip.is_multicast):
+                found.append(str(ip))
+    return list(dict.fromkeys(found))
+
+
+def advertised(bound: Iterable[str], own: Sequence[str], *, dual_stack: bool = True) -> list[str]:
+    """The addresses at which others reach a server bound to ``bound`` on a machine whose addresses are ``own``.
+
+    Never an unspecified address, which Home Assistant drops, nor one of this machine alone.
+    """
+    found: list[str] = []
+    for text in bound:
+        ip = ip_address(text.partition("%")[0])
+        if ip.is_unspecified:
+            versions = {4} if ip.version == 4 else {4, 6} if dual_stack else {6}
+            found += [one for one in own if ip_address(one).version in versions]
+        elif not ip.is_loopback:
+            found.append(str(ip))
+    return list(dict.fromkeys(found))
+
+
+def host_name() -> str:
+    """The name of this machine as a label of DNS."""
+    name = re.sub(r"[^A-Za-z0-9-]+", "-", socket.gethostname().partition(".")[0]).strip("-")
+    return name[:_MAX_LABEL] or "wakeword"
+
+
+class Announcement:
+    """Announces a Wyoming service under ``name``, and follows changes of the addresses.
+
+    Raises ``ConfigError`` if nobody else could reach the server, or for a name that DNS does not take.
+    """
+
+    def __init__(self, name: str, sockets: Sequence[socket.socket], *, interfaces: Sequence[str] | None = None) -> None:
+        """``interfaces``: the addresses of the network interfaces to announce on; ``None`` for all."""
+        if not name.strip() or len(name.encode()) > _MAX_LABEL or any(ord(letter) < 32 for letter in name):
+            raise ConfigError(f"expected --zeroconf-name of 1 to {_MAX_LABEL} bytes, got {name!r}")
+        # The service's name and type are told apart by dots.
+        self._name = name.replace(".", "-")
+        tcp = [one.getsockname() for one in sockets if one.family in (socket.AF_INET, socket.AF_INET6)]
+        self._bound = [str(address[0]) for address in tcp]
+        self._port = int(tcp[0][1]) if tcp else 0
+        self._interfaces = interfaces
+        if not advertised(self._bound, ["192.0.2.1", "2001:db8::1"]):
+            raise ConfigError(
+                f"expected an address that others can reach for --zeroconf, got {', '.join(self._bound) or 'no tcp'}; "
+                "use --uri tcp://0.0.0.0:10400, or leave --zeroconf out"
+            )
+
+    def info(self) -> AsyncServiceInfo:
+        """The service as it is now."""
+        addresses = advertised(self._bound, own_addresses())
+        return AsyncServiceInfo(
+            SERVICE,
+            f"{self._name}.{SERVICE}",
+            parsed_addresses=addresses,
+            port=self._port,
+            server=f"{host_name()}.local.",
+        )
+
+    async def run(self) -> None:
+        """Announce until cancelled. Failures are logged: the server works without."""
+        chosen = InterfaceChoice.All if self._interfaces is None else list(self._interfaces)
+        zeroconf = AsyncZeroconf(interfaces=chosen)
+        try:
+            await self._follow(zeroconf)
+        except (ZeroconfError, OSError) as error:
+            logger.warning(
+                "--zeroconf: the server could not be announced: %s",
+                error or type(error).__name__,
+                extra={"event": "zeroconf"},
+            )
+        finally:
+            with suppress(ZeroconfError, OSError, TimeoutError):
+                async with asyncio.timeout(_GOODBYE_SECONDS):
+                    await zeroconf.async_unregister_all_services()
+            with suppress(ZeroconfError, OSError, TimeoutError):
+                async with asyncio.timeout(_GOODBYE_SECONDS):
+                    await zeroconf.async_close()
+
+    async def _follow(self, zeroconf: AsyncZeroconf) -> None:
+        shown: AsyncServiceInfo | None = None
+        while True:
+            info = self.info()
+            if shown is None and info.parsed_addresses():
+                await (await zeroconf.async_register_service(info, allow_name_change=True))
+                shown = info
+                self._log(info)
+            elif shown is not None and sorted(info.parsed_addresses()) != sorted(shown.parsed_addresses()):
+                info = AsyncServiceInfo(
+                    SERVICE, shown.name, parsed_addresses=info.parsed_addresses(), port=self._port, server=shown.server
+                )
+                await (await zeroconf.async_update_service(info))
+                shown = info
+                self._log(info)
+            await asyncio.sleep(_REFRESH_SECONDS)
+
+    @staticmethod
+    def _log(info: AsyncServiceInfo) -> None:
+        logger.info(
+            "announced as '%s' at %s port %s",
+            info.name.removesuffix(f".{SERVICE}"),
+            ", ".join(info.parsed_addresses()),
+            info.port,
+            extra={"event": "zeroconf"},
+        )

@@ -1,0 +1,302 @@
+"""One connection of a client: its events, in order, and the answers."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from wyoming.error import Error
+from wyoming.event import Event
+from wyoming.ping import Pong
+from wyoming.wake import Detection, NotDetected
+
+from wakeword.serve.pcm import PcmFormat, format_of, timestamp_of
+from wakeword.serve.stream import Found, Heard, ListeningStream, StreamSettings
+from wakeword.serve.telemetry import Telemetry
+from wakeword.serve.wire import EventReader, WireError, encode
+from wakeword.serve.words import Word, Words
+
+logger = logging.getLogger("wakeword.serve")
+
+# Some 40 chunks of 10 ms: a client that sends faster than in real time must not hold up the others.
+_READ_BYTES = 16 * 2**10
+_MOST_NAMES = 1_000
+_CLOSE_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class TimeLimits:
+    """Seconds after which a connection is closed."""
+
+    first: float = 30.0
+    """Without any event."""
+    idle: float = 3_600.0
+    """Between two events."""
+    event: float = 10.0
+    """From the first byte of an event to its last, and for the client to take an answer."""
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What all connections of a server share."""
+
+    words: Words
+    settings: StreamSettings
+    limits: TimeLimits
+    telemetry: Telemetry
+    executor: Executor | None
+    save: Callable[[Found], None]
+    """Called at each detection."""
+
+
+class Connection:
+    """Answers the events of one client until it leaves, breaks the protocol, or is too slow.
+
+    ``peer`` is its address, for messages.
+    """
+
+    def __init__(self, shared: Shared, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str) -> None:
+        self._shared = shared
+        self._reader, self._writer = reader, writer
+        self._peer = peer
+        self._events = EventReader()
+        self._names: list[str] | None = None
+        self._context: dict[str, Any] | None = None
+        self._stream: ListeningStream | None = None
+        self._number: int | None = None
+        """Of the stream in progress, for the telemetry."""
+        self._start: int | None = None
+        """Timestamp of the last audio-start."""
+        self._fired = False
+        """Whether something was detected since then."""
+        self._greeted = False
+        self._waiting_since: float | None = None
+        self._writing_since: float | None = None
+        self._expired = False
+
+    async def run(self) -> None:
+        """Read and answer events until the connection ends; it is then closed."""
+        try:
+            await self._read()
+        except WireError as error:
+            self._tell(str(error), error.code)
+        except (ConnectionError, TimeoutError):
+            # A client that has what it wanted may leave without reading the answer.
+            logger.debug("the client is gone", extra={"event": "gone", "peer": self._peer})
+        except OSError as error:
+            logger.debug("the connection broke: %s", error, extra={"event": "gone", "peer": self._peer})
+        except Exception:
+            logger.exception("expected no error here, please report it", extra={"event": "fault", "peer": self._peer})
+            self._tell("expected no error here; the server's log has it", "internal")
+        finally:
+            self._end_stream()
+            await self._close()
+
+    def check(self, now: float) -> None:
+        """End the connection if it is too slow; ``now`` is ``time.monotonic()``. Called now and then."""
+        limits, waited = self._shared.limits, self._waiting_since
+        if self._writing_since is not None and now - self._writing_since > limits.event:
+            self._shared.telemetry.errors.labels("timeout").inc()
+            self.abort()
+            return
+        if waited is None or self._expired:
+            return
+        inside = self._events.is_inside
+        most = limits.event if inside else limits.idle if self._greeted else limits.first
+        if now - waited > most:
+            self._expired = True
+            what = "the rest of an event" if inside else "an event"
+            self._tell(f"expected {what} within {most:g} s, got none; the connection is closed", "timeout")
+            self._writer.close()
+
+    def abort(self) -> None:
+        """Close the connection at once; ``run`` then ends."""
+        self._writer.transport.abort()
+
+    async def _read(self) -> None:
+        while True:
+            inside = self._events.is_inside
+            if not inside or self._waiting_since is None:
+                self._waiting_since = time.monotonic()
+            data = await self._reader.read(_READ_BYTES)
+            if not data or self._expired:
+                return
+            if not inside:
+                self._waiting_since = time.monotonic()
+            self._events.feed(data)
+            while (event := self._events.next()) is not None:
+                self._waiting_since = None
+                self._greeted = True
+                await self._answer(event)
+            if len(data) == _READ_BYTES:
+                await asyncio.sleep(0)
+
+    async def _answer(self, event: Event) -> None:
+        match event.type:
+            case "audio-chunk":
+                await self._take_chunk(event)
+            case "describe":
+                logger.debug("described", extra={"event": "describe", "peer": self._peer})
+                await self._send(self._shared.words.info)
+            case "detect":
+                await self._choose(event.data)
+            case "audio-start":
+                self._begin(event.data)
+            case "audio-stop":
+                await self._finish()
+            case "ping":
+                text = event.data.get("text")
+                if text is not None and not isinstance(text, str):
+                    raise WireError("expected a ping whose text is a string")
+                await self._send(encode(Pong(text).event()))
+            case _:
+                # The protocol asks servers to ignore what they do not know.
+                logger.debug("ignored '%.60r'", event.type, extra={"event": "ignored", "peer": self._peer})
+
+    async def _choose(self, data: Mapping[str, Any]) -> None:
+        """``detect``: listen for these words from now on. A stream in progress goes on if they are the same."""
+        names, context = data.get("names"), data.get("context")
+        if names is not None and not (
+            isinstance(names, list) and len(names) <= _MOST_NAMES and all(isinstance(name, str) for name in names)
+        ):
+            raise WireError("expected a detect whose names are a list of strings")
+        if context is not None and not isinstance(context, dict):
+            raise WireError("expected a detect whose context is an object")
+        self._context = context
+        self._names = list(dict.fromkeys(names)) if names else None
+        unknown = [name for name in self._names or [] if name not in self._shared.words.by_name]
+        if unknown:
+            offered = ", ".join(self._shared.words.by_name) or "none"
+            shown = ", ".join(f"{name!r:.60}" for name in unknown[:5])
+            self._tell(f"expected words among those offered ({offered:.200}), got {shown}", "unknown-wake-word")
+            await self._drain()
+        if self._stream is not None and self._stream.words != self._wanted():
+            self._give_up()
+
+    def _wanted(self) -> list[Word]:
+        by_name = self._shared.words.by_name
+        names = by_name if self._names is None else self._names
+        return [by_name[name] for name in names if name in by_name]
+
+    def _begin(self, data: Mapping[str, Any]) -> None:
+        """``audio-start``: a new stream; one that was not stopped is given up."""
+        format_of(data)  # only checked: each chunk names its own
+        self._start = timestamp_of(data)
+        self._fired = False
+        self._end_stream()
+        if self._stream is not None and self._stream.words != self._wanted():
+            self._stream = None  # a model was added or replaced
+        if self._stream is not None:
+            self._stream.restart(self._start)
+
+    async def _take_chunk(self, event: Event) -> None:
+        received = time.perf_counter()
+        pcm, timestamp = format_of(event.data), timestamp_of(event.data)
+        audio = event.payload or b""
+        seconds = len(audio) // pcm.frame / pcm.rate
+        telemetry = self._shared.telemetry
+        telemetry.audio.inc(seconds)
+        stream = await self._stream_of(pcm)
+        if stream is None:
+            telemetry.dropped.labels("no-word").inc(seconds)
+            return
+        if self._number is None:
+            self._number = telemetry.begin(self._peer, stream)
+        heard = await stream.push(audio, timestamp)
+        if heard.scored:
+            telemetry.delay.observe(time.perf_counter() - received)
+        await self._report(heard)
+
+    async def _stream_of(self, pcm: PcmFormat) -> ListeningStream | None:
+        """The stream for a chunk of this format; ``None`` if there is no word to listen for."""
+        if self._stream is not None and self._stream.format != pcm:
+            # Audio of another format is another stream.
+            await self._report(await self._stream.finish())
+            self._give_up()
+        if self._stream is None:
+            words = self._wanted()
+            if not words:
+                return None
+            self._stream = ListeningStream(words, pcm, self._shared.settings, self._shared.executor)
+            self._stream.restart(self._start)
+        return self._stream
+
+    async def _finish(self) -> None:
+        """``audio-stop``: what the last window says, and whether nothing was detected."""
+        if self._stream is not None:
+            await self._report(await self._stream.finish())
+            self._stream.restart(None)
+        self._end_stream()
+        fired, self._fired, self._start = self._fired, False, None
+        if not fired:
+            await self._send(encode(NotDetected(self._context).event()))
+
+    def _give_up(self) -> None:
+        """Drop the detector of a stream that goes on with another one, whose clock begins where this one's ends."""
+        if self._stream is not None:
+            self._start = (self._start or 0) + round(1_000 * self._stream.seconds)
+        self._end_stream()
+        self._stream = None
+
+    def _end_stream(self) -> None:
+        if self._number is not None:
+            self._shared.telemetry.end(self._number)
+            self._number = None
+
+    async def _report(self, heard: Heard) -> None:
+        telemetry = self._shared.telemetry
+        for word, count in heard.candidates.items():
+            if count:
+                telemetry.candidates.labels(word).inc(count)
+        for found in heard.found:
+            self._fired = True
+            telemetry.found(self._peer, found)
+            logger.info(
+                "detected '%s' at %.3f s, score %.3f, from %s",
+                found.word.name,
+                found.detection.end,
+                found.detection.score,
+                self._peer,
+                extra={
+                    "event": "detection",
+                    "peer": self._peer,
+                    "word": found.word.name,
+                    "score": found.detection.score,
+                    "timestamp": found.timestamp,
+                },
+            )
+            self._shared.save(found)
+            detection = Detection(name=found.word.name, timestamp=found.timestamp, context=self._context)
+            await self._send(encode(detection.event()))
+
+    async def _send(self, data: bytes) -> None:
+        self._writer.write(data)
+        await self._drain()
+
+    async def _drain(self) -> None:
+        self._writing_since = time.monotonic()
+        try:
+            await self._writer.drain()
+        finally:
+            self._writing_since = None
+
+    def _tell(self, message: str, code: str) -> None:
+        """Send an error, without waiting for the client to take it."""
+        self._shared.telemetry.errors.labels(code).inc()
+        logger.warning("%s: %s", self._peer, message, extra={"event": "error", "peer": self._peer, "code": code})
+        with suppress(OSError, RuntimeError):
+            self._writer.write(encode(Error(message, code).event()))
+
+    async def _close(self) -> None:
+        self._writer.close()
+        try:
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await self._writer.wait_closed()
+        except TimeoutError:  # what the client does not read is lost
+            self.abort()
+        except OSError:
+            pass

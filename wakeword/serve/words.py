@@ -1,0 +1,179 @@
+"""The words that the server offers: its models, loaded once and shared by all connections."""
+
+import copy
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from wyoming.info import Attribution, Info, WakeModel, WakeProgram
+
+from wakeword.errors import ConfigError, WakewordError
+from wakeword.evidence import warnings
+from wakeword.loading import chosen_thresholds
+from wakeword.model import Model, read_model
+from wakeword.serve.wire import encode
+from wakeword.version import __version__
+
+_ATTRIBUTION = Attribution(name="wakeword", url="")
+
+Signature = tuple[int, int, int]
+"""Modification time, size and number of a file: they change when it is replaced."""
+
+
+@dataclass(frozen=True)
+class WordSettings:
+    """How every model is used."""
+
+    point: str | None = None
+    """Name of an operating point; without it and ``threshold`` the model's default one."""
+    threshold: float | None = None
+    verify: bool = True
+    """Whether models of two stages use the second one."""
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word that the server offers."""
+
+    name: str
+    """By which clients choose it and detections report it: the name of its file, as phrases need not differ."""
+    phrase: str
+    version: str
+    model: Model
+    """With ``name`` in place of the phrase, by which a detector tells its models apart."""
+    threshold: float
+    warnings: tuple[str, ...] = ()
+    """What its operating point does not promise."""
+
+
+def load_word(path: Path, settings: WordSettings) -> Word:
+    """Load a model file. Raises ``ModelError`` and ``ConfigError`` if it cannot be used with these settings."""
+    model = read_model(path)
+    if not settings.verify:
+        model = model.stage_one()
+    _ = model.second_stage  # loaded now: a detection must not wait for it, nor fail
+    (threshold,) = chosen_thresholds([model], settings.point, settings.threshold)
+    card = model.card
+    # A threshold of the user's own promises nothing.
+    limits = () if settings.threshold is not None else tuple(warnings(card.phrase, card.point(settings.point)))
+    named = copy.copy(model)
+    named.card = dataclasses.replace(card, phrase=path.stem)
+    return Word(path.stem, card.phrase, card.version, named, threshold, limits)
+
+
+def info_of(words: Iterable[Word]) -> bytes:
+    """The answer to ``describe``, encoded: one program with all words, as Home Assistant reads only one."""
+    models = [
+        WakeModel(
+            name=word.name,
+            attribution=_ATTRIBUTION,
+            installed=True,
+            description=word.phrase,
+            version=word.version,
+            languages=[],
+            phrase=word.phrase,
+        )
+        for word in words
+    ]
+    program = WakeProgram(
+        name="wakeword",
+        attribution=_ATTRIBUTION,
+        installed=True,
+        description="wakeword: wake words, found offline",
+        version=__version__,
+        models=models,
+    )
+    return encode(Info(wake=[program]).event())
+
+
+class Words:
+    """The words in force by their names, and the answer to ``describe``.
+
+    ``files`` are models that must load: raises ``ModelError`` and ``ConfigError`` as ``load_word`` does, and
+    ``ConfigError`` unless their names differ. ``folder`` is read by ``refresh``.
+    """
+
+    def __init__(self, files: Sequence[Path], folder: Path | None, settings: WordSettings) -> None:
+        names = [path.stem for path in files]
+        if len(set(names)) != len(names):
+            raise ConfigError(f"expected model files with different names, got {names}; rename one")
+        if folder is not None and not folder.is_dir():
+            raise ConfigError(f"--models: expected a folder of model files, found {folder}; check the path")
+        self._settings = settings
+        self._folder = folder
+        self._fixed = {path.stem: load_word(path, settings) for path in files}
+        self._found: dict[Path, tuple[Signature, Word | None]] = {}
+        self._seen: dict[Path, Signature] = {}
+        self._away = False
+        self.report: Callable[[str, str], None] = lambda event, message: None
+        """Called with ``added``, ``removed`` or ``refused`` and a message, in the thread of ``refresh``."""
+        self._publish()
+
+    def _publish(self) -> None:
+        found = {word.name: word for _, word in self._found.values() if word is not None}
+        self.by_name = {**found, **self._fixed}
+        """The words in force. Replaced as a whole, never changed: may be read in any thread."""
+        self.info = info_of(self.by_name.values())
+
+    @property
+    def refused(self) -> int:
+        """Files of the folder that cannot be used."""
+        return sum(word is None for _, word in self._found.values())
+
+    def refresh(self, *, at_once: bool = False) -> bool:
+        """Look for models that were added to the folder, replaced or removed; return whether the words changed.
+
+        A file is loaded when it has not changed between two calls, as it may be copied slowly, or ``at_once``. One that
+        cannot be used is reported and left out. For one thread at a time; slow when there is something to load.
+        """
+        if self._folder is None:
+            return False
+        listed = self._listed(self._folder)
+        settled = listed if at_once else {path: sign for path, sign in listed.items() if self._seen.get(path) == sign}
+        self._seen = listed
+        gone = [path for path in self._found if path not in listed]
+        new = [path for path, sign in settled.items() if path not in self._found or self._found[path][0] != sign]
+        for path in gone:
+            _, word = self._found.pop(path)
+            if word is not None:
+                self.report("removed", f"the model '{word.name}' is gone from {path.parent}")
+        for path in new:
+            self._found[path] = settled[path], self._loaded(path)
+        if gone or new:
+            self._publish()
+        return bool(gone or new)
+
+    def _loaded(self, path: Path) -> Word | None:
+        try:
+            if path.stem in self._fixed:
+                raise ConfigError(f"{path}: the name '{path.stem}' is taken by another model; rename the file")
+            word = load_word(path, self._settings)
+        except (WakewordError, OSError) as error:
+            message = str(error) if str(path) in str(error) else f"{path}: {error}"
+            self.report("refused", f"{message}; it is left out")
+            return None
+        self.report("added", f"the model '{word.name}' (\"{word.phrase}\") is offered")
+        for line in word.warnings:
+            self.report("limit", line)
+        return word
+
+    def _listed(self, folder: Path) -> dict[Path, Signature]:
+        listed = {}
+        try:
+            for path in sorted(folder.iterdir()):
+                # Files that are being written have names that begin with a dot.
+                if path.suffix == ".onnx" and not path.name.startswith("."):
+                    try:
+                        status = path.stat()
+                    except FileNotFoundError:
+                        continue
+                    listed[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
+        except OSError as error:
+            # A share that is away for a moment: the words stay.
+            if not self._away:
+                self.report("refused", f"--models: {folder}: {error.strerror}; the models in use stay")
+            self._away = True
+            return {path: sign for path, (sign, _) in self._found.items()}
+        self._away = False
+        return listed
