@@ -1,19 +1,26 @@
 """Output on stderr: errors, warnings, notes and the progress of long work."""
 
 import os
+import select
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import TextIO
+
+from wakeword.escaping import printable, shortened
 
 _SECONDS_BETWEEN_LINES = 30.0
+_LONGEST = 2_000
+"""Characters of a line: a name or a value in it can come from anywhere, and a message must stay readable."""
 
 
 def note(message: str) -> None:
-    """Print a message in one line on stderr. Errors in writing to stderr are ignored."""
+    """Print a message in one printable line on stderr. Errors in writing to stderr are ignored."""
     # With a single write, as several threads may print.
+    line = shortened(" ".join(message.splitlines()), _LONGEST)
     with suppress(OSError):
-        print(" ".join(message.splitlines()) + "\n", end="", file=sys.stderr, flush=True)
+        print(line + "\n", end="", file=sys.stderr, flush=True)
 
 
 def complain(problem: Exception | str) -> None:
@@ -37,10 +44,10 @@ def progress(what: str, total: float) -> Iterator[Callable[[float], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
     # Rich would send redirected output to stderr, which is right only if both are the same screen.
     with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty()) as bars:
-        task = bars.add_task(what, total=total)
+        task = bars.add_task(printable(what), total=total)
         yield lambda done: bars.update(task, completed=done)
 
 
@@ -60,10 +67,44 @@ def _lines(what: str, total: float) -> Callable[[float], None]:
 
 
 @contextmanager
+def reader_may_leave() -> Iterator[None]:
+    """A reader of stdout that stops, such as ``head -1``, ends the command with status 0."""
+    try:
+        yield
+        # What is still in Python's buffer would fail at the end of the interpreter.
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Another pipe may have broken, for instance to a program.
+        if has_reader(sys.stdout):
+            raise
+        discard(sys.stdout)
+        raise SystemExit(0) from None
+
+
+def has_reader(stream: TextIO) -> bool:
+    """Whether what is written may still be read; true where the system cannot tell before something is written."""
+    if not hasattr(select, "poll"):
+        return True
+    try:
+        poll = select.poll()
+        poll.register(stream.fileno(), 0)
+        return not poll.poll(0)
+    except (OSError, ValueError):  # not a real file, as in a test
+        return True
+
+
+def discard(stream: TextIO) -> None:
+    """Let a stream without a reader lead nowhere: its unwritten text is written again at the end of the interpreter."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, stream.fileno())
+    os.close(null)
+
+
+@contextmanager
 def without_native_messages() -> Iterator[None]:
     """Hide what C libraries write to file descriptor 2, while Python's stderr continues to work.
 
-    ALSA and PortAudio write many lines there for every failure.
+    ALSA and PortAudio write many lines there for every failure, and libmpg123 even for sound files.
     """
     if sys.stderr is not sys.__stderr__ or sys.stderr is None:
         yield
@@ -78,5 +119,6 @@ def without_native_messages() -> Iterator[None]:
         yield
     finally:
         os.dup2(screen, 2)
-        sys.stderr.close()
+        with suppress(OSError):  # a note that has no reader
+            sys.stderr.close()
         sys.stderr = python_stderr

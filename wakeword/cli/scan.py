@@ -22,9 +22,10 @@ from wakeword.cli.options import (
     open_detector,
 )
 from wakeword.engine import Detector
-from wakeword.errors import AudioError, ConfigError
-from wakeword.files import replacing
-from wakeword.sources import FileSource, audio_files
+from wakeword.errors import AudioError, AudioFileError, ConfigError
+from wakeword.escaping import printable
+from wakeword.files import remove_abandoned, replacing
+from wakeword.sources import FileSource, list_audio, unsearched_folder
 
 
 class _Recording(NamedTuple):
@@ -55,7 +56,8 @@ def scan(
     """Find the wake words in recordings.
 
     Folders are searched for audio files to any depth. Every recording is a separate stream; times are seconds of the
-    recording. A recording that cannot be read is reported, the others are scanned, and the exit status is then 1.
+    recording. A recording or folder that cannot be read, or not completely, is reported, the others are scanned, and the
+    exit status is then 1.
     """
     detector, warnings = open_detector(DetectorSettings(keyword, model, threshold, point, verify=verify))
     scan_recordings(detector, files, form, out, warnings=warnings)
@@ -79,6 +81,7 @@ def scan_recordings(
     rules = FORMATS[form]
     for line in warnings if recordings else ():
         note(line)
+    remove_abandoned(targets.values() if targets is not None else [] if out is None else [out])
     with progress("scanning", sum(recording.size for recording in recordings)) as update:
         if targets is None:
             with _writing(out, rules) as write:
@@ -111,8 +114,12 @@ class _Tally:
         try:
             yield
         except AudioError as error:
-            complain(error)
-            self.failed += 1
+            self.fail(error)
+
+    def fail(self, error: AudioError) -> None:
+        """Report a recording, or a folder of them, that cannot be read."""
+        complain(error)
+        self.failed += 1
 
     def summary(self) -> str:
         length = f"{self.seconds / 3600:.2f} h" if self.seconds >= 360 else f"{self.seconds:.1f} s"
@@ -128,7 +135,12 @@ def _find(paths: list[Path], tally: _Tally) -> list[_Recording]:
     found: dict[Path, _Recording] = {}
     for path in paths:
         with tally.failures():
-            for file in audio_files(path):
+            listing = list_audio(path)
+            for folder, reason in listing.unsearched.items():
+                tally.fail(unsearched_folder(folder, reason))
+            if not listing.files and not listing.unsearched:
+                raise AudioFileError(f"{path}: expected audio files in this folder, found none")
+            for file in listing.files:
                 inside = Path(file.name) if file == path else file.relative_to(path)
                 found.setdefault(file, _Recording(file, inside, file.stat().st_size))
     return list(found.values())
@@ -146,7 +158,9 @@ def _targets(recordings: list[_Recording], form: FormatName, out: Path | None) -
     for recording, target in targets.items():
         other = owners.setdefault(target, recording.path)
         if other != recording.path:
-            raise typer.BadParameter(f"{other} and {recording.path} would both be written to {target}")
+            raise typer.BadParameter(
+                f"{printable(other)} and {printable(recording.path)} would both be written to {printable(target)}"
+            )
     return targets
 
 

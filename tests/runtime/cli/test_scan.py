@@ -3,10 +3,12 @@
 import csv
 import io
 import json
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -141,6 +143,31 @@ def test_a_bad_recording_is_named_and_the_others_are_scanned(
     assert parse_json(out.read_text()) == expected(models, good)
 
 
+def test_a_folder_that_cannot_be_searched_is_named_and_the_others_are_scanned(
+    scan, models: Path, recordings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refusing(folder: str):
+        if Path(folder).name == "deeper":
+            raise PermissionError(13, "Permission denied", folder)
+        return os.scandir(folder)
+
+    monkeypatch.setattr("wakeword.listing.os", SimpleNamespace(scandir=refusing, fspath=os.fspath))
+    ended = scan(recordings, "--format", "json")
+    assert ended.status == 1
+    assert parse_json(ended.out) == expected(models, recordings / "first.wav")
+    problem, summary = ended.err.splitlines()
+    assert problem == f"wakeword: {recordings / 'deeper'}: could not search this folder for audio: Permission denied"
+    assert summary.startswith("1 recording(s), 1 unreadable, ")
+
+
+def test_a_recording_that_was_cut_off_is_reported_with_what_was_read(scan, recordings: Path) -> None:
+    cut = recordings / "deeper" / "third.ogg"
+    cut.write_bytes(cut.read_bytes()[: cut.stat().st_size // 2])
+    ended = scan(recordings)
+    assert ended.status == 1
+    assert re.match(rf"wakeword: {cut}: could not read all of it.*: got \d\.\d\d s", ended.err)
+
+
 def test_a_folder_without_audio_is_an_error(scan, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     assert scan(tmp_path / "empty").status == 1
@@ -207,3 +234,26 @@ def test_a_closed_stdout_is_no_failure(models: Path, recordings: Path, tmp_path:
         done = subprocess.run(shell, stderr=subprocess.PIPE, text=True, timeout=60)
         assert (done.returncode, "Traceback" in done.stderr) == (0, False)
     assert (tmp_path / "found.json").read_text().count("\n") == 2
+
+
+def test_names_of_recordings_forge_nothing(scan, recordings: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "a\r99.000-99.500 s  alexa  1.0000\nb\x1b[2J.wav"
+    bad.write_bytes((recordings / "first.wav").read_bytes())
+    plain = tmp_path / "plain.wav"
+    plain.write_bytes((recordings / "first.wav").read_bytes())
+    for form in ("text", "csv", "json"):
+        found, wanted = scan("--format", form, bad).out, scan("--format", form, plain).out
+        assert len(found.splitlines()) == len(wanted.splitlines()) > 1
+        assert "\x1b" not in found
+        assert "\r" not in found
+    assert {entry[0] for entry in parse_json(found)} == {str(bad)}
+    said = scan(tmp_path / "no\nsuch\x1b[2J.wav").err
+    assert "\x1b" not in said
+
+
+def test_what_a_killed_scan_left_is_removed(scan, recordings: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    folder.mkdir()
+    (folder / ".out.csv.abcd_123.csv").write_text("half")
+    scan("--format", "csv", "--out", folder / "out.csv", recordings / "first.wav")
+    assert [path.name for path in folder.iterdir()] == ["out.csv"]
