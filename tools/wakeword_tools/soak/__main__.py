@@ -1,13 +1,12 @@
-"""Endurance: ``python -m wakeword_tools.soak`` pushes 24 hours of audio through one detector, faster than real time.
+"""Endurance and attacks: ``python -m wakeword_tools.soak`` pushes 24 hours of audio through one detector, fast.
 
-    --hours H               hours of audio
-    --microphone            from a microphone, in real time; counts losses
-    --fuzz --minutes M      random blocks and calls for M minutes of CPU time
-    --model FILE|KEYWORD    default: marvin
-    --report FILE.json      writes the figures
+    push (or nothing)       pushes --hours of audio through one detector, faster than real time
+    microphone              listens to one for --hours, in real time, and counts losses
+    fuzz                    attacks files, options and calls at random for --minutes or --hours of CPU time
 
 Exit status 1 and one line if a law is broken. The audio comes from ``WAKEWORD_DATA``, a folder with ``long_speech/``;
-without it the demo recording is repeated.
+without it the demo recording is repeated. The fuzzer prints its seed, which repeats what it did; --target chooses one of
+its targets, and the files of what it finds are kept in --keep.
 """
 
 import argparse
@@ -15,38 +14,45 @@ import dataclasses
 import json
 import logging
 import platform
+import secrets
 import sys
 from pathlib import Path
 from typing import Any
 
-from wakeword import WakewordError
+from wakeword import ConfigError, WakewordError
 from wakeword.files import write_json
-from wakeword_tools.soak import run_fuzz as soak_fuzz
 from wakeword_tools.soak import run_microphone as soak_microphone
 from wakeword_tools.soak import run_push as soak_push
+from wakeword_tools.soak.fuzzing.run import Fuzzed, fuzz
+from wakeword_tools.soak.fuzzing.targets import targets
 
 logger = logging.getLogger("soak")
 
 
 def main() -> int:
     """Run one soak and return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m wakeword_tools.soak", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", nargs="?", default="push", choices=("push", "microphone", "fuzz"))
     parser.add_argument("--model", default="marvin")
     parser.add_argument("--hours", type=float)
-    parser.add_argument("--microphone", action="store_true")
+    parser.add_argument("--minutes", type=float)
+    parser.add_argument("--cases", type=int, help="so many of each target, instead of a time")
+    parser.add_argument("--microphone", action="store_true", help="the same as the word")
     parser.add_argument("--device")
-    parser.add_argument("--fuzz", action="store_true")
-    parser.add_argument("--minutes", type=float, default=60.0)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--report", type=Path)
+    parser.add_argument("--seed", type=int, help="default: a new one")
+    parser.add_argument("--target", action="append", choices=sorted(targets()), help="default: all")
+    parser.add_argument("--keep", type=Path, default=Path("fuzz-findings"), metavar="FOLDER")
+    parser.add_argument("--report", type=Path, metavar="FILE.json", help="writes the figures")
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
-        done, faults = run(arguments)
+        figures, faults = run(arguments)
     except (WakewordError, OSError) as error:
         logger.error("soak: %s", error)
         return 1
-    figures = {**dataclasses.asdict(done), "faults": faults, "python": platform.python_version()}
+    figures = {**figures, "faults": faults, "python": platform.python_version()}
     logger.info("%s", json.dumps(figures))
     if arguments.report is not None:
         write_json(arguments.report, figures)
@@ -55,20 +61,33 @@ def main() -> int:
     return 1 if faults else 0
 
 
-def run(arguments: argparse.Namespace) -> tuple[Any, list[str]]:
+def run(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     """The measurements, and the laws that were broken."""
     report = logger.info
-    if arguments.fuzz:
-        fuzzed = soak_fuzz.fuzz(arguments.model, 60 * arguments.minutes, seed=arguments.seed, report=report)
-        return fuzzed, fuzzed.faults
-    if arguments.microphone:
+    if arguments.minutes is not None and arguments.hours is not None:
+        raise ConfigError("expected --minutes or --hours, got both")
+    hours = arguments.hours if arguments.minutes is None else arguments.minutes / 60
+    if arguments.what == "fuzz":
+        fuzzed = _fuzz(arguments, 1.0 if hours is None else hours)
+        return fuzzed.figures(), fuzzed.faults
+    if arguments.what == "microphone" or arguments.microphone:
         device = arguments.device
         device = int(device) if device is not None and device.isdecimal() else device
-        listened = soak_microphone.listen(arguments.model, 3_600 * (arguments.hours or 1), device=device, report=report)
-        return listened, listened.faults
+        listened = soak_microphone.listen(arguments.model, 3_600 * (hours or 1), device=device, report=report)
+        return dataclasses.asdict(listened), listened.faults
     cycle = soak_push.listening_cycle(soak_push.data_folder())
-    pushed = soak_push.soak(arguments.model, cycle, 24 if arguments.hours is None else arguments.hours, report=report)
-    return pushed, pushed.faults
+    pushed = soak_push.soak(arguments.model, cycle, 24 if hours is None else hours, report=report)
+    return dataclasses.asdict(pushed), pushed.faults
+
+
+def _fuzz(arguments: argparse.Namespace, hours: float) -> Fuzzed:
+    seed = secrets.randbelow(10**9) if arguments.seed is None else arguments.seed
+    logger.info("seed %d", seed)
+    every = targets(arguments.model)
+    chosen = {name: every[name] for name in arguments.target or every}
+    fuzzed = fuzz(chosen, 3_600 * hours, seed=seed, cases=arguments.cases, keep=arguments.keep, report=logger.info)
+    logger.info("%s", fuzzed.summary)
+    return fuzzed
 
 
 if __name__ == "__main__":
