@@ -9,6 +9,7 @@ import numpy as np
 import soundfile
 import soxr
 
+from wakeword.completeness import missing
 from wakeword.errors import AudioFileError, AudioFormatError
 from wakeword.types import Array, Samples
 
@@ -141,9 +142,7 @@ class AudioFile:
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
-        if not self.path.is_file():
-            what = "a folder" if self.path.is_dir() else "nothing"
-            raise AudioFileError(f"{self.path}: expected an audio file, found {what}; check the path")
+        _check_readable(self.path)
         try:
             # POSIX file names need not be valid Unicode; soundfile accepts any name as bytes.
             self._file = soundfile.SoundFile(os.fsencode(self.path) if os.name == "posix" else str(self.path))
@@ -155,17 +154,28 @@ class AudioFile:
         self.sample_rate: int = self._file.samplerate
         self.channels: int = self._file.channels
         self.seconds: float = self._file.frames / self.sample_rate
+        self._read = 0
 
     def blocks(self, samples: int = 65_536) -> Iterator[Array]:
-        """Blocks of at most ``samples`` samples, each ``(n, channels)`` float32."""
+        """The rest of the file in blocks of at most ``samples`` samples, each ``(n, channels)`` float32.
+
+        Raises ``AudioFileError`` at the end if the file is damaged, or shorter than it declares.
+        """
         while True:
             try:
                 block = self._file.read(samples, dtype="float32", always_2d=True)
             except (soundfile.LibsndfileError, RuntimeError) as error:
-                raise AudioFileError(f"{self.path}: could not read all of it, the file is damaged: {error}") from error
+                raise AudioFileError(
+                    f"{self.path}: could not read all of it, the file is damaged after "
+                    f"{self._file.tell() / self.sample_rate:.2f} s"
+                ) from error
             if len(block) == 0:
-                return
+                break
+            self._read += len(block)
             yield block
+        lack = missing(self.path, self._file, self._read)
+        if lack is not None:
+            raise AudioFileError(f"{self.path}: could not read all of it, the file is damaged or cut off: {lack}")
 
     def close(self) -> None:
         """Close the file."""
@@ -176,6 +186,18 @@ class AudioFile:
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+
+def _check_readable(path: Path) -> None:
+    try:
+        if path.is_file():
+            # libsndfile does not say why it cannot open a file.
+            path.open("rb").close()
+            return
+        what = "a folder" if path.is_dir() else "nothing"
+    except OSError as error:
+        raise AudioFileError(f"{path}: expected an audio file, could not read it: {error.strerror}") from error
+    raise AudioFileError(f"{path}: expected an audio file, found {what}; check the path")
 
 
 def read_audio(path: Path | str) -> Array:

@@ -11,15 +11,24 @@ import numpy as np
 
 from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import ConfigError, ModelError
+from wakeword.escaping import shortened
 from wakeword.features import FeatureConfig
+from wakeword.figures import MAX_LOGIT, require_finite, require_name, require_text
 from wakeword.operating_point import OperatingPoint
 from wakeword.types import Array
 from wakeword.verify.card import VerifierCard, require_above_floor
 
-SCHEMA = 2
-"""Version of the layout of card and graph. A runtime refuses a file of another schema."""
-TWO_STAGE_SCHEMA = 3
-"""The same for a file with a second stage, which an older runtime would not run."""
+SCHEMA = 4
+"""Version of the layout of a model file: that of all files which are written. It has a digest (``wakeword.digest``)."""
+_ONE_STAGE, _TWO_STAGES = 2, 3
+"""Schemas of older files, which may lack the digest: of one stage, and of two."""
+MAX_CARD_BYTES = 2**20
+"""Of the card as JSON; those of the included models have 12 kB."""
+MAX_POINTS = 100
+_MAX_TRAINING = 1_000
+"""Entries in all of ``training``."""
+_MAX_DEPTH = 8
+"""Levels of ``training``."""
 METADATA_KEY = "wakeword.card"
 """Key of the card (JSON) in the metadata of the ONNX file."""
 MAX_WINDOW = 1_000
@@ -55,15 +64,26 @@ class ModelCard:
     licence: str = "unknown"
     verifier: VerifierCard | None = None
     """The second stage, if there is one: ``operating_points`` are then of the fused score."""
+    schema: int = field(default=SCHEMA, compare=False)
+    """Version of the layout of the file that holds this card."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.phrase, str) or not self.phrase.strip():
-            raise ConfigError(f"expected a phrase of one or more words, got {self.phrase!r}")
+            raise ConfigError(f"expected a phrase of one or more words, got {shortened(repr(self.phrase))}")
+        for what in ("phrase", "version", "licence"):
+            require_name(what, getattr(self, what))
         names = [point.name for point in self.operating_points]
-        if len(set(names)) != len(names):
-            raise ConfigError(f"expected operating points with different names, got {names}")
+        if len(set(names)) != len(names) or len(names) > MAX_POINTS:
+            raise ConfigError(
+                f"expected up to {MAX_POINTS} operating points with different names, got {len(names)}: {shortened(names)}"
+            )
         if self.default_point is not None and self.default_point not in names:
-            raise ConfigError(f"expected a default point among {names}, got {self.default_point!r}")
+            raise ConfigError(
+                f"expected a default point among {shortened(names)}, got {shortened(repr(self.default_point))}"
+            )
+        require_finite("the logit of the self-test", self.self_test.logit, -MAX_LOGIT, MAX_LOGIT)
+        if self.schema not in (SCHEMA, _ONE_STAGE if self.verifier is None else _TWO_STAGES):
+            raise ConfigError(f"expected a card of schema {SCHEMA}, got {shortened(self.schema)}")
         if self.stack < 1 or not 1 <= self.window <= MAX_WINDOW or self.window % self.stack:
             raise ConfigError(
                 f"expected a window of 1 to {MAX_WINDOW} frames, a multiple of stack={self.stack}, got {self.window}"
@@ -72,17 +92,12 @@ class ModelCard:
             for point in self.operating_points:
                 require_above_floor(point.threshold, self.phrase)
 
-    @property
-    def schema(self) -> int:
-        """Version of the layout of this card and its graph."""
-        return SCHEMA if self.verifier is None else TWO_STAGE_SCHEMA
-
     def of_stage_one(self) -> "ModelCard":
         """The card without the second stage: that of a model that runs the first stage alone, at its own points."""
         if self.verifier is None:
             return self
         points, default = self.verifier.stage_one_points, self.verifier.stage_one_default
-        return dataclasses.replace(self, operating_points=points, default_point=default, verifier=None)
+        return dataclasses.replace(self, operating_points=points, default_point=default, verifier=None, schema=SCHEMA)
 
     def point(self, name: str | None = None) -> OperatingPoint:
         """The operating point of that name, or the default one. ``ConfigError`` if there is none."""
@@ -91,39 +106,37 @@ class ModelCard:
             if point.name == wanted:
                 return point
         known = ", ".join(point.name for point in self.operating_points) or "none; calibrate it or give a threshold"
-        what = "default operating point" if wanted is None else f"operating point {wanted!r}"
+        what = "default operating point" if wanted is None else f"operating point {shortened(repr(wanted))}"
         raise ConfigError(f"model '{self.phrase}' has no {what}; it has: {known}")
 
     def to_json(self) -> str:
         """The card as JSON text."""
-        content = {**dataclasses.asdict(self), "features_fingerprint": self.features.fingerprint, "schema": self.schema}
-        if self.verifier is None:
-            # Older runtimes read files of one stage, and do not know this field.
-            del content["verifier"]
-            for point in content["operating_points"]:
-                for name in ("synthetic", "recall_synthetic"):
-                    if point[name] is None:
-                        del point[name]
+        content = {**dataclasses.asdict(self), "features_fingerprint": self.features.fingerprint}
         return json.dumps(content, sort_keys=True, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> "ModelCard":
         """Read what ``to_json`` wrote. ``ModelError`` on another schema and on anything malformed."""
         try:
+            if len(text) > MAX_CARD_BYTES:
+                raise ModelError(f"expected a model card of at most {MAX_CARD_BYTES} bytes, got {len(text)}")
             raw = json.loads(text)
-            schema = raw.pop("schema")
-            expected = SCHEMA if raw.get("verifier") is None else TWO_STAGE_SCHEMA
-            if isinstance(schema, bool) or schema != expected:
+            schema = raw["schema"]
+            older = _ONE_STAGE if raw.get("verifier") is None else _TWO_STAGES
+            if isinstance(schema, bool) or schema not in (SCHEMA, older):
                 raise ModelError(
-                    f"expected a model card of schema {expected}, got {schema!r}; "
+                    f"expected a model card of schema {SCHEMA} or {older}, got {shortened(repr(schema))}; "
                     "update wakeword or train the model again"
                 )
             fingerprint = raw.pop("features_fingerprint")
             card: ModelCard = _read(cls, raw)
+            _check_training(card.training)
             # Refuses NaN and infinity in any field.
             card.to_json()
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
-            raise ModelError(f"the model card is malformed ({type(error).__name__}: {error})") from error
+            raise ModelError(
+                f"the model card is malformed ({type(error).__name__}: {shortened(error, 200)})"
+            ) from error
         if fingerprint != card.features.fingerprint:
             raise ModelError("the model card's features do not match their own fingerprint; the file is damaged")
         return card
@@ -144,8 +157,27 @@ def _read(kind: Any, value: Any) -> Any:
         return float(value)
     # No field is a bool, and in Python a bool is an int.
     if kind not in (int, float, str) or isinstance(value, bool) or not isinstance(value, kind):
-        raise TypeError(f"expected {kind}, got {str(value)[:80]}")
+        raise TypeError(f"expected {kind}, got {shortened(value)}")
     return value
+
+
+def _check_training(training: Mapping[str, Any]) -> None:
+    """``ConfigError`` for a provenance that nobody could read: too long, too deep, or not printable."""
+    waiting: list[tuple[int, Any]] = [(0, training)]
+    entries = 0
+    while waiting:
+        depth, value = waiting.pop()
+        entries += 1
+        if depth > _MAX_DEPTH or entries > _MAX_TRAINING:
+            raise ConfigError(f"expected at most {_MAX_TRAINING} entries of training in {_MAX_DEPTH} levels, got more")
+        if isinstance(value, str):
+            require_text("an entry of training", value)
+        elif isinstance(value, dict):
+            for key, part in value.items():
+                require_name("the name of an entry of training", key)
+                waiting.append((depth + 1, part))
+        elif isinstance(value, list):
+            waiting.extend((depth + 1, part) for part in value)
 
 
 def self_test_signal(samples: int, sample_rate: int = SAMPLE_RATE) -> Array:

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,25 @@ from wakeword.errors import ConfigError
 # The umask can only be read by setting it, for all threads: so once, at import, before other threads start.
 _UMASK = os.umask(0)
 os.umask(_UMASK)
+
+
+def read_limited(path: Path | str, most: int) -> bytes:
+    """The bytes of a regular file of at most ``most`` bytes.
+
+    Raises ``ValueError`` for a larger one, and for pipes, devices and sockets, which can block or never end; ``OSError`` as
+    the file system does.
+    """
+    # A folder fails below, with the file system's reason.
+    if stat.S_IFMT(Path(path).stat().st_mode) not in (stat.S_IFREG, stat.S_IFDIR):
+        raise ValueError("got a pipe, a device or a socket where a regular file is needed")
+    # The file can have been exchanged since: opening a pipe must not wait for its writer.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(path, flags), "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        data = file.read(most + 1) if size <= most else b""
+        if size > most or len(data) > most:
+            raise ValueError(f"expected at most {most} bytes, got {max(size, len(data))}")
+    return data
 
 
 @contextmanager

@@ -1,17 +1,20 @@
 """A trained model: an ONNX graph, the card inside it, and a self-test of both."""
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
 
-from wakeword.card import METADATA_KEY, ModelCard, self_test_signal
+from wakeword.card import METADATA_KEY, SCHEMA, ModelCard, self_test_signal
+from wakeword.digest import checked_metadata
 from wakeword.errors import ModelError
+from wakeword.escaping import shortened
 from wakeword.features import FeatureConfig, mfcc
-from wakeword.session import PROVIDERS, open_session
+from wakeword.files import read_limited
+from wakeword.graph import Dimension, Graph, read_graph
+from wakeword.session import PROVIDERS, failure, open_session, run_session
 from wakeword.types import Array
 from wakeword.verify.head import METADATA_KEY as HEAD_KEY
 from wakeword.verify.head import Head, head_of_text
@@ -23,6 +26,12 @@ MAX_FILE_BYTES = 64 * 2**20
 
 SELF_TEST_TOLERANCE = 1e-3
 """Largest difference of the self-test's logit from the card's: processors and builds of ONNX Runtime differ by less."""
+
+_SELF_TEST_HOP = 8
+"""Frames of a call in the self-test with many windows in progress: those of a usual hop."""
+
+_STREAMS = 12
+"""Streams in one call of a pool."""
 
 State = tuple[Array, ...]
 """The state of windows in progress between calls: arrays ``(1, rows, width)``, one row per window."""
@@ -38,30 +47,27 @@ class Model:
     begins. The logit of the call that ends a window is the window's logit.
     """
 
-    def __init__(self, session: onnxruntime.InferenceSession, card: ModelCard, head: Head | None = None) -> None:
+    def __init__(
+        self,
+        session: onnxruntime.InferenceSession,
+        card: ModelCard,
+        head: Head | None = None,
+        *,
+        digest: str | None = None,
+    ) -> None:
         """``head``: that of the second stage, which only a card with a verifier has."""
         self.card = card
+        self.digest = digest
+        """SHA-256, in hex, that the file holds of itself and that was checked; ``None``: the file has none."""
         self._session = session
         self._head = head
         self._second_stage: SecondStage | None = None
         inputs = {node.name: node.shape for node in session.get_inputs()}
-        outputs = {node.name for node in session.get_outputs()}
-        parts = [name for name in inputs if name not in ("frames", "picks")]
-        if not {"frames", "picks", "h", "c"} <= set(inputs) or outputs != {
-            "logit",
-            *(f"{name}_next" for name in parts),
-        }:
-            raise ModelError(
-                f"expected a graph frames, picks, h, c, ... -> logit, h_next, c_next, ..., got {set(inputs)} -> {outputs}"
-            )
-        if len(inputs["frames"]) != 2 or inputs["frames"][1] != card.features.n_mfcc:
-            raise ModelError(f"expected frames of {card.features.n_mfcc} coefficients, got shape {inputs['frames']}")
-        for name in parts:
-            if [type(size) for size in inputs[name]] != [int, str, int] or inputs[name][0] != 1:
-                raise ModelError(f"expected a state of shape (1, rows, width), got {inputs[name]} for {name}")
+        widths = _state_widths(inputs, {node.name for node in session.get_outputs()}, card)
+        parts = list(widths)
         self._inputs = ["frames", "picks", *parts]
         self._outputs = ["logit", *(f"{name}_next" for name in parts)]
-        self.widths: tuple[int, ...] = tuple(inputs[name][2] for name in parts)
+        self.widths: tuple[int, ...] = tuple(widths.values())
         """Width of each part of the state: the numbers that it holds for one window."""
         self._pooled_by_importance = "importance" in parts
 
@@ -77,7 +83,7 @@ class Model:
 
     def stage_one(self) -> "Model":
         """The first stage alone, at its own operating points; the model itself if it has only one."""
-        return self if self._head is None else Model(self._session, self.card.of_stage_one())
+        return self if self._head is None else Model(self._session, self.card.of_stage_one(), digest=self.digest)
 
     def start(self, rows: int, *, late: int = 0) -> State:
         """The state of ``rows`` windows before their first frame.
@@ -100,25 +106,27 @@ class Model:
 
         Shape: ``(time, n_mfcc)``, parts of ``(1, rows, width)`` and ``(steps, rows, steps)`` float32 -> the logits of
         the windows if they ended here, ``(rows,)``, and their next states. Without ``picks`` every row takes all frames.
+        Raises ``ModelError`` if the graph cannot be run.
         """
         if picks is None:
             picks = self.picks(len(frames), state[0].shape[1])
-        logits, *next_state = self._session.run(
-            self._outputs, dict(zip(self._inputs, (frames, picks, *state), strict=True))
+        logits, *next_state = run_session(
+            self._session, self._outputs, dict(zip(self._inputs, (frames, picks, *state), strict=True))
         )
         return logits, tuple(next_state)
 
     def bind(self, frames: Array, picks: Array, state: State, *, logit: Array, next_state: State) -> Callable[[], None]:
         """``advance`` as a call that reads and writes these arrays in place, each C-contiguous float32 of its shape.
 
-        Nothing is allocated, copied or converted in a call.
+        Nothing is allocated, copied or converted in a call. A call raises ``ModelError`` if the graph cannot be run.
         """
         inputs = dict(zip(self._inputs, (frames, picks, *state), strict=True))
         outputs = dict(zip(self._outputs, (logit, *next_state), strict=True))
         if self._session.get_providers()[0] != PROVIDERS["cpu"]:
             # Values on another device are copies of their arrays: binding would gain nothing.
             def run() -> None:
-                for array, value in zip(outputs.values(), self._session.run(self._outputs, inputs), strict=True):
+                values = run_session(self._session, self._outputs, inputs)
+                for array, value in zip(outputs.values(), values, strict=True):
                     array[:] = value
 
             return run
@@ -127,49 +135,105 @@ class Model:
             binding.bind_ortvalue_input(name, onnxruntime.OrtValue.ortvalue_from_numpy(array))
         for name, array in outputs.items():
             binding.bind_ortvalue_output(name, onnxruntime.OrtValue.ortvalue_from_numpy(array))
-        return partial(self._session.run_with_iobinding, binding)
+        run_bound = self._session.run_with_iobinding
+
+        def run_in_place() -> None:
+            try:
+                run_bound(binding)
+            except Exception as error:
+                raise failure(error) from error
+
+        return run_in_place
+
+
+def _state_widths(inputs: Mapping[str, Sequence[Dimension]], outputs: set[str], card: ModelCard) -> dict[str, int]:
+    """The parts of the state with their widths. ``ModelError`` for a graph of other inputs and outputs."""
+    parts = [name for name in inputs if name not in ("frames", "picks")]
+    if not {"frames", "picks", "h", "c"} <= set(inputs) or outputs != {"logit", *(f"{name}_next" for name in parts)}:
+        raise ModelError(
+            "expected a graph frames, picks, h, c, ... -> logit, h_next, c_next, ..., got "
+            f"{shortened(', '.join(inputs))} -> {shortened(', '.join(sorted(outputs)))}"
+        )
+    if len(inputs["frames"]) != 2 or inputs["frames"][1] != card.features.n_mfcc:
+        raise ModelError(
+            f"expected frames of {card.features.n_mfcc} coefficients, got shape {shortened(inputs['frames'])}"
+        )
+    widths = {}
+    for name in parts:
+        match inputs[name]:
+            case [1, str(), int(width)]:
+                widths[name] = width
+            case shape:
+                raise ModelError(
+                    f"expected states of shape (1, rows, width), got {shortened(shape)} for {shortened(name)}"
+                )
+    return widths
 
 
 def read_model(path: Path | str, *, provider: str = "cpu") -> Model:
     """Load a model file and check it.
 
-    ``provider`` is ``cpu`` or ``cuda``. Raises ``ModelError`` if the file is missing, too large, or not an ONNX file, if
-    it has no card or one of another schema, was trained on features that this runtime does not compute, or fails its
-    self-test.
+    ``provider`` is ``cpu`` or ``cuda``. Raises ``ModelError`` if the file is missing, no regular file, too large, not an
+    ONNX file or not of its digest, if it has no card or one of another schema, was trained on features that this runtime
+    does not compute, has a graph that `wakeword train` does not write, or fails its self-test.
     """
-    path = Path(path)
     try:
-        size = path.stat().st_size
-        if size > MAX_FILE_BYTES:
-            raise ModelError(f"{path}: expected a model file of at most {MAX_FILE_BYTES} bytes, got {size}")
-        data = path.read_bytes()
-    except OSError as error:
-        # A common slip: the name of an included model where a file is asked for.
-        hint = f"; for the included model give the keyword {str(path)!r}" if str(path) in shipped_models() else ""
-        raise ModelError(f"{path}: expected a model file (.onnx), could not read it: {error.strerror}{hint}") from error
-    try:
-        return parse_model(data, provider=provider)
+        return parse_model(read_model_bytes(path), provider=provider)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from error
 
 
+def read_model_bytes(path: Path | str) -> bytes:
+    """The bytes of a model file, unchecked. ``ModelError`` if it is missing, no regular file or too large."""
+    try:
+        return read_limited(path, MAX_FILE_BYTES)
+    except ValueError as error:
+        raise ModelError(f"expected a model file (.onnx), {error}") from error
+    except OSError as error:
+        # A common slip: the name of an included model where a file is asked for.
+        hint = f"; for the included model give the keyword {str(path)!r}" if str(path) in shipped_models() else ""
+        raise ModelError(f"expected a model file (.onnx), could not read it: {error.strerror}{hint}") from error
+
+
 def parse_model(data: bytes, *, provider: str = "cpu") -> Model:
-    """A model from the bytes of its file, checked as ``read_model`` does."""
-    session = open_session(data, provider)
-    metadata = session.get_modelmeta().custom_metadata_map
+    """A model from the bytes of its file, checked as ``read_model`` does.
+
+    In this order, so that nothing is used before it has been checked: digest, card, graph, and the self-test.
+    """
+    metadata, digest = checked_metadata(data)
     text = metadata.get(METADATA_KEY)
     if text is None:
         raise ModelError("expected a model file from `wakeword train`, got an ONNX file without a wakeword card")
     card = ModelCard.from_json(text)
+    if card.schema >= SCHEMA and digest is None:
+        raise ModelError(f"expected a digest in a model file of schema {card.schema}, got none: the file is damaged")
     if card.features.fingerprint != FeatureConfig().fingerprint:
         raise ModelError(
             f"expected features {FeatureConfig().fingerprint} of this runtime, got {card.features.fingerprint}; "
             "train the model again"
         )
+    _check_graph(read_graph(data), card)
     head = None if card.verifier is None else head_of_text(metadata.get(HEAD_KEY))
-    model = Model(session, card, head)
+    model = Model(open_session(data, provider), card, head, digest=digest)
     _self_test(model)
     return model
+
+
+def _check_graph(graph: Graph, card: ModelCard) -> None:
+    """Refuse inputs and sizes that no detector gives and takes. ``ModelError``."""
+    widths = _state_widths(graph.inputs, set(graph.outputs), card)
+    hop, rows = _hop_and_rows(card)
+    # A whole window, as in the self-test; a hop, as in a detector; and the hops of many streams, as in a pool.
+    for frames, number in ((card.window, 1), (hop, rows), (_STREAMS * hop, _STREAMS * rows)):
+        steps = frames // card.stack
+        states = {name: (1, number, width) for name, width in widths.items()}
+        graph.check_sizes({"frames": (frames, card.features.n_mfcc), "picks": (steps, number, steps), **states})
+
+
+def _hop_and_rows(card: ModelCard) -> tuple[int, int]:
+    """Frames of a usual hop, and the windows that are then in progress."""
+    hop = max(1, _SELF_TEST_HOP // card.stack) * card.stack
+    return hop, -(-card.window // hop)
 
 
 def _load_second_stage(card: ModelCard, head: Head) -> SecondStage:
@@ -196,19 +260,19 @@ def _self_test(model: Model) -> None:
     card = model.card
     signal = self_test_signal(card.features.samples_in(card.window), card.features.sample_rate)
     window = mfcc(signal, card.features)
-    try:
-        state = model.start(1)
-        # In two calls, to check that the state is carried over and that the graph takes the card's number of frames.
-        for frames in (window[: card.stack], window[card.stack :]):
-            if len(frames):
-                logits, state = model.advance(frames, state)
-    except Exception as error:  # as above
-        raise ModelError(f"the graph does not run: {str(error).splitlines()[0]}") from error
-    if logits.shape != (1,) or not abs(float(logits[0]) - card.self_test.logit) <= SELF_TEST_TOLERANCE:
-        raise ModelError(
-            f"self-test failed: expected logit {card.self_test.logit:.4f}, got {logits.ravel()[:4]}; "
-            "the file is damaged or this machine computes wrongly"
-        )
+    hop, rows = _hop_and_rows(card)
+    # Once in two calls, to check that the state is carried over and that the graph takes the card's number of frames, and
+    # once hop by hop in as many windows as a detector has in progress.
+    for number, size in ((1, card.window), (rows, hop)):
+        state = model.start(number)
+        logits, state = model.advance(window[: card.stack], state)
+        for start in range(card.stack, card.window, size):
+            logits, state = model.advance(window[start : start + size], state)
+        if logits.shape != (number,) or not (abs(logits - card.self_test.logit) <= SELF_TEST_TOLERANCE).all():
+            raise ModelError(
+                f"self-test failed: expected logit {card.self_test.logit:.4f}, got {shortened(logits.ravel()[:4])}; "
+                "the file is damaged or this machine computes wrongly"
+            )
 
 
 def assets_folder() -> Path:

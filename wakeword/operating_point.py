@@ -3,6 +3,16 @@
 from dataclasses import dataclass
 
 from wakeword.errors import ConfigError
+from wakeword.escaping import shortened
+from wakeword.figures import require_finite, require_name, require_text
+
+KINDS = ("fa_per_hour", "fpr")
+"""What the target of an operating point can count."""
+MIN_THRESHOLD = 1e-9
+"""Below it every window fires: a logit of -21."""
+MIN_TARGET = 1e-9
+_MOST = 1e9
+"""Clips, hours and events."""
 
 
 @dataclass(frozen=True)
@@ -16,6 +26,10 @@ class Rate:
     """Number of events."""
     trials: float
     """Number of clips, or hours, in which the events were counted."""
+
+    def __post_init__(self) -> None:
+        for what in ("value", "low", "high", "count", "trials"):
+            require_finite(f"the {what} of a rate", getattr(self, what), 0, _MOST)
 
 
 @dataclass(frozen=True)
@@ -54,5 +68,18 @@ class OperatingPoint:
     """Sixteen hex digits of the recordings: the same for the same data, in any folder."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.threshold <= 1:
-            raise ConfigError(f"expected a threshold above 0 and up to 1 for '{self.name}', got {self.threshold}")
+        require_name("the name of an operating point", self.name)
+        if self.kind not in KINDS:
+            raise ConfigError(f"expected a point of kind {' or '.join(KINDS)}, got {shortened(repr(self.kind))}")
+        where = f"of '{self.name}'"
+        require_finite(f"a target {where}", self.target, MIN_TARGET, _MOST)
+        require_finite(f"a threshold {where}", self.threshold, MIN_THRESHOLD, 1)
+        for what in ("recall", "recall_low", "recall_high"):
+            require_finite(f"{what} {where}", getattr(self, what), 0, 1)
+        require_finite(f"the positives {where}", self.positives, 0, _MOST)
+        if self.synthetic is not None:
+            require_finite(f"the synthetic positives {where}", self.synthetic, 0, self.positives)
+        if self.assurance is not None:
+            require_finite(f"the assurance {where}", self.assurance, 0, 1)
+        require_text(f"the data {where}", self.data)
+        require_name(f"the fingerprint {where}", self.fingerprint)

@@ -1,13 +1,19 @@
 """Sessions of ONNX Runtime, set up for many small calls in one thread."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import onnxruntime
+from numpy.typing import NDArray
 
 from wakeword.errors import ConfigError, ModelError
+from wakeword.escaping import shortened
 
 PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 """Where a network can run: the name here and the name in ONNX Runtime."""
+_REASON = 300
+"""Characters of what ONNX Runtime says that a message repeats."""
 
 
 def open_session(model: bytes | Path, provider: str = "cpu", *, arena: bool = True) -> onnxruntime.InferenceSession:
@@ -33,7 +39,7 @@ def open_session(model: bytes | Path, provider: str = "cpu", *, arena: bool = Tr
     try:
         session = onnxruntime.InferenceSession(model, options, providers=[PROVIDERS[provider]], enable_fallback=0)
     except Exception as error:  # ONNX Runtime's exceptions share no public base class
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        reason = _reason(error)
         if provider != "cpu":
             open_session(model, "cpu")  # if the model is the cause, this reports it
             raise _did_not_start(provider, reason) from error
@@ -44,6 +50,27 @@ def open_session(model: bytes | Path, provider: str = "cpu", *, arena: bool = Tr
     if session.get_providers()[0] != PROVIDERS[provider]:
         raise _did_not_start(provider, f"ONNX Runtime used {session.get_providers()[0]} instead")
     return session
+
+
+def run_session(
+    session: onnxruntime.InferenceSession, outputs: Sequence[str], inputs: Mapping[str, NDArray[Any]]
+) -> list[NDArray[Any]]:
+    """The outputs of these names. ``ModelError`` if the graph cannot be run."""
+    try:
+        values: list[NDArray[Any]] = session.run(outputs, inputs)
+    except Exception as error:
+        raise failure(error) from error
+    return values
+
+
+def failure(error: Exception) -> ModelError:
+    """The error for an exception of ONNX Runtime while a graph runs: its exceptions share no public base class."""
+    return ModelError(f"the graph does not run: {_reason(error)}")
+
+
+def _reason(error: Exception) -> str:
+    """The first line of an exception of ONNX Runtime."""
+    return shortened(next(iter(str(error).splitlines()), type(error).__name__), _REASON)
 
 
 def _did_not_start(provider: str, reason: str) -> ConfigError:

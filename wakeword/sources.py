@@ -1,6 +1,7 @@
 """Sources of audio: files and standard input here, microphones in ``microphone``."""
 
 import logging
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 
 from wakeword.audio import SAMPLE_RATE, AudioFile
 from wakeword.errors import AudioFileError, AudioFormatError
+from wakeword.listing import Listing, files_below
 from wakeword.types import Samples
 
 logger = logging.getLogger(__name__)
@@ -63,23 +65,43 @@ class FileSource:
         pass
 
 
-def audio_files(path: Path | str) -> list[Path]:
-    """``path`` itself if it is a file, else the audio files in that folder and below it, sorted.
+def list_audio(path: Path | str) -> Listing:
+    """``path`` itself if it is a file, else the audio files in that folder and below it, and the folders left out.
 
-    Raises ``AudioFileError`` if there is none.
+    Raises ``AudioFileError`` if there is no such file or folder.
     """
     path = Path(path)
     try:
-        if not path.exists():
-            raise AudioFileError(f"{path}: expected an audio file or a folder, found nothing; check the path")
-        if not path.is_dir():
-            return [path]
-        found = sorted(file for file in path.rglob("*") if file.suffix.lower() in AUDIO_SUFFIXES and file.is_file())
+        if path.is_dir():
+            return files_below(path, lambda name: os.path.splitext(name)[1].lower() in AUDIO_SUFFIXES)  # noqa: PTH122
+        if path.exists():
+            return Listing([path])
     except OSError as error:
-        raise AudioFileError(f"{path}: could not search it for audio: {error.strerror}") from error
-    if not found:
+        raise AudioFileError(f"{path}: could not look for audio there: {error.strerror}") from error
+    raise AudioFileError(f"{path}: expected an audio file or a folder, found nothing; check the path")
+
+
+def unsearched_folder(folder: Path, reason: str) -> AudioFileError:
+    """The error for a folder that could not be searched."""
+    return AudioFileError(f"{folder}: could not search this folder for audio: {reason}")
+
+
+def audio_files(path: Path | str, *, required: bool = True) -> list[Path]:
+    """``path`` itself if it is a file, else the audio files in that folder and below it, sorted.
+
+    Raises ``AudioFileError`` if there is none, unless none is ``required``, and if a folder cannot be searched: what is
+    measured or learned from a part of the files would look like the result of all of them.
+    """
+    listing = list_audio(path)
+    if listing.unsearched:
+        (folder, reason), *others = listing.unsearched.items()
+        more = (
+            f" (and {len(others)} more: {', '.join(map(str, (folder for folder, _ in others[:5])))})" if others else ""
+        )
+        raise AudioFileError(f"{unsearched_folder(folder, reason)}{more}; allow reading it, or leave it out")
+    if required and not listing.files:
         raise AudioFileError(f"{path}: expected audio files in this folder, found none")
-    return found
+    return listing.files
 
 
 class StdinSource:

@@ -125,6 +125,79 @@ def test_malformed_cards_are_refused(text: str) -> None:
         ModelCard.from_json(text)
 
 
+UNPRINTABLE = ("\x1b]0;title\x07", "a\nb", "a\rb", "a\u2028b", "a\x9bb", "a\0b", "a\ud800b", "a\u202eb", "a" * 201)
+
+
+@pytest.mark.parametrize("text", UNPRINTABLE, ids=ascii)
+def test_names_that_are_not_printable_or_too_long_are_refused(text: str) -> None:
+    cards = [changed(**{name: text}) for name in ("phrase", "version", "licence")]
+    cards += [changed_point(**{name: text}) for name in ("name", "fingerprint")]
+    for card_text in [*cards, changed(training={text: 1})]:
+        with pytest.raises(ModelError, match=r"expected .* of up to 200 printable characters, got") as refused:
+            ModelCard.from_json(card_text)
+        assert str(refused.value).isprintable()
+        assert len(str(refused.value)) < 500
+    for card_text in (changed_point(data=20 * text), changed(training={"a": {"b": [20 * text]}})):
+        with pytest.raises(ModelError, match=r"expected .* of up to 4000 printable characters, got"):
+            ModelCard.from_json(card_text)
+
+
+@pytest.mark.parametrize(
+    "phrase",
+    ["hey marvin ü", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "你好", "नमस्ते", "a" * 200, "\U0001f600"],
+)
+def test_phrases_of_any_script_are_accepted(phrase: str) -> None:
+    assert ModelCard.from_json(changed(phrase=phrase)).phrase == phrase
+
+
+RATE = {"value": 0.1, "low": 0.0, "high": 0.2, "count": 1, "trials": 10.0}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *(
+            {name: value}
+            for name in ("recall", "recall_low", "recall_high", "assurance")
+            for value in (-5, 1.01, 1e308)
+        ),
+        *({"threshold": value} for value in (5e-324, -1, 2)),
+        *({"target": value} for value in (0, -1, 1e300)),
+        *({"positives": value} for value in (-3, 10**400, 10**12)),
+        {"synthetic": -1},
+        {"positives": 3, "synthetic": 4},
+        {"kind": "moon"},
+        *({"fpr_negatives": {**RATE, name: value}} for name in RATE for value in (-1, 1e300)),
+    ],
+    ids=str,
+)
+def test_figures_out_of_range_are_refused_in_one_line(changes: dict[str, object]) -> None:
+    with pytest.raises(ModelError, match=r"malformed|expected") as refused:
+        ModelCard.from_json(changed_point(**changes))
+    assert len(str(refused.value)) < 500
+
+
+def test_figures_in_range_are_accepted() -> None:
+    ModelCard.from_json(
+        changed_point(recall=0, recall_low=0, recall_high=1, assurance=1.0, fpr_negatives=RATE, threshold=1)
+    )
+
+
+def test_cards_that_are_too_large_are_refused_at_once() -> None:
+    points = [{**dataclasses.asdict(POINT), "name": str(number)} for number in range(101)]
+    large = [
+        (changed(phrase=20 * 2**20 * "a"), "at most 1048576 bytes"),
+        (changed(schema=10**6 * "9"), "schema 4 or 2"),
+        (changed(operating_points=points), "up to 100 operating points"),
+        (changed(training={str(number): 1 for number in range(2_000)}), "at most 1000 entries"),
+        (changed(training={"a": [[[[[[[[[1]]]]]]]]]}), "in 8 levels"),
+    ]
+    for text, reason in large:
+        with pytest.raises(ModelError, match=reason) as refused:
+            ModelCard.from_json(text)
+        assert len(str(refused.value)) < 500
+
+
 def test_integers_are_accepted_as_floats() -> None:
     assert ModelCard.from_json(changed(self_test={"logit": 1})).self_test == SelfTest(1.0)
 
@@ -136,7 +209,7 @@ def test_a_card_nested_without_end_is_refused() -> None:
 
 @pytest.mark.parametrize("schema", [0, 1, "2", None])
 def test_another_schema_is_refused(schema: object) -> None:
-    with pytest.raises(ModelError, match=r"schema 2, got .*train the model again"):
+    with pytest.raises(ModelError, match=r"schema 4 or 2, got .*train the model again"):
         ModelCard.from_json(changed(schema=schema))
 
 

@@ -11,7 +11,7 @@ import onnxruntime
 
 from support.onnx_files import with_metadata, with_scalar
 from wakeword import FeatureConfig, Model, ModelCard, OperatingPoint
-from wakeword.card import METADATA_KEY, SelfTest, self_test_signal
+from wakeword.card import METADATA_KEY, SCHEMA, SelfTest, self_test_signal
 from wakeword.features import mfcc
 from wakeword.model import parse_model
 from wakeword.operating_point import Rate
@@ -43,7 +43,7 @@ def card(phrase: str = "marvin", *, window: int = WINDOW, threshold: float = 0.5
 
 def with_card(model: bytes, card: ModelCard) -> bytes:
     """A model file with that card and no other metadata; ``embed_card`` without the onnx package."""
-    return with_metadata(model, {METADATA_KEY: card.to_json()})
+    return with_metadata(model, {METADATA_KEY: dataclasses.replace(card, schema=SCHEMA).to_json()})
 
 
 def _with_window(model: bytes, window: int) -> bytes:
@@ -125,7 +125,7 @@ def two_stage_bytes(stage_one: bytes, *, threshold: float = 0.5, **changes: Any)
     )
     points = tuple(dataclasses.replace(point, threshold=threshold) for point in card.operating_points)
     both = dataclasses.replace(card, operating_points=points, verifier=dataclasses.replace(verifier, **changes))
-    return with_metadata(stage_one, {METADATA_KEY: both.to_json(), HEAD_KEY: head})
+    return with_metadata(stage_one, {METADATA_KEY: dataclasses.replace(both, schema=SCHEMA).to_json(), HEAD_KEY: head})
 
 
 @lru_cache

@@ -1,64 +1,77 @@
-"""Changes to ONNX files without the ``onnx`` package, which the runtime does not need.
+"""Changes to ONNX files without the ``onnx`` package, which the runtime does not need."""
 
-An ONNX file is a protobuf message: a sequence of fields, each a key (its number and its kind), followed by a number or by
-a length and that number of bytes.
-"""
+from collections.abc import Callable, Mapping, Sequence
 
-from collections.abc import Iterator, Mapping
+from wakeword.digest import METADATA_PROPS, sealed
+from wakeword.protobuf import Field, Reader, encoded_field
 
-METADATA_PROPS = 14
-"""Number of the field of ``ModelProto`` that holds the metadata, once for each entry."""
-
-_BYTES = 2
-"""Kind of the fields that begin with their length; the other kind in these files, 0, is a number."""
+GRAPH = 7
+"""Number of the field of ``ModelProto`` that holds the graph."""
 
 
-def _encoded(value: int) -> bytes:
-    """Seven bits per byte, the lowest first; the eighth bit is set if more follow."""
-    low, high = value & 0x7F, value >> 7
-    return bytes([low | 0x80]) + _encoded(high) if high else bytes([low])
+def with_field(message: bytes, number: int, content: bytes) -> bytes:
+    """A message with one more field of bytes."""
+    return message + encoded_field(number, content)
 
 
-def _decoded(data: bytes, at: int) -> tuple[int, int]:
-    """The number that begins at ``at``, and where it ends."""
-    value = shift = 0
-    while True:
-        value |= (data[at] & 0x7F) << shift
-        shift += 7
-        at += 1
-        if data[at - 1] < 0x80:
-            return value, at
+def with_number(message: bytes, number: int, value: int) -> bytes:
+    """A message with one more field that is a number, which may be negative."""
+    # A field of bytes begins with its key and a number, its length; the key differs by its kind, 0 in place of 2.
+    key = encoded_field(number, b"")[:-1]
+    low = value % 2**64
+    digits = []
+    while low >= 0x80:
+        digits.append(low & 0x7F | 0x80)
+        low >>= 7
+    return message + bytes([key[0] & ~7, *key[1:], *digits, low])
 
 
-def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
-    """The fields of a message, keys included, each with its number."""
-    at = 0
-    while at < len(message):
-        key, end = _decoded(message, at)
-        value, end = _decoded(message, end)
-        assert key & 7 in (0, _BYTES)
-        if key & 7 == _BYTES:
-            end += value
-        yield key >> 3, message[at:end]
-        at = end
-
-
-def _field(number: int, content: bytes) -> bytes:
-    return _encoded(number << 3 | _BYTES) + _encoded(len(content)) + content
-
-
-def with_metadata(model: bytes, entries: Mapping[str, str]) -> bytes:
-    """A model file with these metadata instead of its own."""
-    kept = [field for number, field in _fields(model) if number != METADATA_PROPS]
+def with_unsealed_metadata(model: bytes, entries: Mapping[str, str]) -> bytes:
+    """A model file with these metadata instead of its own, and no digest."""
+    kept = [model[field.start : field.end] for field in _fields(model) if field.number != METADATA_PROPS]
     added = [
-        _field(METADATA_PROPS, _field(1, key.encode()) + _field(2, text.encode())) for key, text in entries.items()
+        encoded_field(METADATA_PROPS, encoded_field(1, key.encode()) + encoded_field(2, text.encode()))
+        for key, text in entries.items()
     ]
     return b"".join(kept + added)
 
 
+def with_metadata(model: bytes, entries: Mapping[str, str]) -> bytes:
+    """A model file with these metadata instead of its own, and their digest."""
+    return sealed(with_unsealed_metadata(model, entries))
+
+
 def with_scalar(model: bytes, name: str, old: bytes, new: bytes) -> bytes:
     """A model file in which the constant of that name, a scalar of four bytes, is replaced."""
-    before, after = (_field(8, name.encode()) + _field(9, value) for value in (old, new))
+    before, after = (encoded_field(8, name.encode()) + encoded_field(9, value) for value in (old, new))
     assert model.count(before) == 1
     assert len(old) == len(new) == 4
-    return model.replace(before, after)
+    return sealed(model.replace(before, after))
+
+
+def changed_graph(model: bytes, change: Callable[[bytes], bytes]) -> bytes:
+    """A model file with another graph, without metadata."""
+    return b"".join(
+        encoded_field(GRAPH, change(bytes(field.content))) if field.number == GRAPH else model[field.start : field.end]
+        for field in _fields(model)
+        if field.number != METADATA_PROPS
+    )
+
+
+def node(kind: str, inputs: Sequence[str], outputs: Sequence[str]) -> bytes:
+    """A node without attributes."""
+    names = [*((1, name) for name in inputs), *((2, name) for name in outputs), (4, kind)]
+    return b"".join(encoded_field(number, name.encode()) for number, name in names)
+
+
+def tensor(name: str, shape: Sequence[int], data: bytes | None, *, kind: int = 1) -> bytes:
+    """A constant; ``kind``: 1 for float32, 7 for int64."""
+    message = b""
+    for size in shape:
+        message = with_number(message, 1, size)
+    message = with_field(with_number(message, 2, kind), 8, name.encode())
+    return message if data is None else with_field(message, 9, data)
+
+
+def _fields(message: bytes) -> list[Field]:
+    return list(Reader().fields(memoryview(message)))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wakeword.errors import DataError
+from wakeword.listing import files_below
 
 TRANSCRIPTS = "transcripts.jsonl"
 """Name of the file with the transcripts of a folder."""
@@ -72,7 +73,8 @@ def read_transcripts(folder: Path) -> list[Utterance]:
 
     Empty if there are none. Raises ``DataError``, naming the line, for a file that is not a transcript.
     """
-    files = [folder.parent / TRANSCRIPTS] if folder.is_file() else sorted(folder.rglob(TRANSCRIPTS))
+    beside = [folder.parent / TRANSCRIPTS] if folder.is_file() else None
+    files = beside or files_below(folder, lambda name: name == TRANSCRIPTS).files
     found = [utterance for file in files if file.is_file() for utterance in _read(file)]
     if folder.is_file():
         found = [utterance for utterance in found if utterance.path == folder]

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from wakeword.card import ModelCard
 from wakeword.errors import ConfigError, DataError
+from wakeword.model import read_model_bytes
 from wakeword.sources import audio_files
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import MixConfig
@@ -237,7 +238,7 @@ def _provenance(
     base: Path, card: ModelCard, takes: ClipStore, others: dict[Kind, ClipStore], config: EnrolConfig
 ) -> dict[str, Any]:
     """The card's record of a fine-tuned model."""
-    fingerprint = hashlib.sha256(base.read_bytes()).hexdigest()[:16]
+    fingerprint = hashlib.sha256(read_model_bytes(base)).hexdigest()[:16]
     source = f"fine-tuned from {card.phrase} {card.version} ({fingerprint}), {len(takes)} own recordings"
     packages = ("wakeword", "torch", "torchaudio", "numpy", "onnx", "onnxruntime")
     return {

@@ -75,7 +75,8 @@ def _print_card(model: Model) -> None:
     print(f"licence     {card.licence}")
     print(f"window      {card.window} frames ({seconds:.3f} s), taken {card.stack} at a time")
     print(f"self-test   logit {card.self_test.logit:.4f} +- {SELF_TEST_TOLERANCE:g}: passed")
-    print(f"schema      {card.schema}")
+    digest = "without a digest: damage can go unnoticed" if model.digest is None else f"SHA-256 {model.digest[:16]}..."
+    print(f"schema      {card.schema}, {digest}")
     if card.verifier is not None:
         _print_second_stage(model, card.verifier)
     print("\nfeatures")

@@ -22,9 +22,9 @@ from wakeword.cli.options import (
     open_detector,
 )
 from wakeword.engine import Detector
-from wakeword.errors import AudioError, ConfigError
+from wakeword.errors import AudioError, AudioFileError, ConfigError
 from wakeword.files import replacing
-from wakeword.sources import FileSource, audio_files
+from wakeword.sources import FileSource, list_audio, unsearched_folder
 
 
 class _Recording(NamedTuple):
@@ -55,7 +55,8 @@ def scan(
     """Find the wake words in recordings.
 
     Folders are searched for audio files to any depth. Every recording is a separate stream; times are seconds of the
-    recording. A recording that cannot be read is reported, the others are scanned, and the exit status is then 1.
+    recording. A recording or folder that cannot be read, or not completely, is reported, the others are scanned, and the
+    exit status is then 1.
     """
     detector, warnings = open_detector(DetectorSettings(keyword, model, threshold, point, verify=verify))
     scan_recordings(detector, files, form, out, warnings=warnings)
@@ -111,8 +112,12 @@ class _Tally:
         try:
             yield
         except AudioError as error:
-            complain(error)
-            self.failed += 1
+            self.fail(error)
+
+    def fail(self, error: AudioError) -> None:
+        """Report a recording, or a folder of them, that cannot be read."""
+        complain(error)
+        self.failed += 1
 
     def summary(self) -> str:
         length = f"{self.seconds / 3600:.2f} h" if self.seconds >= 360 else f"{self.seconds:.1f} s"
@@ -128,7 +133,12 @@ def _find(paths: list[Path], tally: _Tally) -> list[_Recording]:
     found: dict[Path, _Recording] = {}
     for path in paths:
         with tally.failures():
-            for file in audio_files(path):
+            listing = list_audio(path)
+            for folder, reason in listing.unsearched.items():
+                tally.fail(unsearched_folder(folder, reason))
+            if not listing.files and not listing.unsearched:
+                raise AudioFileError(f"{path}: expected audio files in this folder, found none")
+            for file in listing.files:
                 inside = Path(file.name) if file == path else file.relative_to(path)
                 found.setdefault(file, _Recording(file, inside, file.stat().st_size))
     return list(found.values())

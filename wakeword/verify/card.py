@@ -5,11 +5,14 @@ import re
 from dataclasses import dataclass, field
 
 from wakeword.errors import ConfigError
+from wakeword.escaping import shortened
+from wakeword.figures import MAX_LOGIT, require_finite, require_name, require_text
 from wakeword.operating_point import OperatingPoint, Rate
 from wakeword.verify.fusion import FLOOR, LARGEST_GATE, Fusion
 
 MAX_SPAN = 200
 """Frames: two seconds."""
+MAX_STAGE_ONE_POINTS = 100
 _MOST = 64
 """Most variants of a word, phonemes of a variant, and tokens of a phoneme: a file must not decide how much work is done."""
 
@@ -50,24 +53,30 @@ class VerifierCard:
             )
         if not 1 <= self.span <= MAX_SPAN:
             raise ConfigError(f"expected a span of 1 to {MAX_SPAN} frames, got {self.span}")
-        if not math.isfinite(self.self_test):
-            raise ConfigError(f"expected a finite logit of the head's self-test, got {self.self_test}")
+        require_finite("the logit of the head's self-test", self.self_test, -MAX_LOGIT, MAX_LOGIT)
         for digest in (self.embedding_digest, self.phonemes_digest):
             if digest is not None and not re.fullmatch("[0-9a-f]{64}", digest):
-                raise ConfigError(f"expected a SHA-256 digest of 64 hex digits, got {digest!r:.80}")
+                raise ConfigError(f"expected a SHA-256 digest of 64 hex digits, got {shortened(repr(digest))}")
         if self.phonemes and self.phonemes_digest is None:
             raise ConfigError("expected the digest of the phoneme recogniser with the word's phonemes, got none")
         sizes = [len(self.phonemes), *map(len, self.phonemes), *(len(p) for v in self.phonemes for p in v)]
         if max(sizes) > _MOST or 0 in sizes[1:]:
             raise ConfigError(
-                f"expected 1 to {_MOST} phonemes in a variant and tokens in a phoneme, got {self.phonemes!r:.80}"
+                f"expected 1 to {_MOST} phonemes in a variant and tokens in a phoneme, got {shortened(self.phonemes)}"
             )
+        for token in {token for variant in self.phonemes for phoneme in variant for token in phoneme}:
+            require_name("a token of a phoneme", token)
+        require_text("the data of the second stage", self.data)
         names = [point.name for point in self.stage_one_points]
-        if len(set(names)) != len(names):
-            raise ConfigError(f"expected operating points of the first stage with different names, got {names}")
+        if len(set(names)) != len(names) or len(names) > MAX_STAGE_ONE_POINTS:
+            raise ConfigError(
+                f"expected up to {MAX_STAGE_ONE_POINTS} operating points of the first stage with different names, got "
+                f"{len(names)}: {shortened(names)}"
+            )
         if self.stage_one_default is not None and self.stage_one_default not in names:
             raise ConfigError(
-                f"expected a default point of the first stage among {names}, got {self.stage_one_default!r}"
+                f"expected a default point of the first stage among {shortened(names)}, got "
+                f"{shortened(repr(self.stage_one_default))}"
             )
 
 

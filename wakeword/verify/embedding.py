@@ -13,6 +13,7 @@ import onnxruntime
 
 from wakeword.errors import AudioFormatError, ModelError
 from wakeword.features import FeatureConfig, hann_window
+from wakeword.session import run_session
 from wakeword.types import Array
 
 STEP_FRAMES = 8
@@ -79,7 +80,7 @@ class EmbeddingNetwork:
     def advance(self, power: Array, caches: list[Array]) -> tuple[Array, list[Array]]:
         """Advance by n steps: spectra ``(8 n, 257)`` float32 -> embeddings ``(n, 96)`` and the next caches."""
         inputs = dict(zip(self._caches, caches, strict=True))
-        embeddings, *after = self._session.run(self._outputs, {"power": power, **inputs})
+        embeddings, *after = run_session(self._session, self._outputs, {"power": power, **inputs})
         return embeddings, after
 
 

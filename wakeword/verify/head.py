@@ -6,7 +6,9 @@ import binascii
 import numpy as np
 
 from wakeword.errors import ModelError
-from wakeword.session import open_session
+from wakeword.escaping import shortened
+from wakeword.graph import read_graph
+from wakeword.session import open_session, run_session
 from wakeword.types import Array
 from wakeword.verify.embedding import DIMENSION
 
@@ -24,23 +26,27 @@ class Head:
 
     def __init__(self, data: bytes) -> None:
         try:
-            self._session = open_session(data, arena=False)
+            graph = read_graph(data)
         except ModelError as error:
             raise ModelError(f"the head of the second stage is {error}") from error
-        inputs = {node.name: node.shape for node in self._session.get_inputs()}
-        outputs = {node.name: node.shape for node in self._session.get_outputs()}
-        if inputs != {"embeddings": [HEAD_EMBEDDINGS, DIMENSION]} or outputs != {"logit": [1]}:
+        inputs = {"embeddings": (HEAD_EMBEDDINGS, DIMENSION)}
+        if graph.inputs != inputs or graph.outputs != {"logit": (1,)}:
             raise ModelError(
                 f"expected a head of the second stage with embeddings [{HEAD_EMBEDDINGS}, {DIMENSION}] -> logit [1], got "
-                f"{inputs} -> {outputs}"
+                f"{shortened(graph.inputs)} -> {shortened(graph.outputs)}"
             )
+        try:
+            graph.check_sizes(inputs)
+            self._session = open_session(data, arena=False)
+        except ModelError as error:
+            raise ModelError(f"the head of the second stage: {error}") from error
 
     def __call__(self, embeddings: Array) -> float:
         """``(16, 96)`` float32, oldest first -> the logit. ``ModelError`` if the graph cannot be run."""
         try:
-            (logit,) = self._session.run(["logit"], {"embeddings": np.ascontiguousarray(embeddings)})
-        except Exception as error:  # ONNX Runtime's exceptions share no public base class
-            raise ModelError(f"the head of the second stage does not run: {str(error).splitlines()[0]}") from error
+            (logit,) = run_session(self._session, ["logit"], {"embeddings": np.ascontiguousarray(embeddings)})
+        except ModelError as error:
+            raise ModelError(f"the head of the second stage: {error}") from error
         return float(logit[0])
 
 

@@ -8,6 +8,8 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from wakeword.errors import ModelError
+from wakeword.escaping import shortened
+from wakeword.session import run_session
 from wakeword.types import Array
 from wakeword.verify.card import Variant
 
@@ -34,7 +36,8 @@ class PhonemeNetwork:
     def log_probabilities(self, samples: Array) -> Array:
         """``(n,)`` float32 at 16 kHz -> the logarithms of the tokens' probabilities, ``(frames, tokens)``."""
         waveform = np.clip(samples, -1, 1)[None].astype(np.float32, copy=False)
-        log_probs, lengths = self._session.run(
+        log_probs, lengths = run_session(
+            self._session,
             ["log_probs", "out_lengths"],
             {"waveform": waveform, "waveform_lengths": np.array([len(samples)], np.int64)},
         )
@@ -56,7 +59,7 @@ class KeywordPhonemes:
         unknown = sorted({token for variant in variants for one in variant for token in one} - set(numbers))
         if unknown:
             raise ModelError(
-                f"expected phonemes among the recogniser's {len(numbers)} tokens, got {', '.join(unknown)}"
+                f"expected phonemes among the recogniser's {len(numbers)} tokens, got {shortened(', '.join(unknown))}"
             )
         between = [numbers[BLANK], numbers[WORD_BOUNDARY]]
         groups: list[list[int]] = []

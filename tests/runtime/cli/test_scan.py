@@ -3,10 +3,12 @@
 import csv
 import io
 import json
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -139,6 +141,31 @@ def test_a_bad_recording_is_named_and_the_others_are_scanned(
     assert nan.startswith(f"wakeword: {not_finite}: expected finite samples")
     assert summary.startswith("1 recording(s), 3 unreadable, ")
     assert parse_json(out.read_text()) == expected(models, good)
+
+
+def test_a_folder_that_cannot_be_searched_is_named_and_the_others_are_scanned(
+    scan, models: Path, recordings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refusing(folder: str):
+        if Path(folder).name == "deeper":
+            raise PermissionError(13, "Permission denied", folder)
+        return os.scandir(folder)
+
+    monkeypatch.setattr("wakeword.listing.os", SimpleNamespace(scandir=refusing, fspath=os.fspath))
+    ended = scan(recordings, "--format", "json")
+    assert ended.status == 1
+    assert parse_json(ended.out) == expected(models, recordings / "first.wav")
+    problem, summary = ended.err.splitlines()
+    assert problem == f"wakeword: {recordings / 'deeper'}: could not search this folder for audio: Permission denied"
+    assert summary.startswith("1 recording(s), 1 unreadable, ")
+
+
+def test_a_recording_that_was_cut_off_is_reported_with_what_was_read(scan, recordings: Path) -> None:
+    cut = recordings / "deeper" / "third.ogg"
+    cut.write_bytes(cut.read_bytes()[: cut.stat().st_size // 2])
+    ended = scan(recordings)
+    assert ended.status == 1
+    assert re.match(rf"wakeword: {cut}: could not read all of it.*: got \d\.\d\d s", ended.err)
 
 
 def test_a_folder_without_audio_is_an_error(scan, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from wakeword.listing import files_below
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.recordings import Files, Selection, find_files
@@ -25,7 +26,7 @@ def select(folders: Files, keyword: str, *, report: Callable[[str], None]) -> Se
 
 def synthetic_files(folders: Iterable[Path]) -> frozenset[Path]:
     """The clips of these folders that no person said, according to their manifests."""
-    manifests = [file for folder in folders if folder.is_dir() for file in sorted(folder.rglob(MANIFEST))]
+    manifests = [file for folder in folders for file in files_below(folder, lambda name: name == MANIFEST).files]
     return frozenset(file.parent / row.file for file in manifests for row in read_manifest(file) if row.synthetic)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wakeword.audio import SAMPLE_RATE
-from wakeword.errors import AudioFileError, DataError
+from wakeword.errors import DataError
 from wakeword.sources import audio_files
 from wakeword.types import Array
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
@@ -64,7 +64,7 @@ def read_speech_commands(root: Path, keyword: str) -> list[Clip]:
         is_noise = folder.name.startswith("_")
         is_keyword = folder.name.casefold() == keyword.casefold()
         kind = Kind.NOISE if is_noise else Kind.POSITIVE if is_keyword else Kind.NEGATIVE
-        for path in _audio_files(folder):
+        for path in audio_files(folder, required=False):
             if listed is not None and not is_noise:
                 split = listed.get(f"{folder.name}/{path.stem}", Split.TRAIN)
             else:
@@ -140,7 +140,7 @@ def read_folder(
     if (root / MANIFEST).is_file():
         rows = read_manifest(root / MANIFEST)
         return [Clip(root / row.file, kind, row.text, row.source, row.split, row.synthetic) for row in rows]
-    files = _audio_files(root)
+    files = audio_files(root, required=False) if root.exists() else []
     if not files:
         raise DataError(f"{root}: expected a folder of {kind.value} audio files, found none")
     if kind is Kind.BACKGROUND:
@@ -184,13 +184,6 @@ def _without_keyword(clips: list[Clip], root: Path, keyword: str) -> list[Clip]:
             elif part.end - part.start >= _LEAST_PART:
                 kept.append(dataclasses.replace(clip, part=part.span))
     return kept
-
-
-def _audio_files(root: Path) -> list[Path]:
-    try:
-        return audio_files(root)
-    except AudioFileError:
-        return []
 
 
 def speaker_of(path: Path) -> str:

@@ -13,7 +13,7 @@ from torch import Tensor
 from wakeword.card import ModelCard, self_test_signal
 from wakeword.errors import ModelError
 from wakeword.features import mfcc
-from wakeword.model import SELF_TEST_TOLERANCE, parse_model
+from wakeword.model import SELF_TEST_TOLERANCE, parse_model, read_model_bytes
 from wakeword.types import Array
 from wakeword_train.methods.deepsad import DistanceHead
 from wakeword_train.model.graph import HALF
@@ -35,10 +35,7 @@ def network_from(path: Path | str) -> TrainedModel:
     Raises ``ModelError`` as ``wakeword.model.read_model`` does, and for a graph that ``export`` does not write.
     """
     try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise ModelError(f"{path}: expected a model file (.onnx), could not read it: {error.strerror}") from error
-    try:
+        data = read_model_bytes(path)
         card = parse_model(data).card.of_stage_one()
         proto = onnx.load_model_from_string(data)
         weights = {value.name.removesuffix(HALF): numpy_helper.to_array(value) for value in proto.graph.initializer}

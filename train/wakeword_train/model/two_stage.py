@@ -10,7 +10,7 @@ import onnx
 from wakeword.card import ModelCard
 from wakeword.errors import ModelError
 from wakeword.files import replacing
-from wakeword.model import Model, assets_folder, parse_model, read_model
+from wakeword.model import Model, assets_folder, parse_model, read_model, read_model_bytes
 from wakeword.operating_point import OperatingPoint
 from wakeword.verify.card import VerifierCard
 from wakeword.verify.head import METADATA_KEY, Head, head_to_text
@@ -87,7 +87,7 @@ def export_two_stage(
 ) -> Model:
     """Write what ``with_verifier`` makes of the file ``stage_one`` to ``path``. Raises as it does; then writes nothing."""
     data = with_verifier(
-        Path(stage_one).read_bytes(), head, verifier, operating_points=operating_points, default_point=default_point
+        read_model_bytes(stage_one), head, verifier, operating_points=operating_points, default_point=default_point
     )
     with replacing(path) as temporary:
         temporary.write_bytes(data)

@@ -1,0 +1,34 @@
+"""What names, texts and figures in a model file may be."""
+
+import math
+
+from wakeword.errors import ConfigError
+from wakeword.escaping import is_printable, shortened
+
+MAX_NAME = 200
+"""Characters of a phrase, a version, a licence or the name of an operating point."""
+MAX_TEXT = 4_000
+"""Characters of a description."""
+MAX_LOGIT = 1e6
+"""Beyond it no network of this project goes, and float32 has no digits left."""
+
+
+def require_name(what: str, text: str, most: int = MAX_NAME) -> None:
+    """``ConfigError`` unless a text is a string of up to ``most`` printable characters.
+
+    A phrase is shown on screens, written into tables and given to programs: a line break, a command to a terminal or a NUL
+    could forge what they show or stop them.
+    """
+    if not isinstance(text, str) or len(text) > most or not is_printable(text):
+        raise ConfigError(f"expected {what} of up to {most} printable characters, got {shortened(repr(text))}")
+
+
+def require_text(what: str, text: str) -> None:
+    """``require_name`` for a description."""
+    require_name(what, text, MAX_TEXT)
+
+
+def require_finite(what: str, value: float, low: float, high: float) -> None:
+    """``ConfigError`` unless a number is one from ``low`` to ``high``, both included; NaN is not."""
+    if not low <= value <= high or math.isnan(value):
+        raise ConfigError(f"expected {what} from {low:g} to {high:g}, got {shortened(value)}")

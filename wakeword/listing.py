@@ -1,0 +1,58 @@
+"""Files in folders of any depth, and the folders in which they cannot be looked for."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass
+class Listing:
+    """What was found in a folder and below it."""
+
+    files: list[Path] = field(default_factory=list)
+    """Sorted."""
+    unsearched: dict[Path, str] = field(default_factory=dict)
+    """Folders that could not be searched, or not completely, with the reason: files in them can be missing."""
+
+
+def files_below(root: Path, is_wanted: Callable[[str], bool]) -> Listing:
+    """The files in ``root`` and below it whose names are wanted; links to files count, links to folders do not."""
+    found = Listing()
+    # Neither pathlib nor, before Python 3.12, os.walk: both recurse, and a tree can be deeper than Python's stack.
+    waiting = [os.fspath(root)]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with os.scandir(folder) as scanned:
+                entries = list(scanned)
+        except OSError as error:
+            found.unsearched[Path(folder)] = _reason(error)
+            continue
+        for entry in entries:
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                elif is_wanted(entry.name) and _is_file(entry):
+                    found.files.append(Path(entry.path))
+            except PermissionError as error:
+                # Of the folder, not of the file: whoever may list a folder may still not look into it.
+                found.unsearched[Path(folder)] = _reason(error)
+    found.files.sort()
+    return found
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a file or leads to one. Raises ``PermissionError`` where that cannot be found out."""
+    try:
+        # Not only its type, which the folder knows: in a folder without search permission no file can be opened.
+        entry.stat()
+        return entry.is_file()
+    except PermissionError:
+        raise
+    except OSError:  # a link to nothing, or in a circle
+        return False
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or type(error).__name__
