@@ -54,7 +54,12 @@ def prepare() -> Case:
             raise BrokenLawError(f"read as {samples.dtype} {samples.shape}, or not finite")
         if len(samples) > _MOST_SECONDS * SAMPLE_RATE:
             raise BrokenLawError(f"{len(data)} bytes were read as {len(samples) / SAMPLE_RATE:.0f} s")
-        if whole and form in _EXACT and subtype.startswith(_EXACT_SUBTYPES) and abs(len(samples) - seconds * SAMPLE_RATE) > 2:
+        if (
+            whole
+            and form in _EXACT
+            and subtype.startswith(_EXACT_SUBTYPES)
+            and abs(len(samples) - seconds * SAMPLE_RATE) > 2
+        ):
             raise BrokenLawError(f"{seconds} s of {form} were read as {len(samples)} samples at 16 kHz")
         for detection in detector.run(FileSource(path)):
             if not 0 <= detection.start < detection.end:
@@ -64,7 +69,9 @@ def prepare() -> Case:
     return case
 
 
-def _encoded(random: Random, known: list[tuple[str, str]], *, whole: bool) -> tuple[bytes, tuple[str, str], float] | None:
+def _encoded(
+    random: Random, known: list[tuple[str, str]], *, whole: bool
+) -> tuple[bytes, tuple[str, str], float] | None:
     """The bytes of a recording, its format and its seconds; ``None`` if libsndfile refuses that.
 
     Odd rates and values are left to formats that store them: encoders of others end the process.

@@ -8,10 +8,12 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from random import Random
-from typing import Any, NoReturn
+from typing import Any, NoReturn, get_args, get_type_hints
 
 import numpy as np
 import soundfile
@@ -20,7 +22,7 @@ from typer.main import get_command
 
 from wakeword.audio import SAMPLE_RATE
 from wakeword.cli import main
-from wakeword.cli.app import app
+from wakeword.cli.app import COMMANDS, app
 from wakeword.model import assets_folder, shipped_models
 from wakeword_tools.soak.fuzzing.laws import MOST_CHARACTERS, BrokenLawError, Case
 from wakeword_tools.soak.fuzzing.mutation import damaged, flipped
@@ -34,12 +36,15 @@ _LEFT_OUT = {"--help", "-h", "--download", "--resume"}
 """``--download`` would ask other hosts, and what is resumed is a training of hours."""
 # fmt: off
 _NUMBERS = (
-    "0", "1", "2", "-1", "0.5", "0.03", "1.5", "-0.0", "nan", "inf", "-inf", "1e9", "-1e9", "1e308", "1e-320", "1e999", "99999999999999999999",
+    "0", "1", "2", "-1", "0.5", "0.03", "1.5", "-0.0", "nan", "inf", "-inf", "1e9", "-1e9", "1e308",
+    "1e-320", "1e999", "99999999999999999999",
     "1000000000", "2147483648", "16000", "48000", "0x10", "1_000", "１２", "1,5", "1e", "", " ",
 )
 _TEXTS = (
-    "marvin", "alexa", "nobody", "", " ", "a\nb", "\x1b[31mred", "\x9b31m", "é\u2028x", "\udcff", "x" * 5_000, "--", "-", "*", "%s", "{0}", "$(true)",
-    "fpr=0.03", "fpr=2", "cpu", "cuda", "json", "csv", "srt", "text", "audacity", "espeak", "drocc-lf", "=1+1", "../..", "true", "false {text}",
+    "marvin", "alexa", "nobody", "", " ", "a\nb", "\x1b[31mred", "\x9b31m", "é\u2028x", "\udcff",
+    "x" * 5_000, "--", "-", "*", "%s", "{0}", "$(true)",
+    "fpr=0.03", "fpr=2", "cpu", "cuda", "json", "csv", "srt", "text",
+    "audacity", "espeak", "drocc-lf", "=1+1", "../..", "true", "false {text}",
 )
 # fmt: on
 _SECONDS, _SECONDS_TO_END = 8.0, 120.0
@@ -53,7 +58,10 @@ def prepare() -> Case:
     commands = {}
     for name in group.list_commands(context):
         _, command, _ = group.resolve_command(context, [name])
-        commands[name] = [one for one in command.params if not set(one.opts) & _LEFT_OUT]
+        hints = get_type_hints(COMMANDS[name].load())
+        commands[name] = [
+            _Option.of(one, hints.get(one.name, str)) for one in command.params if not set(one.opts) & _LEFT_OUT
+        ]
     weighted = [name for name in commands for _ in range(SHARES.get(name, 1))]
 
     def case(random: Random, folder: Path) -> str:
@@ -67,31 +75,57 @@ def prepare() -> Case:
     return case
 
 
-def _arguments(name: str, options: Sequence[Any], files: Sequence[str], random: Random) -> list[str]:
+@dataclass(frozen=True)
+class _Option:
+    """An option or argument of a command."""
+
+    flags: tuple[str, ...]
+    """Its names; none for an argument."""
+    takes_value: bool
+    types: frozenset[type]
+    """The types of its value."""
+
+    @classmethod
+    def of(cls, parameter: Any, hint: Any) -> "_Option":
+        is_argument = parameter.param_type_name == "argument"
+        flags = () if is_argument else (*parameter.opts, *parameter.secondary_opts)
+        return cls(flags, not getattr(parameter, "is_flag", False), frozenset(_types(hint)))
+
+
+def _types(hint: Any) -> Iterator[type]:
+    """The types in a type hint such as ``list[Path] | None``."""
+    if isinstance(hint, type) and not get_args(hint):
+        yield hint
+    for one in get_args(hint):
+        yield from _types(one)
+
+
+def _arguments(name: str, options: Sequence[_Option], files: Sequence[str], random: Random) -> list[str]:
     """Random values of some options. Input is always given: a microphone would be one from outside."""
     found: list[str] = []
     for one in options:
-        if one.param_type_name == "argument":
+        if not one.flags:
             found += [_value(files, random) for _ in range(random.choice((0, 1, 1, 1, 2)))]
         elif random.random() < max(0.12, 1.5 / len(options)):
-            flag = random.choice([*one.opts, *one.secondary_opts])
-            found += [flag] if getattr(one, "is_flag", False) else [flag, _of_kind(one, files, random)]
+            found.append(random.choice(one.flags))
+            if one.takes_value:
+                found.append(_of_type(one.types, files, random))
     if name == "listen" and "--input" not in found:
         found += ["--input", random.choice(("-", *files))]
     return found
 
 
-def _of_kind(option: Any, files: Sequence[str], random: Random) -> str:
+def _of_type(types: frozenset[type], files: Sequence[str], random: Random) -> str:
     """A value that suits the option in most cases: beyond a wrong one nothing is reached."""
-    kind = str(getattr(option.type, "name", ""))
     if random.random() < 0.15:
         return _value(files, random)
-    if "int" in kind or "float" in kind:
+    if types & {int, float}:
         return random.choice(_NUMBERS)
-    if "path" in kind or "file" in kind or "dir" in kind:
+    if Path in types:
         return random.choice(files)
-    if kind == "choice":
-        return random.choice([*map(str, getattr(option.type, "choices", ())), "other"])
+    for one in types:
+        if issubclass(one, Enum):
+            return random.choice([str(member.value) for member in one])
     return random.choice(_TEXTS)
 
 
@@ -121,7 +155,18 @@ def _files(folder: Path, random: Random) -> list[str]:
     (folder / "loop.wav").symlink_to("loop.wav")
     (folder / "none.onnx").symlink_to("nothing")
     names = sorted(path.name for path in folder.iterdir())
-    return [*names, "clips/a.flac", ".", "nothing", "nothing/deep/x.csv", "/dev/null", "/dev/full", "/proc/nowhere/x", "out.csv", "out"]
+    return [
+        *names,
+        "clips/a.flac",
+        ".",
+        "nothing",
+        "nothing/deep/x.csv",
+        "/dev/null",
+        "/dev/full",
+        "/proc/nowhere/x",
+        "out.csv",
+        "out",
+    ]
 
 
 def _run(arguments: list[str], folder: Path, random: Random) -> str:
@@ -182,13 +227,15 @@ def _become_command(arguments: list[str], folder: Path) -> NoReturn:
     status = 70
     try:
         os.chdir(folder)
-        # No device of this machine: what a microphone hears is no random input.
-        os.environ.update(
-            PULSE_SERVER="unix:/proc/nowhere", PIPEWIRE_RUNTIME_DIR="/proc/nowhere", ALSA_CONFIG_PATH=os.devnull, COLUMNS="200"
-        )
+        # No sound server: what a microphone hears is no input that a seed repeats.
+        os.environ |= {"PULSE_SERVER": "unix:/proc/nowhere", "PIPEWIRE_RUNTIME_DIR": "/proc/nowhere", "COLUMNS": "200"}
         os.dup2(os.open("stdin", os.O_RDONLY), 0)
         for number, name in ((1, "stdout"), (2, "stderr")):
             os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
+        # As at the start of a program: those of this process may be a test's.
+        sys.stdin = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
+        sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", closefd=False)  # type: ignore[misc]  # noqa: SIM115
+        sys.stderr = sys.__stderr__ = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # type: ignore[misc]  # noqa: SIM115
         signal.signal(signal.SIGINT, signal.default_int_handler)
         sys.argv = ["wakeword", *arguments]
         try:

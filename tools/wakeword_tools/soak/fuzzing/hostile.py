@@ -3,6 +3,7 @@
 What they ask for is chosen so that a runtime that gives it fails visibly: 4 GB and more, or 10**12 turns of a loop.
 """
 
+import itertools
 import struct
 from collections.abc import Callable, Sequence
 from random import Random
@@ -84,8 +85,7 @@ def _doubled(model: bytes, random: Random) -> bytes:
     times = random.choice((33, 45, 60))
     names = ["zero", *(f"twice{turn}" for turn in range(times))]
     nodes = [
-        node("Concat", [before, before], [after], integer("axis", 0))
-        for before, after in zip(names, names[1:], strict=False)
+        node("Concat", [before, before], [after], integer("axis", 0)) for before, after in itertools.pairwise(names)
     ]
     return through(model, [*nodes, _largest(names[-1])])
 
@@ -144,7 +144,7 @@ def _external(model: bytes, random: Random) -> bytes:
     )
     entries = [("location", place), ("offset", random.choice(("0", "-1", "140000000000000"))), ("length", "4")]
     outside = message((1, 1), (2, FLOAT), (8, "outside"), (14, _EXTERNAL))
-    outside += message(*((13, message((1, key), (2, text))) for key, text in entries))
+    outside += b"".join(message((13, message((1, key), (2, text)))) for key, text in entries)
     return through(model, [node("Identity", ["outside"], ["bad"])], [outside])
 
 
@@ -166,7 +166,9 @@ def _wide(model: bytes, random: Random) -> bytes:
 
 def _failing(model: bytes, random: Random) -> bytes:
     """Runs with one row, as in a self-test, and fails with more."""
-    return through(model, [node("Reshape", ["sound", "shape"], ["bad"])], [integers("shape", random.choice((1, 2, 13)))])
+    return through(
+        model, [node("Reshape", ["sound", "shape"], ["bad"])], [integers("shape", random.choice((1, 2, 13)))]
+    )
 
 
 def _cyclic(model: bytes, random: Random) -> bytes:
@@ -178,7 +180,7 @@ def _nested(model: bytes, random: Random) -> bytes:
     """Messages in messages, deeper than a recursive reader can go."""
     inner = b""
     for _ in range(random.choice((90, 150, 5_000))):
-        inner = message((1, message((5, message((6, inner)))), (2, "deep")))
+        inner = message((1, message((5, message((6, inner))))), (2, "deep"))
         if len(inner) > 2_000_000:
             break
     return with_graph(model, [*graph_of(model), field(_NODE, message((4, "If"), (5, message((6, inner)))))])

@@ -2,7 +2,14 @@
 
 from random import Random
 
-_NUMBERS = (b"\x00" * 4, b"\xff" * 4, b"\xff\xff\xff\x7f", b"\x00\x00\x00\x80", b"\x01\x00\x00\x00", b"\x00\x00\x00\x01")
+_NUMBERS = (
+    b"\x00" * 4,
+    b"\xff" * 4,
+    b"\xff\xff\xff\x7f",
+    b"\x00\x00\x00\x80",
+    b"\x01\x00\x00\x00",
+    b"\x00\x00\x00\x01",
+)
 
 
 def damaged(data: bytes, random: Random, other: bytes = b"") -> bytes:

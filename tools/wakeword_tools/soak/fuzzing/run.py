@@ -91,7 +91,9 @@ def fuzz(
     where processes cannot fork, or if there is nothing to do.
     """
     if not hasattr(os, "fork"):
-        raise ConfigError("expected a system whose processes can fork, got one that cannot; run the fuzzer on Linux or macOS")
+        raise ConfigError(
+            "expected a system whose processes can fork, got one that cannot; run the fuzzer on Linux or macOS"
+        )
     if not (cases is None and cpu_seconds > 0) and not (cases is not None and cases > 0):
         raise ConfigError(f"expected more than 0 {'seconds' if cases is None else 'cases'} of fuzzing")
     done = Fuzzed(seed, {name: Tally() for name in targets})

@@ -1,10 +1,16 @@
 """Changed model files whose digest is right again, so that what is behind the check of the digest is attacked."""
 
+import contextlib
 import json
 
-from wakeword.card import METADATA_KEY, SCHEMA, TWO_STAGE_SCHEMA
+from wakeword import ModelError
+from wakeword.card import METADATA_KEY
+from wakeword.digest import sealed as with_digest
 from wakeword.verify.head import METADATA_KEY as HEAD_KEY
 from wakeword_tools.soak.fuzzing.protobuf import metadata, with_metadata
+
+SCHEMA_WITHOUT, TWO_STAGE_SCHEMA_WITHOUT = 2, 3
+"""Schemas of files of one stage and of two from before there were digests, which are still read."""
 
 
 def sealed(data: bytes, *, new: bool = True) -> bytes:
@@ -12,7 +18,12 @@ def sealed(data: bytes, *, new: bool = True) -> bytes:
 
     Raises ``ValueError`` if it is no message any more.
     """
-    return without_digest(data)
+    if not new:
+        return without_digest(data)
+    try:
+        return with_digest(data)
+    except ModelError as error:
+        raise ValueError("expected an ONNX file") from error
 
 
 def without_digest(data: bytes) -> bytes:
@@ -22,11 +33,9 @@ def without_digest(data: bytes) -> bytes:
     """
     entries = metadata(data)
     kept = {key: entries[key] for key in (METADATA_KEY, HEAD_KEY) if key in entries}
-    try:
+    with contextlib.suppress(ValueError, RecursionError):  # a card that is no JSON stays as it is
         card = json.loads(kept.get(METADATA_KEY, ""))
         if isinstance(card, dict) and "schema" in card:
-            card["schema"] = SCHEMA if card.get("verifier") is None else TWO_STAGE_SCHEMA
+            card["schema"] = SCHEMA_WITHOUT if card.get("verifier") is None else TWO_STAGE_SCHEMA_WITHOUT
             kept[METADATA_KEY] = json.dumps(card)
-    except (ValueError, RecursionError):
-        pass  # a card that is no JSON stays as it is
     return with_metadata(data, kept)

@@ -143,7 +143,8 @@ def run_threads(calls: Sequence[Call], random: Random) -> None:
                 faults.append(fault)
 
     threads = [
-        threading.Thread(target=use, args=(random.randrange(2**32),), daemon=True) for _ in range(random.randrange(2, 6))
+        threading.Thread(target=use, args=(random.randrange(2**32),), daemon=True)
+        for _ in range(random.randrange(2, 6))
     ]
     ending = time.monotonic() + _HANG_SECONDS
     for thread in threads:

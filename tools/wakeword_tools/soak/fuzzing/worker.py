@@ -1,6 +1,7 @@
 """One process with some cases of a target: it tells the outcome of each, and may hang or crash."""
 
 import contextlib
+import faulthandler
 import json
 import os
 import resource
@@ -105,6 +106,7 @@ def _work(target: Target, case: Case, folder: Path, seeds: range, writing: int) 
 def _attempt(target: Target, case: Case, random: Random, folder: Path) -> tuple[str, str | None]:
     """Run one case: its outcome and the law that it broke. Its folder is kept only in that case."""
     folder.mkdir()
+    faulthandler.enable((folder / "crash.txt").open("w"))
     before = resident_memory()
     if _CLEAR_REFS.exists():
         _CLEAR_REFS.write_text("5")  # the peak begins again here
