@@ -195,7 +195,7 @@ def check_output(arguments: Sequence[str], status: int | None, out: str, err: st
         raise BrokenLawError(f"{arguments}: a traceback: {err.strip().splitlines()[-1:]}")
     if status not in (0, 1, 2, 130, 143):
         raise BrokenLawError(f"{arguments}: exit status {status}: {err[-300:]!r}")
-    if status == 1 and not err.strip():
+    if status == 1 and not (err + out).strip():
         raise BrokenLawError(f"{arguments}: exit status 1 without a word")
     if len(out) + len(err) > _MOST_OUTPUT:
         raise BrokenLawError(f"{arguments}: {len(out) + len(err)} characters of output")
