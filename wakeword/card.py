@@ -13,7 +13,7 @@ from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import ConfigError, ModelError
 from wakeword.escaping import shortened
 from wakeword.features import FeatureConfig
-from wakeword.figures import MAX_LOGIT, require_finite, require_name, require_text
+from wakeword.figures import MAX_LOGIT, require_entries, require_finite, require_name
 from wakeword.operating_point import OperatingPoint
 from wakeword.types import Array
 from wakeword.verify.card import VerifierCard, require_above_floor
@@ -25,10 +25,6 @@ _ONE_STAGE, _TWO_STAGES = 2, 3
 MAX_CARD_BYTES = 2**20
 """Of the card as JSON; those of the included models have 12 kB."""
 MAX_POINTS = 100
-_MAX_TRAINING = 1_000
-"""Entries in all of ``training``."""
-_MAX_DEPTH = 8
-"""Levels of ``training``."""
 METADATA_KEY = "wakeword.card"
 """Key of the card (JSON) in the metadata of the ONNX file."""
 MAX_WINDOW = 1_000
@@ -130,7 +126,7 @@ class ModelCard:
                 )
             fingerprint = raw.pop("features_fingerprint")
             card: ModelCard = _read(cls, raw)
-            _check_training(card.training)
+            require_entries("training", card.training)
             # Refuses NaN and infinity in any field.
             card.to_json()
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
@@ -159,25 +155,6 @@ def _read(kind: Any, value: Any) -> Any:
     if kind not in (int, float, str) or isinstance(value, bool) or not isinstance(value, kind):
         raise TypeError(f"expected {kind}, got {shortened(value)}")
     return value
-
-
-def _check_training(training: Mapping[str, Any]) -> None:
-    """``ConfigError`` for a provenance that nobody could read: too long, too deep, or not printable."""
-    waiting: list[tuple[int, Any]] = [(0, training)]
-    entries = 0
-    while waiting:
-        depth, value = waiting.pop()
-        entries += 1
-        if depth > _MAX_DEPTH or entries > _MAX_TRAINING:
-            raise ConfigError(f"expected at most {_MAX_TRAINING} entries of training in {_MAX_DEPTH} levels, got more")
-        if isinstance(value, str):
-            require_text("an entry of training", value)
-        elif isinstance(value, dict):
-            for key, part in value.items():
-                require_name("the name of an entry of training", key)
-                waiting.append((depth + 1, part))
-        elif isinstance(value, list):
-            waiting.extend((depth + 1, part) for part in value)
 
 
 def self_test_signal(samples: int, sample_rate: int = SAMPLE_RATE) -> Array:

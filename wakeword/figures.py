@@ -1,6 +1,8 @@
 """What names, texts and figures in a model file may be."""
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from wakeword.errors import ConfigError
 from wakeword.escaping import is_printable, shortened
@@ -9,6 +11,9 @@ MAX_NAME = 200
 """Characters of a phrase, a version, a licence or the name of an operating point."""
 MAX_TEXT = 4_000
 """Characters of a description."""
+MAX_ENTRIES = 10_000
+MAX_DEPTH = 8
+"""Levels of a mapping in mappings."""
 MAX_LOGIT = 1e6
 """Beyond it no network of this project goes, and float32 has no digits left."""
 
@@ -32,3 +37,22 @@ def require_finite(what: str, value: float, low: float, high: float) -> None:
     """``ConfigError`` unless a number is one from ``low`` to ``high``, both included; NaN is not."""
     if not low <= value <= high or math.isnan(value):
         raise ConfigError(f"expected {what} from {low:g} to {high:g}, got {shortened(value)}")
+
+
+def require_entries(what: str, content: Mapping[str, Any]) -> None:
+    """``ConfigError`` for a provenance that nobody could read: too many entries, too deep, or texts not printable."""
+    waiting: list[tuple[int, Any]] = [(0, content)]
+    entries = 0
+    while waiting:
+        depth, value = waiting.pop()
+        entries += 1
+        if depth > MAX_DEPTH or entries > MAX_ENTRIES:
+            raise ConfigError(f"expected at most {MAX_ENTRIES} entries of {what} in {MAX_DEPTH} levels, got more")
+        if isinstance(value, str):
+            require_text(f"an entry of {what}", value)
+        elif isinstance(value, Mapping):
+            for key, part in value.items():
+                require_name(f"the name of an entry of {what}", key)
+                waiting.append((depth + 1, part))
+        elif isinstance(value, list | tuple):
+            waiting.extend((depth + 1, part) for part in value)

@@ -1,15 +1,26 @@
 """Writing files and folders so that a reader sees the old one or the complete new one, never a part."""
 
+import errno
 import json
 import os
+import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from wakeword.errors import ConfigError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+_TEMPORARY = re.compile(r"\.(?P<target>.+)\.[a-z0-9_]{8}(?P<suffix>(\.[^.]*)?)", re.DOTALL)
+"""The name of a temporary file of ``replacing``."""
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 # The umask can only be read by setting it, for all threads: so once, at import, before other threads start.
 _UMASK = os.umask(0)
@@ -40,23 +51,78 @@ def replacing(path: Path | str) -> Iterator[Path]:
     """A temporary path next to ``path``, renamed to it when the block succeeds and removed when it fails.
 
     A symbolic link stays, and the file behind it is replaced; a device such as ``/dev/null`` is written to directly.
-    Raises ``OSError`` as the file system does, for instance on a full disk; ``path`` is then untouched.
+    Raises ``OSError`` as the file system does, with the name ``path``, which is then untouched.
     """
     target = Path(path).resolve()
     if target.exists() and not target.is_file():
         yield target
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
-    os.close(handle)
-    temporary = Path(name)
+    with _failures_named(path, target.parent):
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
+        temporary = Path(name)
+        try:
+            with _in_use(handle):
+                yield temporary
+                # mkstemp makes files that only their owner may read; give the new one the usual permissions.
+                temporary.chmod(0o666 & ~_UMASK)
+                temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def remove_abandoned(targets: Iterable[Path]) -> None:
+    """Remove the temporary files of ``replacing`` for these files that processes have left which were killed.
+
+    One in use is locked by its process and stays, as do all on a system without locks of this kind.
+    """
+    names: dict[Path, set[str]] = {}
+    for target in targets:
+        names.setdefault(target.parent, set()).add(target.name)
+    for folder, wanted in names.items() if fcntl is not None else ():
+        with suppress(OSError):  # what cannot be listed cannot be written either, which is reported there
+            for found in list(folder.iterdir()):
+                name = _TEMPORARY.fullmatch(found.name)
+                if name is not None and name["target"] in wanted and Path(name["target"]).suffix == name["suffix"]:
+                    _remove_unlocked(found)
+
+
+def _remove_unlocked(path: Path) -> None:
+    with suppress(OSError):
+        handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+        finally:
+            os.close(handle)
+
+
+@contextmanager
+def _in_use(handle: int) -> Iterator[None]:
+    """Keep the temporary file locked where there are locks; close it at the end."""
+    if fcntl is None:  # an open file could not be renamed there
+        os.close(handle)
+        yield
+        return
     try:
-        yield temporary
-        # mkstemp makes files that only their owner may read; give the new one the usual permissions.
-        temporary.chmod(0o666 & ~_UMASK)
-        temporary.replace(target)
+        with suppress(OSError):  # some network file systems have none
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
     finally:
-        temporary.unlink(missing_ok=True)
+        os.close(handle)
+
+
+@contextmanager
+def _failures_named(path: Path | str, folder: Path) -> Iterator[None]:
+    """Name ``path`` in failures that name a temporary file in ``folder``, or no file because the disk is full."""
+    try:
+        yield
+    except OSError as error:
+        name = error.filename
+        temporary = isinstance(name, str | os.PathLike) and Path(name).parent == folder and Path(name).name[:1] == "."
+        if error.errno is None or not (temporary or (name is None and error.errno in _FULL)):
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def require_absent(folder: Path) -> None:
@@ -73,7 +139,8 @@ def new_folder(path: Path) -> Iterator[Path]:
     """
     require_absent(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+    with _failures_named(path, path.parent):
+        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
     try:
         yield temporary
         # mkdtemp makes folders that only their owner may open; give the new one the usual permissions.

@@ -82,9 +82,13 @@ class Graph:
                     )
                 shapes[name] = shape
         for name, dimensions in self.outputs.items():
-            expected = [size for size in dimensions if isinstance(size, int)]
-            if name not in shapes or len(shapes[name]) != len(dimensions) or not set(expected) <= set(shapes[name]):
-                raise ModelError(f"the graph does not run: no output {name} of shape {dimensions}")
+            found = shapes.get(name, ())
+            if len(found) != len(dimensions) or any(
+                isinstance(wanted, int) and size != wanted for size, wanted in zip(found, dimensions, strict=True)
+            ):
+                raise ModelError(
+                    f"the graph does not run: no output {shortened(name)} of shape {shortened(dimensions)}"
+                )
 
 
 def read_graph(model: bytes | memoryview) -> Graph:

@@ -10,6 +10,9 @@ from wakeword.errors import ModelError
 
 Shape = tuple[int, ...]
 
+_FLOAT = 1
+"""The number of this type in ONNX."""
+
 
 class Node(NamedTuple):
     """One node of a graph."""
@@ -64,6 +67,12 @@ def output_shapes(node: Node, shapes: Mapping[str, Shape], constants: Mapping[st
 def _same(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape]:
     (shape,) = shapes
     return [shape]
+
+
+def _cast(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape]:
+    if node.attributes["to"] != (_FLOAT,):
+        raise ValueError
+    return _same(node, shapes, values)
 
 
 def _broadcast(node: Node, shapes: Sequence[Shape], values: Values) -> Sequence[Shape]:
@@ -153,7 +162,8 @@ def _axes(given: Sequence[int], rank: int) -> set[int]:
 
 
 _RULES: Mapping[str, Rule] = {
-    **dict.fromkeys(("Cast", "Exp", "Identity", "Neg", "Relu", "Softmax"), _same),
+    "Cast": _cast,
+    **dict.fromkeys(("Exp", "Identity", "Neg", "Relu", "Softmax"), _same),
     **dict.fromkeys(("Add", "Div", "Max", "Mul", "Sub"), _broadcast),
     **dict.fromkeys(("GRU", "LSTM"), _recurrent),
     **dict.fromkeys(("ReduceMax", "ReduceSum", "ReduceSumSquare"), _reduced),

@@ -68,3 +68,14 @@ def test_one_class_on_audio_finds_a_word_made_of_tones(monkeypatch, tmp_path) ->
     assert min(row["auc"] for row in rows) > 80
     with pytest.raises(DataError, match="30 or more clips of 'absent'"):
         words.read_words(data, "absent")
+
+
+def test_missing_packages_are_named_in_one_line(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(sys, "argv", ["wakeword_experiments", "half-zeros"])
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    message = capsys.readouterr().err.strip()
+    assert ended.value.code == 1
+    assert "found no torch; install" in message
+    assert len(message.splitlines()) == 1

@@ -189,7 +189,7 @@ def test_cards_that_are_too_large_are_refused_at_once() -> None:
         (changed(phrase=20 * 2**20 * "a"), "at most 1048576 bytes"),
         (changed(schema=10**6 * "9"), "schema 4 or 2"),
         (changed(operating_points=points), "up to 100 operating points"),
-        (changed(training={str(number): 1 for number in range(2_000)}), "at most 1000 entries"),
+        (changed(training={str(number): 1 for number in range(10_001)}), "at most 10000 entries"),
         (changed(training={"a": [[[[[[[[[1]]]]]]]]]}), "in 8 levels"),
     ]
     for text, reason in large:

@@ -1,12 +1,16 @@
 """A reader sees the old file or the complete new one."""
 
+import errno
 import json
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from wakeword import ConfigError
-from wakeword.files import new_folder, replacing, write_json
+from wakeword.files import new_folder, read_limited, remove_abandoned, replacing, write_json
 
 
 def test_a_finished_block_replaces_the_file_and_a_failed_one_changes_nothing(tmp_path: Path) -> None:
@@ -79,3 +83,69 @@ def test_json_is_written_completely_or_not_at_all(tmp_path: Path) -> None:
         write_json(path, {"a": float("nan")})
     assert json.loads(path.read_text())["a"] == "ß"
     assert [path.name for path in tmp_path.iterdir()] == ["figures.json"]
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_is_reported_with_the_name_of_the_file(tmp_path: Path, code: int) -> None:
+    def write() -> None:
+        with replacing(tmp_path / "figures.csv"):
+            raise OSError(code, "full")
+
+    with pytest.raises(OSError, match="full") as failed:
+        write()
+    assert (failed.value.errno, failed.value.filename) == (code, str(tmp_path / "figures.csv"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failure_names_no_temporary_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, dir: Path, prefix: str, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", str(dir / f"{prefix}12345678"))
+
+    monkeypatch.setattr(tempfile, "mkstemp", refuse)
+    monkeypatch.setattr(tempfile, "mkdtemp", refuse)
+    for make in (replacing, new_folder):
+        with pytest.raises(PermissionError) as failed, make(tmp_path / "x.csv"):
+            raise AssertionError("the block was entered")
+        assert failed.value.filename == str(tmp_path / "x.csv")
+
+
+def test_failures_of_other_files_keep_their_name(tmp_path: Path) -> None:
+    def read() -> None:
+        with replacing(tmp_path / "x.csv"):
+            (tmp_path / "nowhere").read_text()
+
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        read()
+
+
+def test_files_that_a_killed_process_left_are_removed_and_those_in_use_stay(tmp_path: Path) -> None:
+    target = tmp_path / "x.csv"
+    program = f"""if True:
+        import os, signal
+        from wakeword.files import replacing
+        with replacing({str(target)!r}) as temporary:
+            temporary.write_text("half")
+            os.kill(os.getpid(), signal.SIGKILL)
+    """
+    subprocess.run([sys.executable, "-c", program], check=False)
+    assert [path.suffix for path in tmp_path.iterdir()] == [".csv"]
+    others = [tmp_path / ".x.csv.notatemporary.csv", tmp_path / ".y.csv.abcd_123.csv", tmp_path / "x.csv.abcd_123.csv"]
+    for other in others:
+        other.touch()
+    with replacing(target) as temporary:
+        temporary.write_text("whole")
+        remove_abandoned([target])
+        assert set(tmp_path.iterdir()) == {*others, temporary}
+    assert target.read_text() == "whole"
+
+
+def test_no_more_than_the_limit_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(bytes(100))
+    assert read_limited(path, 100) == bytes(100)
+    with pytest.raises(ValueError, match="at most 99 bytes, got 100"):
+        read_limited(path, 99)
+    with pytest.raises(ValueError, match="a pipe, a device or a socket"):
+        read_limited("/dev/zero", 99)
+    with pytest.raises(IsADirectoryError):
+        read_limited(tmp_path, 99)

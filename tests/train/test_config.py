@@ -79,3 +79,9 @@ def test_shipped_configurations_are_valid() -> None:
     paths = sorted((assets_folder() / "configs").glob("*.toml"))
     assert paths
     assert all(read_config(path).keyword in (path.stem, "") for path in paths)
+
+
+@pytest.mark.parametrize("settings", [{"keyword": "a\nb"}, {"keyword": "a" * 201}, {"licence": "\x1b[2J"}])
+def test_what_no_card_can_hold_is_refused_before_training(settings: dict[str, str]) -> None:
+    with pytest.raises(ConfigError, match="up to 200 printable characters"):
+        TrainConfig(**settings)

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from wakeword.errors import WakewordError
+from wakeword.escaping import printable
 
 app = typer.Typer(
     name="wakeword_experiments",
@@ -234,6 +235,43 @@ def two_stages(
 
 
 @app.command()
+def unheard(
+    word: Annotated[list[str], typer.Option("--word", help="A keyword; repeatable.")],
+    recipe: Annotated[Path, typer.Option("--recipe", help="The recipe (TOML) of all words.")],
+    audio: Annotated[Path, typer.Option("--audio", help="The folder of recordings that WAKEWORD_DATA names.")],
+    voices: Annotated[Path, typer.Option("--voices", help="The wake words by voice: see the command voices.")],
+    clips: Annotated[Path, typer.Option("--clips", help="Synthesised clips: said-WORD, close-WORD, other, ....")],
+    background: Annotated[
+        list[Path] | None, typer.Option("--background", help="In place of the audio folder's.")
+    ] = None,
+    speech: Annotated[
+        list[Path] | None, typer.Option("--speech", help="Unheard: false accepts are counted in it.")
+    ] = None,
+    recorded: Annotated[bool, typer.Option("--recorded", help="Train on recordings of the word too.")] = False,
+    takes: Annotated[int, typer.Option("--takes", min=0, help="Recordings for fine-tuning afterwards.")] = 0,
+    work: Annotated[Path, typer.Option("--work", help="For models and embeddings.")] = Path("runs/unheard"),
+    figures: Annotated[Path, typer.Option("--figures", help="Earlier figures there are kept.")] = _OUT / "unheard.json",
+) -> None:
+    """Words, people and speech of whole collections that training heard nothing of."""
+    from wakeword_experiments.two_stages.run import Sources, measure_unheard
+
+    _begin(1)
+    sources = Sources(audio, voices, clips, tuple(background or ()))
+    measure_unheard(
+        word,
+        recipe,
+        sources,
+        work,
+        figures,
+        recorded=recorded,
+        takes=takes,
+        speech=speech or [],
+        command=_command(),
+        report=report_progress,
+    )
+
+
+@app.command()
 def voices(
     root: Annotated[Path, typer.Argument(help="Picovoice's wake words: a folder for each word.")],
     out: Annotated[Path, typer.Option("--out", help="A new folder for the links.")],
@@ -267,6 +305,13 @@ def main() -> None:
     """Run the command line; a known error is one line on stderr and exit status 1."""
     try:
         app()
+    except ModuleNotFoundError as error:
+        print(
+            f"wakeword_experiments: expected the packages of training, found no {error.name}; install torch first, then: "
+            "pip install 'wakeword[train]'",
+            file=sys.stderr,
+        )
+        sys.exit(1)
     except (WakewordError, OSError) as error:
-        print(f"wakeword_experiments: {error}", file=sys.stderr)
+        print(f"wakeword_experiments: {printable(error)}", file=sys.stderr)
         sys.exit(1)

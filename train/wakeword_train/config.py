@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 from wakeword.card import MAX_WINDOW
 from wakeword.errors import ConfigError
+from wakeword.figures import require_entries, require_name
 from wakeword.scorer import DEFAULT_HOP
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.mining import MiningConfig
@@ -191,6 +192,10 @@ class TrainConfig:
     second_stage: SecondStageConfig = field(default_factory=SecondStageConfig)
 
     def __post_init__(self) -> None:
+        # What the card will hold, before hours of training and not after them.
+        require_name("a keyword", self.keyword)
+        require_name("a licence", self.licence)
+        require_entries("the configuration", dataclasses.asdict(self))
         method_named(self.method).check_warmup(self.schedule.warmup_epochs)
         if self.split not in ("published", "dealt"):
             raise ConfigError(f"expected split published or dealt, got {self.split!r}")

@@ -18,6 +18,7 @@ from wakeword_train.model.two_stage import export_two_stage
 from wakeword_train.placement import check_target, file_stem, put_into_place
 from wakeword_train.points import Report, calibration_points, default_point, points_of
 from wakeword_train.second_stage.build import train_second_stage
+from wakeword_train.second_stage.result import SecondStageResult
 from wakeword_train.synthesis import with_synthesised
 from wakeword_train.training import DataFolders, TrainingResult, check_device, check_keyword, describe_encoder, train
 
@@ -70,7 +71,7 @@ def train_model(
     result = train(config, folders, draft, device=device, checkpoint=checkpoint, resume=resume, progress=progress)
     report("calibrating on the validation clips")
     if config.second_stage.enabled:
-        points = add_second_stage(config, draft, result.clips, Path(work) / EMBEDDINGS, report)
+        points, _ = add_second_stage(config, draft, result.clips, Path(work) / EMBEDDINGS, report)
     else:
         points = calibration_points(draft, result.validation, report)
     put_into_place(draft, points, out, report)
@@ -79,10 +80,11 @@ def train_model(
 
 def add_second_stage(
     config: TrainConfig, path: Path, clips: Sequence[Clip], cache: Path, report: Report
-) -> list[OperatingPoint]:
-    """Train a second stage for the model file ``path``, write both stages there, and return the points of both together.
+) -> tuple[list[OperatingPoint], SecondStageResult]:
+    """Train a second stage for the model file ``path`` and write both stages there.
 
-    ``clips`` and ``cache`` as for ``train_second_stage``. The points of the first stage alone are in the file already.
+    Returns the points of both stages together, and the second stage with what was held out. ``clips`` and ``cache`` as for
+    ``train_second_stage``. The points of the first stage alone are in the file already.
     """
     result = train_second_stage(config, path, clips, cache=cache, advance=report)
     alone = points_of(result.stage_one_scores(), result.description, result.fingerprint, _nothing)
@@ -96,7 +98,7 @@ def add_second_stage(
     rate = result.card.candidates_per_hour
     if rate is not None:
         report(f"the second stage looks {rate.value:.0f} times an hour at {rate.trials:.1f} h of background")
-    return points
+    return points, dataclasses.replace(result, card=card)
 
 
 def _nothing(line: str) -> None:

@@ -6,14 +6,19 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
+from wakeword.escaping import printable, shortened
+
 _SECONDS_BETWEEN_LINES = 30.0
+_LONGEST = 2_000
+"""Characters of a line: a name or a value in it can come from anywhere, and a message must stay readable."""
 
 
 def note(message: str) -> None:
-    """Print a message in one line on stderr. Errors in writing to stderr are ignored."""
+    """Print a message in one printable line on stderr. Errors in writing to stderr are ignored."""
     # With a single write, as several threads may print.
+    line = shortened(" ".join(message.splitlines()), _LONGEST)
     with suppress(OSError):
-        print(" ".join(message.splitlines()) + "\n", end="", file=sys.stderr, flush=True)
+        print(line + "\n", end="", file=sys.stderr, flush=True)
 
 
 def complain(problem: Exception | str) -> None:
@@ -37,10 +42,10 @@ def progress(what: str, total: float) -> Iterator[Callable[[float], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
     # Rich would send redirected output to stderr, which is right only if both are the same screen.
     with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty()) as bars:
-        task = bars.add_task(what, total=total)
+        task = bars.add_task(printable(what), total=total)
         yield lambda done: bars.update(task, completed=done)
 
 

@@ -2,6 +2,7 @@
 
 from wakeword.cli.console import without_native_messages
 from wakeword.errors import AudioDeviceError
+from wakeword.escaping import printable
 from wakeword.microphone.device import list_devices
 
 
@@ -11,8 +12,9 @@ def devices() -> None:
         found = list_devices()
     if not found:
         raise AudioDeviceError("expected an input device, found none; connect a microphone or start the sound server")
-    width = max(len(device.name) for device in found)
+    names = [printable(device.name) for device in found]
+    width = max(map(len, names))
     print(f"  {'number':>6}  {'name':<{width}}  channels  rate")
-    for device in found:
+    for device, name in zip(found, names, strict=True):
         mark = "*" if device.default else " "
-        print(f"{mark} {device.index:>6}  {device.name:<{width}}  {device.channels:>8}  {device.sample_rate} Hz")
+        print(f"{mark} {device.index:>6}  {name:<{width}}  {device.channels:>8}  {device.sample_rate} Hz")

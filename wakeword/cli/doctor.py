@@ -9,8 +9,8 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from wakeword.audio import AudioFile, PcmStream
 from wakeword.checkup.findings import Finding, Recording, diagnose
@@ -153,7 +153,7 @@ def _print(examination: Examination) -> None:
 def _device_table(devices: list[Device]) -> Table:
     listed = table("input devices", "", "number", "channels", "rate")
     for one in devices:
-        name = escape(one.name) + (" *" if one.default else "")
+        name = one.name + (" *" if one.default else "")
         listed.add_row(name, str(one.index), str(one.channels), f"{one.sample_rate} Hz")
     return listed
 
@@ -162,10 +162,9 @@ _STYLES = {"ok": "green", "warn": "yellow", "bad": "bold red"}
 
 
 def _finding_table(title: str, findings: list[Finding]) -> Table:
-    made = table(escape(title), "", "verdict", "measured", "change")
+    made = table(title, "", "verdict", "measured", "change")
     for column in made.columns[1:]:
         column.justify = "left"
     for finding in findings:
-        verdict = f"[{_STYLES[finding.verdict]}]{finding.verdict}[/]"
-        made.add_row(finding.name, verdict, escape(finding.text), escape(finding.advice))
+        made.add_row(finding.name, Text(finding.verdict, style=_STYLES[finding.verdict]), finding.text, finding.advice)
     return made

@@ -1,4 +1,8 @@
-"""Detections as text, JSON lines, CSV, SRT subtitles and Audacity labels."""
+"""Detections as text, JSON lines, CSV, SRT subtitles and Audacity labels.
+
+Names of recordings and keywords come from elsewhere: they are written so that they cannot forge a line, a cell or a
+command to a terminal. JSON has its own escapes, from which a program gets the name as it is.
+"""
 
 import csv
 import io
@@ -10,6 +14,7 @@ from enum import StrEnum
 from typing import TextIO
 
 from wakeword.detection import Detection
+from wakeword.escaping import cell, printable
 
 Write = Callable[[str | None, Detection], None]
 """Writes a detection in the recording of that name, ``None`` for live audio."""
@@ -48,9 +53,9 @@ class Format:
 
 
 def _text(number: int, file: str | None, detection: Detection) -> str:
-    name = "" if file is None else f"{file}: "
+    name = "" if file is None else f"{printable(file)}: "
     # Windows begin and end at multiples of 5 ms, so only the end of a recording can be rounded.
-    return f"{name}{detection.start:.3f}-{detection.end:.3f} s  {detection.keyword}  {detection.score:.4f}\n"
+    return f"{name}{detection.start:.3f}-{detection.end:.3f} s  {printable(detection.keyword)}  {detection.score:.4f}\n"
 
 
 def _json(number: int, file: str | None, detection: Detection) -> str:
@@ -73,14 +78,19 @@ def stage_one_entry(detection: Detection) -> dict[str, float]:
 
 def _csv(number: int, file: str | None, detection: Detection) -> str:
     line = io.StringIO()
-    row = file, detection.keyword, *(round(value, 6) for value in (detection.start, detection.end, detection.score))
+    name = None if file is None else cell(file)
+    row = (
+        name,
+        cell(detection.keyword),
+        *(round(value, 6) for value in (detection.start, detection.end, detection.score)),
+    )
     csv.writer(line, lineterminator="\n").writerow(row)
     return line.getvalue()
 
 
 def _srt(number: int, file: str | None, detection: Detection) -> str:
     start, end = _srt_time(detection.start), _srt_time(detection.end)
-    return f"{number}\n{start} --> {end}\n{detection.keyword} {detection.score:.4f}\n\n"
+    return f"{number}\n{start} --> {end}\n{printable(detection.keyword)} {detection.score:.4f}\n\n"
 
 
 def _srt_time(seconds: float) -> str:
@@ -89,7 +99,7 @@ def _srt_time(seconds: float) -> str:
 
 
 def _audacity(number: int, file: str | None, detection: Detection) -> str:
-    return f"{detection.start:.6f}\t{detection.end:.6f}\t{detection.keyword} {detection.score:.4f}\n"
+    return f"{detection.start:.6f}\t{detection.end:.6f}\t{printable(detection.keyword)} {detection.score:.4f}\n"
 
 
 FORMATS = {

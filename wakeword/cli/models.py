@@ -10,6 +10,7 @@ import typer
 from wakeword.card import ModelCard
 from wakeword.cli.console import complain, note
 from wakeword.errors import ModelError
+from wakeword.escaping import printable
 from wakeword.evidence import positives, warnings
 from wakeword.model import SELF_TEST_TOLERANCE, Model, load_model, read_model, shipped_models
 from wakeword.operating_point import OperatingPoint
@@ -70,9 +71,9 @@ def _print_card(model: Model) -> None:
     card = model.card
     features = card.features
     seconds = features.samples_in(card.window) / features.sample_rate
-    print(f"keyword     {card.phrase}")
-    print(f"version     {card.version}")
-    print(f"licence     {card.licence}")
+    print(f"keyword     {printable(card.phrase)}")
+    print(f"version     {printable(card.version)}")
+    print(f"licence     {printable(card.licence)}")
     print(f"window      {card.window} frames ({seconds:.3f} s), taken {card.stack} at a time")
     print(f"self-test   logit {card.self_test.logit:.4f} +- {SELF_TEST_TOLERANCE:g}: passed")
     digest = "without a digest: damage can go unnoticed" if model.digest is None else f"SHA-256 {model.digest[:16]}..."
@@ -124,16 +125,18 @@ def _point(point: OperatingPoint) -> tuple[str, str, str]:
 
 
 def _print_tree(values: Mapping[str, Any], indent: int = 2) -> None:
-    width = max((len(str(key)) for key in values), default=0)
+    width = max((len(printable(key)) for key in values), default=0)
     for key, value in values.items():
+        name = printable(key)
         if isinstance(value, dict) and value:
-            print(f"{'':{indent}}{key}")
+            print(f"{'':{indent}}{name}")
             _print_tree(value, indent + 2)
         else:
-            print(f"{'':{indent}}{key:<{width}}  {value}")
+            print(f"{'':{indent}}{name:<{width}}  {printable(value)}")
 
 
 def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
+    shown = [tuple(map(printable, row)) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    for row in shown:
         print("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())

@@ -13,6 +13,7 @@ from wakeword.audio import SAMPLE_RATE, AudioFile, read_audio
 from wakeword.cli.console import complain, note, without_native_messages
 from wakeword.cli.options import DeviceOption, number_or_name
 from wakeword.errors import AudioDeviceError, DataError
+from wakeword.escaping import printable
 from wakeword.microphone.microphone import Microphone
 from wakeword.takes.folder import TakeFolder
 from wakeword.takes.playback import play_back
@@ -70,7 +71,7 @@ def cut_takes(file: Path, folder: TakeFolder, count: int) -> None:
     if not good:
         raise DataError(f"{file}: expected words with pauses between them, found none that can be used")
     for take in good[:count]:
-        print(folder.write(take, source=str(file), sample_rate=sample_rate), flush=True)
+        print(printable(folder.write(take, source=str(file), sample_rate=sample_rate)), flush=True)
     if len(good) != count:
         note(f"{len(good)} words in {file}, {count} requested: {min(count, len(good))} written")
 
@@ -97,7 +98,7 @@ def record_takes(device: str | None, folder: TakeFolder, settings: RecordSetting
         note(f"recording {settings.keyword!r} on '{microphone.name}', {microphone.sample_rate} Hz: {wanted}")
         for take in _Session(microphone, settings).takes():
             path = folder.write(take.trimmed(), source=microphone.name, sample_rate=microphone.sample_rate)
-            print(path, flush=True)
+            print(printable(path), flush=True)
 
 
 class _Session:

@@ -23,7 +23,8 @@ from wakeword.cli.options import (
 )
 from wakeword.engine import Detector
 from wakeword.errors import AudioError, AudioFileError, ConfigError
-from wakeword.files import replacing
+from wakeword.escaping import printable
+from wakeword.files import remove_abandoned, replacing
 from wakeword.sources import FileSource, list_audio, unsearched_folder
 
 
@@ -80,6 +81,7 @@ def scan_recordings(
     rules = FORMATS[form]
     for line in warnings if recordings else ():
         note(line)
+    remove_abandoned(targets.values() if targets is not None else [] if out is None else [out])
     with progress("scanning", sum(recording.size for recording in recordings)) as update:
         if targets is None:
             with _writing(out, rules) as write:
@@ -156,7 +158,9 @@ def _targets(recordings: list[_Recording], form: FormatName, out: Path | None) -
     for recording, target in targets.items():
         other = owners.setdefault(target, recording.path)
         if other != recording.path:
-            raise typer.BadParameter(f"{other} and {recording.path} would both be written to {target}")
+            raise typer.BadParameter(
+                f"{printable(other)} and {printable(recording.path)} would both be written to {printable(target)}"
+            )
     return targets
 
 

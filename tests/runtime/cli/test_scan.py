@@ -234,3 +234,26 @@ def test_a_closed_stdout_is_no_failure(models: Path, recordings: Path, tmp_path:
         done = subprocess.run(shell, stderr=subprocess.PIPE, text=True, timeout=60)
         assert (done.returncode, "Traceback" in done.stderr) == (0, False)
     assert (tmp_path / "found.json").read_text().count("\n") == 2
+
+
+def test_names_of_recordings_forge_nothing(scan, recordings: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "a\r99.000-99.500 s  alexa  1.0000\nb\x1b[2J.wav"
+    bad.write_bytes((recordings / "first.wav").read_bytes())
+    plain = tmp_path / "plain.wav"
+    plain.write_bytes((recordings / "first.wav").read_bytes())
+    for form in ("text", "csv", "json"):
+        found, wanted = scan("--format", form, bad).out, scan("--format", form, plain).out
+        assert len(found.splitlines()) == len(wanted.splitlines()) > 1
+        assert "\x1b" not in found
+        assert "\r" not in found
+    assert {entry[0] for entry in parse_json(found)} == {str(bad)}
+    said = scan(tmp_path / "no\nsuch\x1b[2J.wav").err
+    assert "\x1b" not in said
+
+
+def test_what_a_killed_scan_left_is_removed(scan, recordings: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    folder.mkdir()
+    (folder / ".out.csv.abcd_123.csv").write_text("half")
+    scan("--format", "csv", "--out", folder / "out.csv", recordings / "first.wav")
+    assert [path.name for path in folder.iterdir()] == ["out.csv"]

@@ -16,6 +16,7 @@ from wakeword.model import assets_folder
 from wakeword_tools.clips import synthesize
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest, recipe_of, recipe_row, write_manifest
 from wakeword_tools.clips.synthesize import Recipe, clips, plan, render
+from wakeword_tools.engines.command import command_voices
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
 from wakeword_tools.makers import demo
@@ -159,3 +160,18 @@ def test_the_demo_recording_is_what_its_script_makes() -> None:
     stored = json.loads((folder / "demo.json").read_text())["words"]
     assert [(word["word"], word["start"]) for word in stored] == [(word.word, word.start) for word in words]
     assert sum(word.keyword for word in words) == 7
+
+
+def test_synthesis_ends_early_if_nothing_can_be_spoken(tmp_path: Path) -> None:
+    recipes: list[Recipe] = []
+    with pytest.raises(SynthesisError, match="none of the first 20 of 600 could be spoken"):
+        synthesize.synthesize(
+            ["marvin"],
+            command_voices("false {wav} {text}"),
+            tmp_path / "clips",
+            count=600,
+            seed=0,
+            skipped=lambda recipe, failure: recipes.append(recipe),
+        )
+    assert len(recipes) == 20
+    assert list(tmp_path.iterdir()) == []

@@ -9,6 +9,7 @@ import torch
 from support.builders import N_MFCC, WINDOW, card
 from support.networks import network
 
+from wakeword.digest import sealed
 from wakeword.errors import ModelError
 from wakeword.model import shipped_models
 from wakeword_train.model.export import export_model, model_bytes
@@ -87,6 +88,6 @@ def test_another_graph_is_refused(tmp_path: Path) -> None:
         value.name = value.name.replace("head_weight", "renamed")
     for node in proto.graph.node:
         node.input[:] = [name.replace("head_weight", "renamed") for name in node.input]
-    path.write_bytes(proto.SerializeToString())
+    path.write_bytes(sealed(proto.SerializeToString()))
     with pytest.raises(ModelError, match="this version's export"):
         network_from(path)

@@ -10,6 +10,7 @@ import typer
 from wakeword.cli.console import note
 from wakeword.cli.tables import console
 from wakeword.errors import CalibrationError
+from wakeword.escaping import printable
 from wakeword.files import write_json
 from wakeword.model import read_model
 from wakeword.operating_point import OperatingPoint
@@ -73,7 +74,7 @@ def calibrate_model(settings: CalibrationSettings) -> None:
     scored = score("scoring", [model], settings.folders.find(model.card.phrase))
     points = _points(scored, targets, settings)
     chosen = settings.default or default_name(model.card, points)
-    console().print(scored.description, points_table(points, chosen), sep="\n")
+    console().print(printable(scored.description), points_table(points, chosen), sep="\n")
     if not settings.dry_run:
         write_points(settings.model, points, default=settings.default)
         dropped = [point.name for point in dropped_points(model.card, points)]

@@ -9,6 +9,7 @@ import typer
 from wakeword.cli.console import note
 from wakeword.cli.tables import console
 from wakeword.errors import ConfigError
+from wakeword.escaping import printable
 from wakeword.files import require_absent, write_json
 from wakeword.model import Model, load_model, read_model
 from wakeword_tools.cli.reports import NoiseSettings, differences_to_first, report_json, reports_on, score_with_noise
@@ -151,7 +152,7 @@ def _warn_of_seen_recordings(models: Mapping[str, Model], scored: Scored) -> Non
 def _print(description: str, reports: Mapping[str, Report], differences: Mapping[str, Sequence[Difference]]) -> None:
     screen = console()
     keyword = next(iter(reports.values())).keyword
-    screen.print(f"'{keyword}': {description}", report_table(reports, differences), sep="\n")
+    screen.print(printable(f"'{keyword}': {description}"), report_table(reports, differences), sep="\n")
     for label, report in reports.items():
         screen.print(
             *([operating_table(label, report)] if report.operating_points else []),

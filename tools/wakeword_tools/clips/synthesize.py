@@ -27,6 +27,10 @@ __all__ = [
 ]
 
 
+_HOPELESS = 20
+"""If so many clips fail at the beginning and none succeeds, no further one is tried."""
+
+
 @dataclass(frozen=True)
 class Part:
     """Part of a set: ``count`` clips of the texts in the voices."""
@@ -70,8 +74,8 @@ def synthesize(
     The folder appears when it is complete; ``progress`` is called with the number of clips done so far. ``distances`` of
     texts from the keyword go into the manifest. With ``skipped``, engines run in separate processes, and a recipe on
     which one fails, crashes or hangs is passed to ``skipped`` and left out; without it, the first such recipe raises
-    ``SynthesisError``, as do recipes that all fail, a full disk, and arguments that ``plan`` refuses. Raises
-    ``ConfigError`` if the folder exists.
+    ``SynthesisError``, as do recipes that all fail, or the first 20 of them, a full disk, and arguments that ``plan``
+    refuses. Raises ``ConfigError`` if the folder exists.
     """
     return synthesize_parts(
         [Part(texts, voices, count)],
@@ -154,6 +158,11 @@ def _make_set(
                     raise failure
                 else:
                     skipped(recipe, failure)
+                    if done == _HOPELESS and not made:
+                        raise SynthesisError(
+                            f"expected clips, but none of the first {done} of {len(items)} could be spoken; correct the "
+                            "command, or try other voices or texts"
+                        )
                 if progress is not None:
                     progress(done)
             if not made:

@@ -64,7 +64,6 @@ def measure_word(path: Path, result: SecondStageResult, clips: Iterable[Clip], r
     both = read_model(path)
     test = TestClips.of(clips)
     word = both.card.phrase
-    mixer = NoiseMixer(test.noise, warn=report)
     record: dict[str, Any] = {
         "keyword": word,
         "people": {"clips": len(test.people), "speakers": len({clip.speaker for clip in test.people})},
@@ -80,7 +79,7 @@ def measure_word(path: Path, result: SecondStageResult, clips: Iterable[Clip], r
     for name, model in (("both", both), ("first", both.stage_one())):
         report(f"{word}: {name}")
         scores = {
-            "people": {"clean": _scores(model, test.people, None), "noisy": _scores(model, test.people, mixer)},
+            "people": people_scores(model, test, report),
             "voices": {"clean": _scores(model, test.voices, None)},
             "others": {"clean": _scores(model, test.others, None)},
             "close": {"clean": _scores(model, test.close, None)},
@@ -95,6 +94,17 @@ def measure_word(path: Path, result: SecondStageResult, clips: Iterable[Clip], r
             "delay": _delay(model, test.people, default.threshold),
         }
     return record
+
+
+def people_scores(model: Model, test: TestClips, report: Report) -> dict[str, Scores]:
+    """The highest score of each recorded positive as it is, and with noise."""
+    mixer = NoiseMixer(test.noise, warn=report)
+    return {"clean": _scores(model, test.people, None), "noisy": _scores(model, test.people, mixer)}
+
+
+def recall_of(model: Model, test: TestClips, threshold: float, report: Report) -> dict[str, Any]:
+    """The share of recorded positives that reach a threshold, with the interval, in both conditions."""
+    return {condition: share(scores >= threshold) for condition, scores in people_scores(model, test, report).items()}
 
 
 def _scores(model: Model, clips: Sequence[Clip], mixer: NoiseMixer | None) -> Scores:
@@ -117,7 +127,7 @@ def _recording(path: Path) -> Recording:
 def _at(point: OperatingPoint, scores: Mapping[str, Mapping[str, Scores]], evidence: ScoreSet) -> dict[str, Any]:
     """The rates at a point: of test clips, and events in the held-out speech."""
     rates = {
-        kind: {condition: _rate(values >= point.threshold) for condition, values in some.items() if len(values)}
+        kind: {condition: share(values >= point.threshold) for condition, values in some.items() if len(values)}
         for kind, some in scores.items()
     }
     events = events_at(evidence.streams, point.threshold)
@@ -131,7 +141,8 @@ def _at(point: OperatingPoint, scores: Mapping[str, Mapping[str, Scores]], evide
     }
 
 
-def _rate(found: NDArray[np.bool_]) -> dict[str, Any]:
+def share(found: NDArray[np.bool_]) -> dict[str, Any]:
+    """A share with its exact interval."""
     count = int(found.sum())
     return {
         "found": count,
@@ -203,9 +214,9 @@ def compare_parts(result: SecondStageResult) -> dict[str, Any]:
         threshold = choose_fa_per_hour(scores, RATE).threshold
         found[name] = {
             "threshold": threshold,
-            "recall": _rate(scores.positives >= threshold),
-            "synthetic": _rate(scores.synthetic_positives >= threshold) if len(scores.synthetic_positives) else None,
-            "close": _rate(scores.near_negatives >= threshold) if len(scores.near_negatives) else None,
+            "recall": share(scores.positives >= threshold),
+            "synthetic": share(scores.synthetic_positives >= threshold) if len(scores.synthetic_positives) else None,
+            "close": share(scores.near_negatives >= threshold) if len(scores.near_negatives) else None,
         }
     return found
 

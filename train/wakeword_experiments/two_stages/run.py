@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime
+import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from wakeword.verify.card import VerifierCard
 from wakeword_experiments.report import versions
 from wakeword_experiments.two_stages.measure import measure_word
 from wakeword_experiments.two_stages.page import accuracy_page
+from wakeword_experiments.two_stages.unheard import Trial, measure_trial, unheard_page
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import read_config
 from wakeword_train.data.clips import Clip
@@ -34,19 +36,22 @@ class Sources:
     voices: Path
     """The wake words by voice, as the command ``voices`` links them."""
     clips: Path
-    """Synthesised clips: ``said-WORD``, ``close-WORD``, the same with ``-kokoro``, and ``other``."""
+    """Synthesised clips: ``said-WORD``, ``close-WORD``, the same with ``-kokoro`` where there are some, and ``other``."""
+    background: tuple[Path, ...] = ()
+    """In place of the background in ``audio``."""
 
     def folders(self, word: str) -> DataFolders:
         """The folders that the word's recipe names."""
         wake_words = sorted(folder.name for folder in self.voices.iterdir())
         own = [self.clips / f"{kind}-{word}{engine}" for kind in ("said", "close") for engine in ("", "-kokoro")]
+        own = [folder for folder in own if folder.is_dir()]
         said, close = ([folder for folder in own if folder.name.startswith(kind)] for kind in ("said", "close"))
         return DataFolders(
             self.audio / "speech_commands",
             [*(self.voices / name for name in wake_words if name == word), *said],
             [*(self.voices / name for name in wake_words if name != word), self.clips / "other"],
             close,
-            [self.audio / "varied_speech", self.audio / "long_speech"],
+            list(self.background) or [self.audio / "varied_speech", self.audio / "long_speech"],
             [self.audio / "noise", self.audio / "noise_house"],
         )
 
@@ -102,3 +107,37 @@ def _card(path: Path) -> VerifierCard:
 
 def _evidence(clips: Sequence[Clip]) -> list[Clip]:
     return [clip for clip in clips if clip.kind is Kind.BACKGROUND and clip.split is Split.VALIDATION]
+
+
+def measure_unheard(
+    words: Sequence[str],
+    recipe: Path,
+    sources: Sources,
+    work: Path,
+    figures: Path,
+    *,
+    recorded: bool,
+    takes: int,
+    speech: Sequence[Path],
+    command: str,
+    report: Report,
+) -> None:
+    """Train and measure words as ``Trial`` describes; the figures and their page are written after each word."""
+    for word in words:
+        config = dataclasses.replace(read_config(recipe), keyword=word, hold_out_recorded=not recorded)
+        trial = Trial(config, sources.folders(word), speech, takes)
+        content = [word, str(recorded), *(str(folder) for folder in trial.folders.background)]
+        name = hashlib.sha256("|".join(content).encode()).hexdigest()[:12]
+        measured = measure_trial(trial, work / f"{word}-{name}", report)
+        trials = json.loads(figures.read_text(encoding="utf-8"))["trials"] if figures.is_file() else []
+        same = ("keyword", "recorded", "background")
+        kept = [one for one in trials if any(one[key] != measured[key] for key in same)]
+        record = {
+            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+            "versions": versions(),
+            "command": command,
+            "trials": [*kept, measured],
+        }
+        write_json(figures, record)
+        with replacing(figures.with_suffix(".md")) as temporary:
+            temporary.write_text(unheard_page(record, figures=figures.name), encoding="utf-8")

@@ -1,5 +1,6 @@
 """The examples that a head is trained on: embeddings of looks at words, and of long recordings."""
 
+import hashlib
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -98,16 +99,21 @@ class ExampleMaker:
         return found
 
     def recordings(self) -> Recordings:
-        """The background, as it is and varied."""
+        """The background, as it is and varied. Each recording is kept by itself, for all keywords that have it."""
         store = self._stores.get(Kind.BACKGROUND)
         if store is None:
             return Recordings([], [])
         self._advance(f"embed {store.hours:.1f} h of background twice")
-        found = self._cache.get(
-            self._origin | {"part": "background", "store": store.fingerprint}, lambda: self._recordings(store)
-        )
-        lengths = found["lengths"].tolist()
-        return Recordings(list(torch.split(found["clean"], lengths)), list(torch.split(found["varied"], lengths)))
+        generator = torch.Generator().manual_seed(self._seed)
+        cutter = self._cutter(generator)
+        found = []
+        for start, length in zip(store.starts.tolist(), store.lengths.tolist(), strict=True):
+            samples = store.samples[start : start + length]
+            digest = hashlib.sha256(samples.numpy().tobytes()).hexdigest()
+            generator.manual_seed(int(digest[:8], 16) + self._seed)
+            key = self._origin | {"part": "recording", "samples": digest}
+            found.append(self._cache.get(key, lambda samples=samples: self._recording(samples, cutter)))  # type: ignore[misc]
+        return Recordings([one["clean"] for one in found], [one["varied"] for one in found])
 
     def _cutter(self, generator: torch.Generator) -> LookCutter:
         noise, background = self._stores.get(Kind.NOISE), self._stores.get(Kind.BACKGROUND)
@@ -122,18 +128,13 @@ class ExampleMaker:
         ]
         return {"embeddings": torch.cat(parts)}
 
-    def _recordings(self, store: ClipStore) -> dict[str, Tensor]:
-        generator = torch.Generator().manual_seed(self._seed)
-        cutter = self._cutter(generator)
-        clean, varied = [], []
-        for start, length in zip(store.starts.tolist(), store.lengths.tolist(), strict=True):
-            samples = store.samples[start : start + length].float() / 32_768
-            clean.append(embeddings_of_recording(self._network, samples))
-            pieces = torch.nn.functional.pad(samples, (0, -length % _PIECE)).view(-1, _PIECE)
-            changed = torch.cat([cutter.varied(some) for some in torch.split(pieces, 8)]).flatten()[:length]
-            varied.append(embeddings_of_recording(self._network, changed))
-        lengths = torch.tensor([len(one) for one in clean])
-        return {"clean": torch.cat(clean), "varied": torch.cat(varied), "lengths": lengths}
+    def _recording(self, samples: Tensor, cutter: LookCutter) -> dict[str, Tensor]:
+        """Embeddings of ``(samples,)`` int16, as they are and varied by ``cutter``."""
+        waves = samples.float() / 32_768
+        pieces = torch.nn.functional.pad(waves, (0, -len(waves) % _PIECE)).view(-1, _PIECE)
+        changed = torch.cat([cutter.varied(some) for some in torch.split(pieces, 8)]).flatten()[: len(waves)]
+        parts = {"clean": waves, "varied": changed}
+        return {name: embeddings_of_recording(self._network, part) for name, part in parts.items()}
 
     def _before(self) -> str:
         """What may be said before a word."""

@@ -90,8 +90,8 @@ class Runner:
                 if status:
                     how = f"killed by signal {-status}" if status < 0 else f"ended with status {status}"
                     complain(f"--exec: {self._arguments[0]} {how}")
-        except OSError as error:
-            complain(f"--exec: {self._arguments[0]}: {error.strerror or error}")
+        except Exception as error:  # of any kind: the program for the next detection can be started
+            complain(f"--exec: {self._arguments[0]}: {(isinstance(error, OSError) and error.strerror) or error}")
         finally:
             self._places.release()
 

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from wakeword.audio import to_mono
 from wakeword.engine import Detector
+from wakeword.escaping import printable
 from wakeword.microphone.events import MicrophoneStats
 from wakeword.microphone.microphone import Microphone
 from wakeword.types import Samples
@@ -30,7 +31,10 @@ class Meter:
         self._drawn = 0.0
         # Rich would send redirected output to stderr, which is right only if both are the same screen.
         self._live = Live(
-            console=Console(stderr=True), auto_refresh=False, transient=True, redirect_stdout=sys.stdout.isatty()
+            console=Console(stderr=True, markup=False, emoji=False),
+            auto_refresh=False,
+            transient=True,
+            redirect_stdout=sys.stdout.isatty(),
         )
 
     def __enter__(self) -> "Meter":
@@ -56,7 +60,7 @@ class Meter:
         for keyword, score in self._held.items():
             threshold = self._detector.thresholds[keyword]
             style = "bold green" if score >= threshold else "cyan"
-            table.add_row(keyword, _bar(score, style), f"{score:.3f}", f"threshold {threshold:.3f}")
+            table.add_row(printable(keyword), _bar(score, style), f"{score:.3f}", f"threshold {threshold:.3f}")
         table.add_row(
             "level", _bar(1 - level / _SILENCE_DB, "yellow"), f"{level:.0f} dB", describe(stats) if stats else ""
         )

@@ -22,6 +22,8 @@ _SAVED = re.compile(rf"{_STEM}\.(wav|json)")
 _TEMPORARY = re.compile(rf"\.{_STEM}\.(wav|json)\.\w+\.(wav|json)")
 _SECONDS_TO_WRITE = 3_600
 """Older temporary files were left by a process that was killed."""
+_KEYWORD_BYTES = 120
+"""Of the keyword in a file's name."""
 _FREED = 0.05
 """Share of the limit that is free after a deletion, so that the folder need not be listed for each detection."""
 
@@ -48,7 +50,8 @@ class SavedPairs:
     def save(self, detection: Detection, moment: datetime) -> Path:
         """Save a detection of that moment; return the path of its audio. On ``OSError`` nothing is saved."""
         self._number += 1
-        keyword = re.sub(r"[^\w-]+", "_", detection.keyword)[:60]
+        # File systems count bytes: 255 for a name, of which a temporary one needs some more than this.
+        keyword = re.sub(r"[^\w-]+", "_", detection.keyword).encode("utf-8")[:_KEYWORD_BYTES].decode("utf-8", "ignore")
         stem = f"{keyword}-{moment.astimezone(UTC):%Y%m%dT%H%M%S.%f}-{self._number:04d}"
         audio, data = (self.folder / f"{stem}.{suffix}" for suffix in ("wav", "json"))
         samples = np.clip(np.rint(detection.audio * 32_768), -32_768, 32_767).astype(np.int16)

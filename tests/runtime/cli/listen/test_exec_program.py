@@ -1,5 +1,6 @@
 """``wakeword listen --exec``: programs that work, fail, hang, are missing or are deleted."""
 
+import dataclasses
 import json
 import os
 import shlex
@@ -194,3 +195,22 @@ def test_a_signal_ends_the_listening_while_a_program_hangs(
     assert (status, messages) == (0, "")
     assert seconds < 2.5
     assert all(map(runs, started(tmp_path)))
+
+
+@pytest.mark.parametrize("keyword", ["a\0b", "a\ud800b"])
+def test_a_keyword_that_no_environment_can_hold_is_reported(
+    detection: Detection, capfd: pytest.CaptureFixture[str], keyword: str
+) -> None:
+    run = Runner("true", timeout=60)
+    run.run(dataclasses.replace(detection, keyword=keyword), None)
+    run.close(lambda: None)
+    printed = ""
+
+    def reported() -> bool:
+        nonlocal printed
+        printed += capfd.readouterr().err
+        return printed.endswith("\n")
+
+    wait_for(reported)
+    assert printed.startswith("wakeword: --exec: true: ")
+    assert len(printed.splitlines()) == 1

@@ -268,3 +268,12 @@ def test_an_error_of_any_kind_does_not_end_the_saving(tmp_path: Path, capsys: py
     messages = capsys.readouterr().err.splitlines()
     assert len(messages) == 2
     assert messages[1] == "--save: saving again; 1 detection(s) were not saved"
+
+
+@pytest.mark.parametrize("keyword", [200 * "\U00020000", 200 * "ж", 200 * "a"])
+def test_keywords_of_any_script_make_names_that_a_file_system_takes(tmp_path: Path, keyword: str) -> None:
+    pairs = SavedPairs(tmp_path, 10**9)
+    path = pairs.save(detection(keyword=keyword), NOON)
+    assert path.is_file()
+    assert json.loads(path.with_suffix(".json").read_text())["keyword"] == keyword
+    assert path.name.startswith(keyword[:20])
