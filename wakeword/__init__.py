@@ -7,39 +7,72 @@ with Microphone() as microphone:
         print(detection.keyword, detection.score, detection.end)
 """
 
-from wakeword.audio import SAMPLE_RATE
-from wakeword.card import ModelCard
-from wakeword.detection import Detection
-from wakeword.engine import Detector
-from wakeword.errors import (
-    AudioDeviceError,
-    AudioError,
-    AudioFileError,
-    AudioFormatError,
-    BusyError,
-    CalibrationError,
-    ClosedError,
-    ConfigError,
-    DataError,
-    ModelError,
-    SynthesisError,
-    WakewordError,
-)
-from wakeword.features import FeatureConfig, MfccStream, mfcc
-from wakeword.following import Follower
-from wakeword.microphone.device import Device, list_devices
-from wakeword.microphone.events import DeviceEvent, MicrophoneStats
-from wakeword.microphone.microphone import Microphone
-from wakeword.model import Model, load_model, shipped_models
-from wakeword.operating_point import OperatingPoint
-from wakeword.pool.pool import DetectorPool
-from wakeword.pool.stream import PoolStream
-from wakeword.scorer import StreamScorer
-from wakeword.sources import AudioSource, FileSource, StdinSource
-from wakeword.trigger import Trigger
-from wakeword.verify.card import VerifierCard
-from wakeword.verify.fusion import Fusion
-from wakeword.version import __version__
+from importlib import import_module
+
+# Type checkers read the imports. At run time each name is imported when it is first used: importing all of them takes
+# half a second, in which a command could not yet react to Ctrl-C. Not from typing, which takes as long to import as this.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wakeword.audio import SAMPLE_RATE
+    from wakeword.card import ModelCard
+    from wakeword.detection import Detection
+    from wakeword.engine import Detector
+    from wakeword.errors import (
+        AudioDeviceError,
+        AudioError,
+        AudioFileError,
+        AudioFormatError,
+        BusyError,
+        CalibrationError,
+        ClosedError,
+        ConfigError,
+        DataError,
+        ModelError,
+        SynthesisError,
+        WakewordError,
+    )
+    from wakeword.features import FeatureConfig, MfccStream, mfcc
+    from wakeword.following import Follower
+    from wakeword.microphone.device import Device, list_devices
+    from wakeword.microphone.events import DeviceEvent, MicrophoneStats
+    from wakeword.microphone.microphone import Microphone
+    from wakeword.model import Model, load_model, shipped_models
+    from wakeword.operating_point import OperatingPoint
+    from wakeword.pool.pool import DetectorPool
+    from wakeword.pool.stream import PoolStream
+    from wakeword.scorer import StreamScorer
+    from wakeword.sources import AudioSource, FileSource, StdinSource
+    from wakeword.trigger import Trigger
+    from wakeword.verify.card import VerifierCard
+    from wakeword.verify.fusion import Fusion
+    from wakeword.version import __version__
+
+_MODULES = {
+    "wakeword.audio": "SAMPLE_RATE",
+    "wakeword.card": "ModelCard",
+    "wakeword.detection": "Detection",
+    "wakeword.engine": "Detector",
+    "wakeword.errors": (
+        "AudioDeviceError AudioError AudioFileError AudioFormatError BusyError CalibrationError ClosedError ConfigError "
+        "DataError ModelError SynthesisError WakewordError"
+    ),
+    "wakeword.features": "FeatureConfig MfccStream mfcc",
+    "wakeword.following": "Follower",
+    "wakeword.microphone.device": "Device list_devices",
+    "wakeword.microphone.events": "DeviceEvent MicrophoneStats",
+    "wakeword.microphone.microphone": "Microphone",
+    "wakeword.model": "Model load_model shipped_models",
+    "wakeword.operating_point": "OperatingPoint",
+    "wakeword.pool.pool": "DetectorPool",
+    "wakeword.pool.stream": "PoolStream",
+    "wakeword.scorer": "StreamScorer",
+    "wakeword.sources": "AudioSource FileSource StdinSource",
+    "wakeword.trigger": "Trigger",
+    "wakeword.verify.card": "VerifierCard",
+    "wakeword.verify.fusion": "Fusion",
+    "wakeword.version": "__version__",
+}
+_PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
     "SAMPLE_RATE",
@@ -82,3 +115,16 @@ __all__ = [
     "mfcc",
     "shipped_models",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """A public name, imported now."""
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(_PLACES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

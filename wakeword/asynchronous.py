@@ -11,6 +11,9 @@ from wakeword.types import Samples
 
 T = TypeVar("T")
 
+MAX_WAITING = 16
+"""Items that wait for their consumer before the source has to wait too."""
+
 # A source that stays silent must not delay the code that leaves the loop.
 _RELEASE_SECONDS = 1.0
 
@@ -18,16 +21,22 @@ _RELEASE_SECONDS = 1.0
 async def in_thread(run: Callable[[AudioSource], Iterator[T]], source: AudioSource) -> AsyncIterator[T]:
     """The items of ``run(source)``, which works in its own thread and never on the event loop.
 
-    An iterator that is left early releases the source at its next block. Closing it waits for that, up to a second.
+    The thread is at most ``MAX_WAITING`` items ahead: then it does not read the source until the next item is taken, as a
+    plain loop would not. An iterator that is left early releases the source at its next block. Closing it waits for that,
+    up to a second.
     """
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[T | BaseException | None] = asyncio.Queue()
+    room = threading.Semaphore(MAX_WAITING)
     stopped, finished = threading.Event(), asyncio.Event()
 
     def work() -> None:
         result: BaseException | None = None
         try:
             for item in run(_Until(source, stopped)):
+                room.acquire()
+                if stopped.is_set():
+                    break
                 loop.call_soon_threadsafe(queue.put_nowait, item)
         except BaseException as error:
             result = error
@@ -43,8 +52,10 @@ async def in_thread(run: Callable[[AudioSource], Iterator[T]], source: AudioSour
             if isinstance(item, BaseException):
                 raise item
             yield item
+            room.release()
     finally:
         stopped.set()
+        room.release()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(finished.wait(), _RELEASE_SECONDS)
 

@@ -11,6 +11,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from wakeword.loading import chosen_thresholds, loaded_models
 from wakeword.model import Model
 from wakeword.scorer import DEFAULT_HOP
 from wakeword.sources import AudioSource
+from wakeword.standstill import STANDSTILL, Order
 from wakeword.stream_reader import PIECE, StreamReader
 from wakeword.trigger import DEFAULT_REFRACTORY
 from wakeword.types import Array, Samples
@@ -77,7 +79,7 @@ class Detector:
         self._channel = channel
         self._pushed = PcmStream(sample_rate, channel=channel)
         self._loop: _Loop | None = None
-        self._lock = threading.RLock()
+        self._lock = STANDSTILL.new_lock(Order.READER)
         self._followers = Followers(self._audio, self._lock)
         self._closed = False
         self.reset()
@@ -137,8 +139,11 @@ class Detector:
 
     def flush(self) -> list[Detection]:
         """End the stream: append silence until a window covers the last sample. Then begin a new stream."""
+        return self._flush(threading.get_ident())
+
+    def _flush(self, thread: int) -> list[Detection]:
         with self._lock:
-            self._check_free(threading.get_ident())
+            self._check_free(thread)
             samples = self._pcm.flush()
         detections = self._take(samples)
         with self._lock:
@@ -152,8 +157,12 @@ class Detector:
 
         Raises ``AudioError`` if the source fails, ``ClosedError`` for a closed detector, and ``BusyError`` while another
         loop of this detector is running. Leaving the loop early does not close the source. After ``close`` the loop ends
-        with the source's next block.
+        with the source's next block. Each step may be taken in another thread, one at a time, as by an executor.
         """
+        return self._listen(source, is_shared=True)
+
+    def _listen(self, source: AudioSource, *, is_shared: bool) -> Iterator[Detection]:
+        """``run``; ``is_shared``: who takes the detections may record after them, in any thread."""
         if not hasattr(source, "blocks") or not hasattr(source, "sample_rate"):
             raise ConfigError(f"expected a source of audio, for instance FileSource('talk.wav'), got {source!r:.80}")
         loop = _Loop(threading.get_ident(), PcmStream(source.sample_rate, channel=self._channel), iter(()))
@@ -164,8 +173,8 @@ class Detector:
             self.reset()
             loop.blocks = iter(source.blocks())
             for block in loop.blocks:
-                yield from self._followers.offered(self.push(block))
-            yield from self._followers.offered(self.flush())
+                yield from self._offered(self._feed(loop, block), loop, is_shared)
+            yield from self._offered(self._flush(loop.thread), loop, is_shared)
         except ClosedError:
             return
         finally:
@@ -173,13 +182,27 @@ class Detector:
                 self._loop = None
                 self.reset()
 
+    def _feed(self, loop: "_Loop", block: Samples) -> list[Detection]:
+        """``push`` for a loop itself, whatever thread it goes on in."""
+        with self._lock:
+            self._check_free(loop.thread)
+            samples = loop.pcm.push(block)
+        return self._take(samples)
+
+    def _offered(self, found: list[Detection], loop: "_Loop", is_shared: bool) -> Iterator[Detection]:
+        for detection in self._followers.offered(found):
+            loop.is_waiting = is_shared
+            yield detection
+            # The next step can be in another thread, as in an executor's.
+            loop.is_waiting, loop.thread = False, threading.get_ident()
+
     def stream(self, source: AudioSource) -> AsyncIterator[Detection]:
         """``run`` for asyncio: source and network run in a separate thread, never on the event loop.
 
         A stream that is left early releases the source at its next block, and until then the detector is busy:
         ``async with contextlib.aclosing(detector.stream(source)) as found:`` waits for that.
         """
-        return in_thread(self.run, source)
+        return in_thread(partial(self._listen, is_shared=False), source)
 
     def follow(self, detection: Detection) -> Follower:
         """The audio from the first sample after a detection on, to process what is said next.
@@ -199,10 +222,10 @@ class Detector:
         Raises ``ConfigError`` outside of ``run``.
         """
         loop = self._loop
-        if loop is None or loop.thread != threading.get_ident():
+        if loop is None or not (loop.is_waiting or loop.thread == threading.get_ident()):
             raise ConfigError(
-                "expected to be inside `for detection in detector.run(source)`, got no such loop in this thread; "
-                "with push or stream, use follow"
+                "expected to be inside `for detection in detector.run(source)`, got no such loop, or one that goes on in "
+                "another thread; with push or stream, use follow"
             )
         # Before anything begins: a call that is refused leaves the stream and the detection's follower as they were.
         if not 0 < seconds < math.inf:
@@ -210,7 +233,7 @@ class Detector:
 
         def feed() -> bool:
             for block in loop.blocks:
-                self.push(block)
+                self._feed(loop, block)
                 return True
             return False
 
@@ -267,6 +290,8 @@ class Detector:
         failure: Exception | None = None
         for start in range(0, len(samples), PIECE):
             piece = samples[start : start + PIECE]
+            if STANDSTILL.is_closed:
+                STANDSTILL.wait()
             with self._lock:
                 self._followers.push(piece)
                 found = self._reader.push(piece)
@@ -295,5 +320,8 @@ class _Loop:
     """A loop over ``run`` that is running."""
 
     thread: int
+    """In which it went on last."""
     pcm: PcmStream
     blocks: Iterator[Samples]
+    is_waiting: bool = False
+    """Whether it waits for its consumer to take the next detection, who may use the detector until then."""

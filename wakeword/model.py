@@ -15,6 +15,7 @@ from wakeword.features import FeatureConfig, mfcc
 from wakeword.files import read_limited
 from wakeword.graph import Dimension, Graph, read_graph
 from wakeword.session import PROVIDERS, failure, open_session, run_session
+from wakeword.standstill import loading
 from wakeword.types import Array
 from wakeword.verify.head import METADATA_KEY as HEAD_KEY
 from wakeword.verify.head import Head, head_of_text
@@ -195,6 +196,7 @@ def read_model_bytes(path: Path | str) -> bytes:
         raise ModelError(f"expected a model file (.onnx), could not read it: {error.strerror}{hint}") from error
 
 
+@loading
 def parse_model(data: bytes, *, provider: str = "cpu") -> Model:
     """A model from the bytes of its file, checked as ``read_model`` does.
 
@@ -236,6 +238,7 @@ def _hop_and_rows(card: ModelCard) -> tuple[int, int]:
     return hop, -(-card.window // hop)
 
 
+@loading
 def _load_second_stage(card: ModelCard, head: Head) -> SecondStage:
     verifier, folder = card.verifier, assets_folder() / "encoders"
     assert verifier is not None

@@ -6,6 +6,7 @@ import gc
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import soxr
 from support.builders import band_model_bytes, bursts, in_chunks
 
 from wakeword import AudioFormatError, BusyError, ClosedError, ConfigError, Detection, Detector, Model
+from wakeword.asynchronous import MAX_WAITING
 from wakeword.following import MAX_FOLLOWED_SECONDS, Follower
 from wakeword.model import parse_model
 from wakeword.types import Samples
@@ -178,6 +180,72 @@ def test_recording_belongs_to_the_thread_of_the_loop(low_model: Model) -> None:
                 detector.record(hit, 1.0)
 
     asyncio.run(listen(Detector(low_model)))
+
+
+# --- loops that go on elsewhere
+
+
+def test_each_step_of_a_loop_may_be_taken_in_another_thread(low_model: Model) -> None:
+    expected = list(Detector(low_model).run(Blocks(SIGNAL)))
+    detector, found = Detector(low_model), []
+    run = detector.run(Blocks(SIGNAL))
+
+    def step() -> bool:
+        hit = next(run, None)
+        found.extend([] if hit is None else [hit])
+        return hit is not None
+
+    while in_new_thread(step):
+        pass
+    assert found == expected
+    assert len(found) == 2
+
+
+def test_recording_may_happen_in_another_thread_while_the_loop_waits(low_model: Model) -> None:
+    detector = Detector(low_model)
+    run = detector.run(Blocks(SIGNAL))
+    hit = in_new_thread(lambda: next(run))
+    recording = in_new_thread(lambda: detector.record(hit, 1.5))
+    first = round(16_000 * hit.end)
+    np.testing.assert_array_equal(recording, SIGNAL[first : first + 24_000])
+    assert in_new_thread(lambda: next(run)).end > hit.end
+
+
+def in_new_thread(call):
+    """The result of a call in a thread of its own, as an executor with many threads may use."""
+    with ThreadPoolExecutor(1) as executor:
+        return executor.submit(call).result(30)
+
+
+def test_a_consumer_that_is_slow_makes_the_source_wait_and_loses_nothing(low_model: Model) -> None:
+    read = 0
+
+    class Counted(Blocks):
+        def blocks(self) -> Iterator[Samples]:
+            nonlocal read
+            for block in super().blocks():
+                read += 1
+                yield block
+
+    word = bursts(1.5, {0.3: "low"})
+    source = Counted(np.tile(word, 3 * MAX_WAITING), size=len(word))
+
+    async def listen() -> list[float]:
+        found, ends = Detector(low_model).stream(source), []
+        ends.append((await anext(found)).end)
+        waiting_for = time.monotonic() + 30
+        before = -1
+        while read != before or read < MAX_WAITING:  # until the source stands still
+            assert time.monotonic() < waiting_for
+            before = read
+            await asyncio.sleep(0.3)
+        assert read <= MAX_WAITING + 4
+        ends += [hit.end async for hit in found]
+        return ends
+
+    ends = asyncio.run(listen())
+    assert ends == [hit.end for hit in Detector(low_model).run(Blocks(np.tile(word, 3 * MAX_WAITING)))]
+    assert len(ends) > 2 * MAX_WAITING
 
 
 # --- while the assistant speaks

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import wakeword_train
-from wakeword.cli import app
+from wakeword.cli.app import app
 from wakeword_train.methods.registry import METHODS
 
 SOURCE = Path(wakeword_train.__file__).read_text(encoding="utf-8")

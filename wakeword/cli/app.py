@@ -1,18 +1,17 @@
 """The application: the table of commands, and the handling of errors: one line on stderr and an exit status."""
 
-import os
 import sys
 from collections.abc import Callable
+from functools import wraps
 from importlib import import_module
 from io import TextIOWrapper
-from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from wakeword.cli.console import complain
+from wakeword.cli.console import complain, reader_may_leave, without_native_messages
 from wakeword.cli.interrupts import ending_at_signals
 from wakeword.errors import WakewordError
 from wakeword.version import __version__
@@ -88,10 +87,21 @@ class _Commands(TyperGroup):
 def _command(name: str) -> TyperCommand:
     """The command itself, with its options."""
     alone = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP)
-    alone.command(name)(COMMANDS[name].load())
+    alone.command(name)(_in_order(COMMANDS[name].load()))
     made = get_command(alone)
     assert isinstance(made, TyperCommand)
     return made
+
+
+def _in_order(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, with a clean end at signals and at the end of stdout's reader, and without what libraries print."""
+
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        with ending_at_signals(), without_native_messages(), reader_may_leave():
+            command(*arguments, **options)
+
+    return run
 
 
 app = typer.Typer(
@@ -120,19 +130,13 @@ def _wakeword(
     """Finds wake words in live audio and in recordings."""
 
 
-def main() -> None:
-    """Run the command line.
-
-    Exit status 0, 1 for an error (one line on stderr), 2 for wrong usage, 130 and 143 at Ctrl-C and SIGTERM.
-    """
-    if sys.stdout is None:  # closed, as a service may be started
-        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115
+def run() -> None:
+    """Run the command line: ``wakeword.cli.main``, which sees to the signals and streams first."""
     # Printing a file name that is not valid Unicode must not fail.
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        with ending_at_signals():
-            app()
+        app()
     except (WakewordError, OSError) as error:
         complain(error)
         sys.exit(1)

@@ -1,10 +1,12 @@
 """Output on stderr: errors, warnings, notes and the progress of long work."""
 
 import os
+import select
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import TextIO
 
 from wakeword.escaping import printable, shortened
 
@@ -65,10 +67,44 @@ def _lines(what: str, total: float) -> Callable[[float], None]:
 
 
 @contextmanager
+def reader_may_leave() -> Iterator[None]:
+    """A reader of stdout that stops, such as ``head -1``, ends the command with status 0."""
+    try:
+        yield
+        # What is still in Python's buffer would fail at the end of the interpreter.
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Another pipe may have broken, for instance to a program.
+        if has_reader(sys.stdout):
+            raise
+        discard(sys.stdout)
+        raise SystemExit(0) from None
+
+
+def has_reader(stream: TextIO) -> bool:
+    """Whether what is written may still be read; true where the system cannot tell before something is written."""
+    if not hasattr(select, "poll"):
+        return True
+    try:
+        poll = select.poll()
+        poll.register(stream.fileno(), 0)
+        return not poll.poll(0)
+    except (OSError, ValueError):  # not a real file, as in a test
+        return True
+
+
+def discard(stream: TextIO) -> None:
+    """Let a stream without a reader lead nowhere: its unwritten text is written again at the end of the interpreter."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, stream.fileno())
+    os.close(null)
+
+
+@contextmanager
 def without_native_messages() -> Iterator[None]:
     """Hide what C libraries write to file descriptor 2, while Python's stderr continues to work.
 
-    ALSA and PortAudio write many lines there for every failure.
+    ALSA and PortAudio write many lines there for every failure, and libmpg123 even for sound files.
     """
     if sys.stderr is not sys.__stderr__ or sys.stderr is None:
         yield
@@ -83,5 +119,6 @@ def without_native_messages() -> Iterator[None]:
         yield
     finally:
         os.dup2(screen, 2)
-        sys.stderr.close()
+        with suppress(OSError):  # a note that has no reader
+            sys.stderr.close()
         sys.stderr = python_stderr

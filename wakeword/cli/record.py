@@ -50,7 +50,7 @@ def record(
     if file is not None:
         cut_takes(file, folder, count)
     else:
-        asks = not yes and sys.stdin.isatty()
+        asks = not yes and sys.stdin is not None and sys.stdin.isatty()
         record_takes(device, folder, RecordSettings(keyword, count, seconds=seconds, countdown=countdown, asks=asks))
 
 

@@ -25,6 +25,7 @@ from wakeword.pool.batch_scorer import BatchScorer
 from wakeword.pool.hop_reader import HopReader
 from wakeword.pool.stream import PoolStream
 from wakeword.scorer import DEFAULT_HOP
+from wakeword.standstill import STANDSTILL, Order
 from wakeword.trigger import DEFAULT_REFRACTORY, Trigger
 from wakeword.types import Array
 
@@ -38,6 +39,8 @@ class DetectorPool:
     Push audio to each stream as it arrives, and call ``process`` every 20 to 80 ms, for instance: it does all work that
     is due, in the calling thread, so one pool occupies at most one core. For a single stream a ``Detector`` costs less.
     ``batch`` is the number of streams in one call of the network: 8 is best on a CPU, an accelerator may need more.
+    ``max_waiting`` is how many seconds of audio wait for ``process`` in each stream: beyond that the oldest are dropped,
+    with a warning in the log, and counted in ``PoolStream.dropped``; the stream's clock goes on.
 
     All methods may be called from any thread at any time; a second ``process`` waits for the first. Raises
     ``ModelError`` for an unusable model and ``ConfigError`` for settings out of range.
@@ -57,14 +60,18 @@ class DetectorPool:
         gate: bool = True,
         verify: bool = True,
         batch: int = 8,
+        max_waiting: float = 60.0,
     ) -> None:
         self._models = loaded_models(models, provider=provider, verify=verify)
         if not 0 <= pre_roll <= 60:
             raise ConfigError(f"expected a pre-roll of 0 to 60 seconds, got {pre_roll}")
         if batch < 1:
             raise ConfigError(f"expected at least 1 stream in a batch, got {batch}")
+        if not 1 <= max_waiting <= 86_400:
+            raise ConfigError(f"expected 1 to 86400 seconds of waiting audio, got {max_waiting}")
         self._thresholds = chosen_thresholds(self._models, point, threshold)
         self._hop, self._smoothing, self._refractory = hop, smoothing, refractory
+        self._max_waiting = round(max_waiting * SAMPLE_RATE)
         self._pre_roll, self._gate = round(pre_roll * SAMPLE_RATE), gate
         self._scorers = [BatchScorer(model, hop=hop, batch=batch) for model in self._models]
         self._phases = sorted({scorer.phase for scorer in self._scorers})
@@ -74,7 +81,9 @@ class DetectorPool:
         self._leaving: deque[HopReader] = deque()
         self._streams: WeakSet[PoolStream] = WeakSet()
         self._numbers = itertools.count(1)
-        self._lock = threading.Lock()
+        self._turn = threading.Lock()
+        self._step = STANDSTILL.new_lock(Order.READER)
+        STANDSTILL.renew(self)
         self._closed = False
         self._keywords(self._thresholds)
 
@@ -105,7 +114,13 @@ class DetectorPool:
             self._keywords(thresholds), self._phases, hop=self._hop, pre_roll=self._pre_roll, gate=self._gate
         )
         name = f"stream {next(self._numbers)}" if name is None else name
-        stream = PoolStream(name, PcmStream(sample_rate, channel=channel), reader, announce=self._on_announce)
+        stream = PoolStream(
+            name,
+            PcmStream(sample_rate, channel=channel),
+            reader,
+            max_waiting=self._max_waiting,
+            announce=self._on_announce,
+        )
         self._streams.add(stream)
         # A stream that is dropped without ``close`` frees its slot too.
         finalize(stream, self._leaving.append, reader)
@@ -118,22 +133,23 @@ class DetectorPool:
 
         A closed pool has none.
         """
-        with self._lock:
+        with self._turn:
             self._free_slots()
             began = [self._due.popleft() for _ in range(len(self._due))]
             working = began = [stream for stream in began if stream.begin()]
             found: Found = []
             while working:
-                hops: dict[tuple[int, int], list[PoolStream]] = {}
-                for stream in working:
-                    if frames := stream.next_hop():
-                        hops.setdefault((frames, stream.reader.turn), []).append(stream)
-                for (frames, turn), streams in hops.items():
-                    self._score(streams, frames, self._phases[turn], found)
-                working = [stream for streams in hops.values() for stream in streams]
+                if STANDSTILL.is_closed:
+                    STANDSTILL.wait()
+                with self._step:
+                    working = self._process_hops(working, found)
             void = {stream for stream in began if not stream.end()}
             self._free_slots()
             return [(stream, detection) for stream, detection in found if stream not in void]
+
+    def renew(self) -> None:
+        """For the child of a fork: the thread that was processing is not there."""
+        self._turn = threading.Lock()
 
     def close(self) -> None:
         """Close all streams and open no more. Never waits."""
@@ -146,6 +162,16 @@ class DetectorPool:
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+    def _process_hops(self, working: list[PoolStream], found: Found) -> list[PoolStream]:
+        """Score the next hop of each stream; return those that had one."""
+        hops: dict[tuple[int, int], list[PoolStream]] = {}
+        for stream in working:
+            if frames := stream.next_hop():
+                hops.setdefault((frames, stream.reader.turn), []).append(stream)
+        for (frames, turn), streams in hops.items():
+            self._score(streams, frames, self._phases[turn], found)
+        return [stream for streams in hops.values() for stream in streams]
 
     def _keywords(self, thresholds: Sequence[float]) -> list[KeywordWindows]:
         return [
@@ -164,11 +190,11 @@ class DetectorPool:
             return
         self._leaving.append(stream.reader)
         # If another thread holds the lock, that thread frees the slot.
-        if self._lock.acquire(blocking=False):
+        if self._turn.acquire(blocking=False):
             try:
                 self._free_slots()
             finally:
-                self._lock.release()
+                self._turn.release()
 
     def _free_slots(self) -> None:
         while self._leaving:
@@ -190,7 +216,7 @@ class DetectorPool:
                 for stream, logit in zip(streams, scorer.advance(slots, hops), strict=True):
                     if logit is not None:
                         keyword = stream.reader.audio.keywords[number]
-                        detections = stream.reader.take(keyword, logit)
+                        detections = stream.placed(stream.reader.take(keyword, logit))
                         found += [(stream, detection) for detection in detections]
         for reader in readers:
             reader.conclude()

@@ -1,24 +1,29 @@
 """One stream of a pool as its user sees it: pushed audio waits here for the pool's ``process``."""
 
+import dataclasses
+import logging
 import math
-import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum, auto
 
 from wakeword.audio import SAMPLE_RATE, PcmStream
+from wakeword.detection import Detection
 from wakeword.errors import AudioFormatError, ClosedError
 from wakeword.pool.hop_reader import PIECE, HopReader
+from wakeword.standstill import STANDSTILL, Order
 from wakeword.types import Array, Samples
+
+logger = logging.getLogger(__name__)
 
 
 class _Event(Enum):
-    RESET, FLUSH, SUPPRESS, RELEASE = auto(), auto(), auto(), auto()
+    RESET, FLUSH, SUPPRESS, RELEASE, GAP = auto(), auto(), auto(), auto(), auto()
 
 
 _Item = Array | tuple[_Event, float]
-"""Audio at 16 kHz, or an event at this position in it, with the level of a suppression."""
+"""Audio at 16 kHz, or an event at this position in it, with the level of a suppression or the samples of a gap."""
 
 
 class PoolStream:
@@ -30,9 +35,15 @@ class PoolStream:
     """
 
     def __init__(
-        self, name: str, pcm: PcmStream, reader: HopReader, *, announce: Callable[["PoolStream"], None]
+        self,
+        name: str,
+        pcm: PcmStream,
+        reader: HopReader,
+        *,
+        max_waiting: int,
+        announce: Callable[["PoolStream"], None],
     ) -> None:
-        """``announce`` is called, while a lock of the stream is held, when ``begin`` has something to do."""
+        """``max_waiting``: samples. ``announce`` is called, with the stream's lock held, when ``begin`` has work to do."""
         self.name = name
         """The name of the stream in error messages."""
         self.closed = False
@@ -40,8 +51,13 @@ class PoolStream:
         """For the pool only."""
         self._pcm = pcm
         self._announce = announce
-        self._lock = threading.Lock()
+        self._lock = STANDSTILL.new_lock(Order.STREAM)
         self._waiting: deque[_Item] = deque()
+        self._max_waiting = max_waiting
+        # Samples in ``_waiting``; dropped from it since the stream was opened.
+        self._held = self._dropped = 0
+        # Number of the stream's sample at which the reader has begun: not 0 after a gap.
+        self._origin = 0
         # Numbers of samples since the stream was opened: pushed; pushed before time 0; read; processed; due.
         self._pushed = self._start = self._read = self._done = 0
         self._due = reader.due
@@ -63,9 +79,16 @@ class PoolStream:
     def waiting(self) -> float:
         """Seconds of audio that ``process`` has not processed: under a hop, more if ``process`` does not keep up.
 
+        At most the pool's ``max_waiting``, apart from what ``process`` is working on.
+
         0 after ``flush`` means that all detections were returned, so that nothing is lost by ``close``.
         """
         return (self._pushed - self._done) / SAMPLE_RATE
+
+    @property
+    def dropped(self) -> float:
+        """Seconds of audio that were dropped since the stream was opened, because ``process`` did not keep up."""
+        return self._dropped / SAMPLE_RATE
 
     @property
     def scores(self) -> dict[str, float]:
@@ -83,6 +106,8 @@ class PoolStream:
         Raises ``AudioFormatError`` for anything else, which leaves the stream unchanged, and ``ClosedError`` after
         ``close``.
         """
+        if STANDSTILL.is_closed:
+            STANDSTILL.wait()
         with self._lock:
             self._check_open()
             try:
@@ -144,6 +169,7 @@ class PoolStream:
             self._is_announced = False
             self._begun.extend(self._waiting)
             self._waiting.clear()
+            self._held = 0
             self._begun_resets = self._resets
             return not self.closed
 
@@ -153,6 +179,7 @@ class PoolStream:
         while not (frames := reader.read()):
             if reader.is_ending:
                 reader.reset()
+                self._origin = 0
             if not self._begun:
                 return 0
             item = self._begun.popleft()
@@ -175,8 +202,20 @@ class PoolStream:
                 self._announce_once()
             return not self.closed and self._resets == self._begun_resets
 
+    def placed(self, found: list[Detection]) -> list[Detection]:
+        """For the pool: the reader's detections at their time in the stream, gaps included."""
+        if not self._origin:
+            return found
+        later = self._origin / SAMPLE_RATE
+        return [dataclasses.replace(one, start=one.start + later, end=one.end + later) for one in found]
+
     def _apply(self, event: _Event, level: float) -> None:
         if event is _Event.RESET:
+            self.reader.reset()
+            self._origin = 0
+        elif event is _Event.GAP:
+            # What is heard after a gap must not be joined to what was heard before it.
+            self._origin += self.reader.audio.end + int(level)
             self.reader.reset()
         elif event is _Event.FLUSH:
             self.reader.finish()
@@ -188,6 +227,9 @@ class PoolStream:
     def _append(self, samples: Array) -> None:
         self._waiting.append(samples)
         self._pushed += len(samples)
+        self._held += len(samples)
+        if self._held > self._max_waiting:
+            self._drop_oldest()
         if self._pushed >= self._due:
             self._announce_once()
 
@@ -200,12 +242,37 @@ class PoolStream:
             self._is_announced = True
             self._announce(self)
 
+    def _drop_oldest(self) -> None:
+        """Replace the oldest waiting audio by a gap, as far as there is too much of it; events stay where they were."""
+        kept: list[_Item] = []
+        while self._held > self._max_waiting:
+            item = self._waiting.popleft()
+            if isinstance(item, tuple):
+                kept.append(item)
+                continue
+            count = min(len(item), self._held - self._max_waiting)
+            if count < len(item):
+                self._waiting.appendleft(item[count:])
+            if kept and isinstance(kept[-1], tuple) and kept[-1][0] is _Event.GAP:
+                kept[-1] = _Event.GAP, kept[-1][1] + count
+            else:
+                kept.append((_Event.GAP, float(count)))
+            self._held -= count
+            if not self._dropped:
+                logger.warning("%s: process does not keep up; the oldest audio is dropped from now on", self.name)
+            self._dropped += count
+            # As if it had never been pushed; the clock goes on.
+            self._pushed -= count
+            self._start -= count
+        self._waiting.extendleft(reversed(kept))
+
     def _forget(self) -> None:
         """Drop the waiting audio; a suppression that has begun stays in force."""
         self._resets += 1
         self._pushed -= sum(len(item) for item in self._waiting if not isinstance(item, tuple))
-        kept = [item for item in self._waiting if isinstance(item, tuple) and item[0] is not _Event.FLUSH]
+        kept = [item for item in self._waiting if isinstance(item, tuple) and item[0] not in (_Event.FLUSH, _Event.GAP)]
         self._waiting = deque(kept)
+        self._held = 0
 
     def _check_open(self) -> None:
         if self.closed:

@@ -70,7 +70,7 @@ def test_a_command_is_its_options_and_one_call(name: str) -> None:
 def test_the_list_of_commands_imports_none_of_them() -> None:
     places = {command.place.split(":")[0] for command in COMMANDS.values()}
     done = SeparateProcess().run(f"""if True:
-        from wakeword.cli import app
+        from wakeword.cli.app import app
         app(["--help"], standalone_mode=False)
         sys.exit(str(sorted({places} & set(sys.modules))))
     """)
@@ -168,7 +168,7 @@ TRAINING_PACKAGES = ("torch", "torchaudio", "librosa", "onnx", "scipy", "matplot
 
 def test_a_plain_installation_has_help_for_every_command() -> None:
     done = SeparateProcess(*TRAINING_PACKAGES).run(f"""if True:
-        from wakeword.cli import app
+        from wakeword.cli.app import app
         for name in {NAMES}:
             app([name, "--help"], standalone_mode=False)
     """)

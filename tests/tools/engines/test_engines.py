@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from wakeword import SynthesisError
-from wakeword.cli import app
+from wakeword.cli.app import app
 from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.clips.plan import Recipe, plan, render
 from wakeword_tools.clips.synthesize import rebuild, synthesize

@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, save
 from typer.testing import CliRunner
 
 from wakeword import ConfigError, SynthesisError
-from wakeword.cli import app
+from wakeword.cli.app import app
 from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.clips.synthesize import rebuild
 from wakeword_tools.engines.kokoro import KokoroSynthesizer, kokoro_voices

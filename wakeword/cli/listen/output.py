@@ -1,9 +1,8 @@
 """Lines on stdout, whose reader may stop reading."""
 
-import os
-import select
 import sys
 
+from wakeword.cli.console import discard, has_reader
 from wakeword.cli.formats import FORMATS, FormatName
 from wakeword.detection import Detection
 
@@ -16,22 +15,14 @@ class DetectionLines:
     """
 
     def __init__(self, form: FormatName) -> None:
-        # A service may be started without stdout.
-        self._stream = sys.stdout or open(os.devnull, "w")  # noqa: PTH123, SIM115
+        self._stream = sys.stdout
         self._reader_left = False
         self._write = FORMATS[form].writer(self._stream)
-        self._poll = None
-        if hasattr(select, "poll"):
-            try:
-                self._poll = select.poll()
-                self._poll.register(self._stream.fileno(), 0)
-            except (OSError, ValueError):  # not a real file, as in a test
-                self._poll = None
 
     @property
     def wanted(self) -> bool:
         """Whether there may still be a reader; known before a line is printed if the system has ``poll``."""
-        if self._poll is not None and not self._reader_left and self._poll.poll(0):
+        if not self._reader_left and not has_reader(self._stream):
             self._leave()
         return not self._reader_left
 
@@ -46,7 +37,4 @@ class DetectionLines:
 
     def _leave(self) -> None:
         self._reader_left = True
-        # The unwritten text is still in Python's buffer, which is flushed again at exit.
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, self._stream.fileno())
-        os.close(null)
+        discard(self._stream)
