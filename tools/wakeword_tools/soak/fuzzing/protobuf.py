@@ -95,6 +95,8 @@ def _entries(model: bytes) -> Iterator[tuple[str, str]]:
     for number, _, value in fields(model):
         if number == METADATA_PROPS and isinstance(value, bytes):
             parts = {key: text for key, _, text in fields(value) if isinstance(text, bytes)}
+            if not {1, 2} <= set(parts):
+                raise ValueError("expected metadata with key and value, got an entry without")
             # Text that is no Unicode is attacked too.
             yield parts[1].decode("utf-8", "surrogatepass"), parts[2].decode("utf-8", "surrogatepass")
 
