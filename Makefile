@@ -4,6 +4,7 @@
 # make check        lint and types
 # make system-deps  PortAudio and a sound server for the microphone's tests (Debian, Ubuntu)
 # make docs         build the documentation site in site/; fails on broken links and on requests to other hosts
+# make supply       build the wheel twice and compare; SBOM and licences in build/; known vulnerabilities of the dependencies
 # make bench        measure the cost of the engine on this machine
 
 PYTHON ?= $(firstword $(foreach v,python3.11 python3.12 python3.13 python3,$(shell command -v $(v) 2>/dev/null)))
@@ -15,7 +16,7 @@ BIN := $(VENV)/bin
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test test-fast check docs system-deps bench clean
+.PHONY: demo test test-fast check docs supply system-deps bench clean
 
 demo: $(VENV)/.runtime
 	@echo 'wakeword scan --point fpr=0.05 assets/audio/demo.flac'
@@ -44,6 +45,15 @@ docs: $(VENV)/.docs
 bench: $(VENV)/.development
 	$(BIN)/wakeword bench
 
+supply: .venv-supply/.installed
+	bash .ci/supply
+
+.venv-supply/.installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m venv .venv-supply
+	.venv-supply/bin/python -m pip --disable-pip-version-check install --quiet 'build>=1.2' 'hatchling>=1.27' 'uv>=0.8' \
+		'cyclonedx-bom>=7' 'pip-audit>=2.9'
+	@touch $@
+
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo 'expected Python 3.11 or newer, found none: install it or set PYTHON=...' >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -71,4 +81,4 @@ system-deps:
 		libportaudio2 pulseaudio pulseaudio-utils libasound2-plugins
 
 clean:
-	rm -rf $(VENV) build dist site .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-supply build dist site .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

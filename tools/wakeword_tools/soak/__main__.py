@@ -3,6 +3,7 @@
     push (or nothing)       pushes --hours of audio through one detector, faster than real time
     microphone              listens to one for --hours, in real time, and counts losses
     fuzz                    attacks files, options and calls at random for --minutes or --hours of CPU time
+    attacks                 a fixed set of attacks on this checkout and on --before, another one; --report FILE.md
 
 Exit status 1 and one line if a law is broken. The audio comes from ``WAKEWORD_DATA``, a folder with ``long_speech/``;
 without it the demo recording is repeated. The fuzzer prints its seed, which repeats what it did; --target chooses one of
@@ -23,6 +24,7 @@ from wakeword import ConfigError, WakewordError
 from wakeword.files import write_json
 from wakeword_tools.soak import run_microphone as soak_microphone
 from wakeword_tools.soak import run_push as soak_push
+from wakeword_tools.soak.attacks import run as attacks
 from wakeword_tools.soak.fuzzing.run import Fuzzed, fuzz
 from wakeword_tools.soak.fuzzing.targets import targets
 
@@ -34,7 +36,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m wakeword_tools.soak", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", nargs="?", default="push", choices=("push", "microphone", "fuzz"))
+    parser.add_argument("what", nargs="?", default="push", choices=("push", "microphone", "fuzz", "attacks"))
     parser.add_argument("--model", default="marvin")
     parser.add_argument("--hours", type=float)
     parser.add_argument("--minutes", type=float)
@@ -44,7 +46,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="default: a new one")
     parser.add_argument("--target", action="append", choices=sorted(targets()), help="default: all")
     parser.add_argument("--keep", type=Path, default=Path("fuzz-findings"), metavar="FOLDER")
-    parser.add_argument("--report", type=Path, metavar="FILE.json", help="writes the figures")
+    parser.add_argument("--report", type=Path, metavar="FILE.json", help="writes the figures; of attacks, a page")
+    parser.add_argument("--before", type=Path, metavar="CHECKOUT", help="the other one to attack")
+    parser.add_argument("--after", type=Path, metavar="CHECKOUT", default=Path(__file__).parents[3])
+    parser.add_argument("--python", default=sys.executable, help="with the dependencies of both checkouts")
+    parser.add_argument("--class", dest="classes", action="append", choices=list(attacks.TITLES), help="default: all")
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
@@ -52,6 +58,8 @@ def main() -> int:
     except (WakewordError, OSError) as error:
         logger.error("soak: %s", error)
         return 1
+    if arguments.what == "attacks":
+        return 1 if faults else 0
     figures = {**figures, "faults": faults, "python": platform.python_version()}
     logger.info("%s", json.dumps(figures))
     if arguments.report is not None:
@@ -70,6 +78,8 @@ def run(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     if arguments.what == "fuzz":
         fuzzed = _fuzz(arguments, 1.0 if hours is None else hours)
         return fuzzed.figures(), fuzzed.faults
+    if arguments.what == "attacks":
+        return _attack(arguments)
     if arguments.what == "microphone" or arguments.microphone:
         device = arguments.device
         device = int(device) if device is not None and device.isdecimal() else device
@@ -88,6 +98,22 @@ def _fuzz(arguments: argparse.Namespace, hours: float) -> Fuzzed:
     fuzzed = fuzz(chosen, 3_600 * hours, seed=seed, cases=arguments.cases, keep=arguments.keep, report=logger.info)
     logger.info("%s", fuzzed.summary)
     return fuzzed
+
+
+def _attack(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
+    """Attack one or two checkouts; the faults are what this one does not survive."""
+    classes = arguments.classes or list(attacks.TITLES)
+    if arguments.before is None:
+        found = attacks.attack(arguments.after, arguments.python, classes, report=logger.info)
+        done = {"after": {"commit": attacks.commit_of(arguments.after), "classes": found}}
+    else:
+        done = attacks.compare(arguments.before, arguments.after, arguments.python, classes, report=logger.info)
+        if arguments.report is not None:
+            attacks.write_page(arguments.report, done)
+    left = [f"{name}: {failure}" for name, counts in done["after"]["classes"].items() for failure in counts["failures"]]
+    for one in left:
+        logger.error("does not survive: %s", one)
+    return done, left
 
 
 if __name__ == "__main__":
