@@ -1,7 +1,7 @@
 """The detector: blocks of audio in, detections out.
 
 The path of a block: ``audio.PcmStream`` -> ``stream_reader.StreamReader``, which passes it through
-``features.MfccTransform`` and, for each keyword, ``scorer.StreamScorer`` and ``keyword.KeywordWindows`` with its
+``features.MfccTransform``, ``scorer.ScorerBank`` and, for each keyword, ``keyword.KeywordWindows`` with its
 ``trigger.Trigger`` and, for a model with a second stage, its ``verify.verifier.Verifier`` -> ``Detection``. This module
 adds what programs need: threads, sources and callbacks.
 """

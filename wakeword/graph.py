@@ -7,6 +7,10 @@ no value larger than what its inputs and weights explain, for any number of wind
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from wakeword.digest import NOT_A_MODEL
 from wakeword.errors import ModelError
@@ -28,6 +32,7 @@ _PER_INPUT = 16
 
 _FLOAT, _INT64, _HALF = 1, 7, 10
 _BYTES_OF = {_FLOAT: 4, _INT64: 8, _HALF: 2}
+_DTYPES: dict[int, np.dtype[Any]] = {_FLOAT: np.dtype("<f4"), _HALF: np.dtype("<f2")}
 _INT, _INTS = 2, 7
 
 Dimension = int | str
@@ -68,6 +73,8 @@ class Graph:
     """The shapes of the constants."""
     constants: Mapping[str, tuple[int, ...]]
     """The values of those that are shapes and axes."""
+    values: Mapping[str, NDArray[Any]]
+    """The numbers of the others, as the file has them: in single or half precision."""
 
     def check_sizes(self, inputs: Mapping[str, Shape]) -> None:
         """Follow the shapes of all values, given those of the inputs. ``ModelError`` if one is too large or impossible."""
@@ -114,14 +121,18 @@ def _read_model(reader: Reader, message: memoryview) -> Graph:
         raise ModelError(f"expected at most {MAX_NODES} nodes and constants, got {len(graph['node'])} nodes")
     weights: dict[str, Shape] = {}
     constants: dict[str, tuple[int, ...]] = {}
+    values: dict[str, NDArray[Any]] = {}
     for field in graph["initializer"]:
         tensor = reader.read(field.content, _TENSOR, "a constant")
         name, shape = _text(tensor["name"]), _dims(tensor)
         if name in weights:
             raise ModelError(f"two constants {shortened(name)}")
         weights[name] = shape
-        if _number(tensor["data_type"]) == _INT64:
-            constants[name] = tuple(memoryview(bytes(tensor["raw_data"][0].content)).cast("q"))
+        kind, content = _number(tensor["data_type"]), tensor["raw_data"][0].content
+        if kind == _INT64:
+            constants[name] = tuple(memoryview(bytes(content)).cast("q"))
+        else:
+            values[name] = np.frombuffer(content, _DTYPES[kind]).reshape(shape)
     total = sum(map(math.prod, weights.values()))
     if total > MAX_WEIGHTS:
         raise ModelError(f"expected at most {MAX_WEIGHTS} numbers in the constants, got {total}")
@@ -130,7 +141,7 @@ def _read_model(reader: Reader, message: memoryview) -> Graph:
     made = [*weights, *(name for name, _ in inputs), *(name for node in nodes for name in node.outputs if name)]
     if len(set(made)) != len(made):
         raise ModelError("two values of the same name")
-    return Graph(dict(inputs), dict(outputs), nodes, weights, constants)
+    return Graph(dict(inputs), dict(outputs), nodes, weights, constants, values)
 
 
 def _dims(tensor: Mapping[str, list[Field]]) -> Shape:

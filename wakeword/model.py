@@ -1,5 +1,6 @@
 """A trained model: an ONNX graph, the card inside it, and a self-test of both."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -14,7 +15,8 @@ from wakeword.escaping import shortened
 from wakeword.features import FeatureConfig, mfcc
 from wakeword.files import read_limited
 from wakeword.graph import Dimension, Graph, read_graph
-from wakeword.session import PROVIDERS, failure, open_session, run_session
+from wakeword.lstm import Lstm, LstmWindows, lstm_of
+from wakeword.session import bound_call, open_session, run_session
 from wakeword.standstill import loading
 from wakeword.types import Array
 from wakeword.verify.head import METADATA_KEY as HEAD_KEY
@@ -55,11 +57,16 @@ class Model:
         head: Head | None = None,
         *,
         digest: str | None = None,
+        lstm: Lstm | None = None,
     ) -> None:
-        """``head``: that of the second stage, which only a card with a verifier has."""
+        """``head``: that of the second stage, which only a card with a verifier has.
+
+        ``lstm``: the network of the graph, if it is one that runs without ONNX Runtime.
+        """
         self.card = card
         self.digest = digest
         """SHA-256, in hex, that the file holds of itself and that was checked; ``None``: the file has none."""
+        self.lstm = lstm
         self._session = session
         self._head = head
         self._second_stage: SecondStage | None = None
@@ -84,7 +91,9 @@ class Model:
 
     def stage_one(self) -> "Model":
         """The first stage alone, at its own operating points; the model itself if it has only one."""
-        return self if self._head is None else Model(self._session, self.card.of_stage_one(), digest=self.digest)
+        if self._head is None:
+            return self
+        return Model(self._session, self.card.of_stage_one(), digest=self.digest, lstm=self.lstm)
 
     def start(self, rows: int, *, late: int = 0) -> State:
         """The state of ``rows`` windows before their first frame.
@@ -123,28 +132,7 @@ class Model:
         """
         inputs = dict(zip(self._inputs, (frames, picks, *state), strict=True))
         outputs = dict(zip(self._outputs, (logit, *next_state), strict=True))
-        if self._session.get_providers()[0] != PROVIDERS["cpu"]:
-            # Values on another device are copies of their arrays: binding would gain nothing.
-            def run() -> None:
-                values = run_session(self._session, self._outputs, inputs)
-                for array, value in zip(outputs.values(), values, strict=True):
-                    array[:] = value
-
-            return run
-        binding = self._session.io_binding()
-        for name, array in inputs.items():
-            binding.bind_ortvalue_input(name, onnxruntime.OrtValue.ortvalue_from_numpy(array))
-        for name, array in outputs.items():
-            binding.bind_ortvalue_output(name, onnxruntime.OrtValue.ortvalue_from_numpy(array))
-        run_bound = self._session.run_with_iobinding
-
-        def run_in_place() -> None:
-            try:
-                run_bound(binding)
-            except Exception as error:
-                raise failure(error) from error
-
-        return run_in_place
+        return bound_call(self._session, inputs, outputs)
 
 
 def _state_widths(inputs: Mapping[str, Sequence[Dimension]], outputs: set[str], card: ModelCard) -> dict[str, int]:
@@ -214,9 +202,12 @@ def parse_model(data: bytes, *, provider: str = "cpu") -> Model:
             f"expected features {FeatureConfig().fingerprint} of this runtime, got {card.features.fingerprint}; "
             "train the model again"
         )
-    _check_graph(read_graph(data), card)
+    graph = read_graph(data)
+    _check_graph(graph, card)
     head = None if card.verifier is None else head_of_text(metadata.get(HEAD_KEY))
-    model = Model(open_session(data, provider), card, head, digest=digest)
+    # On another device the graph runs there.
+    lstm = lstm_of(graph, card) if provider == "cpu" else None
+    model = Model(open_session(data, provider), card, head, digest=digest, lstm=lstm)
     _self_test(model)
     return model
 
@@ -264,6 +255,7 @@ def _self_test(model: Model) -> None:
     signal = self_test_signal(card.features.samples_in(card.window), card.features.sample_rate)
     window = mfcc(signal, card.features)
     hop, rows = _hop_and_rows(card)
+    found: list[float] = []
     # Once in two calls, to check that the state is carried over and that the graph takes the card's number of frames, and
     # once hop by hop in as many windows as a detector has in progress.
     for number, size in ((1, card.window), (rows, hop)):
@@ -271,11 +263,14 @@ def _self_test(model: Model) -> None:
         logits, state = model.advance(window[: card.stack], state)
         for start in range(card.stack, card.window, size):
             logits, state = model.advance(window[start : start + size], state)
-        if logits.shape != (number,) or not (abs(logits - card.self_test.logit) <= SELF_TEST_TOLERANCE).all():
-            raise ModelError(
-                f"self-test failed: expected logit {card.self_test.logit:.4f}, got {shortened(logits.ravel()[:4])}; "
-                "the file is damaged or this machine computes wrongly"
-            )
+        found += logits.tolist() if logits.shape == (number,) else [math.nan]
+    if model.lstm is not None:
+        found += LstmWindows([model.lstm], rows=1, steps=card.window // card.stack, late=0).advance(window)
+    if not all(abs(logit - card.self_test.logit) <= SELF_TEST_TOLERANCE for logit in found):
+        raise ModelError(
+            f"self-test failed: expected logit {card.self_test.logit:.4f}, got {shortened(found)}; "
+            "the file is damaged or this machine computes wrongly"
+        )
 
 
 def assets_folder() -> Path:

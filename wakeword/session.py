@@ -1,6 +1,6 @@
 """Sessions of ONNX Runtime, set up for many small calls in one thread."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from wakeword.errors import ConfigError, ModelError
 from wakeword.escaping import shortened
+from wakeword.types import Array
 
 PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 """Where a network can run: the name here and the name in ONNX Runtime."""
@@ -52,12 +53,42 @@ def open_session(model: bytes | Path, provider: str = "cpu", *, arena: bool = Tr
     return session
 
 
+def bound_call(
+    session: onnxruntime.InferenceSession, inputs: Mapping[str, Array], outputs: Mapping[str, Array]
+) -> Callable[[], None]:
+    """A run of a session as a call that reads and writes these arrays, each C-contiguous float32 of its shape.
+
+    Nothing is allocated, copied or converted in a call. It raises ``ModelError`` if the graph cannot be run.
+    """
+    if session.get_providers()[0] != PROVIDERS["cpu"]:
+        # Values on another device are copies of their arrays: binding would gain nothing.
+        def run() -> None:
+            for array, value in zip(outputs.values(), run_session(session, list(outputs), inputs), strict=True):
+                array[:] = value
+
+        return run
+    binding = session.io_binding()
+    for name, array in inputs.items():
+        binding.bind_ortvalue_input(name, onnxruntime.OrtValue.ortvalue_from_numpy(array))
+    for name, array in outputs.items():
+        binding.bind_ortvalue_output(name, onnxruntime.OrtValue.ortvalue_from_numpy(array))
+    run_bound = session.run_with_iobinding
+
+    def run_in_place() -> None:
+        try:
+            run_bound(binding)
+        except Exception as error:
+            raise failure(error) from error
+
+    return run_in_place
+
+
 def run_session(
     session: onnxruntime.InferenceSession, outputs: Sequence[str], inputs: Mapping[str, NDArray[Any]]
 ) -> list[NDArray[Any]]:
     """The outputs of these names. ``ModelError`` if the graph cannot be run."""
     try:
-        values: list[NDArray[Any]] = session.run(outputs, inputs)
+        values: list[NDArray[Any]] = session.run(outputs, dict(inputs))
     except Exception as error:
         raise failure(error) from error
     return values

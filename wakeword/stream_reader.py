@@ -10,7 +10,7 @@ from wakeword.features import FeatureConfig, MfccTransform
 from wakeword.keyword import KeywordWindows
 from wakeword.model import Model
 from wakeword.reading import StreamAudio
-from wakeword.scorer import StreamScorer
+from wakeword.scorer import ScorerBank
 from wakeword.trigger import Trigger
 from wakeword.types import Array
 
@@ -35,7 +35,7 @@ class StreamReader:
         pre_roll: int,
         gate: bool,
     ) -> None:
-        self._scorers = [StreamScorer(model, hop=hop) for model in models]
+        self._scorer = ScorerBank(models, hop=hop)
         keywords = [
             KeywordWindows(model, Trigger(threshold, smoothing=smoothing, refractory=refractory, hop=hop), hop=hop)
             for model, threshold in zip(models, thresholds, strict=True)
@@ -81,8 +81,8 @@ class StreamReader:
         self._framed += len(frames) * self._config.hop_length
         found = [
             detection
-            for keyword, scorer in zip(audio.keywords, self._scorers, strict=True)
-            for detection in audio.take(keyword, scorer.logits(frames))
+            for keyword, logits in zip(audio.keywords, self._scorer.logits(frames), strict=True)
+            for detection in audio.take(keyword, logits)
         ]
         audio.sleep_if(quiet)
         self._plan()
@@ -92,8 +92,7 @@ class StreamReader:
     def _begin(self, start: int) -> None:
         """Compute features and scores from sample ``start`` on."""
         self._framed = start
-        for scorer in self._scorers:
-            scorer.reset()
+        self._scorer.reset()
 
     def _last_window_end(self) -> int:
         """The sample at which the last complete window ends."""

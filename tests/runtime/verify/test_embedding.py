@@ -1,5 +1,7 @@
 """Laws of the embedding as a stream."""
 
+import copy
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,7 +15,9 @@ from wakeword.verify.embedding import (
     DIMENSION,
     STEP_FRAMES,
     EmbeddingNetwork,
+    EmbeddingSteps,
     EmbeddingStream,
+    SamplesOf,
     embeddings_of,
     reach,
 )
@@ -100,3 +104,30 @@ def test_a_recording_has_the_embeddings_of_a_stream(network: EmbeddingNetwork, m
 def test_short_recordings_have_no_embeddings(network: EmbeddingNetwork) -> None:
     assert embeddings_of(network, np.zeros(1_000, np.float32)).shape == (0, DIMENSION)
     assert embeddings_of(network, np.zeros(1_520, np.float32)).shape == (1, DIMENSION)
+
+
+def test_steps_that_share_a_call_have_the_digits_of_single_steps(
+    network: EmbeddingNetwork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = EmbeddingStream(network).newest(591, 60, samples_of)
+    # As on a processor on which calls of several steps round otherwise.
+    monkeypatch.setattr(EmbeddingNetwork, "sizes", (1,))
+    assert np.array_equal(EmbeddingStream(network).newest(591, 60, samples_of), usual)
+
+
+def test_calls_of_several_steps_are_used_only_where_they_round_alike(
+    network: EmbeddingNetwork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    advance = EmbeddingSteps.advance
+
+    def off_by_a_digit(self: EmbeddingSteps, samples: SamplesOf, start: int, count: int) -> Array:
+        found = advance(self, samples, start, count)
+        self.caches[0][:] *= np.float32(1 + len(self.sizes) * 1e-7)
+        return found
+
+    fresh = copy.copy(network)
+    fresh.__dict__.pop("sizes", None)
+    assert fresh.sizes[-1] == 1
+    monkeypatch.setattr(EmbeddingSteps, "advance", off_by_a_digit)
+    fresh.__dict__.pop("sizes")
+    assert fresh.sizes == (1,)
