@@ -11,7 +11,7 @@ import onnxruntime
 from wakeword.card import METADATA_KEY, SCHEMA, ModelCard, self_test_signal
 from wakeword.digest import checked_metadata
 from wakeword.errors import ModelError
-from wakeword.escaping import shortened
+from wakeword.escaping import printable, shortened
 from wakeword.features import FeatureConfig, mfcc
 from wakeword.files import read_limited
 from wakeword.graph import Dimension, Graph, read_graph
@@ -169,7 +169,7 @@ def read_model(path: Path | str, *, provider: str = "cpu") -> Model:
     try:
         return parse_model(read_model_bytes(path), provider=provider)
     except ModelError as error:
-        raise ModelError(f"{path}: {error}") from error
+        raise ModelError(f"{printable(path)}: {error}") from error
 
 
 def read_model_bytes(path: Path | str) -> bytes:
@@ -295,5 +295,7 @@ def load_model(name: Path | str, *, provider: str = "cpu") -> Model:
     path = Path(name)
     if path.suffix != ".onnx" and not path.exists():
         known = ", ".join(shipped) or "none"
-        raise ModelError(f"no shipped model for keyword {str(name)!r} (shipped: {known}); train one or give a file")
+        raise ModelError(
+            f"no shipped model for keyword {shortened(repr(str(name)))} (shipped: {known}); train one or give a file"
+        )
     return read_model(path, provider=provider)
