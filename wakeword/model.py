@@ -9,6 +9,7 @@ import numpy as np
 import onnxruntime
 
 from wakeword.card import METADATA_KEY, SCHEMA, ModelCard, self_test_signal
+from wakeword.checking import file_path
 from wakeword.digest import checked_metadata
 from wakeword.errors import ModelError
 from wakeword.escaping import printable, shortened
@@ -166,6 +167,7 @@ def read_model(path: Path | str, *, provider: str = "cpu") -> Model:
     ONNX file or not of its digest, if it has no card or one of another schema, was trained on features that this runtime
     does not compute, has a graph that `wakeword train` does not write, or fails its self-test.
     """
+    path = file_path(path, "the path of a model file")
     try:
         return parse_model(read_model_bytes(path), provider=provider)
     except ModelError as error:
@@ -289,10 +291,9 @@ def load_model(name: Path | str, *, provider: str = "cpu") -> Model:
 
     Raises ``ModelError`` if there is no such keyword or the file is not a valid model.
     """
-    shipped = shipped_models()
+    path, shipped = file_path(name, "a keyword or the path of a model file"), shipped_models()
     if str(name) in shipped:
         return read_model(shipped[str(name)], provider=provider)
-    path = Path(name)
     if path.suffix != ".onnx" and not path.exists():
         known = ", ".join(shipped) or "none"
         raise ModelError(

@@ -93,8 +93,9 @@ class Announcement:
     async def run(self) -> None:
         """Announce until cancelled. Failures are logged: the server works without."""
         chosen = InterfaceChoice.All if self._interfaces is None else list(self._interfaces)
-        zeroconf = AsyncZeroconf(interfaces=chosen)
+        zeroconf: AsyncZeroconf | None = None
         try:
+            zeroconf = AsyncZeroconf(interfaces=chosen)
             await self._follow(zeroconf)
         except (ZeroconfError, OSError) as error:
             logger.warning(
@@ -103,12 +104,11 @@ class Announcement:
                 extra={"event": "zeroconf"},
             )
         finally:
-            with suppress(ZeroconfError, OSError, TimeoutError):
-                async with asyncio.timeout(_GOODBYE_SECONDS):
-                    await zeroconf.async_unregister_all_services()
-            with suppress(ZeroconfError, OSError, TimeoutError):
-                async with asyncio.timeout(_GOODBYE_SECONDS):
-                    await zeroconf.async_close()
+            if zeroconf is not None:
+                for end in (zeroconf.async_unregister_all_services, zeroconf.async_close):
+                    with suppress(ZeroconfError, OSError, TimeoutError):
+                        async with asyncio.timeout(_GOODBYE_SECONDS):
+                            await end()
 
     async def _follow(self, zeroconf: AsyncZeroconf) -> None:
         shown: AsyncServiceInfo | None = None

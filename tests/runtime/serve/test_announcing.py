@@ -96,6 +96,19 @@ def test_a_browser_of_the_network_finds_it_while_it_runs(monkeypatch: pytest.Mon
     assert info.server == f"{host_name()}.local."
 
 
+def test_a_machine_without_a_network_is_told_of_and_goes_on(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(**settings: object) -> None:
+        raise OSError(19, "No such device")
+
+    monkeypatch.setattr(announcing, "AsyncZeroconf", fail)
+    (listening,) = tcp_sockets("0.0.0.0", 0)
+    with listening:
+        asyncio.run(Announcement("kitchen", [listening]).run())
+    assert "could not be announced" in caplog.text
+
+
 def _multicast() -> bool:
     """Whether what one socket sends to the group of mDNS on the loopback device reaches another."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver, socket.socket(type=socket.SOCK_DGRAM) as sender:
