@@ -1,9 +1,11 @@
 # make demo         set up the runtime and find "marvin" in a recording
 # make test         set up everything and run the tests, on all cores
 # make test-fast    most tests, in a minute: without training runs, synthesis, sound devices and whole commands
+# make test-ha      test `wakeword serve` with a real Home Assistant: needs Python 3.13 and downloads some 500 MB
 # make check        lint and types
 # make system-deps  PortAudio and a sound server for the microphone's tests (Debian, Ubuntu)
 # make docs         build the documentation site in site/; fails on broken links and on requests to other hosts
+# make addon        put the add-on for Home Assistant together in build/addon
 # make bench        measure the cost of the engine on this machine
 
 PYTHON ?= $(firstword $(foreach v,python3.11 python3.12 python3.13 python3,$(shell command -v $(v) 2>/dev/null)))
@@ -13,9 +15,12 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 # There is one worker per core, so each uses one thread.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
+# A name that only pyenv knows is found, but does not run.
+HA_PYTHON ?= $(firstword $(foreach p,python3.13 $(wildcard $(HOME)/.pyenv/versions/3.13.*/bin/python3.13),$(shell $(p) -c 'print("$(p)")' 2>/dev/null)))
+HA_VENV ?= .venv-ha
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test test-fast check docs system-deps bench clean
+.PHONY: demo test test-fast test-ha check docs system-deps bench addon clean
 
 demo: $(VENV)/.runtime
 	@echo 'wakeword scan --point fpr=0.05 assets/audio/demo.flac'
@@ -31,6 +36,25 @@ test: $(VENV)/.development
 test-fast: $(VENV)/.development
 	$(PYTEST) -m 'not slow' tests/test_layers.py tests/runtime tests/tools
 
+ifeq ($(HA_PYTHON),)
+test-ha:
+	@echo 'skipped: the tests with Home Assistant need Python 3.13, found none; set HA_PYTHON=...'
+else
+test-ha: $(VENV)/.development $(HA_VENV)/.tried
+	@if test -e $(HA_VENV)/.installed; then \
+		cd tests/homeassistant && WAKEWORD_PYTHON='$(abspath $(BIN))/python' '$(abspath $(HA_VENV))/bin/python' -m pytest \
+			-c pytest.ini --rootdir . --confcutdir .; \
+	else echo 'skipped: the packages of Home Assistant could not be installed; remove $(HA_VENV)/.tried to try again'; fi
+endif
+
+# uv, as pip takes several minutes to resolve so many packages.
+$(HA_VENV)/.tried: tests/homeassistant/requirements.txt
+	test -x $(HA_VENV)/bin/python || $(HA_PYTHON) -m venv $(HA_VENV)
+	rm -f $(HA_VENV)/.installed
+	if $(HA_VENV)/bin/python -m pip --disable-pip-version-check install --quiet uv && \
+		$(HA_VENV)/bin/uv pip install --quiet --python $(HA_VENV)/bin/python --requirement $<; then touch $(HA_VENV)/.installed; fi
+	@touch $@
+
 check: $(VENV)/.development
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -43,6 +67,14 @@ docs: $(VENV)/.docs
 
 bench: $(VENV)/.development
 	$(BIN)/wakeword bench
+
+# The wheel goes along, as the Supervisor builds from the folder alone.
+addon: $(VENV)/.runtime
+	rm -rf build/addon
+	mkdir -p build/addon
+	cp -R deploy/home-assistant build/addon/wakeword
+	$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir build/addon/wakeword .
+	@echo 'copy build/addon/wakeword into the folder "addons" of Home Assistant (docs/home-assistant.md)'
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo 'expected Python 3.11 or newer, found none: install it or set PYTHON=...' >&2; exit 1; }
@@ -71,4 +103,4 @@ system-deps:
 		libportaudio2 pulseaudio pulseaudio-utils libasound2-plugins
 
 clean:
-	rm -rf $(VENV) build dist site .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(HA_VENV) build dist site .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

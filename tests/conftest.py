@@ -11,6 +11,9 @@ from wakeword.model import parse_model
 
 pytest_plugins = ["support.commands"]
 
+collect_ignore = ["homeassistant"]
+"""Needs an environment of its own, which `make test-ha` makes."""
+
 # If a shell runs the tests in the background, they and every program that they start would ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -32,7 +35,7 @@ def high_model() -> Model:
 
 
 SLOW = (
-    *("tests/train/", "tests/experiments/", "tests/test_examples.py", "tests/test_product.py"),
+    *("tests/train/", "tests/experiments/", "tests/test_examples", "tests/test_product.py"),
     *(f"tests/tools/{room}/" for room in ("bench", "cli", "clips", "engines", "makers", "soak")),
     *("tests/tools/texts/test_confusables.py", "tests/tools/measure/test_plots.py", "tests/runtime/cli/listen/"),
     "tests/runtime/serve/test_command.py",

@@ -7,7 +7,11 @@ with Microphone() as microphone:
         print(detection.keyword, detection.score, detection.end)
 """
 
+import os
 from importlib import import_module
+
+# ONNX Runtime 1.31 and later send usage data to their maker unless this is set before they are first imported.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 # Type checkers read the imports. At run time each name is imported when it is first used: importing all of them takes
 # half a second, in which a command could not yet react to Ctrl-C. Not from typing, which takes as long to import as this.

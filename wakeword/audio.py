@@ -9,6 +9,7 @@ import numpy as np
 import soundfile
 import soxr
 
+from wakeword.checking import file_path, integer
 from wakeword.completeness import missing
 from wakeword.errors import AudioFileError, AudioFormatError
 from wakeword.types import Array, Samples
@@ -16,6 +17,8 @@ from wakeword.types import Array, Samples
 SAMPLE_RATE = 16_000
 """Sample rate of the whole engine, Hz."""
 MIN_SAMPLE_RATE, MAX_SAMPLE_RATE = 8_000, 192_000
+MAX_CHANNELS = 1_024
+"""As many as libsndfile takes."""
 
 # Full scale of a float signal is 1.0. Decoders overshoot a little; int16 values cast to float overshoot 32,768
 # times and would silently shift the features by 90 dB, so 24 dB over full scale is refused.
@@ -35,7 +38,9 @@ def to_mono(block: Samples, *, channel: int | None = None) -> Array:
     Raises ``AudioFormatError`` on any other dtype or shape, on NaN or infinity, on a channel that does not exist,
     and on floats far above full scale.
     """
-    if not isinstance(block, np.ndarray):
+    # A masked array has samples that do not count, and a matrix is never one-dimensional.
+    is_plain = type(block) is np.ndarray
+    if not is_plain and (not isinstance(block, np.ndarray) or isinstance(block, (np.ma.MaskedArray, np.matrix))):
         raise AudioFormatError(f"expected a numpy array of samples, got {type(block).__name__}")
     if block.ndim not in (1, 2) or (block.ndim == 2 and block.shape[1] == 0):
         raise AudioFormatError(f"expected samples of shape (n,) or (n, channels), got {block.shape}")
@@ -45,6 +50,8 @@ def to_mono(block: Samples, *, channel: int | None = None) -> Array:
             f"expected samples of dtype int16, int32 or float32, got {block.dtype}; convert them first, "
             "for instance with .astype(numpy.float32) if they are in -1..1"
         )
+    if channel is not None:
+        checked_channel(channel)
     if block.ndim == 2:
         if channel is not None and not 0 <= channel < block.shape[1]:
             raise AudioFormatError(
@@ -76,6 +83,16 @@ def _check_level(block: Samples) -> None:
         )
 
 
+def checked_rate(sample_rate: object) -> int:
+    """A sample rate in Hz. ``AudioFormatError`` for one that cannot be resampled, and for anything else."""
+    return integer(sample_rate, "a sample rate", MIN_SAMPLE_RATE, MAX_SAMPLE_RATE, unit=" Hz", error=AudioFormatError)
+
+
+def checked_channel(channel: object) -> int:
+    """The number of a channel. ``AudioFormatError`` for anything else."""
+    return integer(channel, "the number of a channel", 0, MAX_CHANNELS - 1, error=AudioFormatError)
+
+
 class PcmStream:
     """Blocks of PCM -> mono float32 at 16 kHz, resampled as one continuous signal.
 
@@ -84,14 +101,8 @@ class PcmStream:
     """
 
     def __init__(self, sample_rate: int = SAMPLE_RATE, *, channel: int | None = None) -> None:
-        if not MIN_SAMPLE_RATE <= sample_rate <= MAX_SAMPLE_RATE or int(sample_rate) != sample_rate:
-            raise AudioFormatError(
-                f"expected an integer sample rate from {MIN_SAMPLE_RATE} to {MAX_SAMPLE_RATE} Hz, got {sample_rate}"
-            )
-        if channel is not None and channel < 0:
-            raise AudioFormatError(f"expected a channel number of 0 or more, got {channel}")
-        self.sample_rate = int(sample_rate)
-        self.channel = channel
+        self.sample_rate = checked_rate(sample_rate)
+        self.channel = None if channel is None else checked_channel(channel)
         self._is_plain = self.sample_rate == SAMPLE_RATE and channel is None
         self.reset()
 
@@ -141,7 +152,7 @@ class AudioFile:
     """
 
     def __init__(self, path: Path | str) -> None:
-        self.path = Path(path)
+        self.path = file_path(path, "the path of an audio file")
         _check_readable(self.path)
         try:
             # POSIX file names need not be valid Unicode; soundfile accepts any name as bytes.

@@ -6,7 +6,6 @@ The path of a block: ``audio.PcmStream`` -> ``stream_reader.StreamReader``, whic
 adds what programs need: threads, sources and callbacks.
 """
 
-import math
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,10 +17,11 @@ import numpy as np
 
 from wakeword.asynchronous import in_thread
 from wakeword.audio import SAMPLE_RATE, PcmStream
+from wakeword.checking import flag, function, number
 from wakeword.detection import Detection
 from wakeword.errors import AudioFormatError, BusyError, ClosedError, ConfigError
 from wakeword.following import Follower, Followers, record
-from wakeword.loading import chosen_thresholds, loaded_models
+from wakeword.loading import chosen_thresholds, loaded_models, pre_roll_samples
 from wakeword.model import Model
 from wakeword.scorer import DEFAULT_HOP
 from wakeword.sources import AudioSource
@@ -29,6 +29,9 @@ from wakeword.standstill import STANDSTILL, Order
 from wakeword.stream_reader import PIECE, StreamReader
 from wakeword.trigger import DEFAULT_REFRACTORY
 from wakeword.types import Array, Samples
+
+_LONGEST_RECORDING = 86_400.0
+"""Seconds."""
 
 
 class Detector:
@@ -62,8 +65,7 @@ class Detector:
         verify: bool = True,
     ) -> None:
         loaded = loaded_models(models, provider=provider, verify=verify)
-        if not 0 <= pre_roll <= 60:
-            raise ConfigError(f"expected a pre-roll of 0 to 60 seconds, got {pre_roll}")
+        function(on_detection, "on_detection")
         thresholds = chosen_thresholds(loaded, point, threshold)
         self.on_detection = on_detection
         self._reader = StreamReader(
@@ -72,8 +74,8 @@ class Detector:
             hop=hop,
             smoothing=smoothing,
             refractory=refractory,
-            pre_roll=round(pre_roll * SAMPLE_RATE),
-            gate=gate,
+            pre_roll=pre_roll_samples(pre_roll),
+            gate=flag(gate, "gate"),
         )
         self._audio = self._reader.audio
         self._channel = channel
@@ -142,9 +144,12 @@ class Detector:
 
         For programs that expect an engine with this method. Raises ``AudioFormatError`` for an odd number of bytes.
         """
-        if not isinstance(audio, (bytes, bytearray, memoryview)) or len(audio) % 2:
-            got = f"{len(audio)} bytes" if isinstance(audio, (bytes, bytearray, memoryview)) else type(audio).__name__
-            raise AudioFormatError(f"expected bytes of whole 16-bit samples, got {got}")
+        view = memoryview(audio) if isinstance(audio, (bytes, bytearray, memoryview)) else None
+        # A view may have elements of any size, and gaps between them.
+        if view is None or view.nbytes % 2 or not view.c_contiguous:
+            got = type(audio).__name__ if view is None else f"{view.nbytes} bytes"
+            gaps = "" if view is None or view.c_contiguous else " with gaps between them"
+            raise AudioFormatError(f"expected bytes of whole 16-bit samples, got {got}{gaps}")
         return bool(self.push(np.frombuffer(audio, "<i2").astype(np.int16, copy=False)))
 
     def flush(self) -> list[Detection]:
@@ -238,8 +243,8 @@ class Detector:
                 "another thread; with push or stream, use follow"
             )
         # Before anything begins: a call that is refused leaves the stream and the detection's follower as they were.
-        if not 0 < seconds < math.inf:
-            raise ConfigError(f"expected a positive number of seconds to record, got {seconds}")
+        number(seconds, "a positive number of seconds to record", 0, _LONGEST_RECORDING, above=True)
+        function(until, "until")
 
         def feed() -> bool:
             for block in loop.blocks:

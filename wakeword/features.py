@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wakeword.audio import SAMPLE_RATE
+from wakeword.checking import instance, integer, number
 from wakeword.errors import AudioFormatError, ConfigError
 from wakeword.types import Array
 
@@ -47,18 +48,19 @@ class FeatureConfig:
     """Added to the mel energies before the logarithm. A constant, so that features can stream."""
 
     def __post_init__(self) -> None:
+        for name, most in (("sample_rate", 192_000), ("n_fft", 65_536), ("hop_length", 65_536), ("n_mels", 4_096)):
+            integer(getattr(self, name), name, 1, most)
+        integer(self.n_mfcc, f"n_mfcc, up to n_mels={self.n_mels}", 1, self.n_mels)
         if self.n_fft % 2:
             raise ConfigError(f"n_fft must be even, so that the spectrum ends at half the rate, got {self.n_fft}")
-        if not 0 < self.hop_length <= self.n_fft:
+        if self.hop_length > self.n_fft:
             raise ConfigError(f"hop_length must be in 1..n_fft={self.n_fft}, got {self.hop_length}")
-        if not 0 < self.n_mfcc <= self.n_mels:
-            raise ConfigError(f"n_mfcc must be in 1..n_mels={self.n_mels}, got {self.n_mfcc}")
-        if not 0 <= self.f_min < self.f_max <= self.sample_rate / 2:
-            raise ConfigError(
-                f"expected 0 <= f_min < f_max <= {self.sample_rate / 2} Hz, got {self.f_min} and {self.f_max}"
-            )
-        if not self.log_offset > 0:
-            raise ConfigError(f"log_offset must be positive, got {self.log_offset}")
+        nyquist = self.sample_rate / 2
+        number(self.f_max, "f_max", 0, nyquist, unit=" Hz, half the sample rate", above=True)
+        number(self.f_min, "f_min", 0, nyquist, unit=" Hz")
+        if not self.f_min < self.f_max:
+            raise ConfigError(f"expected f_min < f_max, got {self.f_min} and {self.f_max}")
+        number(self.log_offset, "log_offset", 0, 1, above=True)
 
     @property
     def fingerprint(self) -> str:
@@ -114,7 +116,7 @@ def mfcc(samples: Array, config: FeatureConfig | None = None) -> Array:
     Shape: ``(samples,)`` float32 at ``config.sample_rate`` -> ``(frames, n_mfcc)`` float32.
     Raises ``AudioFormatError`` if ``samples`` is not one-dimensional float32.
     """
-    return MfccStream(config or FeatureConfig()).push(samples)
+    return MfccStream(config).push(samples)
 
 
 class MfccTransform:
@@ -234,6 +236,7 @@ class MfccStream:
     """
 
     def __init__(self, config: FeatureConfig | None = None) -> None:
+        instance(config, (FeatureConfig, type(None)), "a FeatureConfig or None")
         self.config = config or FeatureConfig()
         self._transform = MfccTransform(self.config)
         self.reset()

@@ -1,9 +1,10 @@
 """What names, texts and figures in a model file may be."""
 
-import math
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
+from wakeword.checking import shown
 from wakeword.errors import ConfigError
 from wakeword.escaping import is_printable, shortened
 
@@ -34,9 +35,10 @@ def require_text(what: str, text: str) -> None:
 
 
 def require_finite(what: str, value: float, low: float, high: float) -> None:
-    """``ConfigError`` unless a number is one from ``low`` to ``high``, both included; NaN is not."""
-    if not low <= value <= high or math.isnan(value):
-        raise ConfigError(f"expected {what} from {low:g} to {high:g}, got {shortened(value)}")
+    """``ConfigError`` unless it is a number from ``low`` to ``high``, both included; NaN is not."""
+    good = isinstance(value, Real) and not isinstance(value, bool)
+    if not good or not low <= value <= high:
+        raise ConfigError(f"expected {what} from {low:g} to {high:g}, got {shown(value)}")
 
 
 def require_entries(what: str, content: Mapping[str, Any]) -> None:

@@ -55,7 +55,8 @@ def replacing(path: Path | str) -> Iterator[Path]:
     """
     target = Path(path).resolve()
     if target.exists() and not target.is_file():
-        yield target
+        with _failures_named(path, target.parent):
+            yield target
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     with _failures_named(path, target.parent):

@@ -8,6 +8,7 @@ from weakref import WeakSet
 import numpy as np
 
 from wakeword.audio import SAMPLE_RATE
+from wakeword.checking import instance
 from wakeword.detection import Detection
 from wakeword.errors import ConfigError
 from wakeword.reading import StreamAudio
@@ -75,6 +76,8 @@ class Followers:
 
     def push(self, samples: Array) -> None:
         """Give each follower the next samples of the stream. The caller holds the lock."""
+        if not self._open:
+            return  # An empty set of weak references takes longer to go through than the block to keep.
         for follower in self._open:
             follower.push(samples)
 
@@ -86,6 +89,7 @@ class Followers:
 
     def follow(self, detection: Detection) -> Follower:
         """A follower from the first sample after a detection on. ``ConfigError`` if that is no longer kept."""
+        instance(detection, Detection, "a detection")
         with self._lock:
             if (offered := self._offers.pop(id(detection), None)) is not None:
                 return offered

@@ -4,11 +4,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from wakeword.audio import SAMPLE_RATE
+from wakeword.checking import flag, number
 from wakeword.errors import ConfigError
 from wakeword.model import Model, load_model
+from wakeword.session import PROVIDERS
 from wakeword.verify.card import require_above_floor
 
 T = TypeVar("T", str, float)
+
+MAX_PRE_ROLL = 60.0
+"""Seconds."""
 
 
 def loaded_models(
@@ -18,6 +24,9 @@ def loaded_models(
 
     Raises ``ConfigError`` unless their keywords differ, and ``ModelError`` if a model or its second stage is unusable.
     """
+    if not isinstance(provider, str) or provider not in PROVIDERS:
+        raise ConfigError(f"expected provider {' or '.join(PROVIDERS)}, got {provider!r:.80}")
+    flag(verify, "verify")
     given = [models] if isinstance(models, (Model, Path, str)) else models
     if not isinstance(given, Sequence) or not all(isinstance(model, (Model, Path, str)) for model in given):
         raise ConfigError(f"expected keywords, model files or models, got {models!r:.80}")
@@ -38,16 +47,24 @@ def chosen_thresholds(
     for choice in (point, threshold):
         if isinstance(choice, Mapping) and not set(choice) <= set(names):
             raise ConfigError(
-                f"expected a choice for keywords among {names}, got one for {sorted(set(choice) - set(names))}"
+                f"expected a choice for keywords among {names}, got one for {sorted(map(str, set(choice) - set(names)))}"
             )
+        if choice is point and not isinstance(choice, (str, Mapping, type(None))):
+            raise ConfigError(f"expected the name of an operating point, or one for each keyword, got {choice!r:.80}")
     found = []
     for model, name in zip(models, names, strict=True):
         given = _of(threshold, name)
         chosen = model.card.point(_of(point, name)).threshold if given is None else given
+        chosen = number(chosen, f"a threshold for '{name}'", 0, 1, above=True)
         if model.card.verifier is not None:
             require_above_floor(chosen, name)
         found.append(chosen)
     return found
+
+
+def pre_roll_samples(seconds: float) -> int:
+    """Samples of audio before a window, from seconds. ``ConfigError`` out of range."""
+    return round(number(seconds, "a pre-roll", 0, MAX_PRE_ROLL, unit=" seconds") * SAMPLE_RATE)
 
 
 def _of(choice: T | Mapping[str, T] | None, keyword: str) -> T | None:

@@ -86,19 +86,8 @@ def lstm_of(graph: Graph, card: ModelCard) -> Lstm | None:
     """The network in a model file; ``None`` for one of another kind, which only ONNX Runtime can run."""
     casts = {node.outputs for node in graph.nodes if node.kind == "Cast"}
     nodes = {(node.kind, *node.inputs, *node.outputs) for node in graph.nodes if node.outputs not in casts}
-    weights = {name.removesuffix(_HALF): weight.astype(np.float64) for name, weight in graph.values.items()}
-    named = {name for node in _NODES for name in node} & {
-        "mean",
-        "deviation",
-        "stem_weight",
-        "stem_bias",
-        "W",
-        "b",
-        "R",
-    }
-    if nodes != _NODES or not named | {"attention_weight", "head_weight", "head_bias"} <= set(weights):
-        return None
-    if np.abs(weights["attention_weight"]).sum() > _MAX_ATTENTION:
+    weights = {name.removesuffix(_HALF): weight.astype(np.float32) for name, weight in graph.values.items()}
+    if nodes != _NODES or not set(weights) >= _WEIGHTS:
         return None
     hidden, width, coefficients = weights["R"].shape[-1], weights["stem_bias"].size, card.features.n_mfcc
     shapes = {
@@ -110,9 +99,10 @@ def lstm_of(graph: Graph, card: ModelCard) -> Lstm | None:
         return None
     if not np.abs(weights["attention_weight"]).sum() <= _MAX_ATTENTION:
         return None
-    mean, deviation = (np.tile(weights[name], card.stack) for name in ("mean", "deviation"))
+    # In float64, so that folding the normalisation in costs no digits.
+    mean, deviation = (np.tile(weights[name].astype(np.float64), card.stack) for name in ("mean", "deviation"))
     stem = weights["stem_weight"] / deviation[:, None]
-    gates = np.repeat([0.5, 0.5, 0.5, 1.0], hidden)
+    gates = np.repeat(np.array([0.5, 0.5, 0.5, 1.0], np.float32), hidden)
     recurrent = 0.5 * (weights["R"][0].T * gates).reshape(hidden, 4, hidden)
     reading = 0.5 * np.hstack([weights["attention_weight"], weights["head_weight"]])
     return Lstm(
@@ -126,7 +116,7 @@ def lstm_of(graph: Graph, card: ModelCard) -> Lstm | None:
     )
 
 
-def _single(weight: NDArray[np.float64]) -> Array:
+def _single(weight: NDArray[np.floating]) -> Array:
     return np.ascontiguousarray(weight, np.float32)
 
 

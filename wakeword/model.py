@@ -9,9 +9,10 @@ import numpy as np
 import onnxruntime
 
 from wakeword.card import METADATA_KEY, SCHEMA, ModelCard, self_test_signal
+from wakeword.checking import file_path
 from wakeword.digest import checked_metadata
 from wakeword.errors import ModelError
-from wakeword.escaping import shortened
+from wakeword.escaping import printable, shortened
 from wakeword.features import FeatureConfig, mfcc
 from wakeword.files import read_limited
 from wakeword.graph import Dimension, Graph, read_graph
@@ -166,10 +167,11 @@ def read_model(path: Path | str, *, provider: str = "cpu") -> Model:
     ONNX file or not of its digest, if it has no card or one of another schema, was trained on features that this runtime
     does not compute, has a graph that `wakeword train` does not write, or fails its self-test.
     """
+    path = file_path(path, "the path of a model file")
     try:
         return parse_model(read_model_bytes(path), provider=provider)
     except ModelError as error:
-        raise ModelError(f"{path}: {error}") from error
+        raise ModelError(f"{printable(path)}: {error}") from error
 
 
 def read_model_bytes(path: Path | str) -> bytes:
@@ -289,11 +291,12 @@ def load_model(name: Path | str, *, provider: str = "cpu") -> Model:
 
     Raises ``ModelError`` if there is no such keyword or the file is not a valid model.
     """
-    shipped = shipped_models()
+    path, shipped = file_path(name, "a keyword or the path of a model file"), shipped_models()
     if str(name) in shipped:
         return read_model(shipped[str(name)], provider=provider)
-    path = Path(name)
     if path.suffix != ".onnx" and not path.exists():
         known = ", ".join(shipped) or "none"
-        raise ModelError(f"no shipped model for keyword {str(name)!r} (shipped: {known}); train one or give a file")
+        raise ModelError(
+            f"no shipped model for keyword {shortened(repr(str(name)))} (shipped: {known}); train one or give a file"
+        )
     return read_model(path, provider=provider)

@@ -1,11 +1,13 @@
 """One score per hop for a window that slides over a stream of frames, equal to the score of the whole window."""
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wakeword.checking import instance, shown
 from wakeword.errors import AudioFormatError, ConfigError
 from wakeword.logistic import score_of_logit
 from wakeword.lstm import LstmWindows
@@ -13,8 +15,8 @@ from wakeword.model import Model
 from wakeword.types import Array
 from wakeword.windows import GraphWindows, Windows
 
-DEFAULT_HOP = 8
-"""Frames between the starts of two windows: 80 ms."""
+DEFAULT_HOP = 16
+"""Frames between the starts of two windows: 160 ms. At 80 ms people are found as often, for twice the work."""
 
 
 def covering_samples(samples: int, window: int, step: int) -> int:
@@ -31,10 +33,10 @@ def staggered_rows(model: Model, hop: int) -> tuple[int, int]:
     Raises ``ConfigError`` if the model's windows cannot begin every ``hop`` frames.
     """
     window, stack = model.card.window, model.card.stack
-    if not 1 <= hop <= window or hop % stack:
+    if isinstance(hop, bool) or not isinstance(hop, Integral) or not 1 <= hop <= window or hop % stack:
         raise ConfigError(
             f"expected a hop of 1..{window} frames (the window), a multiple of the {stack} that the network of "
-            f"'{model.card.phrase}' takes at a time, got {hop}"
+            f"'{model.card.phrase}' takes at a time, got {shown(hop)}"
         )
     rows = -(-window // hop)
     return rows, rows * hop - window
@@ -93,6 +95,8 @@ class GroupScorer:
         Raises ``AudioFormatError`` for anything else, which leaves the stream unchanged.
         """
         hop = self._frames
+        if not isinstance(frames, np.ndarray):
+            raise AudioFormatError(f"expected a numpy array of frames, got {type(frames).__name__}")
         if frames.ndim != 2 or frames.shape[1] != hop.shape[1] or frames.dtype != np.float32:
             raise AudioFormatError(
                 f"expected frames of shape (n, {hop.shape[1]}) and dtype float32, got {frames.shape} {frames.dtype}"
@@ -120,6 +124,7 @@ class StreamScorer:
     """Scores of all windows of a stream of frames, in order, for one model: see ``GroupScorer``."""
 
     def __init__(self, model: Model, *, hop: int = DEFAULT_HOP) -> None:
+        instance(model, Model, "a loaded model")
         self._group = GroupScorer([model], hop=hop)
         self.model = model
         self.hop = hop

@@ -23,7 +23,7 @@ def open_session(model: bytes | Path, provider: str = "cpu", *, arena: bool = Tr
     ``arena`` is ONNX Runtime's own pool of memory, which keeps what a call has needed: right for calls at every hop.
     Raises ``ModelError`` for what is no model, and ``ConfigError`` for a provider that is unknown or does not start.
     """
-    if provider not in PROVIDERS:
+    if not isinstance(provider, str) or provider not in PROVIDERS:
         raise ConfigError(f"expected provider {' or '.join(PROVIDERS)}, got {provider!r}")
     if PROVIDERS[provider] not in onnxruntime.get_available_providers():
         raise ConfigError(

@@ -9,8 +9,9 @@ from typing import BinaryIO, Protocol
 
 import numpy as np
 
-from wakeword.audio import SAMPLE_RATE, AudioFile
-from wakeword.errors import AudioFileError, AudioFormatError
+from wakeword.audio import MAX_CHANNELS, SAMPLE_RATE, AudioFile, checked_rate
+from wakeword.checking import integer
+from wakeword.errors import AudioFileError, AudioFormatError, ConfigError
 from wakeword.listing import Listing, files_below
 from wakeword.types import Samples
 
@@ -51,7 +52,7 @@ class FileSource:
         with AudioFile(path) as file:
             self.sample_rate = file.sample_rate
             self.seconds = file.seconds
-        self.path = Path(path)
+            self.path = file.path
 
     def blocks(self) -> Iterator[Samples]:
         """Blocks of ``(samples, channels)`` float32, a tenth of a second each, so that a file behaves as a microphone."""
@@ -107,17 +108,17 @@ def audio_files(path: Path | str, *, required: bool = True) -> list[Path]:
 class StdinSource:
     """Raw PCM from standard input or any binary stream: interleaved little-endian int16.
 
-    Raises ``AudioFileError`` if standard input is closed or a terminal, and ``AudioFormatError`` if ``channels`` is
-    below 1.
+    Raises ``AudioFileError`` if standard input is closed or a terminal, and ``AudioFormatError`` for a rate that cannot be
+    used or ``channels`` that are not 1 to 1024.
     """
 
     def __init__(self, *, sample_rate: int = SAMPLE_RATE, channels: int = 1, stream: BinaryIO | None = None) -> None:
-        if channels < 1:
-            raise AudioFormatError(f"expected at least one channel, got {channels}")
+        self.sample_rate = checked_rate(sample_rate)
+        self.channels = integer(channels, "a number of channels", 1, MAX_CHANNELS, error=AudioFormatError)
+        if stream is not None and not callable(getattr(stream, "read", None)):
+            raise ConfigError(f"expected a binary stream with a method read, got {type(stream).__name__}")
         if stream is None and (sys.stdin is None or sys.stdin.isatty()):
             raise AudioFileError("expected raw PCM on standard input, got a terminal or nothing; pipe audio into it")
-        self.sample_rate = sample_rate
-        self.channels = channels
         self._stream = stream or sys.stdin.buffer
 
     def blocks(self) -> Iterator[Samples]:

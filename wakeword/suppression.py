@@ -1,8 +1,17 @@
 """Times in which a detector fires less easily, or not at all."""
 
 import math
+from numbers import Real
 
 from wakeword.errors import ConfigError
+
+
+def suppressed_level(threshold: float | None) -> float:
+    """The level of a suppression: infinite for ``None``. ``ConfigError`` for what is no threshold of at least 0."""
+    level = math.inf if threshold is None else threshold
+    if isinstance(level, bool) or not isinstance(level, Real) or not level >= 0:
+        raise ConfigError(f"expected a threshold of at least 0 while suppressed, got {threshold!r:.80}")
+    return float(level)
 
 
 class Suppression:
@@ -21,9 +30,7 @@ class Suppression:
 
         Raises ``ConfigError`` for a threshold below 0.
         """
-        level = math.inf if threshold is None else threshold
-        if not isinstance(level, (int, float)) or not level >= 0:
-            raise ConfigError(f"expected a threshold of at least 0 while suppressed, got {threshold!r}")
+        level = suppressed_level(threshold)
         self._begun.append(level)
         return level
 

@@ -2,10 +2,14 @@
 
 from collections import deque
 
-from wakeword.errors import ConfigError
+from wakeword.checking import integer, number
+from wakeword.scorer import DEFAULT_HOP
 
 DEFAULT_REFRACTORY = 100
 """Frames after a detection in which none is reported: one second."""
+_MOST_FRAMES = 100 * 86_400
+"""A day."""
+_MOST_SCORES = 10_000
 
 
 class Trigger:
@@ -16,19 +20,13 @@ class Trigger:
     """
 
     def __init__(
-        self, threshold: float, *, smoothing: int = 1, refractory: int = DEFAULT_REFRACTORY, hop: int = 8
+        self, threshold: float, *, smoothing: int = 1, refractory: int = DEFAULT_REFRACTORY, hop: int = DEFAULT_HOP
     ) -> None:
-        if not 0 < threshold <= 1:
-            raise ConfigError(f"expected a threshold above 0 and up to 1, got {threshold}")
-        if smoothing < 1:
-            raise ConfigError(f"expected smoothing over at least 1 score, got {smoothing}")
-        if refractory < 0 or hop < 1:
-            raise ConfigError(f"expected refractory >= 0 and hop >= 1 frames, got {refractory} and {hop}")
-        self.threshold = threshold
-        self.refractory = refractory
-        self.hop = hop
-        self.smoothing = smoothing
-        self._recent: deque[float] = deque(maxlen=smoothing)
+        self.threshold = number(threshold, "a threshold", 0, 1, above=True)
+        self.smoothing = integer(smoothing, "smoothing", 1, _MOST_SCORES, unit=" scores")
+        self.refractory = integer(refractory, "a refractory time", 0, _MOST_FRAMES, unit=" frames")
+        self.hop = integer(hop, "a hop", 1, _MOST_FRAMES, unit=" frames")
+        self._recent: deque[float] = deque(maxlen=self.smoothing)
         self.reset()
 
     def reset(self) -> None:

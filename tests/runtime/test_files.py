@@ -97,6 +97,16 @@ def test_a_full_disk_is_reported_with_the_name_of_the_file(tmp_path: Path, code:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_full_device_is_named() -> None:
+    def write() -> None:
+        with replacing("/dev/full") as target:
+            target.write_text("figures")
+
+    with pytest.raises(OSError, match="No space") as failed:
+        write()
+    assert failed.value.filename == "/dev/full"
+
+
 def test_a_failure_names_no_temporary_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, dir: Path, prefix: str, **__: object) -> None:
         raise PermissionError(13, "Permission denied", str(dir / f"{prefix}12345678"))

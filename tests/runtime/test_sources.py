@@ -53,7 +53,7 @@ def test_a_file_with_a_header_is_refused_as_raw_pcm(form: str) -> None:
 
 
 def test_stdin_without_audio_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(AudioFormatError, match="at least one channel"):
+    with pytest.raises(AudioFormatError, match="number of channels"):
         StdinSource(channels=0, stream=io.BytesIO())
     for stdin in (None, SimpleNamespace(isatty=lambda: True)):
         monkeypatch.setattr(sys, "stdin", stdin)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from wakeword.cli.ranges import MAX_SEED
 from wakeword.errors import ConfigError
 
 
@@ -47,7 +48,7 @@ def train(
     base: Annotated[str | None, _BASE] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Default: KEYWORD.onnx.")] = None,
     device: Annotated[_Device, typer.Option("--device")] = _Device.CPU,
-    seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Random seed.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="Random seed.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from an interrupted run's checkpoint.")] = False,
     download: Annotated[
         bool, typer.Option("--download", help="Fetch Speech Commands v0.02 into --data first.")

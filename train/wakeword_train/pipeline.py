@@ -17,7 +17,7 @@ from wakeword_train.loop import Progress
 from wakeword_train.model.two_stage import export_two_stage
 from wakeword_train.placement import check_target, file_stem, put_into_place
 from wakeword_train.points import Report, calibration_points, default_point, points_of
-from wakeword_train.second_stage.build import train_second_stage
+from wakeword_train.second_stage.build import StandIn, train_second_stage
 from wakeword_train.second_stage.result import SecondStageResult
 from wakeword_train.synthesis import with_synthesised
 from wakeword_train.training import DataFolders, TrainingResult, check_device, check_keyword, describe_encoder, train
@@ -69,24 +69,55 @@ def train_model(
         checkpoint.unlink(missing_ok=True)
     draft = checkpoint.with_suffix(".onnx")
     result = train(config, folders, draft, device=device, checkpoint=checkpoint, resume=resume, progress=progress)
-    report("calibrating on the validation clips")
     if config.second_stage.enabled:
-        points, _ = add_second_stage(config, draft, result.clips, Path(work) / EMBEDDINGS, report)
+        stand_in = train_stand_in(config, folders, own, device=device, resume=resume, progress=progress, report=report)
+        cache = Path(work) / EMBEDDINGS
+        points, _ = add_second_stage(config, draft, result.clips, cache, report, stand_in=stand_in)
     else:
+        report("calibrating on the validation clips")
         points = calibration_points(draft, result.validation, report)
     put_into_place(draft, points, out, report)
     return dataclasses.replace(result, path=out)
 
 
+def train_stand_in(
+    config: TrainConfig,
+    folders: DataFolders,
+    work: Path,
+    *,
+    device: str = "cpu",
+    resume: bool = False,
+    progress: Progress | None = None,
+    report: Report,
+) -> StandIn | None:
+    """The second training of the first stage that ``cross_fitted_evidence`` asks for, if it does."""
+    if not config.cross_fitted_evidence:
+        return None
+    report("the first stage again, without the background that it is to judge")
+    other = dataclasses.replace(config, background_evidence=config.cross_fitted_evidence, cross_fitted_evidence=0.0)
+    checkpoint = work / f"{config.method}-{config.seed}-stand-in.checkpoint"
+    if not resume:
+        checkpoint.unlink(missing_ok=True)
+    path = checkpoint.with_suffix(".onnx")
+    result = train(other, folders, path, device=device, checkpoint=checkpoint, resume=resume, progress=progress)
+    return StandIn.of(path, result.clips)
+
+
 def add_second_stage(
-    config: TrainConfig, path: Path, clips: Sequence[Clip], cache: Path, report: Report
+    config: TrainConfig,
+    path: Path,
+    clips: Sequence[Clip],
+    cache: Path,
+    report: Report,
+    *,
+    stand_in: StandIn | None = None,
 ) -> tuple[list[OperatingPoint], SecondStageResult]:
     """Train a second stage for the model file ``path`` and write both stages there.
 
-    Returns the points of both stages together, and the second stage with what was held out. ``clips`` and ``cache`` as for
-    ``train_second_stage``. The points of the first stage alone are in the file already.
+    Returns the points of both stages together, and the second stage with what was held out. ``clips``, ``cache`` and
+    ``stand_in`` as for ``train_second_stage``. The points of the first stage alone are in the file already.
     """
-    result = train_second_stage(config, path, clips, cache=cache, advance=report)
+    result = train_second_stage(config, path, clips, cache=cache, advance=report, stand_in=stand_in)
     alone = points_of(result.stage_one_scores(), result.description, result.fingerprint, _nothing)
     points = points_of(result.scores(), result.description, result.fingerprint, _nothing)
     # Looking for phonemes costs more than all else: only where it can decide at the point that listening uses.

@@ -18,6 +18,7 @@ from wakeword.checkup.processor import examine_processor
 from wakeword.cli.console import complain, note, without_native_messages
 from wakeword.cli.listen.playing import naming
 from wakeword.cli.options import DEFAULT_KEYWORD, DeviceOption, number_or_name
+from wakeword.cli.ranges import finite
 from wakeword.cli.tables import console, table
 from wakeword.errors import AudioDeviceError, AudioFileError, WakewordError
 from wakeword.microphone.capture import record
@@ -51,7 +52,10 @@ class Examination:
 def doctor(
     device: DeviceOption = None,
     seconds: Annotated[
-        float, typer.Option("--seconds", metavar="S", min=1.0, max=_LONGEST_SECONDS, help="How long to record.")
+        float,
+        typer.Option(
+            "--seconds", metavar="S", min=1.0, max=_LONGEST_SECONDS, callback=finite, help="How long to record."
+        ),
     ] = 5.0,
     file: Annotated[
         Path | None, typer.Option("--input", metavar="FILE", help="Examine the first minute of a recording instead.")

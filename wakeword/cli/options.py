@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from wakeword.audio import SAMPLE_RATE
+from wakeword.cli.ranges import finite
 from wakeword.engine import Detector
 from wakeword.evidence import warnings
 from wakeword.features import FeatureConfig
@@ -24,7 +25,8 @@ ModelOption = Annotated[
     list[Path] | None, typer.Option("--model", metavar="FILE", help="A model file (.onnx); repeatable.")
 ]
 ThresholdOption = Annotated[
-    float | None, typer.Option("--threshold", metavar="X", help="Report scores of at least X (0..1).")
+    float | None,
+    typer.Option("--threshold", metavar="X", min=0, max=1, callback=finite, help="Report scores of at least X (0..1)."),
 ]
 PointOption = Annotated[
     str | None,
@@ -42,13 +44,6 @@ DeviceOption = Annotated[
 def number_or_name(device: str | None) -> int | str | None:
     """The value of ``--device`` as ``Microphone`` expects it."""
     return int(device) if device is not None and device.isdecimal() else device
-
-
-def finite(value: float) -> float:
-    """The value of an option. Raises ``typer.BadParameter`` for infinity and NaN."""
-    if not math.isfinite(value):
-        raise typer.BadParameter(f"expected a finite number, got {value}")
-    return value
 
 
 def refractory_frames(min_gap: float) -> int:

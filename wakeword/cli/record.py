@@ -12,6 +12,7 @@ import typer
 from wakeword.audio import SAMPLE_RATE, AudioFile, read_audio
 from wakeword.cli.console import complain, note, without_native_messages
 from wakeword.cli.options import DeviceOption, number_or_name
+from wakeword.cli.ranges import finite
 from wakeword.errors import AudioDeviceError, DataError
 from wakeword.escaping import printable
 from wakeword.microphone.microphone import Microphone
@@ -31,8 +32,10 @@ class _Format(Enum):
 def record(
     keyword: Annotated[str, typer.Argument(help="The wake word, as it is spoken.")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the takes; numbering continues.")],
-    count: Annotated[int, typer.Option("--count", metavar="N", min=1, help="Good takes to record.")] = 10,
-    seconds: Annotated[float, typer.Option("--seconds", metavar="X", min=0.5, max=10, help="Length of a take.")] = 2.0,
+    count: Annotated[int, typer.Option("--count", metavar="N", min=1, max=10_000, help="Good takes to record.")] = 10,
+    seconds: Annotated[
+        float, typer.Option("--seconds", metavar="X", min=0.5, max=10, callback=finite, help="Length of a take.")
+    ] = 2.0,
     countdown: Annotated[int, typer.Option("--countdown", metavar="N", min=0, max=10, help="Count from N.")] = 3,
     device: DeviceOption = None,
     file: Annotated[

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from wakeword.cli.listen.command import MinGapOption, PreRollOption, SaveLimitOption, SaveOption
-from wakeword.cli.options import ModelOption, PointOption, ThresholdOption, VerifyOption, finite
+from wakeword.cli.options import ModelOption, PointOption, ThresholdOption, VerifyOption
+from wakeword.cli.ranges import finite
 from wakeword.cli.serving import ServeOptions, serve_with
 from wakeword.serve.logs import LogFormat
 

@@ -13,7 +13,9 @@ from functools import partial
 import numpy as np
 import soxr
 
-from wakeword.errors import AudioDeviceError
+from wakeword.audio import MAX_CHANNELS
+from wakeword.checking import flag, function, integer, number
+from wakeword.errors import AudioDeviceError, ConfigError
 from wakeword.microphone.clock import StreamClock
 from wakeword.microphone.device import Block, Device, InputStream, Losses, find_device, list_devices
 from wakeword.microphone.events import DeviceEvent, EventKind, MicrophoneStats
@@ -60,6 +62,14 @@ class Microphone:
         reconnect: bool = False,
         on_event: Callable[[DeviceEvent], None] | None = None,
     ) -> None:
+        if isinstance(device, bool) or not isinstance(device, (int, str, type(None))):
+            raise ConfigError(f"expected the number of a device, a part of its name, or None, got {device!r:.80}")
+        integer(channels, "a number of channels", 1, MAX_CHANNELS)
+        number(block_seconds, "the length of a block", 0.001, 10, unit=" seconds")
+        number(max_seconds, "the audio to keep", block_seconds, 3_600, unit=" seconds")
+        number(watchdog, "the time of the watchdog", 0, 86_400, unit=" seconds", above=True)
+        flag(reconnect, "reconnect")
+        function(on_event, "on_event")
         self._wanted = device
         self._block_seconds = block_seconds
         self._max_seconds = max_seconds

@@ -15,11 +15,12 @@ from weakref import WeakSet, finalize
 import numpy as np
 
 from wakeword.audio import SAMPLE_RATE, PcmStream
+from wakeword.checking import flag, instance, integer, number
 from wakeword.detection import Detection
-from wakeword.errors import ClosedError, ConfigError
+from wakeword.errors import ClosedError
 from wakeword.features import FeatureConfig, MfccTransform
 from wakeword.keyword import KeywordWindows
-from wakeword.loading import chosen_thresholds, loaded_models
+from wakeword.loading import chosen_thresholds, loaded_models, pre_roll_samples
 from wakeword.model import Model
 from wakeword.pool.batch_scorer import BatchScorer
 from wakeword.pool.hop_reader import HopReader
@@ -29,6 +30,8 @@ from wakeword.standstill import STANDSTILL, Order
 from wakeword.trigger import DEFAULT_REFRACTORY, Trigger
 from wakeword.types import Array
 
+_MOST_STREAMS = 4_096
+"""In one call of the network."""
 Found = list[tuple[PoolStream, Detection]]
 
 
@@ -63,16 +66,11 @@ class DetectorPool:
         max_waiting: float = 60.0,
     ) -> None:
         self._models = loaded_models(models, provider=provider, verify=verify)
-        if not 0 <= pre_roll <= 60:
-            raise ConfigError(f"expected a pre-roll of 0 to 60 seconds, got {pre_roll}")
-        if batch < 1:
-            raise ConfigError(f"expected at least 1 stream in a batch, got {batch}")
-        if not 1 <= max_waiting <= 86_400:
-            raise ConfigError(f"expected 1 to 86400 seconds of waiting audio, got {max_waiting}")
+        batch = integer(batch, "the streams in a batch", 1, _MOST_STREAMS)
         self._thresholds = chosen_thresholds(self._models, point, threshold)
         self._hop, self._smoothing, self._refractory = hop, smoothing, refractory
-        self._max_waiting = round(max_waiting * SAMPLE_RATE)
-        self._pre_roll, self._gate = round(pre_roll * SAMPLE_RATE), gate
+        self._max_waiting = round(number(max_waiting, "waiting audio", 1, 86_400, unit=" seconds") * SAMPLE_RATE)
+        self._pre_roll, self._gate = pre_roll_samples(pre_roll), flag(gate, "gate")
         self._scorers = [BatchScorer(model, hop=hop, batch=batch) for model in self._models]
         self._phases = sorted({scorer.phase for scorer in self._scorers})
         self._features = MfccTransform(FeatureConfig())
@@ -108,6 +106,7 @@ class DetectorPool:
         """
         if self._closed:
             raise ClosedError("expected an open pool, got one that was closed; make a new one")
+        instance(name, (str, type(None)), "the name of a stream or None")
         own = point is not None or threshold is not None
         thresholds = chosen_thresholds(self._models, point, threshold) if own else self._thresholds
         reader = HopReader(
@@ -211,11 +210,11 @@ class DetectorPool:
         for row, reader in zip(signals, readers, strict=True):
             row[:] = reader.signal()
         hops = self._slots.shift_in(slots, self._features.batch(signals))
-        for number, scorer in enumerate(self._scorers):
+        for index, scorer in enumerate(self._scorers):
             if scorer.phase == phase:
                 for stream, logit in zip(streams, scorer.advance(slots, hops), strict=True):
                     if logit is not None:
-                        keyword = stream.reader.audio.keywords[number]
+                        keyword = stream.reader.audio.keywords[index]
                         detections = stream.placed(stream.reader.take(keyword, logit))
                         found += [(stream, detection) for detection in detections]
         for reader in readers:

@@ -2,7 +2,6 @@
 
 import dataclasses
 import logging
-import math
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from wakeword.detection import Detection
 from wakeword.errors import AudioFormatError, ClosedError
 from wakeword.pool.hop_reader import PIECE, HopReader
 from wakeword.standstill import STANDSTILL, Order
+from wakeword.suppression import suppressed_level
 from wakeword.types import Array, Samples
 
 logger = logging.getLogger(__name__)
@@ -139,7 +139,7 @@ class PoolStream:
 
         Applies to every window that overlaps that audio. May be nested; the highest threshold counts.
         """
-        level = math.inf if threshold is None else threshold
+        level = suppressed_level(threshold)
         with self._lock:
             self._append_event(_Event.SUPPRESS, level)
         try:

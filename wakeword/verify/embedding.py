@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 import onnxruntime
 
+from wakeword.card import self_test_signal
 from wakeword.errors import AudioFormatError, ModelError
 from wakeword.features import FeatureConfig, hann_window
 from wakeword.session import bound_call, run_session
@@ -90,12 +91,10 @@ class EmbeddingNetwork:
     def sizes(self) -> tuple[int, ...]:
         """Numbers of steps in one call that give the same digits as single steps on this processor, largest first.
 
-        Rounding depends on how ONNX Runtime adds up for a shape, but not on the numbers that are added: where noise comes
-        out the same in every digit, everything does.
+        Rounding depends on how ONNX Runtime adds up for a shape, but not on the numbers that are added: where a signal with
+        all frequencies comes out the same in every digit, every other does.
         """
-        rng = np.random.default_rng(0)
-        noise = 0.1 * rng.standard_normal(2 * _TOGETHER * _STEP + _SHARED)
-        samples: Array = noise.astype(np.float32)
+        samples = self_test_signal(2 * _TOGETHER * _STEP + _SHARED)
         alone, together = EmbeddingSteps(self, (1,)), EmbeddingSteps(self, (_TOGETHER, 1))
         expected, found = (
             steps.advance(lambda start, end: samples[start:end], 0, 2 * _TOGETHER) for steps in (alone, together)
@@ -204,7 +203,9 @@ class EmbeddingStream:
         missing = [step for step in wanted if step not in self._known]
         if missing:
             self._compute(missing[0], missing[-1], samples_of)
-        found: Array = np.stack([self._known[step] for step in wanted])
+        found: Array = np.empty((count, DIMENSION), np.float32)
+        for row, step in zip(found, wanted, strict=True):
+            row[:] = self._known[step]
         self._known = {step: one for step, one in self._known.items() if step > last - _KEPT}
         return found
 

@@ -12,6 +12,8 @@ import pytest
 from support.builders import random_model_bytes
 
 from wakeword import Detection, Detector, load_model
+from wakeword.audio import read_audio
+from wakeword.model import assets_folder
 from wakeword.pool.pool import DetectorPool
 from wakeword_tools.bench import benchmark as bench
 from wakeword_tools.bench import stopwatch as bench_measures
@@ -20,9 +22,10 @@ from wakeword_tools.bench.benchmark import benchmark
 from wakeword_tools.bench.contenders import MOST_KEYWORDS, OURS, Contender, Listener, present
 from wakeword_tools.bench.page import endurance, meaning, write_page
 from wakeword_tools.bench.report import BLOCKS, Cost, Latency, Report, Start
+from wakeword_tools.bench.speech import WORD_COUNTS, SpeechCost, speech_costs
 from wakeword_tools.bench.stopwatch import at_a_microphones_pace, cpu_ms_per_second, one_core, signals, start_up
 from wakeword_tools.bench.streams import StreamCost, detectors_round, pool_round, stream_costs
-from wakeword_tools.bench.tables import cost_table, keyword_table, share, stream_table, tables
+from wakeword_tools.bench.tables import cost_table, keyword_table, share, speech_table, stream_table, tables
 
 
 def contender(name: str, listener: Listener, *, takes_bytes: bool = False) -> Contender:
@@ -77,6 +80,14 @@ def report(costs: dict[tuple[str, str, int, int], list[float]] | None = None) ->
         latencies=[Latency(name, block, 0.1, 0.9, 100, 3.0) for name in names for block in BLOCKS],
         starts=[Start(name, 300.0, 200.0, 40.0, 70.0) for name in names],
         starts_each=5,
+        speech=[
+            *(
+                SpeechCost("wakeword", words, verified, [words * (1.0 + verified)] * 3)
+                for words in (1, 6)
+                for verified in (False, True)
+            ),
+            SpeechCost("peer", 1, False, [4.0] * 3),
+        ],
     )
 
 
@@ -145,6 +156,19 @@ def test_streams_are_measured_in_a_pool_and_in_separate_detectors(model: str, mo
     costs = stream_costs(model, (1, 2, 3), 2)
     assert [(one.streams, len(one.pool), len(one.detectors)) for one in costs] == [(1, 2, 2), (2, 2, 2), (3, 2, 0)]
     assert all(cost > 0 for one in costs for cost in [*one.pool, *one.detectors])
+
+
+def test_the_shipped_words_are_measured_on_speech_with_and_without_their_second_stage() -> None:
+    taken: list[np.ndarray] = []
+    recording = assets_folder() / "audio" / "marvin-david.flac"
+    costs = speech_costs(recording, 0.5, 2, [contender("peer", taken.append)])
+    loads = [("wakeword", words, verified) for words in WORD_COUNTS for verified in (False, True)]
+    assert [(one.contender, one.words, one.verified) for one in costs] == [*loads, ("peer", 1, False)]
+    assert all(len(one.ms_per_second) == 2 for one in costs)
+    assert min(min(one.ms_per_second) for one in costs[:-1]) > 0
+    # Two turns of half a second each, the second after the first, are the last that a listener takes.
+    audio = np.concatenate(taken)[-16_000:]
+    assert np.array_equal(audio, (read_audio(recording)[:16_000] * 32_767).round())
 
 
 @pytest.mark.parametrize("make_round", [pool_round, detectors_round])
@@ -236,6 +260,10 @@ def test_tables_show_the_figures() -> None:
     assert stream_table(made).rows == [
         ["1", "1.00", "1,000", "2.00", "0.50 (0.50 to 0.50)"],
         ["500", "0.50", "2,000", "-", "-"],
+    ]
+    assert speech_table(made).rows[2:] == [
+        ["6 words, first stage", "6.00", "1.50 (1.50 to 1.50)", "0.25 (0.25 to 0.25)"],
+        ["6 words, both stages", "12.00", "3.00 (3.00 to 3.00)", "0.50 (0.50 to 0.50)"],
     ]
     for one in tables(made):
         assert {len(row) for row in one.rows} == {len(one.columns)}

@@ -100,7 +100,7 @@ def test_errors_are_reported_before_the_work(evaluate, cli, world: World, models
     (tmp_path / "there").mkdir()
     assert "does not exist yet" in evaluate("--save-errors", tmp_path / "there").err
     assert "no operating point 'fpr=0.5'" in evaluate("--save-errors", tmp_path / "new", "--point", "fpr=0.5").err
-    assert evaluate("--fpr", "2").status == 1
+    assert evaluate("--fpr", "2").status == 2
 
 
 def test_a_warning_names_thresholds_chosen_on_the_same_recordings(

@@ -2,7 +2,9 @@
 
 import json
 import math
+import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ import soundfile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wakeword.errors import DataError
+from wakeword.errors import AudioFileError, DataError
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders, TrainConfig
 from wakeword_train.data.clips import (
@@ -209,3 +211,21 @@ def test_a_damaged_manifest_is_named_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "manifest.jsonl").write_text('{"file": "a.flac"}\n')
     with pytest.raises(DataError, match="line 1"):
         read_folder(tmp_path, Kind.POSITIVE)
+
+
+def test_a_folder_that_cannot_be_searched_is_an_error_not_an_empty_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refusing(folder: str):
+        if Path(folder).name == "secret":
+            raise PermissionError(13, "Permission denied", folder)
+        return os.scandir(folder)
+
+    for name in ("marvin", "other/secret"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "a.wav").touch()
+    monkeypatch.setattr("wakeword.listing.os", SimpleNamespace(scandir=refusing, fspath=os.fspath))
+    with pytest.raises(AudioFileError, match=r"secret: could not search this folder for audio: Permission denied"):
+        read_folder(tmp_path, Kind.NEGATIVE)
+    with pytest.raises(AudioFileError, match="secret"):
+        read_speech_commands(tmp_path, "marvin")

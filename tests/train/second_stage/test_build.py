@@ -87,6 +87,23 @@ def test_no_head_is_trained_on_those_whom_it_is_asked_about(
         assert all(training.stores[kind].clips[row].split is Split.VALIDATION for row in rows)
 
 
+def test_a_stand_in_judges_the_background_that_it_did_not_hear(
+    world: DataFolders, config: TrainConfig, trained: Path, tmp_path: Path
+) -> None:
+    clips = gather_clips(config, world)
+    more = gather_clips(dataclasses.replace(config, background_evidence=0.8), world)
+    stand_in = build.StandIn.of(trained, more)
+    training = build.SecondStageTraining(config, read_model(trained), clips, tmp_path, lambda line: None, stand_in)
+    store, held_out = training.stores[Kind.BACKGROUND], training.held_out()
+    judged = {store.clips[row].path for row in held_out[Kind.BACKGROUND]}
+    assert judged == {clip.path for clip in more if clip.kind is Kind.BACKGROUND and clip.split is Split.VALIDATION}
+    assert judged > {clip.path for clip in store.clips if clip.split is Split.VALIDATION}
+    alone = build.SecondStageTraining(config, read_model(trained), clips, tmp_path, lambda line: None).held_out()
+    assert {kind: rows for kind, rows in held_out.items() if kind is not Kind.BACKGROUND} == {
+        kind: rows for kind, rows in alone.items() if kind is not Kind.BACKGROUND
+    }
+
+
 def test_the_first_stage_is_not_trained_on_most_of_the_background(world: DataFolders, config: TrainConfig) -> None:
     for share, expected in ((0.5, 3), (0.8, 5)):
         clips = gather_clips(dataclasses.replace(config, background_evidence=share), world)

@@ -17,9 +17,11 @@ import numpy as np
 
 from wakeword.audio import SAMPLE_RATE
 from wakeword.features import FeatureConfig
+from wakeword.model import assets_folder
 from wakeword.scorer import DEFAULT_HOP
 from wakeword_tools.bench.contenders import MOST_KEYWORDS, OURS, PEERS, Contender, present, version
 from wakeword_tools.bench.report import BLOCKS, Cost, Latency, Report, Start
+from wakeword_tools.bench.speech import speech_costs
 from wakeword_tools.bench.stopwatch import at_a_microphones_pace, cpu_ms_per_second, one_core, settle, signals, start_up
 from wakeword_tools.bench.streams import STREAM_COUNTS, stream_costs
 
@@ -37,19 +39,23 @@ def benchmark(
     paced_seconds: float = 30.0,
     stream_counts: Sequence[int] = STREAM_COUNTS,
     peers: Sequence[Contender] | None = None,
+    recording: Path | None = None,
     advance: Advance = lambda done: None,
 ) -> Report:
     """Measure this engine with ``model``, a file or a shipped keyword, and the peers that run on this machine.
 
-    ``stream_counts``: numbers of streams in one pool. ``peers``: by default all known ones.
+    ``stream_counts``: numbers of streams in one pool. ``peers``: by default all known ones. ``recording``: speech on which
+    the shipped words are measured with their second stage; by default the demo recording.
 
-    Raises ``ModelError`` if the model cannot be used.
+    Raises ``ModelError`` if the model cannot be used, and ``AudioFormatError`` if the recording cannot be read.
     """
     with one_core() as core:
         OURS.start(model, 1)  # An unusable model is reported immediately.
         working, absent = present(PEERS if peers is None else peers)
         contenders = [OURS, *working]
-        costs = _costs(contenders, model, seconds, repeats, lambda done: advance(0.6 * done))
+        costs = _costs(contenders, model, seconds, repeats, lambda done: advance(0.5 * done))
+        spoken = assets_folder() / "audio" / "demo.flac" if recording is None else recording
+        speech = speech_costs(spoken, seconds, repeats, working, lambda done: advance(0.5 + 0.1 * done))
         streams = stream_costs(model, stream_counts, repeats, lambda done: advance(0.6 + 0.2 * done))
         latencies = _latencies(contenders, model, paced_seconds)
         advance(0.9)
@@ -68,6 +74,7 @@ def benchmark(
         latencies=latencies,
         starts=starts,
         starts_each=_STARTS,
+        speech=speech,
     )
 
 

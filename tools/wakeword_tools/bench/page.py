@@ -15,7 +15,14 @@ import numpy as np
 from wakeword.files import replacing, write_json
 from wakeword_tools.bench.contenders import OURS
 from wakeword_tools.bench.report import BLOCKS, Report
-from wakeword_tools.bench.tables import cost_table, keyword_table, latency_table, start_table, stream_table
+from wakeword_tools.bench.tables import (
+    cost_table,
+    keyword_table,
+    latency_table,
+    speech_table,
+    start_table,
+    stream_table,
+)
 
 _METHOD = """## How it was measured
 
@@ -29,6 +36,9 @@ and its median is given with its quartiles.
 *Quiet room* is steady noise at -66 dBFS, *silence* is zeros: in both an engine can rest. The cost of a further keyword is
 half the difference between three keywords and one. Keywords per core is the number that keeps one core busy if the cost
 keeps growing like that.
+
+Speech: the shipped words in alphabetical order on a recording, the demo unless `--recording` names another, each turn its
+next seconds. The ratio is to one word of a peer.
 
 Streams: each takes its block of 80 ms, then the pool's `process` is called once. The separate detectors that the pool is
 compared with share one model.
@@ -74,6 +84,7 @@ def render(report: Report, figures: str, endured: str = "") -> str:
     for heading, table in (
         ("CPU time", cost_table(report)),
         ("Several keywords", keyword_table(report)),
+        *([("Speech", speech_table(report))] if report.speech else []),
         ("Many streams", stream_table(report)),
         ("Delay", latency_table(report)),
         ("Start and memory", start_table(report)),

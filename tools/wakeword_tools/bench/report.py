@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from wakeword_tools.bench.contenders import MOST_KEYWORDS
+from wakeword_tools.bench.speech import SpeechCost
 from wakeword_tools.bench.streams import StreamCost
 
 BLOCKS = (160, 320, 1280)
@@ -65,6 +66,8 @@ class Report:
     starts: Sequence[Start]
     starts_each: int
     """Number of processes over which each of ``starts`` is the median."""
+    speech: Sequence[SpeechCost] = ()
+    """The shipped words on a recording; empty in reports from before it was measured."""
 
     def to_json(self) -> dict[str, Any]:
         """The report as ``json.dump`` takes it."""
@@ -78,6 +81,7 @@ class Report:
             "streams": [StreamCost(**one) for one in figures["streams"]],
             "latencies": [Latency(**one) for one in figures["latencies"]],
             "starts": [Start(**one) for one in figures["starts"]],
+            "speech": [SpeechCost(**one) for one in figures.get("speech", ())],
         }
         return cls(**{**figures, **parts})
 

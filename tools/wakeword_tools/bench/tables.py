@@ -27,7 +27,14 @@ class Table:
 
 def tables(report: Report) -> list[Table]:
     """All tables, in the order in which they are shown."""
-    return [cost_table(report), keyword_table(report), stream_table(report), latency_table(report), start_table(report)]
+    return [
+        cost_table(report),
+        keyword_table(report),
+        *([speech_table(report)] if report.speech else []),
+        stream_table(report),
+        latency_table(report),
+        start_table(report),
+    ]
 
 
 def cost_table(report: Report) -> Table:
@@ -80,6 +87,23 @@ def _per_core(one: float, further: Sequence[float]) -> str:
     if np.percentile(further, 25) <= 0:
         return "-"
     return f"{math.floor(1 + (1_000 - one) / median(further)):,}"
+
+
+def speech_table(report: Report) -> Table:
+    """The shipped words on speech, with and without their second stage, and our share of one word of each peer."""
+    ours = {(one.words, one.verified): one.ms_per_second for one in report.speech if one.contender == OURS.name}
+    peers = {one.contender: one.ms_per_second for one in report.speech if one.contender != OURS.name}
+    rows = []
+    for (words, verified), cost in ours.items():
+        alone = ours[1, verified]
+        further = [(more - less) / (words - 1) for more, less in zip(cost, alone, strict=True)] if words > 1 else []
+        cells = [f"{median(cost):.2f}", *(share(cost, peer) for peer in peers.values())]
+        cells += [share(further, peer) if further else "-" for peer in peers.values()]
+        name = f"{words} word{'s' if words > 1 else ''}, {'both stages' if verified else 'first stage'}"
+        rows.append([name, *cells])
+    columns = ["", "wakeword", *(f"/ {name}" for name in peers), *(f"a further word / {name}" for name in peers)]
+    title = "Speech: CPU milliseconds per second of audio in blocks of 80 ms, and the share of one word of a peer"
+    return Table(title, columns, rows)
 
 
 def stream_table(report: Report) -> Table:

@@ -35,6 +35,8 @@ class BenchSettings:
     """Seconds of audio that is processed in real time."""
     streams: Sequence[int]
     """Numbers of streams in one pool. Empty: ``STREAM_COUNTS``."""
+    recording: Path | None
+    """Speech on which both stages of the shipped words are measured."""
     as_json: bool
     report: Path | None
     """The page to write."""
@@ -53,6 +55,7 @@ def run_benchmark(settings: BenchSettings) -> None:
             repeats=settings.repeats,
             paced_seconds=settings.paced_seconds,
             stream_counts=settings.streams or STREAM_COUNTS,
+            recording=settings.recording,
             advance=update,
         )
     for name, reason in done.absent.items():

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from wakeword.cli.ranges import finite
 from wakeword_tools.cli.options import (
     BackgroundOption,
     FprOption,
@@ -24,6 +25,7 @@ _ConfidenceOption = Annotated[
         metavar="X",
         min=0.5,
         max=0.9999,
+        callback=finite,
         help="Choose thresholds that keep their targets on fresh recordings with this probability, for instance 0.95. "
         "Without it false accepts an hour are kept with 0.8, and false positive rates about half of the time.",
     ),

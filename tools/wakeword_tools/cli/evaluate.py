@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from wakeword.cli.options import KeywordOption, ModelOption, VerifyOption
+from wakeword.cli.ranges import MAX_SEED, finite
 from wakeword_tools.cli.options import (
     BackgroundOption,
     FprOption,
@@ -20,7 +21,14 @@ from wakeword_tools.cli.options import (
 
 _SnrOption = Annotated[
     list[float] | None,
-    typer.Option("--snr", metavar="DB", help="Evaluate again with noise mixed in, DB below the word; repeatable."),
+    typer.Option(
+        "--snr",
+        metavar="DB",
+        min=-100,
+        max=100,
+        callback=finite,
+        help="Evaluate again with noise mixed in, DB below the word; repeatable.",
+    ),
 ]
 _NoiseOption = Annotated[
     list[Path] | None, typer.Option("--noise", metavar="DIR", help="Recordings of noise for --snr; repeatable.")
@@ -49,7 +57,9 @@ def evaluate(
     save_errors: _SaveErrorsOption = None,
     point: _PointOption = None,
     verify: VerifyOption = True,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the noise and of the bootstrap.")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="Seed of the noise and of the bootstrap.")
+    ] = 0,
     plot: PlotOption = None,
     report: ReportOption = None,
 ) -> None:

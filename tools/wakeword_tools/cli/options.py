@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from wakeword.cli.ranges import finite
 from wakeword.errors import ConfigError
 
 
@@ -20,11 +21,25 @@ NearNegativesOption = Annotated[list[Path] | None, _folders("--near-negatives", 
 BackgroundOption = Annotated[list[Path] | None, _folders("--background", "Long recordings without it")]
 FprOption = Annotated[
     list[float] | None,
-    typer.Option("--fpr", metavar="X", help="False positives per negative clip; repeatable. Default: 0.03 and 0.05."),
+    typer.Option(
+        "--fpr",
+        metavar="X",
+        min=1e-6,
+        max=1,
+        callback=finite,
+        help="False positives per negative clip; repeatable. Default: 0.03 and 0.05.",
+    ),
 ]
 RateOption = Annotated[
     list[float] | None,
-    typer.Option("--fa-per-hour", metavar="X", help="False accepts an hour of background; repeatable. Default: 0.5."),
+    typer.Option(
+        "--fa-per-hour",
+        metavar="X",
+        min=1e-6,
+        max=60,
+        callback=finite,
+        help="False accepts an hour of background; repeatable. Default: 0.5.",
+    ),
 ]
 PlotOption = Annotated[Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw the curves.")]
 ReportOption = Annotated[Path | None, typer.Option("--report", metavar="FILE.json", help="Write the figures.")]

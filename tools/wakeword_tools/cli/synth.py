@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from wakeword.cli.ranges import MAX_SEED
 from wakeword_tools.kinds import Split
 
 _SHARES = {Split.TRAIN: 0.7, Split.VALIDATION: 0.15, Split.TEST: 0.15}
@@ -30,8 +31,10 @@ _OutOption = Annotated[
 _NearNegativesOption = Annotated[
     bool, typer.Option("--near-negatives/--positives", help="Texts that sound like the keyword, or the keyword.")
 ]
-_CountOption = Annotated[int, typer.Option("--count", metavar="N", min=1, help="Number of clips.")]
-_SeedOption = Annotated[int, typer.Option("--seed", metavar="N", help="The same seed makes the same clips.")]
+_CountOption = Annotated[int, typer.Option("--count", metavar="N", min=1, max=10_000_000, help="Number of clips.")]
+_SeedOption = Annotated[
+    int, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="The same seed makes the same clips.")
+]
 _VoicesOption = Annotated[
     _Voices,
     typer.Option(
@@ -40,7 +43,7 @@ _VoicesOption = Annotated[
     ),
 ]
 _DistinctOption = Annotated[
-    int, typer.Option("--distinct", metavar="N", min=1, help="Number of distinct near negatives.")
+    int, typer.Option("--distinct", metavar="N", min=1, max=1_000_000, help="Number of distinct near negatives.")
 ]
 _MassOption = Annotated[
     str | None,

@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from torch import Tensor
 
 from wakeword.model import Model, assets_folder, read_model
 from wakeword.operating_point import Rate
+from wakeword.scorer import DEFAULT_HOP
 from wakeword.types import Scores
 from wakeword.verify.card import VerifierCard
 from wakeword.verify.embedding import STEP_FRAMES
@@ -47,15 +49,42 @@ _BELOW_GATE = 2.0
 """Logits below the gate down to which windows are mined."""
 
 
+@dataclass(frozen=True)
+class StandIn:
+    """A first stage of the same settings that was trained without some of the background on which the other was."""
+
+    path: Path
+    unheard: frozenset[tuple[Path, tuple[float, float] | None]]
+    """Recordings or parts of them that it was not trained on."""
+
+    @classmethod
+    def of(cls, path: Path, clips: Iterable[Clip]) -> "StandIn":
+        """The model file of a training with these clips."""
+        held_out = [clip for clip in clips if clip.kind is Kind.BACKGROUND and clip.split is Split.VALIDATION]
+        return cls(path, frozenset((clip.path, clip.part) for clip in held_out))
+
+    def may_judge(self, clip: Clip) -> bool:
+        """Whether it was not trained on a clip."""
+        return clip.kind is Kind.BACKGROUND and (clip.path, clip.part) in self.unheard
+
+
 class SecondStageTraining:
     """One run: see ``train_second_stage``."""
 
     def __init__(
-        self, config: TrainConfig, model: Model, clips: Iterable[Clip], cache: Path, advance: Callable[[str], None]
+        self,
+        config: TrainConfig,
+        model: Model,
+        clips: Iterable[Clip],
+        cache: Path,
+        advance: Callable[[str], None],
+        stand_in: StandIn | None = None,
     ) -> None:
         self.config = config
         self.settings = config.second_stage
         self.model = model
+        self.stand_in = stand_in
+        self.other = read_model(stand_in.path) if stand_in is not None else model
         self.advance = advance
         kept = [clip for clip in clips if clip.split is not Split.TEST]
         of_kind = {kind: [clip for clip in kept if clip.kind is kind] for kind in Kind}
@@ -83,12 +112,16 @@ class SecondStageTraining:
     def run(self) -> SecondStageResult:
         """Train the heads and the fusion and score what was held out."""
         words = self._words()
-        logits = self._background_logits()
+        self.advance("the first stage hears the background")
+        logits = self._background_logits(DEFAULT_HOP)
         best = [best_of_span(one, self.settings.span) for one in logits]
         held_out = self.held_out()
         positives = self._logits_of(Kind.POSITIVE, held_out.get(Kind.POSITIVE, []))
         gate = self._gate(best, held_out.get(Kind.BACKGROUND, []), [float(one.max()) for one in positives.values()])
-        background = Background(self.maker.recordings(), best, self.model.card.window // STEP_FRAMES - 1)
+        at_embeddings = [
+            best_of_span(one, self.settings.span, hop=STEP_FRAMES) for one in self._background_logits(STEP_FRAMES)
+        ]
+        background = Background(self.maker.recordings(), at_embeddings, self.model.card.window // STEP_FRAMES - 1)
         heads = [self._head(fold, words, background, gate) for fold in (*range(self.settings.folds), None)]
         draft = dataclasses.replace(self.draft, gate=gate)
         evidence = {
@@ -138,8 +171,14 @@ class SecondStageTraining:
             kind: rows
             for kind, store in self.stores.items()
             if kind is not Kind.NOISE
-            and (rows := [row for row, clip in enumerate(store.clips) if clip.split is Split.VALIDATION])
+            and (rows := [row for row, clip in enumerate(store.clips) if self._judge(clip) is not None])
         }
+
+    def _judge(self, clip: Clip) -> Model | None:
+        """The first stage that was not trained on a clip."""
+        if clip.split is Split.VALIDATION:
+            return self.model
+        return self.other if self.stand_in is not None and self.stand_in.may_judge(clip) else None
 
     def _samples(self, kind: Kind, row: int) -> np.ndarray:
         store = self.stores[kind]
@@ -150,11 +189,13 @@ class SecondStageTraining:
     def _logits_of(self, kind: Kind, rows: Sequence[int]) -> dict[int, Scores]:
         return {row: window_logits(self.model, self._samples(kind, row)) for row in rows}
 
-    def _background_logits(self) -> list[Scores]:
-        if Kind.BACKGROUND not in self.stores:
-            return []
-        self.advance("the first stage hears the background")
-        return list(self._logits_of(Kind.BACKGROUND, range(len(self.stores[Kind.BACKGROUND]))).values())
+    def _background_logits(self, hop: int) -> list[Scores]:
+        """Of every recording, by a first stage that was not trained on it if there is one."""
+        store = self.stores.get(Kind.BACKGROUND)
+        return [
+            window_logits(self._judge(clip) or self.model, self._samples(Kind.BACKGROUND, row), hop=hop)
+            for row, clip in enumerate(store.clips if store is not None else ())
+        ]
 
     def _hours(self, rows: Iterable[int]) -> float:
         store = self.stores.get(Kind.BACKGROUND)
@@ -248,13 +289,21 @@ class SecondStageTraining:
 
 
 def train_second_stage(
-    config: TrainConfig, stage_one: Path, clips: Iterable[Clip], *, cache: Path, advance: Callable[[str], None]
+    config: TrainConfig,
+    stage_one: Path,
+    clips: Iterable[Clip],
+    *,
+    cache: Path,
+    advance: Callable[[str], None],
+    stand_in: StandIn | None = None,
 ) -> SecondStageResult:
     """Train the second stage of the model ``stage_one``.
 
     ``clips`` with their splits: the first stage was trained on those of the train split. The head learns from the speakers
     of both the train and the validation split; of those of the validation split, each is scored by a head that was
-    trained without them, for the fusion and for thresholds. Clips of the test split are not used. Embeddings are kept in
-    the folder ``cache``. ``advance`` gets a line for each step. Raises ``DataError`` without positives or negatives.
+    trained without them, for the fusion and for thresholds. So is the background of the train split that ``stand_in`` was
+    not trained on, with its logits in place of the first stage's. Clips of the test split are not used. Embeddings are
+    kept in the folder ``cache``. ``advance`` gets a line for each step. Raises ``DataError`` without positives or
+    negatives.
     """
-    return SecondStageTraining(config, read_model(stage_one), clips, cache, advance).run()
+    return SecondStageTraining(config, read_model(stage_one), clips, cache, advance, stand_in).run()

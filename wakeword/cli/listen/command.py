@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from wakeword.audio import MAX_CHANNELS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE
 from wakeword.cli.formats import FormatName
 from wakeword.cli.listen.reactions import ReactionSettings
 from wakeword.cli.listen.session import run_session
@@ -17,8 +18,8 @@ from wakeword.cli.options import (
     PointOption,
     ThresholdOption,
     VerifyOption,
-    finite,
 )
+from wakeword.cli.ranges import finite
 
 _ReconnectOption = Annotated[
     bool, typer.Option("--reconnect/--no-reconnect", help="Wait for a device that goes away, or exit with status 1.")
@@ -28,16 +29,33 @@ _InputOption = Annotated[
     typer.Option("--input", metavar="FILE", help="Read a file instead; - reads raw 16-bit PCM from stdin."),
 ]
 _RateOption = Annotated[
-    int | None, typer.Option("--rate", help="Samples per second of the PCM from stdin. Default: 16000.")
+    int | None,
+    typer.Option(
+        "--rate",
+        min=MIN_SAMPLE_RATE,
+        max=MAX_SAMPLE_RATE,
+        help="Samples per second of the PCM from stdin. Default: 16000.",
+    ),
 ]
-_ChannelsOption = Annotated[int | None, typer.Option("--channels", help="Channels of the PCM from stdin. Default: 1.")]
+_ChannelsOption = Annotated[
+    int | None,
+    typer.Option("--channels", min=1, max=MAX_CHANNELS, help="Channels of the PCM from stdin. Default: 1."),
+]
 _ChannelOption = Annotated[
-    int | None, typer.Option("--channel", metavar="N", min=0, help="Use this channel, from 0. Default: the mean.")
+    int | None,
+    typer.Option(
+        "--channel", metavar="N", min=0, max=MAX_CHANNELS - 1, help="Use this channel, from 0. Default: the mean."
+    ),
 ]
 MinGapOption = Annotated[
     float,
     typer.Option(
-        "--min-gap", metavar="SECONDS", min=0, callback=finite, help="Report a keyword again only after this time."
+        "--min-gap",
+        metavar="SECONDS",
+        min=0,
+        max=86_400,
+        callback=finite,
+        help="Report a keyword again only after this time.",
     ),
 ]
 _JsonOption = Annotated[bool, typer.Option("--json", help="Print each detection as a line of JSON.")]
@@ -47,7 +65,12 @@ _ExecOption = Annotated[
 _ExecTimeoutOption = Annotated[
     float,
     typer.Option(
-        "--exec-timeout", metavar="SECONDS", min=0, callback=finite, help="End a program after this time; 0: never."
+        "--exec-timeout",
+        metavar="SECONDS",
+        min=0,
+        max=604_800,
+        callback=finite,
+        help="End a program after this time; 0: never.",
     ),
 ]
 SaveOption = Annotated[
@@ -56,7 +79,12 @@ SaveOption = Annotated[
 SaveLimitOption = Annotated[
     float,
     typer.Option(
-        "--save-limit", metavar="MB", min=1, callback=finite, help="Delete the oldest saved detections beyond this."
+        "--save-limit",
+        metavar="MB",
+        min=1,
+        max=1e9,
+        callback=finite,
+        help="Delete the oldest saved detections beyond this.",
     ),
 ]
 PreRollOption = Annotated[

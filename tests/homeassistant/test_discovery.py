@@ -1,0 +1,72 @@
+"""A server in the network is offered without a host or port being typed."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+import pytest_socket
+from homeassistant.config_entries import SOURCE_ZEROCONF
+from homeassistant.core import HomeAssistant
+from homeassistant.data_entry_flow import FlowResultType
+from homeassistant.helpers.service_info.zeroconf import ZeroconfServiceInfo
+from servers import WakeServer
+from test_wake_words import detect
+from zeroconf import IPVersion, ServiceStateChange, Zeroconf
+from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
+
+SERVICE = "_wyoming._tcp.local."
+"""What Home Assistant looks for."""
+
+
+async def announced(port: int, seconds: float) -> AsyncServiceInfo | None:
+    """What the server with that port announces to this network."""
+    names: asyncio.Queue[str] = asyncio.Queue()
+
+    def changed(zeroconf: Zeroconf, service_type: str, name: str, state_change: ServiceStateChange) -> None:
+        if state_change is ServiceStateChange.Added:
+            names.put_nowait(name)
+
+    async with AsyncZeroconf() as zeroconf:
+        browser = AsyncServiceBrowser(zeroconf.zeroconf, SERVICE, handlers=[changed])
+        try:
+            async with asyncio.timeout(seconds):
+                while True:
+                    info = AsyncServiceInfo(SERVICE, await names.get())
+                    if await info.async_request(zeroconf.zeroconf, 3_000) and info.port == port:
+                        return info
+        except TimeoutError:
+            return None
+        finally:
+            await browser.async_cancel()
+
+
+async def test_a_server_is_discovered_and_works(
+    home: HomeAssistant, server: WakeServer, tmp_path: Path, demo: bytes
+) -> None:
+    arguments = ["--keyword", "marvin", "--zeroconf"]
+    with WakeServer(server.python, arguments, log=tmp_path / "zeroconf.log", host="0.0.0.0") as announcing:
+        info = await announced(announcing.port, 30)
+        if info is None:
+            assert "Traceback" not in announcing.log.read_text()
+            pytest.skip("this machine is in no network in which services can be announced")
+        first, *_ = info.ip_addresses_by_version(IPVersion.All)
+        # Home Assistant drops a service that has no address of its own.
+        assert not first.is_unspecified
+        # The test harness lets nothing but 127.0.0.1 through.
+        pytest_socket.socket_allow_hosts(["127.0.0.1", str(first)])
+        found = ZeroconfServiceInfo(
+            ip_address=first,
+            ip_addresses=info.ip_addresses_by_version(IPVersion.All),
+            port=info.port or 0,
+            hostname=info.server or "",
+            type=SERVICE,
+            name=info.name,
+            properties={},
+        )
+        flow = await home.config_entries.flow.async_init("wyoming", context={"source": SOURCE_ZEROCONF}, data=found)
+        assert flow["type"] is FlowResultType.FORM, flow
+        done = await home.config_entries.flow.async_configure(flow["flow_id"], {})
+        assert done["type"] is FlowResultType.CREATE_ENTRY, done
+        await home.async_block_till_done()
+        (entity,) = home.states.async_entity_ids("wake_word")
+        assert await detect(home, entity, demo, "marvin") is not None
