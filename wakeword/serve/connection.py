@@ -25,6 +25,8 @@ logger = logging.getLogger("wakeword.serve")
 # Some 40 chunks of 10 ms: a client that sends faster than in real time must not hold up the others.
 _READ_BYTES = 16 * 2**10
 _MOST_NAMES = 1_000
+_MOST_CONTEXT = 4 * 2**10
+"""Bytes, as it is sent. It is kept as long as the connection lasts, and as objects it can be a hundred times larger."""
 _CLOSE_SECONDS = 1.0
 
 
@@ -166,6 +168,8 @@ class Connection:
             raise WireError("expected a detect whose names are a list of strings")
         if context is not None and not isinstance(context, dict):
             raise WireError("expected a detect whose context is an object")
+        if context is not None and len(encode(Event("detect", context))) > _MOST_CONTEXT:
+            raise WireError(f"expected a detect whose context takes at most {_MOST_CONTEXT} bytes, got a longer one")
         self._context = context
         self._names = list(dict.fromkeys(names)) if names else None
         unknown = [name for name in self._names or [] if name not in self._shared.words.by_name]

@@ -15,7 +15,7 @@ from wyoming.version import __version__ as protocol_version
 from wakeword.errors import WakewordError
 
 MAX_HEADER = 64 * 2**10
-MAX_DATA = 2**20
+MAX_DATA = 64 * 2**10
 MAX_PAYLOAD = 2**20
 _MAX_TYPE = 64
 

@@ -324,6 +324,7 @@ BROKEN = (
     b'{"type": "detect", "data": {"names": "low"}}\n',
     b'{"type": "detect", "data": {"names": [1]}}\n',
     b'{"type": "detect", "data": {"context": 1}}\n',
+    b'{"type": "detect", "data": {"context": {"a": [' + b"[]," * 1_500 + b"[]]}}}\n",
     b'{"type": "ping", "data": {"text": 1}}\n',
     b'{"type": "\\ud800\\u001b[31m", "data": 1}\n',
 )
