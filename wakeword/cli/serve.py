@@ -47,7 +47,7 @@ _ThreadsOption = Annotated[
     int, typer.Option("--threads", metavar="N", min=0, max=64, help="Threads that score; 0: the event loop's own.")
 ]
 _ConnectionsOption = Annotated[
-    int, typer.Option("--max-connections", metavar="N", min=1, help="Refuse clients beyond this number.")
+    int, typer.Option("--max-connections", metavar="N", min=1, max=10_000, help="Refuse clients beyond this number.")
 ]
 _IdleOption = Annotated[
     float,
@@ -55,6 +55,7 @@ _IdleOption = Annotated[
         "--idle-timeout",
         metavar="SECONDS",
         min=1,
+        max=604_800,
         callback=finite,
         help="Close a connection without events after this.",
     ),

@@ -27,8 +27,8 @@ from wyoming.info import Describe
 from wakeword.cli.app import COMMANDS
 from wakeword.serve.wire import EventReader, encode
 
-LIMIT_SECONDS = 2.5
-"""One second on an idle machine."""
+LIMIT_SECONDS = 8.0
+"""One second on an idle machine; tests may run on one that is not."""
 
 
 class Running:
