@@ -29,8 +29,8 @@ def accuracy_page(record: Mapping[str, Any], *, figures: str) -> str:
         "Recall is the share of recordings of the word that an included model finds, as recorded / with noise 10 dB below "
         "the word, said by people whom no part of it was trained on. False accepts are counted in "
         f"{hours:.1f} h of speech of {record['speakers']} people, a third of them second-language speakers and half of "
-        "these children, each judged by a first stage and a head that were not trained on them, at thresholds chosen on the "
-        "speech of others. Utterances in which the word is said are left out.",
+        "these children, each judged by a first stage and a head that were not trained on them, at thresholds chosen on "
+        "the speech of others. Utterances in which the word is said are left out.",
         "",
         *_people(words),
         "",
