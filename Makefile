@@ -6,6 +6,7 @@
 # make system-deps  PortAudio and a sound server for the microphone's tests (Debian, Ubuntu)
 # make docs         build the documentation site in site/; fails on broken links and on requests to other hosts
 # make addon        put the add-on for Home Assistant together in build/addon
+# make supply       build the wheel twice and compare; SBOM and licences in build/; known vulnerabilities of the dependencies
 # make bench        measure the cost of the engine on this machine
 
 PYTHON ?= $(firstword $(foreach v,python3.11 python3.12 python3.13 python3,$(shell command -v $(v) 2>/dev/null)))
@@ -20,7 +21,7 @@ HA_PYTHON ?= $(firstword $(foreach p,python3.13 $(wildcard $(HOME)/.pyenv/versio
 HA_VENV ?= .venv-ha
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test test-fast test-ha check docs system-deps bench addon clean
+.PHONY: demo test test-fast test-ha check docs supply system-deps bench addon clean
 
 demo: $(VENV)/.runtime
 	@echo 'wakeword scan --point fpr=0.05 assets/audio/demo.flac'
@@ -76,6 +77,15 @@ addon: $(VENV)/.runtime
 	$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir build/addon/wakeword .
 	@echo 'copy build/addon/wakeword into the folder "addons" of Home Assistant (docs/home-assistant.md)'
 
+supply: .venv-supply/.installed
+	bash .ci/supply
+
+.venv-supply/.installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m venv .venv-supply
+	.venv-supply/bin/python -m pip --disable-pip-version-check install --quiet 'build>=1.2' 'hatchling>=1.27' 'uv>=0.8' \
+		'cyclonedx-bom>=7' 'pip-audit>=2.9'
+	@touch $@
+
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo 'expected Python 3.11 or newer, found none: install it or set PYTHON=...' >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -103,4 +113,4 @@ system-deps:
 		libportaudio2 pulseaudio pulseaudio-utils libasound2-plugins
 
 clean:
-	rm -rf $(VENV) $(HA_VENV) build dist site .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(HA_VENV) .venv-supply build dist site .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

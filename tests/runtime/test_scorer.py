@@ -96,7 +96,7 @@ def test_reset_equals_new(pooling: str) -> None:
 
 def test_scorers_of_one_model_do_not_disturb_each_other() -> None:
     model = random_model()
-    left, right = StreamScorer(model), StreamScorer(model)
+    left, right = StreamScorer(model, hop=8), StreamScorer(model, hop=8)
     pairs = [(left.push(chunk), right.push(-chunk)) for chunk in in_chunks(frames(400), 8)]
     np.testing.assert_allclose(
         np.concatenate([pair[0] for pair in pairs]), whole_window_scores(model, frames(400), 8), rtol=0, atol=1e-4

@@ -221,6 +221,9 @@ def two_stages(
     audio: Annotated[Path, typer.Option("--audio", help="The folder of recordings that WAKEWORD_DATA names.")],
     voices: Annotated[Path, typer.Option("--voices", help="The wake words by voice: see the command voices.")],
     clips: Annotated[Path, typer.Option("--clips", help="Synthesised clips: said-WORD, close-WORD, other, ....")],
+    background: Annotated[
+        list[Path] | None, typer.Option("--background", help="In place of the audio folder's.")
+    ] = None,
     recipes: Annotated[Path, typer.Option("--recipes", help="The recipes.")] = Path("assets/configs"),
     work: Annotated[Path, typer.Option("--work", help="For embeddings.")] = Path("runs"),
     figures: Annotated[Path, typer.Option("--figures")] = Path("docs/results/two-stages.json"),
@@ -230,7 +233,7 @@ def two_stages(
     from wakeword_experiments.two_stages.run import Sources, measure_words
 
     _begin(1)
-    sources = Sources(audio, voices, clips)
+    sources = Sources(audio, voices, clips, tuple(background or ()))
     measure_words(model, recipes, sources, work, figures, page, command=_command(), report=report_progress)
 
 

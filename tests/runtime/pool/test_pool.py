@@ -116,7 +116,7 @@ def test_chunking_does_not_matter(low_model: Model, high_model: Model, size: int
 
 
 @pytest.mark.parametrize("pooling", ["last", "mean", "max", "attention"])
-@pytest.mark.parametrize(("stack", "window"), [(1, 98), (2, 98), (2, 96), (1, 8), (2, 20)])
+@pytest.mark.parametrize(("stack", "window"), [(1, 98), (2, 98), (2, 96), (1, 16), (2, 20)])
 def test_scores_are_those_of_detectors(pooling: str, stack: int, window: int) -> None:
     model = random_model(pooling, stack, window=window)
     pool = DetectorPool(model, threshold=1.0, batch=2, gate=False)

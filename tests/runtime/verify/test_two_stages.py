@@ -33,6 +33,7 @@ from wakeword import ConfigError, Detection, Detector, DetectorPool, Model, Mode
 from wakeword.card import METADATA_KEY
 from wakeword.logistic import score_of_logit
 from wakeword.model import assets_folder, parse_model, shipped_models
+from wakeword.scorer import DEFAULT_HOP
 from wakeword.types import Array
 from wakeword.verify.fusion import FLOOR, unverified_score
 from wakeword.verify.head import METADATA_KEY as HEAD_KEY
@@ -58,9 +59,9 @@ def detector(*models: Model, **settings: object) -> Detector:
 
 
 def hop_scores(detector: Detector, signal: Array) -> list[dict[str, float]]:
-    """The newest scores after each 80 ms."""
+    """The newest scores after each hop."""
     found = []
-    for block in in_chunks(signal, 1_280):
+    for block in in_chunks(signal, 160 * DEFAULT_HOP):
         detector.push(block)
         found.append(detector.scores)
     return found
@@ -149,10 +150,10 @@ def test_windows_below_the_gate_keep_the_order_of_the_first_stage_below_the_floo
     model = two_stage_model()
     verifier = model.card.verifier
     assert verifier is not None
-    logits = StreamScorer(model, hop=8).logits(mfcc(SIGNAL))
+    logits = StreamScorer(model).logits(mfcc(SIGNAL))
     scores = [one["marvin"] for one in hop_scores(detector(model, gate=False), SIGNAL)]
     scores = scores[-len(logits) :]
-    span = -(-verifier.span // 8)
+    span = -(-verifier.span // DEFAULT_HOP)
     kinds = set()
     for place, (logit, score) in enumerate(zip(logits, scores, strict=True)):
         is_candidate = max(logits[max(0, place - span + 1) : place + 1]) >= verifier.gate
@@ -170,7 +171,9 @@ def test_a_candidate_is_looked_at_for_its_span_and_then_no_more() -> None:
         stage_one = [one["low"] for one in hop_scores(detector(parse_model(LOW)), BURSTS)]
         above = {hop for hop, score in enumerate(stage_one) if score >= 0.5}
         assert above
-        looked_at = {later for hop in above for later in range(hop, hop + -(-span // 8))} & set(range(len(scores)))
+        looked_at = {later for hop in above for later in range(hop, hop + -(-span // DEFAULT_HOP))} & set(
+            range(len(scores))
+        )
         assert {hop for hop, score in enumerate(scores) if score >= FLOOR} == looked_at
 
 

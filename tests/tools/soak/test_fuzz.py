@@ -12,8 +12,9 @@ from support.builders import bursts, random_model, two_stage_model
 
 from wakeword import AudioFormatError, Detection, Detector, Model, WakewordError
 from wakeword.types import Samples
-from wakeword_tools.soak.fuzz import BrokenLawError, Fuzzer
-from wakeword_tools.soak.fuzz_blocks import right_block, wrong_block
+from wakeword_tools.soak.fuzzing.blocks import right_block, wrong_block
+from wakeword_tools.soak.fuzzing.laws import BrokenLawError
+from wakeword_tools.soak.fuzzing.use import Fuzzer
 
 # --- random use
 

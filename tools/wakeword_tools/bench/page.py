@@ -175,7 +175,7 @@ def _fuzzed(soak: Mapping[str, Any]) -> str:
     return (
         f"**Random use for {soak['cpu_seconds'] / 60:.0f} minutes of CPU time**: {soak['calls']:,} calls to "
         f"{soak['detectors']:,} detectors, in any order, with right and wrong blocks and a second thread. Broken laws: "
-        f"{broken or 'none'}. `python -m wakeword_tools.soak --fuzz --minutes 60` repeats it."
+        f"{broken or 'none'}. `python -m wakeword_tools.soak fuzz --minutes 60` repeats it."
     )
 
 

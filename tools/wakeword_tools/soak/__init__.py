@@ -1,1 +1,1 @@
-"""Endurance tests and random tests of detectors."""
+"""Endurance tests, and random attacks on detectors, files and commands."""

@@ -140,8 +140,7 @@ def serve(
             audio = recordings[number % len(recordings)]
             await stream(host, port, model, audio, chunk=chunk, pace=pace, passes=passes, heard=answers[number])
 
-        memory = [server.resident_mb()]
-        cpu, began = server.cpu_seconds(), time.monotonic()
+        memory, cpu, began = [server.resident_mb()], server.cpu_seconds(), time.monotonic()
         others = _others(host, port, model, crowd, recordings[0], Random(seed))
         others.append(_sample(server, memory, answers, report))
         asyncio.run(_run(steady, crowd.streams, others, stagger=1.0 if pace else 0.0))

@@ -14,7 +14,8 @@ _LIMITS = (
     'without being told what is said, but nobody who says "marvin".',
     "- **Read speech, and noise mixed in afterwards**: television, distance and echo were not measured.",
     "- **One training run** of each model. [What was tried](results/accuracy-notes.md), [peers and earlier "
-    "models](results/one-stage.md), [strangers](results/strangers.md).",
+    "models](results/one-stage.md), [strangers](results/strangers.md), [words and speech of which training heard "
+    "nothing](results/unheard.md).",
 )
 
 
@@ -28,7 +29,8 @@ def accuracy_page(record: Mapping[str, Any], *, figures: str) -> str:
         "Recall is the share of recordings of the word that an included model finds, as recorded / with noise 10 dB below "
         "the word, said by people whom no part of it was trained on. False accepts are counted in "
         f"{hours:.1f} h of speech of {record['speakers']} people, a third of them second-language speakers and half of "
-        "these children, each judged by a head that was not trained on them, at thresholds chosen on the speech of others.",
+        "these children, each judged by a first stage and a head that were not trained on them, at thresholds chosen on "
+        "the speech of others. Utterances in which the word is said are left out.",
         "",
         *_people(words),
         "",

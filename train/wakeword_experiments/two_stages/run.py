@@ -20,7 +20,7 @@ from wakeword_experiments.two_stages.unheard import Trial, measure_trial, unhear
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import read_config
 from wakeword_train.data.clips import Clip
-from wakeword_train.pipeline import EMBEDDINGS
+from wakeword_train.pipeline import EMBEDDINGS, train_stand_in
 from wakeword_train.second_stage.build import train_second_stage
 from wakeword_train.training import DataFolders, gather_clips
 
@@ -69,13 +69,17 @@ def measure_words(
 ) -> None:
     """Measure model files of two stages that the recipes trained, and write the figures and the page.
 
-    The evidence behind a model's thresholds is made again, from its first stage and the embeddings in ``work``.
+    The evidence behind a model's thresholds is made again, from its first stage, the embeddings in ``work``, and
+    a stand-in that is trained there if the recipe asks for one.
     """
     words, speakers = [], set[str]()
     for path in models:
         config = read_config(recipes / f"{path.stem}.toml")
-        clips = gather_clips(config, sources.folders(path.stem))
-        result = train_second_stage(config, path, clips, cache=work / EMBEDDINGS, advance=report)
+        folders = sources.folders(path.stem)
+        clips = gather_clips(config, folders)
+        stand_in = train_stand_in(config, folders, work / path.stem, report=report)
+        cache = work / EMBEDDINGS
+        result = train_second_stage(config, path, clips, cache=cache, advance=report, stand_in=stand_in)
         card = _card(path)
         result = dataclasses.replace(result, card=dataclasses.replace(result.card, fusion=card.fusion, gate=card.gate))
         words.append(measure_word(path, result, clips, report))

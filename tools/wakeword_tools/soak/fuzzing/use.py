@@ -17,7 +17,8 @@ from wakeword import Detection, Detector, Model, WakewordError
 from wakeword.audio import SAMPLE_RATE, PcmStream, to_mono
 from wakeword.types import Array, Samples
 from wakeword.verify.fusion import FLOOR
-from wakeword_tools.soak.fuzz_blocks import described, right_block, sound, wrong_block
+from wakeword_tools.soak.fuzzing.blocks import described, right_block, sound, wrong_block
+from wakeword_tools.soak.fuzzing.laws import BrokenLawError
 
 RATES = (8_000, 16_000, 44_100, 48_000)
 SCORE_TOLERANCE = 1e-3
@@ -26,10 +27,6 @@ FAR_BELOW = 0.5
 """In unchanging quiet, a score below this share of the threshold can be an older one, as it cannot fire."""
 _MOST_SECONDS = 20.0
 _HANG_SECONDS = 60.0
-
-
-class BrokenLawError(AssertionError):
-    """A detector broke a law."""
 
 
 class Blocks:
