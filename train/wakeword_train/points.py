@@ -16,6 +16,8 @@ from wakeword_train.data.clips import Clip
 
 LEAST_RECALL = 0.75
 """Share of the positives that a default point finds if any point does."""
+_FEW = 10
+"""With fewer recordings of people, their share says nothing, and that of synthetic voices counts."""
 Report = Callable[[str], None]
 """Called with a line about the current step, or a warning."""
 
@@ -66,9 +68,15 @@ def _from(scores: ScoreSet, target: Target, data: str, fingerprint: str, report:
     """The point of a target; of false accepts an hour also laxer ones, until one finds enough of the positives."""
     points = [calibrate_point(scores, target, data=data, fingerprint=fingerprint, warn=report)]
     laxer = [Target(RateKind.FA_PER_HOUR, rung) for rung in LADDER if rung > points[0].target]
-    while points[-1].kind == RateKind.FA_PER_HOUR and points[-1].recall < LEAST_RECALL and laxer:
+    while points[-1].kind == RateKind.FA_PER_HOUR and found(points[-1]) < LEAST_RECALL and laxer:
         points.append(calibrate_point(scores, laxer.pop(0), data=data, fingerprint=fingerprint, warn=report))
     return points
+
+
+def found(point: OperatingPoint) -> float:
+    """The share of the positives by which points are compared: of people if there are enough, else of synthetic voices."""
+    voices = point.recall_synthetic
+    return point.recall if voices is None or point.positives >= _FEW else voices.value
 
 
 def default_point(points: Sequence[OperatingPoint], report: Report) -> OperatingPoint:
@@ -78,7 +86,7 @@ def default_point(points: Sequence[OperatingPoint], report: Report) -> Operating
     """
     by_hour = sorted(
         (point for point in points if is_supported(point)),
-        key=lambda point: (point.recall < LEAST_RECALL, point.target),
+        key=lambda point: (found(point) < LEAST_RECALL, point.target),
     )
     if not by_hour:
         report(
