@@ -2,8 +2,11 @@
 
 import dataclasses
 
+import numpy as np
+
 from wakeword.operating_point import OperatingPoint, Rate
-from wakeword_train.points import default_point, found
+from wakeword_tools.measure.scores import ScoreSet
+from wakeword_train.points import default_point, found, points_of
 
 
 def hourly(target: float, recall: float, positives: int, voices: float | None = None) -> OperatingPoint:
@@ -26,3 +29,22 @@ def test_two_people_do_not_make_a_default() -> None:
     assert [found(point) for point in points] == [0.54, 0.86]
     many = [hourly(0.5, 0.9, 12, 0.54), hourly(1, 0.95, 12, 0.86)]
     assert default_point(many, [].append).name == "fa_per_hour=0.5"
+
+
+def test_rates_an_hour_are_no_excuse_for_close_words() -> None:
+    """Speech in which nothing fires would allow the lowest threshold."""
+    rng = np.random.default_rng(0)
+    scores = ScoreSet(
+        positives=rng.uniform(0.6, 1, 200),
+        negatives=rng.uniform(0, 0.2, 400),
+        near_negatives=rng.uniform(0, 0.9, 400),
+        streams=[rng.uniform(0, 0.1, 100_000)],
+        hours=20.0,
+    )
+    points = {point.name: point for point in points_of(scores, "data", "", [].append)}
+    assert points["fa_per_hour=0.5"].threshold == points["fpr=0.03"].threshold > points["fpr=0.05"].threshold
+    loud = np.zeros(100_000)
+    loud[::1_000] = np.linspace(0.8, 0.99, 100)
+    other = dataclasses.replace(scores, streams=[loud])
+    points = {point.name: point for point in points_of(other, "data", "", [].append)}
+    assert points["fa_per_hour=0.5"].threshold > points["fpr=0.03"].threshold

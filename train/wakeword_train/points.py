@@ -1,5 +1,6 @@
 """The operating points of a trained model: which targets, chosen on which clips, and which one is the default."""
 
+import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -18,6 +19,8 @@ LEAST_RECALL = 0.75
 """Share of the positives that a default point finds if any point does."""
 _FEW = 10
 """With fewer recordings of people, their share says nothing, and that of synthetic voices counts."""
+_SILENT = DEFAULT_TARGETS[0]
+"""What the points of false accepts an hour keep too."""
 Report = Callable[[str], None]
 """Called with a line about the current step, or a warning."""
 
@@ -48,7 +51,10 @@ def calibration_points(model_path: Path, held_out: list[Clip], report: Report) -
 
 
 def points_of(scores: ScoreSet, description: str, fingerprint: str, report: Report) -> list[OperatingPoint]:
-    """Operating points from scores of recordings that were not trained on, as ``calibration_points`` makes them."""
+    """Operating points from scores of recordings that were not trained on, as ``calibration_points`` makes them.
+
+    Those of false accepts an hour also keep the strictest rate of false positives, for words that sound like the keyword.
+    """
     points = []
     try:
         check_scores(scores, warn=report)
@@ -56,11 +62,16 @@ def points_of(scores: ScoreSet, description: str, fingerprint: str, report: Repo
         report(f"no operating points: {error}")
         return []
     data = f"validation side of the training data: {description}"
+    strict = scores
     for target in DEFAULT_TARGETS:
         try:
-            points += _from(scores, target, data, fingerprint, report)
+            used = strict if target.kind is RateKind.FA_PER_HOUR else scores
+            points += _from(used, target, data, fingerprint, report)
         except CalibrationError as error:
             report(f"no operating point {target.name}: {error}")
+        if points and target == _SILENT:
+            # Speech that hardly ever fires would allow a threshold that words which sound like the keyword reach.
+            strict = dataclasses.replace(scores, least_threshold=max(scores.least_threshold, points[-1].threshold))
     return points
 
 
