@@ -184,7 +184,10 @@ class AudioFile:
                 break
             self._read += len(block)
             yield block
-        lack = missing(self.path, self._file, self._read)
+        try:
+            lack = missing(self.path, self._file, self._read)
+        except OSError as error:
+            raise AudioFileError(f"{self.path}: could not read all of it: {error.strerror}") from error
         if lack is not None:
             raise AudioFileError(f"{self.path}: could not read all of it, the file is damaged or cut off: {lack}")
 
