@@ -91,41 +91,42 @@ class Announcement:
         )
 
     async def run(self) -> None:
-        """Announce until cancelled. Failures are logged: the server works without."""
-        chosen = InterfaceChoice.All if self._interfaces is None else list(self._interfaces)
-        zeroconf: AsyncZeroconf | None = None
-        try:
-            zeroconf = AsyncZeroconf(interfaces=chosen)
-            await self._follow(zeroconf)
-        except (ZeroconfError, OSError) as error:
-            logger.warning(
-                "--zeroconf: the server could not be announced: %s",
-                error or type(error).__name__,
-                extra={"event": "zeroconf"},
-            )
-        finally:
-            if zeroconf is not None:
-                for end in (zeroconf.async_unregister_all_services, zeroconf.async_close):
-                    with suppress(ZeroconfError, OSError, TimeoutError):
-                        async with asyncio.timeout(_GOODBYE_SECONDS):
-                            await end()
-
-    async def _follow(self, zeroconf: AsyncZeroconf) -> None:
-        shown: AsyncServiceInfo | None = None
+        """Announce until cancelled. Failures are logged, and it is tried again: the server works without."""
+        trouble = ""
         while True:
-            info = self.info()
-            if shown is None and info.parsed_addresses():
-                await (await zeroconf.async_register_service(info, allow_name_change=True))
-                shown = info
-                self._log(info)
-            elif shown is not None and sorted(info.parsed_addresses()) != sorted(shown.parsed_addresses()):
-                info = AsyncServiceInfo(
-                    SERVICE, shown.name, parsed_addresses=info.parsed_addresses(), port=self._port, server=shown.server
-                )
-                await (await zeroconf.async_update_service(info))
-                shown = info
-                self._log(info)
+            try:
+                if addresses := _addresses(self.info()):
+                    await self._announce(addresses)
+                    trouble = ""
+                    continue
+            except (ZeroconfError, OSError, RuntimeError) as error:
+                if (text := str(error) or type(error).__name__) != trouble:
+                    logger.warning(
+                        "--zeroconf: the server could not be announced, it will be tried again: %s",
+                        text,
+                        extra={"event": "zeroconf"},
+                    )
+                trouble = text
             await asyncio.sleep(_REFRESH_SECONDS)
+
+    async def _announce(self, addresses: Sequence[str]) -> None:
+        """Announce these addresses until they change.
+
+        Then another ``AsyncZeroconf`` is needed: it speaks on the interfaces that there were when it was made.
+        """
+        chosen = InterfaceChoice.All if self._interfaces is None else list(self._interfaces)
+        zeroconf = AsyncZeroconf(interfaces=chosen)
+        try:
+            info = self.info()
+            await (await zeroconf.async_register_service(info, allow_name_change=True))
+            self._log(info)
+            while _addresses(self.info()) == addresses:
+                await asyncio.sleep(_REFRESH_SECONDS)
+        finally:
+            for end in (zeroconf.async_unregister_all_services, zeroconf.async_close):
+                with suppress(ZeroconfError, OSError, TimeoutError):
+                    async with asyncio.timeout(_GOODBYE_SECONDS):
+                        await end()
 
     @staticmethod
     def _log(info: AsyncServiceInfo) -> None:
@@ -136,3 +137,7 @@ class Announcement:
             info.port,
             extra={"event": "zeroconf"},
         )
+
+
+def _addresses(info: AsyncServiceInfo) -> list[str]:
+    return sorted(info.parsed_addresses())

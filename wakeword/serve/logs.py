@@ -6,6 +6,8 @@ import sys
 from datetime import UTC, datetime
 from enum import StrEnum
 
+from wakeword.escaping import printable
+
 
 class LogFormat(StrEnum):
     """How log lines are written."""
@@ -22,7 +24,8 @@ class _Text(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         level = "" if record.levelno <= logging.INFO else f"{record.levelname.lower()}: "
         moment = datetime.fromtimestamp(record.created).isoformat(" ", "milliseconds")
-        line = f"{moment} {level}{' '.join(record.getMessage().splitlines())}"
+        # Of the names of files and of what clients send nothing may forge a line or command a terminal.
+        line = f"{moment} {level}{printable(' '.join(record.getMessage().splitlines()))}"
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
 

@@ -36,6 +36,8 @@ def place_of(uri: str) -> Place:
         host, port = parts.hostname, parts.port
     except ValueError as error:
         raise ConfigError(f"{expected} ({error})") from None
+    if parts.query or parts.fragment:
+        raise ConfigError(expected)
     match parts.scheme:
         case "tcp" if host and not parts.path.strip("/"):
             return Place("tcp", host, DEFAULT_PORT if port is None else port)
@@ -66,8 +68,9 @@ def tcp_sockets(host: str, port: int) -> list[socket.socket]:
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except OSError as error:
-        raise ConfigError(f"expected the address of this machine, got {host!r}: {error.strerror}") from None
+    except (OSError, UnicodeError) as error:  # the latter for what can be no name, for instance "a..b"
+        reason = error.strerror if isinstance(error, OSError) else "no name of a host"
+        raise ConfigError(f"expected the address of this machine, got {host!r}: {reason}") from None
     sockets: list[socket.socket] = []
     try:
         for family, _, _, _, address in dict.fromkeys(found):

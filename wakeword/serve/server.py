@@ -183,6 +183,8 @@ def _keep_alive(connection: socket.socket | None) -> None:
 
 async def _standard_streams() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """Standard input and output, which must be pipes or sockets. Raises ``ConfigError``."""
+    if sys.stdin is None:
+        raise ConfigError("expected pipes as standard input and output for --uri stdio://, got a closed input")
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader()
     # Duplicates, as the transports close what they are given.

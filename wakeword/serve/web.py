@@ -1,10 +1,13 @@
 """The HTTP side: ``/healthz``, ``/metrics`` for Prometheus, and a live page. No path is ever looked up."""
 
 import asyncio
+import io
 import json
 import logging
+import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -105,16 +108,47 @@ class Pages:
             raise
 
 
+class _Incoming(io.RawIOBase):
+    """What a client sends until ``latest``: a limit on each read alone would let it trickle a request for ever."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self.latest = 0.0
+        """``time.monotonic()``."""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        left = self.latest - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("expected the whole request in time")
+        self._connection.settimeout(left)
+        try:
+            return self._connection.recv_into(buffer)
+        finally:
+            self._connection.settimeout(_REQUEST_SECONDS)  # for the answer
+
+
 class _Handler(BaseHTTPRequestHandler):
     server: "_HttpServer"
     protocol_version = "HTTP/1.1"
     server_version = "wakeword"
     sys_version = ""
-    timeout = _REQUEST_SECONDS
 
     def __init__(self, pages: Pages, *rest: Any) -> None:
         self._pages = pages
         super().__init__(*rest)
+
+    def setup(self) -> None:
+        super().setup()
+        self.rfile.close()
+        self._incoming = _Incoming(self.connection)
+        self.rfile = io.BufferedReader(self._incoming)
+
+    def handle_one_request(self) -> None:
+        self._incoming.latest = time.monotonic() + _REQUEST_SECONDS
+        super().handle_one_request()
 
     def do_GET(self) -> None:
         status, kind, body = self._pages.answer(self.path.partition("?")[0])
@@ -125,6 +159,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Referrer-Policy", "no-referrer")
         self.send_header("Content-Security-Policy", _POLICY)
+        if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
+            # The body is not read: it must not be taken for the next request.
+            self.send_header("Connection", "close")
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
@@ -158,7 +195,11 @@ class _HttpServer(ThreadingHTTPServer):
         if not self._room.acquire(blocking=False):
             self.shutdown_request(request)
             return
-        super().process_request(request, client_address)
+        try:
+            super().process_request(request, client_address)
+        except BaseException:  # no thread for it
+            self._room.release()
+            raise
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         try:

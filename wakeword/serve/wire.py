@@ -93,14 +93,15 @@ class EventReader:
 
 def encode(event: Event) -> bytes:
     """The bytes of an event."""
-    data = json.dumps(event.data, ensure_ascii=False).encode() if event.data else b""
+    # In ASCII: half a surrogate pair, which a client may send to get it back, has no bytes of its own.
+    data = json.dumps(event.data).encode() if event.data else b""
     payload = event.payload or b""
     header: dict[str, Any] = {"type": event.type, "version": protocol_version}
     if data:
         header["data_length"] = len(data)
     if payload:
         header["payload_length"] = len(payload)
-    return json.dumps(header, ensure_ascii=False).encode() + b"\n" + data + payload
+    return json.dumps(header).encode() + b"\n" + data + payload
 
 
 def _header_of(content: dict[str, Any]) -> _Header:
@@ -108,7 +109,7 @@ def _header_of(content: dict[str, Any]) -> _Header:
     if not isinstance(kind, str) or not 0 < len(kind) <= _MAX_TYPE:
         raise WireError(f"expected an event with a type, got the type {_short(kind)}")
     if data is not None and not isinstance(data, dict):
-        raise WireError(f"expected the data of '{kind}' to be an object, got {_short(data)}")
+        raise WireError(f"expected the data of {_short(kind)} to be an object, got {_short(data)}")
     lengths = []
     for name, most in (("data_length", MAX_DATA), ("payload_length", MAX_PAYLOAD)):
         length = content.get(name)

@@ -168,6 +168,10 @@ class Words:
                         status = path.stat()
                     except FileNotFoundError:
                         continue
+                    except OSError:
+                        if path.is_symlink():  # one that leads nowhere says nothing about the folder
+                            continue
+                        raise
                     listed[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
         except OSError as error:
             # A share that is away for a moment: the words stay.

@@ -4,12 +4,14 @@ import asyncio
 import ipaddress
 import socket
 import uuid
+from collections.abc import Callable
+from typing import ClassVar
 
 import pytest
 
 pytest.importorskip("zeroconf", reason="needs the packages of pip install 'wakeword[serve]'")
 
-from zeroconf import ServiceStateChange
+from zeroconf import NonUniqueNameException, ServiceStateChange
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
 from wakeword import ConfigError
@@ -96,17 +98,81 @@ def test_a_browser_of_the_network_finds_it_while_it_runs(monkeypatch: pytest.Mon
     assert info.server == f"{host_name()}.local."
 
 
-def test_a_machine_without_a_network_is_told_of_and_goes_on(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def fail(**settings: object) -> None:
-        raise OSError(19, "No such device")
+class Network:
+    """Stands for ``AsyncZeroconf``: one is made for each set of addresses, and those made are in ``all``."""
 
-    monkeypatch.setattr(announcing, "AsyncZeroconf", fail)
+    all: ClassVar[list["Network"]] = []
+
+    def __init__(self, **settings: object) -> None:
+        self.announced: list[list[str]] = []
+        self.closed = False
+        self.all.append(self)
+
+    async def async_register_service(self, info: AsyncServiceInfo, **settings: object) -> asyncio.Future[None]:
+        self.announced.append(info.parsed_addresses())
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        done.set_result(None)
+        return done
+
+    async def async_unregister_all_services(self) -> None:
+        pass
+
+    async def async_close(self) -> None:
+        self.closed = True
+
+
+async def announced_until(condition: Callable[[], bool]) -> None:
+    """Announce a server on all addresses until the condition holds."""
     (listening,) = tcp_sockets("0.0.0.0", 0)
     with listening:
-        asyncio.run(Announcement("kitchen", [listening]).run())
-    assert "could not be announced" in caplog.text
+        task = asyncio.create_task(Announcement("kitchen", [listening]).run())
+        async with asyncio.timeout(20):
+            while not condition():
+                await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+def test_a_machine_without_a_network_is_told_of_once_and_tried_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    failures: list[Exception] = [OSError(19, "No such device")] * 2 + [NonUniqueNameException()]
+
+    def network(**settings: object) -> Network:
+        if failures:
+            raise failures.pop(0)
+        return Network(**settings)
+
+    monkeypatch.setattr(announcing, "own_addresses", lambda: OWN)
+    monkeypatch.setattr(announcing, "_REFRESH_SECONDS", 0.01)
+    monkeypatch.setattr(announcing, "AsyncZeroconf", network)
+    monkeypatch.setattr(Network, "all", [])
+    asyncio.run(announced_until(lambda: bool(Network.all and Network.all[0].announced)))
+    told = [record.getMessage() for record in caplog.records if "could not be announced" in record.getMessage()]
+    assert len(told) == 2
+    assert "No such device" in told[0]
+    assert "NonUniqueNameException" in told[1]
+
+
+def test_addresses_that_change_are_announced_on_their_own_interfaces(monkeypatch: pytest.MonkeyPatch) -> None:
+    own: list[str] = []
+    monkeypatch.setattr(announcing, "own_addresses", lambda: list(own))
+    monkeypatch.setattr(announcing, "_REFRESH_SECONDS", 0.01)
+    monkeypatch.setattr(announcing, "AsyncZeroconf", Network)
+    monkeypatch.setattr(Network, "all", [])
+
+    async def scenario() -> None:
+        def ready() -> bool:
+            if len(Network.all) == 2:
+                return bool(Network.all[1].announced)
+            own[:] = ["192.168.1.9"] if Network.all and Network.all[0].announced else ["192.168.1.7"]
+            return False
+
+        await announced_until(ready)
+
+    asyncio.run(scenario())
+    assert [one.announced for one in Network.all] == [[["192.168.1.7"]], [["192.168.1.9"]]]
+    assert all(one.closed for one in Network.all)
 
 
 def _multicast() -> bool:

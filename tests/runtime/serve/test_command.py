@@ -150,6 +150,15 @@ def test_standard_input_and_output(models: Path) -> None:
     assert b"Traceback" not in log
 
 
+def test_a_closed_standard_input_is_said(models: Path) -> None:
+    command = [sys.executable, "-m", "wakeword", "serve", "--uri", "stdio://", "--model", str(models / "low.onnx")]
+    closed = ["sh", "-c", 'exec "$@" <&-', "sh", *command]
+    done = subprocess.run(closed, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "expected pipes as standard input" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_model_that_is_dropped_into_the_folder_appears(models: Path, tmp_path: Path) -> None:
     folder = tmp_path / "words"
     folder.mkdir()

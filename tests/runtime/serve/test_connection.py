@@ -16,7 +16,7 @@ from support.builders import bursts, two_stage_bytes
 from support.served import BOTH, LOW, PATIENCE, Client, Served, detections, int16, serving, types, until
 from wyoming.audio import AudioChunk, AudioStart, AudioStop
 from wyoming.event import Event
-from wyoming.ping import Ping
+from wyoming.ping import Ping, Pong
 
 from wakeword import Detector
 from wakeword.engine import Detector as EngineDetector
@@ -237,6 +237,19 @@ def test_the_context_comes_back(models: Path) -> None:
     assert all(event.data["context"] == {"room": "kitchen"} for event in answers)
 
 
+def test_text_that_is_no_unicode_comes_back(models: Path) -> None:
+    context = {"text": "\ud800"}
+
+    async def scenario(served: Served, client: Client) -> list[Event]:
+        await client.send(Ping("\udfff").event(), Event("detect", {"context": context}), AudioStop().event())
+        await client.describe()
+        return client.events
+
+    pong, not_detected, _ = run(scenario, models)
+    assert pong == Pong("\udfff").event()
+    assert not_detected.data["context"] == context
+
+
 def test_pings_are_answered_and_unknown_events_ignored(models: Path) -> None:
     async def scenario(served: Served, client: Client) -> list[Event]:
         await client.send(Event("transcribe", {"language": "en"}), Ping("here").event(), Event("x", {}, b"abc"))
@@ -312,6 +325,7 @@ BROKEN = (
     b'{"type": "detect", "data": {"names": [1]}}\n',
     b'{"type": "detect", "data": {"context": 1}}\n',
     b'{"type": "ping", "data": {"text": 1}}\n',
+    b'{"type": "\\ud800\\u001b[31m", "data": 1}\n',
 )
 
 

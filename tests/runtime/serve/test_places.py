@@ -36,7 +36,18 @@ def test_uris_are_read(uri: str, place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    "uri", ["", "127.0.0.1:10400", "http://a:1", "tcp://:1", "tcp://a:x", "tcp://a:99999", "unix://"]
+    "uri",
+    [
+        "",
+        "127.0.0.1:10400",
+        "http://a:1",
+        "tcp://:1",
+        "tcp://a:x",
+        "tcp://a:99999",
+        "unix://",
+        "unix:///a?b",
+        "tcp://a#b",
+    ],
 )
 def test_other_uris_are_refused(uri: str) -> None:
     with pytest.raises(ConfigError, match="expected --uri"):
@@ -55,8 +66,9 @@ def test_a_port_that_is_taken_is_said() -> None:
     (first,) = tcp_sockets("127.0.0.1", 0)
     with first, pytest.raises(ConfigError, match="another port"):
         tcp_sockets("127.0.0.1", first.getsockname()[1])
-    with pytest.raises(ConfigError, match="address of this machine"):
-        tcp_sockets("no such host.invalid", 1)
+    for host in ("no such host.invalid", "a..b", "a" * 64, "\ud800"):
+        with pytest.raises(ConfigError, match="address of this machine"):
+            tcp_sockets(host, 1)
 
 
 @pytest.mark.skipif(not HAS_IPV6, reason="this machine has no IPv6")

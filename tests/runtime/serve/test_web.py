@@ -10,6 +10,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -237,6 +238,41 @@ def test_those_that_say_nothing_keep_nobody_out_for_long(models: Path, monkeypat
                 one.close()
 
     run(scenario, models / "low.onnx")
+
+
+def test_those_that_trickle_a_request_are_left(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wakeword.serve.web._REQUEST_SECONDS", 0.5)
+
+    async def scenario(served: Served, web: Web) -> None:
+        host, port = web.url.split("/")[2].split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(b"GET / HTTP/1.1\r\nX: ")
+        left = asyncio.ensure_future(reader.read())
+        async with asyncio.timeout(20):
+            while not left.done():
+                writer.write(b"x")  # far fewer bytes than a header may have
+                await asyncio.sleep(0.02)
+        with suppress(ConnectionError):
+            assert await left == b""
+        writer.close()
+
+    run(scenario, models / "low.onnx")
+
+
+def test_a_body_is_not_taken_for_a_request(models: Path) -> None:
+    async def scenario(served: Served, web: Web) -> bytes:
+        host, port = web.url.split("/")[2].split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        body = b"GET /metrics HTTP/1.1\r\nConnection: close\r\n\r\n"
+        writer.write(b"GET /healthz HTTP/1.1\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+        answered = b""
+        with suppress(ConnectionError):  # the end of a connection of which not everything was read
+            while data := await asyncio.wait_for(reader.read(65_536), 20):
+                answered += data
+        writer.close()
+        return answered
+
+    assert run(scenario, models / "low.onnx").count(b"HTTP/1.1 ") == 1
 
 
 def test_a_loop_that_hangs_is_not_healthy(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:

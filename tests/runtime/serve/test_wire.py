@@ -14,7 +14,9 @@ from wyoming.event import Event, async_read_event
 
 from wakeword.serve.wire import MAX_DATA, MAX_HEADER, MAX_PAYLOAD, EventReader, WireError, encode
 
-VALUES = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=20)
+# Also half a surrogate pair, which JSON can name and UTF-8 cannot.
+TEXTS = st.text(max_size=20) | st.text(st.characters(categories=["Cs"]), max_size=1)
+VALUES = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXTS
 EVENTS = st.builds(
     Event,
     st.text(st.characters(codec="ascii", categories=["Ll"]), min_size=1, max_size=20),
@@ -69,6 +71,7 @@ def test_data_may_be_in_the_header_and_after_it() -> None:
         b'{"type": ""}\n',
         b'{"type": "' + b"x" * 65 + b'"}\n',
         b'{"type": "ping", "data": [1]}\n',
+        b'{"type": "\\ud800\\u001b[31m", "data": 1}\n',
         b'{"type": "ping", "data_length": -1}\n',
         b'{"type": "ping", "data_length": true}\n',
         b'{"type": "ping", "data_length": 1.5}\n',

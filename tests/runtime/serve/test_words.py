@@ -137,3 +137,14 @@ def test_a_word_has_its_files_name_its_phrase_and_the_chosen_threshold(models: P
     assert (word.name, word.phrase, word.threshold) == ("high", "hey high", 0.5)
     assert word.warnings == ()
     assert load_word(models / "high.onnx", WordSettings(threshold=0.75)).threshold == 0.75
+
+
+def test_a_link_that_leads_nowhere_leaves_the_others(followed: Followed) -> None:
+    for name, target in (("loop.onnx", "loop.onnx"), ("nothing.onnx", "nowhere")):
+        try:
+            (followed.folder / name).symlink_to(target)
+        except OSError:
+            pytest.skip("this system has no symbolic links")
+    followed.put("one.onnx", band_model_bytes("low", 1))
+    assert followed.look() == ["one"]
+    assert followed.reported() == ["added"]

@@ -24,15 +24,30 @@ _ODD: tuple[object, ...] = (
     "",
     "x",
     "marvin",
+    "\ud800",
+    "\x1b[31m\n",
     [],
     [1],
     {},
     {"a": 1},
+    {"a": "\udfff"},
     1e308,
     -0.0,
 )
 _KEYS = ("rate", "width", "channels", "timestamp", "names", "context", "text", "data", "type")
-_TYPES = ("audio-chunk", "audio-start", "audio-stop", "detect", "describe", "ping", "detection", "info", "", "x" * 70)
+_TYPES = (
+    "audio-chunk",
+    "audio-start",
+    "audio-stop",
+    "detect",
+    "describe",
+    "ping",
+    "detection",
+    "info",
+    "",
+    "\ud800\x1b",
+    "x" * 70,
+)
 
 
 def session(random: Random, audio: bytes, word: str) -> bytes:
