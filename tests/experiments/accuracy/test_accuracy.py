@@ -12,6 +12,7 @@ from support.builders import card, random_model, random_model_bytes
 from wakeword.card import ModelCard
 from wakeword.errors import ConfigError, DataError
 from wakeword_experiments.accuracy import contenders as accuracy_contenders
+from wakeword_experiments.accuracy import scores as accuracy_scores
 from wakeword_experiments.accuracy.contenders import BLOCK, Contender, ours, peer, peers
 from wakeword_experiments.accuracy.held_out import Clips, data_folders, dealing
 from wakeword_experiments.accuracy.measures import (
@@ -246,6 +247,17 @@ def test_cached_scores_are_not_computed_again(spoken: Clips, tmp_path: Path) -> 
     assert [calls for calls, _ in runs] == [12, 0, 12]
     for one, other in zip(vars(runs[0][1].clean).values(), vars(runs[1][1].clean).values(), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_scores_cached_at_another_hop_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    samples, found = np.ones(16_000, np.float32), []
+    for block in (1_280, 1_280, 2_560):
+        monkeypatch.setattr(accuracy_scores, "BLOCK", block)
+        cache = accuracy_scores.ScoreCache(Contender("one", "one", lambda _, size=block: np.full(3, size)), tmp_path)
+        found.append(cache.score(samples, best=False).tolist())
+        cache.save()
+    assert found == [[1_280] * 3, [1_280] * 3, [2_560] * 3]
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 @pytest.mark.parametrize(

@@ -215,6 +215,7 @@ def test_the_command_measures_once_and_writes_the_page_again(
     paths = {"report": tmp_path / "page.md", "figures": tmp_path / "figures.json"}
     cli.accuracy([model], audio, near_clips=20, seed=0, work=tmp_path, cache=tmp_path / "cache", **paths)
     assert "Made by `python -m wakeword_experiments accuracy --model low.onnx` on " in paths["report"].read_text()
+    assert "more often than every 160 ms" in next(tmp_path.rglob("README.md")).read_text()
     first = paths["report"].read_text()
     paths["report"].unlink()
     cli.accuracy(None, None, **paths)
