@@ -58,10 +58,10 @@ def test_only_the_table_of_commands_names_packages_above(package: str) -> None:
             assert not any(name in string.value for name in above(package)), f"{module}, line {string.lineno}"
 
 
-@pytest.mark.parametrize("module", ["wakeword", "wakeword.cli"])
-def test_the_runtime_loads_nothing_that_only_training_needs(module: str) -> None:
+@pytest.mark.parametrize("statement", ["from wakeword import *", "import wakeword.cli"])
+def test_the_runtime_loads_nothing_that_only_training_needs(statement: str) -> None:
     heavy = "torch torchaudio librosa onnx scipy matplotlib numba sklearn sounddevice wakeword_train wakeword_tools"
-    code = f"import sys, {module}; print(*(set('{heavy}'.split()) & set(sys.modules)))"
+    code = f"import sys; {statement}; print(*(set('{heavy}'.split()) & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
 
@@ -141,6 +141,17 @@ def test_packages_are_typed(package: str) -> None:
 def test_every_public_name_exists() -> None:
     assert len(set(wakeword.__all__)) == len(wakeword.__all__)
     assert all(hasattr(wakeword, name) for name in wakeword.__all__)
+    assert set(wakeword.__all__) <= set(dir(wakeword))
+    with pytest.raises(AttributeError, match="no attribute 'absent'"):
+        _ = wakeword.absent
+
+
+def test_type_checkers_see_the_public_names_where_a_program_finds_them() -> None:
+    (package,) = (module for module in modules("wakeword") if module.name == "wakeword")
+    seen = {one.name: one.module for one in package.imports() if one.module.startswith("wakeword.") and one.name}
+    assert sorted(seen) == sorted(wakeword.__all__)
+    for name, module in seen.items():
+        assert getattr(wakeword, name) is getattr(importlib.import_module(module), name), name
 
 
 def test_assets_are_found_in_a_checkout() -> None:

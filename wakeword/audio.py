@@ -184,7 +184,10 @@ class AudioFile:
                 break
             self._read += len(block)
             yield block
-        lack = missing(self.path, self._file, self._read)
+        try:
+            lack = missing(self.path, self._file, self._read)
+        except OSError as error:
+            raise AudioFileError(f"{self.path}: could not read all of it: {error.strerror}") from error
         if lack is not None:
             raise AudioFileError(f"{self.path}: could not read all of it, the file is damaged or cut off: {lack}")
 
@@ -205,7 +208,7 @@ def _check_readable(path: Path) -> None:
             # libsndfile does not say why it cannot open a file.
             path.open("rb").close()
             return
-        what = "a folder" if path.is_dir() else "nothing"
+        what = "a folder" if path.is_dir() else "a pipe, a device or a socket" if path.exists() else "nothing"
     except OSError as error:
         raise AudioFileError(f"{path}: expected an audio file, could not read it: {error.strerror}") from error
     raise AudioFileError(f"{path}: expected an audio file, found {what}; check the path")

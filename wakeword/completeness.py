@@ -29,7 +29,8 @@ _TOLERANCE, _MP3_TOLERANCE = 0.001, 0.1
 _CUT = re.compile(r"^\s*(?:data|SSND|Data Size|riff)\s*: (\d+) \(should be (\d+)\)$", re.MULTILINE)
 _RF64 = re.compile(r"does not match value from 'ds64' chunk of (\d+)\.")
 _VOC = re.compile(r"^Seems to be a truncated file\.$", re.MULTILINE)
-_SPH = re.compile(rb"^sample_count -i (\d+)", re.MULTILINE)
+# No more digits than libsndfile reads: an endless number is no length.
+_SPH = re.compile(rb"^sample_count -i (\d{1,18})\b", re.MULTILINE)
 # The flag of the lowest bit: the header has the number of frames.
 _MP3 = re.compile(rb"VBRI|(?:Xing|Info)\0\0\0[\x01\x03\x05\x07\x09\x0b\x0d\x0f]", re.DOTALL)
 

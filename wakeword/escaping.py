@@ -32,5 +32,6 @@ def cell(text: object) -> str:
 
 def shortened(value: object, most: int = MAX_SHOWN) -> str:
     """``printable``, of ``most`` characters at most, for a message."""
-    text = str(value)
-    return printable(text) if len(text) <= most else f"{printable(text[: most - 3])}..."
+    # Escaping only makes it longer, so what follows the first characters cannot be seen.
+    text = printable(str(value)[: most + 1])
+    return text if len(text) <= most else f"{text[: most - 3]}..."

@@ -38,7 +38,8 @@ def read_limited(path: Path | str, most: int) -> bytes:
         raise ValueError("got a pipe, a device or a socket where a regular file is needed")
     # The file can have been exchanged since: opening a pipe must not wait for its writer.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    with os.fdopen(os.open(path, flags), "rb") as file:
+    # Not os.fdopen, which leaves the descriptor of a folder open.
+    with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as file:
         size = os.fstat(file.fileno()).st_size
         data = file.read(most + 1) if size <= most else b""
         if size > most or len(data) > most:

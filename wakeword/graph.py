@@ -25,7 +25,7 @@ MAX_NODES = 64
 MAX_WEIGHTS = 4 * 2**20
 """Numbers in all constants: 16 MB; the included models have 180,000."""
 MAX_WIDTH = 4_096
-"""Largest width of an input whose width the file sets."""
+"""Largest width of an input whose width the file sets, and of all states together."""
 MAX_VALUE = 2**20
 """Numbers in a value between nodes, in addition to ``_PER_INPUT`` for each number in the inputs, and to the weights."""
 _PER_INPUT = 16
@@ -170,8 +170,10 @@ def _node(reader: Reader, field: Field) -> Node:
     attributes: dict[str, tuple[int, ...]] = {}
     for entry in node["attribute"]:
         attribute = reader.read(entry.content, _ATTRIBUTE, "an attribute")
-        name = _text(attribute["name"])
-        if name not in OPERATORS[kind] or name in attributes or _number(attribute["type"]) not in (_INT, _INTS):
+        name, form = _text(attribute["name"]), _number(attribute["type"])
+        # A value in the field of another type is one that another reader does not see.
+        other = {_INT: "ints", _INTS: "i"}.get(form)
+        if name not in OPERATORS[kind] or name in attributes or other is None or attribute[other]:
             raise ModelError(f"expected {kind} with the attributes {sorted(OPERATORS[kind])}, got {shortened(name)!r}")
         attributes[name] = tuple(signed(one.value) for one in (*attribute["i"], *attribute["ints"]))
     inputs, outputs = (tuple(text(one.content) for one in node[name]) for name in ("input", "output"))

@@ -35,7 +35,7 @@ def files_below(root: Path, is_wanted: Callable[[str], bool]) -> Listing:
                     waiting.append(entry.path)
                 elif is_wanted(entry.name) and _is_file(entry):
                     found.files.append(Path(entry.path))
-            except PermissionError as error:
+            except OSError as error:
                 # Of the folder, not of the file: whoever may list a folder may still not look into it.
                 found.unsearched[Path(folder)] = _reason(error)
     found.files.sort()

@@ -15,7 +15,7 @@ from wakeword.errors import ModelError
 from wakeword.escaping import printable, shortened
 from wakeword.features import FeatureConfig, mfcc
 from wakeword.files import read_limited
-from wakeword.graph import Dimension, Graph, read_graph
+from wakeword.graph import MAX_WIDTH, Dimension, Graph, read_graph
 from wakeword.lstm import Lstm, LstmWindows, lstm_of
 from wakeword.session import bound_call, open_session, run_session
 from wakeword.standstill import loading
@@ -207,16 +207,22 @@ def parse_model(data: bytes, *, provider: str = "cpu") -> Model:
     graph = read_graph(data)
     _check_graph(graph, card)
     head = None if card.verifier is None else head_of_text(metadata.get(HEAD_KEY))
-    # On another device the graph runs there.
-    lstm = lstm_of(graph, card) if provider == "cpu" else None
-    model = Model(open_session(data, provider), card, head, digest=digest, lstm=lstm)
-    _self_test(model)
+    # Weights that are not finite, or too large, are the self-test's to refuse, without warnings of numpy before.
+    with np.errstate(all="ignore"):
+        # On another device the graph runs there.
+        lstm = lstm_of(graph, card) if provider == "cpu" else None
+        model = Model(open_session(data, provider), card, head, digest=digest, lstm=lstm)
+        _self_test(model)
     return model
 
 
 def _check_graph(graph: Graph, card: ModelCard) -> None:
     """Refuse inputs and sizes that no detector gives and takes. ``ModelError``."""
     widths = _state_widths(graph.inputs, set(graph.outputs), card)
+    if sum(widths.values()) > MAX_WIDTH:
+        raise ModelError(
+            f"expected states of up to {MAX_WIDTH} numbers for a window, got {sum(widths.values())} in {len(widths)} states"
+        )
     hop, rows = _hop_and_rows(card)
     # A whole window, as in the self-test; a hop, as in a detector; and the hops of many streams, as in a pool.
     for frames, number in ((card.window, 1), (hop, rows), (_STREAMS * hop, _STREAMS * rows)):

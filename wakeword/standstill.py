@@ -53,6 +53,8 @@ class Standstill:
         self._reopened = threading.Event()
         self._closing = threading.RLock()
         self._closed_by: int | None = None
+        # A set must not change while it is listed.
+        self._listing = threading.RLock()
         self._locks: list[WeakSet[threading.RLock]] = [WeakSet() for _ in Order]
         self._renewed: WeakSet[Renewed] = WeakSet()
         self._held: list[threading.RLock] = []
@@ -60,12 +62,14 @@ class Standstill:
     def new_lock(self, order: Order) -> "threading.RLock":
         """A lock to hold during such work."""
         lock = threading.RLock()
-        self._locks[order].add(lock)
+        with self._listing:
+            self._locks[order].add(lock)
         return lock
 
     def renew(self, one: Renewed) -> None:
         """Call ``one.renew()`` in the child of every fork."""
-        self._renewed.add(one)
+        with self._listing:
+            self._renewed.add(one)
 
     def wait(self) -> None:
         """Wait until it is open, holding no lock; at the end of the process for ever."""
@@ -80,7 +84,9 @@ class Standstill:
         self.is_closed = True
         deadline = time.monotonic() + _LONGEST_WAIT
         for locks in self._locks:
-            for lock in list(locks):
+            with self._listing:
+                found = list(locks)
+            for lock in found:
                 if lock.acquire(timeout=max(0.0, deadline - time.monotonic())):
                     self._held.append(lock)
 
@@ -96,6 +102,7 @@ class Standstill:
     def open_in_child(self) -> None:
         """``open``, where only the thread that forked has gone on."""
         self._reopened = threading.Event()
+        self._listing = threading.RLock()  # another thread may have held it
         self.open()
         for one in list(self._renewed):
             one.renew()

@@ -230,6 +230,8 @@ def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
         read_audio(tmp_path / "nowhere.wav")
     with pytest.raises(AudioFileError, match="found a folder"):
         read_audio(tmp_path)
+    with pytest.raises(AudioFileError, match="found a pipe, a device or a socket"):
+        read_audio("/dev/zero")
 
 
 def test_samples_that_cannot_be_taken_name_the_file(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Every container: a whole file is read without complaint, a part of one is never taken for the whole."""
 
+import os
 import struct
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 import soundfile
 
 from wakeword import AudioFileError, FileSource
-from wakeword.audio import read_audio
+from wakeword.audio import AudioFile, read_audio
 
 RATE = 16_000
 FORMS = {
@@ -87,3 +88,24 @@ def test_an_mp3_without_a_header_declares_no_length(tmp_path: Path) -> None:
     data = path.read_bytes()
     path.write_bytes(data[data.index(data[:2], 4) :])
     assert len(read_audio(path)) == pytest.approx(15 * RATE, rel=0.01)
+
+
+@pytest.mark.parametrize("digits", [30, 400, 5_000])
+def test_a_length_of_any_number_of_digits_is_none(tmp_path: Path, digits: int) -> None:
+    path = tmp_path / "a.sph"
+    data = written(path)
+    header = data[:1_024].replace(b"sample_count -i 32000", b"sample_count -i " + digits * b"9")
+    # libsndfile goes by the bytes that there are.
+    path.write_bytes(header[:1_024].ljust(1_024, b"\0") + data[1_024:] + b"\nsample_count -i " + digits * b"9" + b"\n")
+    assert len(read_audio(path)) >= 2 * RATE
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs files that can be removed while they are open")
+@pytest.mark.parametrize("name", ["vorbis.ogg", "a.mp3", "a.sph"])
+def test_a_file_that_is_removed_meanwhile_is_named(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    written(path)
+    with AudioFile(path) as file:
+        path.unlink()
+        with pytest.raises(AudioFileError, match=f"{name}.*No such file"):
+            list(file.blocks())

@@ -46,7 +46,14 @@ def test_what_can_be_seen_stays(text: str) -> None:
 
 def test_long_values_are_cut_and_stay_printable() -> None:
     assert shortened(10**7 * "a") == 77 * "a" + "..."
-    assert shortened("\n" * 100).startswith("\\n\\n")
+    assert shortened("\n" * 100) == 38 * "\\n" + "\\..."
+
+
+@given(st.one_of(NAMES, st.text("\U000e0001\ud800\x1ba", min_size=70, max_size=90)), st.integers(10, 90))
+def test_no_value_is_longer_than_asked_for(text: str, most: int) -> None:
+    shown = shortened(text, most)
+    assert len(shown) <= most
+    assert shown == printable(text) or (shown.endswith("...") and printable(text).startswith(shown[:-3]))
 
 
 @given(NAMES, NAMES)

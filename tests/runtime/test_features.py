@@ -108,10 +108,11 @@ def test_the_caller_may_reuse_its_buffer() -> None:
 def test_it_uses_only_its_own_thread() -> None:
     # BLAS threads that spin during small products use more processor time than the products.
     code = """
-import time, numpy, wakeword
+import time, numpy
+from wakeword import mfcc
 signal = numpy.zeros(1_600_000, numpy.float32)
 all_threads, this_thread = time.process_time(), time.thread_time()
-wakeword.mfcc(signal)
+mfcc(signal)
 print((time.process_time() - all_threads) / (time.thread_time() - this_thread))
 """
     # As many threads as the machine has, although these tests may be limited to fewer.

@@ -159,3 +159,14 @@ def test_no_more_than_the_limit_is_read(tmp_path: Path) -> None:
         read_limited("/dev/zero", 99)
     with pytest.raises(IsADirectoryError):
         read_limited(tmp_path, 99)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs /proc")
+def test_a_file_that_is_refused_stays_closed(tmp_path: Path) -> None:
+    (tmp_path / "large").write_bytes(bytes(100))
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for path in (tmp_path, tmp_path / "large"):
+        for _ in range(3):
+            with pytest.raises((OSError, ValueError)):
+                read_limited(path, 99)
+    assert len(list(Path("/proc/self/fd").iterdir())) == before

@@ -139,6 +139,19 @@ def test_values_that_grow_with_the_fourth_power_of_the_windows_are_refused(monke
 def test_states_without_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     wide = changed_graph(GOOD, lambda graph: graph + with_field(b"", 11, _input("extra", MAX_WIDTH + 1)))
     expected_refusal(with_card(wide, parse_model(GOOD).card), f"of 1 to {MAX_WIDTH}", monkeypatch)
+    # Nor many of them: what a value may take grows with all.
+    many = changed_graph(GOOD, lambda graph: graph + b"".join(_state(f"s{i}", MAX_WIDTH // 4) for i in range(4)))
+    expected_refusal(with_card(many, parse_model(GOOD).card), f"up to {MAX_WIDTH} numbers for a window", monkeypatch)
+
+
+@pytest.mark.parametrize(("name", "kind", "field"), [("keepdims", 2, 8), ("keepdims", 7, 3), ("perm", 7, 3)])
+def test_a_value_in_the_field_of_another_type_is_refused(
+    name: str, kind: int, field: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attribute = with_number(with_number(with_field(b"", 1, name.encode()), 20, kind), field, 1)
+    operator = "Transpose" if name == "perm" else "ReduceSum"
+    model = with_nodes(with_field(b"", NODES, with_field(node(operator, ["h"], ["x"]), 5, attribute)))
+    expected_refusal(model, f"attributes .* got '{name}'", monkeypatch)
 
 
 def test_the_operators_allowed_are_those_that_are_used() -> None:
@@ -188,6 +201,13 @@ def _ints(name: str, values: tuple[int, ...]) -> bytes:
     for value in values:
         attribute = with_number(attribute, 8, value)
     return attribute
+
+
+def _state(name: str, width: int) -> bytes:
+    """Fields of a graph: a state that stays as it is."""
+    given, kept = _input(name, width), _input(f"{name}_next", width)
+    passed = with_field(b"", NODES, node("Identity", [name], [f"{name}_next"]))
+    return passed + with_field(with_field(b"", 11, given), OUTPUTS, kept)
 
 
 def _input(name: str, width: int) -> bytes:

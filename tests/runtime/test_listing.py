@@ -1,8 +1,10 @@
 """Folders that cannot be searched are named, the others are searched, and no tree is too deep."""
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -91,3 +93,22 @@ def test_links_to_folders_are_not_followed_and_links_to_nothing_are_left_out(tmp
     (tmp_path / "link.wav").symlink_to(target)
     listing = list_audio(tmp_path)
     assert (listing.files, listing.unsearched) == ([tmp_path / "link.wav", target], {})
+
+
+def test_an_entry_that_cannot_be_looked_at_leaves_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = touch(tmp_path / "good" / "a.wav")
+    touch(tmp_path / "bad" / "b.wav")
+    scandir = os.scandir
+
+    class Broken:
+        name = "b.wav"
+
+        def is_dir(self, *, follow_symlinks: bool) -> bool:
+            raise OSError(errno.EIO, "Input/output error")
+
+    def scan(folder: str) -> AbstractContextManager[Iterator[object]]:
+        return nullcontext(iter([Broken()])) if folder.endswith("bad") else scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", scan)
+    listing = list_audio(tmp_path)
+    assert (listing.files, listing.unsearched) == ([good], {tmp_path / "bad": "Input/output error"})

@@ -131,3 +131,19 @@ def test_weights_that_give_another_logit_are_refused(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("wakeword.model.read_graph", other_weights)
     with pytest.raises(ModelError, match="self-test failed"):
         parse_model(data)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("deviation", 0.0), ("deviation", 1e-45), ("mean", 3e38), ("R_half", np.inf), ("b", np.nan)]
+)
+@pytest.mark.filterwarnings("error")
+def test_weights_that_are_no_use_are_refused_without_warnings(
+    name: str, value: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def other_weights(bytes_read: bytes) -> object:
+        graph = read_graph(bytes_read)
+        return dataclasses.replace(graph, values={**graph.values, name: np.full_like(graph.values[name], value)})
+
+    monkeypatch.setattr("wakeword.model.read_graph", other_weights)
+    with pytest.raises(ModelError, match="self-test failed"):
+        parse_model(shipped_models()["alexa"].read_bytes())

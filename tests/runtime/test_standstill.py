@@ -107,3 +107,25 @@ def test_a_lock_is_got_from_a_thread_that_takes_it_over_and_over() -> None:
     stopped.set()
     thread.join(10)
     assert not thread.is_alive()
+
+
+def test_locks_may_be_made_while_others_are_waited_for() -> None:
+    standstill = Standstill()
+    kept: list[object] = [standstill.new_lock(Order.READER) for _ in range(500)]
+    stopped = threading.Event()
+
+    def make() -> None:
+        while not stopped.is_set() and len(kept) < 20_000:
+            kept.append(standstill.new_lock(Order.READER))
+
+    thread, interval = threading.Thread(target=make), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        thread.start()
+        for _ in range(20):
+            standstill.close()
+            standstill.open()
+    finally:
+        sys.setswitchinterval(interval)
+        stopped.set()
+        thread.join(10)

@@ -15,6 +15,7 @@ from wakeword.card import METADATA_KEY, SCHEMA, SelfTest, self_test_signal
 from wakeword.features import mfcc
 from wakeword.model import parse_model
 from wakeword.operating_point import Rate
+from wakeword.scorer import DEFAULT_HOP
 from wakeword.types import Array
 from wakeword.verify.card import VerifierCard
 from wakeword.verify.fusion import Fusion
@@ -24,6 +25,8 @@ FIXTURES = Path(__file__).parents[1] / "fixtures"
 TWO_STAGE = FIXTURES / "two-stage.onnx"
 N_MFCC = FeatureConfig().n_mfcc
 WINDOW = 98
+HOP_SECONDS = 0.01 * DEFAULT_HOP
+"""Between the ends of two windows; a frame is 10 ms."""
 CHUNKS = (1, 17, 160, 509, 1280, 16_001)
 
 

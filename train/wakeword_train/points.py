@@ -1,5 +1,6 @@
 """The operating points of a trained model: which targets, chosen on which clips, and which one is the default."""
 
+import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -16,6 +17,10 @@ from wakeword_train.data.clips import Clip
 
 LEAST_RECALL = 0.75
 """Share of the positives that a default point finds if any point does."""
+_FEW = 10
+"""With fewer recordings of people, their share says nothing, and that of synthetic voices counts."""
+_SILENT = DEFAULT_TARGETS[0]
+"""What the points of false accepts an hour keep too."""
 Report = Callable[[str], None]
 """Called with a line about the current step, or a warning."""
 
@@ -46,7 +51,10 @@ def calibration_points(model_path: Path, held_out: list[Clip], report: Report) -
 
 
 def points_of(scores: ScoreSet, description: str, fingerprint: str, report: Report) -> list[OperatingPoint]:
-    """Operating points from scores of recordings that were not trained on, as ``calibration_points`` makes them."""
+    """Operating points from scores of recordings that were not trained on, as ``calibration_points`` makes them.
+
+    Those of false accepts an hour also keep the strictest rate of false positives, for words that sound like the keyword.
+    """
     points = []
     try:
         check_scores(scores, warn=report)
@@ -54,11 +62,16 @@ def points_of(scores: ScoreSet, description: str, fingerprint: str, report: Repo
         report(f"no operating points: {error}")
         return []
     data = f"validation side of the training data: {description}"
+    strict = scores
     for target in DEFAULT_TARGETS:
         try:
-            points += _from(scores, target, data, fingerprint, report)
+            used = strict if target.kind is RateKind.FA_PER_HOUR else scores
+            points += _from(used, target, data, fingerprint, report)
         except CalibrationError as error:
             report(f"no operating point {target.name}: {error}")
+        if points and target == _SILENT:
+            # Speech that hardly ever fires would allow a threshold that words which sound like the keyword reach.
+            strict = dataclasses.replace(scores, least_threshold=max(scores.least_threshold, points[-1].threshold))
     return points
 
 
@@ -66,9 +79,15 @@ def _from(scores: ScoreSet, target: Target, data: str, fingerprint: str, report:
     """The point of a target; of false accepts an hour also laxer ones, until one finds enough of the positives."""
     points = [calibrate_point(scores, target, data=data, fingerprint=fingerprint, warn=report)]
     laxer = [Target(RateKind.FA_PER_HOUR, rung) for rung in LADDER if rung > points[0].target]
-    while points[-1].kind == RateKind.FA_PER_HOUR and points[-1].recall < LEAST_RECALL and laxer:
+    while points[-1].kind == RateKind.FA_PER_HOUR and found(points[-1]) < LEAST_RECALL and laxer:
         points.append(calibrate_point(scores, laxer.pop(0), data=data, fingerprint=fingerprint, warn=report))
     return points
+
+
+def found(point: OperatingPoint) -> float:
+    """The share of the positives by which points are compared: of people if there are enough, else of synthetic voices."""
+    voices = point.recall_synthetic
+    return point.recall if voices is None or point.positives >= _FEW else voices.value
 
 
 def default_point(points: Sequence[OperatingPoint], report: Report) -> OperatingPoint:
@@ -78,7 +97,7 @@ def default_point(points: Sequence[OperatingPoint], report: Report) -> Operating
     """
     by_hour = sorted(
         (point for point in points if is_supported(point)),
-        key=lambda point: (point.recall < LEAST_RECALL, point.target),
+        key=lambda point: (found(point) < LEAST_RECALL, point.target),
     )
     if not by_hour:
         report(

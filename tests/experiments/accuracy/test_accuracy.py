@@ -12,6 +12,7 @@ from support.builders import card, random_model, random_model_bytes
 from wakeword.card import ModelCard
 from wakeword.errors import ConfigError, DataError
 from wakeword_experiments.accuracy import contenders as accuracy_contenders
+from wakeword_experiments.accuracy import scores as accuracy_scores
 from wakeword_experiments.accuracy.contenders import BLOCK, Contender, ours, peer, peers
 from wakeword_experiments.accuracy.held_out import Clips, data_folders, dealing
 from wakeword_experiments.accuracy.measures import (
@@ -230,9 +231,10 @@ def test_noise_is_mixed_only_into_the_noisy_positives(spoken: Clips, tmp_path: P
     np.testing.assert_array_equal(quiet.clean.positives, mixed.clean.positives)
 
 
-def test_cached_scores_are_not_computed_again(spoken: Clips, tmp_path: Path) -> None:
+def test_cached_scores_are_not_computed_again(spoken: Clips, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = []
-    for identity in ("one", "one", "another"):
+    for identity, block in (("one", BLOCK), ("one", BLOCK), ("another", BLOCK), ("one", BLOCK // 2)):
+        monkeypatch.setattr(accuracy_scores, "BLOCK", block)
         calls: list[int] = []
 
         def score(samples: np.ndarray, calls: list[int] = calls) -> np.ndarray:
@@ -243,7 +245,7 @@ def test_cached_scores_are_not_computed_again(spoken: Clips, tmp_path: Path) -> 
             spoken, [Contender("same", identity, score)], mixer=None, snr=10, cache=tmp_path / "cache", report=print
         )
         runs.append((len(calls), found.scores["same"]))
-    assert [calls for calls, _ in runs] == [12, 0, 12]
+    assert [calls for calls, _ in runs] == [12, 0, 12, 12]
     for one, other in zip(vars(runs[0][1].clean).values(), vars(runs[1][1].clean).values(), strict=True):
         np.testing.assert_array_equal(one, other)
 

@@ -19,6 +19,7 @@ from wakeword.model import read_model
 from wakeword_experiments import cli
 from wakeword_experiments.accuracy import held_out
 from wakeword_experiments.accuracy import measurement as accuracy
+from wakeword_experiments.accuracy.page import index_page
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.cards import write_card
 from wakeword_train.config import TrainConfig
@@ -194,6 +195,14 @@ def test_the_page_mentions_an_encoder_and_a_published_split(record: dict[str, An
     assert "## Learning curve" in text
     assert "The encoder" not in text
     assert "Speech Commands is split as published; other speakers are dealt, 20 %" in text
+
+
+def test_the_protocol_names_the_hop_of_the_record(record: dict[str, Any]) -> None:
+    now, before = copy.deepcopy(record), copy.deepcopy(record)
+    now["settings"]["hop_ms"] = 120.0
+    del before["settings"]["hop_ms"]
+    assert "best score of each 120 ms counts" in index_page(now, summary="")
+    assert "best score of each 80 ms counts" in index_page(before, summary="")
 
 
 def test_the_pages_of_the_documentation_are_those_of_the_figures(tmp_path: Path) -> None:

@@ -122,7 +122,6 @@ def test_wrong_usage_ends_with_2(cli, models: Path, recordings: Path, arguments:
         (["scan", "{wav}", "--model", "nonesuch.onnx"], "nonesuch.onnx: expected a model file"),
         (["scan", "{wav}", "--model", "{low}", "--model", "{low}"], "models with different keywords"),
         (["scan", "{wav}", "--model", "{low}", "--point", "x"], "no operating point 'x'; it has: fpr=0.03"),
-        (["scan", "{wav}", "--model", "{low}", "--threshold", "2"], "expected a threshold"),
         (["scan", "{wav}", "--model", "{low}", "--out", "{wav}/out.json"], "{wav}"),
         (["listen", "--input", "{wav}", "--model", "{low}", "--provider", "tpu"], "expected provider cpu or cuda"),
         (["listen", "--input", "nonesuch.wav", "--model", "{low}"], "nonesuch.wav: expected an audio file"),

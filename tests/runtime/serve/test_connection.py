@@ -182,7 +182,7 @@ def expected_types(models: Path, signal: np.ndarray) -> list[str]:
 
 
 def test_a_word_at_the_very_end_is_found_at_the_stop(models: Path) -> None:
-    signal = int16(LOW[: round(16_000 * 1.05)])
+    signal = int16(LOW[: round(16_000 * 1.14)])
     assert not Detector(models / "low.onnx").push(signal)  # only the flush can find it
     answers = run(lambda served, client: client.speak(signal), models)
     assert detections(answers) == expected(models, signal)
@@ -287,7 +287,7 @@ def test_what_is_found_is_saved_and_counted(models: Path) -> None:
         assert served.count("wakeword_audio_seconds_total") == pytest.approx(3.5)
         assert served.count("wakeword_streams_begun_total") == 1
         assert served.count("wakeword_streams") == 0
-        assert served.count("wakeword_processing_seconds_count") >= 20
+        assert served.count("wakeword_processing_seconds_count") >= 10
         await client.detect("okay")
         await client.speak(int16(LOW))
         assert served.count("wakeword_audio_dropped_seconds_total", reason="no-word") == pytest.approx(2)

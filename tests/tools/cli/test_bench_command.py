@@ -27,7 +27,7 @@ def test_bench_prints_a_table_and_writes_a_page(cli, models: Path, tmp_path: Pat
     assert done.status == 0, done.err
     assert "missing: not installed; measured without it" in done.err
     assert "speech-like, 80 ms" in done.out
-    assert "A window ends every 80 ms" in done.out
+    assert "A window ends every 160 ms" in done.out
     figures = json.loads((tmp_path / "results" / "performance.json").read_text())
     assert figures["model"] == "low.onnx"
     assert "# Performance" in page.read_text()

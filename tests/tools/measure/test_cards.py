@@ -67,3 +67,14 @@ def test_a_card_is_only_written_into_a_model(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"song\.onnx"):
         write_card(path, card())
     assert path.read_bytes() == b"no model"
+
+
+def test_a_file_that_was_damaged_meanwhile_gets_no_digest_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "low.onnx"
+    data = bytearray(band_model_bytes("low", 1))
+    same = parse_model(bytes(data)).card
+    data[len(data) // 3] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(ModelError, match=r"low\.onnx: .*damaged"):
+        write_card(path, same)
+    assert path.read_bytes() == data

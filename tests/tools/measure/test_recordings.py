@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-from support.builders import band_model_bytes, bursts
+from support.builders import HOP_SECONDS, band_model_bytes, bursts
 
 from wakeword import AudioFileError, Model
 from wakeword.errors import CalibrationError, DataError
@@ -161,13 +161,13 @@ def test_utterances_with_the_keyword_are_not_measured_and_all_else_is(low_model:
     found = score_files([low_model], chosen, warn=[].append)
     assert reports == ["left out 2 utterance(s), 4 s, of 1 recording(s), in which 'Low' is said"]
     (before,), (after,) = whole.sets[0].streams, found.sets[0].streams
-    starts = 0.08 * np.arange(len(before))
+    starts = HOP_SECONDS * np.arange(len(before))
     # A window lasts 0.995 s, and half a second on both sides is left out too.
     outside = [(starts + 0.995 <= at - 1.5) | (starts >= at + 1.5) for at in said[:2]]
     kept = np.all(outside, axis=0)
     np.testing.assert_array_equal(after, np.where(kept, before, 0))
     assert (events_at([before], 0.5), events_at([after], 0.5)) == (3, 1)
-    assert found.sets[0].hours == pytest.approx((60 - 0.08 * (~kept).sum()) / 3600)
+    assert found.sets[0].hours == pytest.approx((60 - HOP_SECONDS * (~kept).sum()) / 3600)
     assert found.sets[0].hours < whole.sets[0].hours - 4 / 3600
     assert found.fingerprint != whole.fingerprint
     assert select(folders, "marvin", report=reports.append).parts == {}

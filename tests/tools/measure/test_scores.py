@@ -10,6 +10,7 @@ import soundfile
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import (
+    HOP_SECONDS,
     WINDOW,
     bursts,
     colours,
@@ -84,7 +85,7 @@ def test_scores_equal_those_of_the_detector_over_the_file(tmp_path: Path, rate: 
     ends = []
     for threshold in np.quantile(scores, [0.2, 0.5, 0.9]).tolist():
         detections = list(Detector(model, threshold=threshold, refractory=0).run(FileSource(path)))
-        windows = [round(detection.start / 0.08) for detection in detections]
+        windows = [round(detection.start / HOP_SECONDS) for detection in detections]
         assert windows == event_windows(scores, threshold, refractory=0)
         # Bit for bit, not only the same decisions.
         assert [detection.score for detection in detections] == scores[windows].tolist()
@@ -100,7 +101,7 @@ def test_events_in_real_speech_equal_those_of_the_detector() -> None:
     # Every candidate of the first stage reaches it.
     threshold = FLOOR
     detections = list(Detector(model, threshold=threshold).run(FileSource(path)))
-    windows = [round(detection.start / 0.08) for detection in detections]
+    windows = [round(detection.start / HOP_SECONDS) for detection in detections]
     assert len(windows) > 3
     assert windows == event_windows(scores, threshold)
     assert [detection.score for detection in detections] == scores[windows].tolist()

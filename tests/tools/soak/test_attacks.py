@@ -9,7 +9,7 @@ import pytest
 from support import ROOT
 
 from wakeword import DataError
-from wakeword_tools.soak.attacks import probes
+from wakeword_tools.soak.attacks import probes, run
 from wakeword_tools.soak.attacks.prepare import prepare
 from wakeword_tools.soak.attacks.run import TITLES, attack, write_page
 
@@ -76,3 +76,17 @@ def test_the_page_has_a_row_for_each_class_and_says_what_is_left(tmp_path: Path)
     assert sum(line.startswith("| ") for line in text.splitlines()) == len(TITLES) + 2
     assert "<b>" not in text
     assert json.loads(page.with_suffix(".json").read_text())["before"] == before
+
+
+def test_attacks_without_an_end_are_a_typed_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "_SECONDS", 1)
+    sleeper = tmp_path / "python"
+    sleeper.write_text("#!/bin/sh\nexec sleep 60\n")
+    sleeper.chmod(0o755)
+    with pytest.raises(DataError, match="to end within 1 s"):
+        attack(ROOT, str(sleeper), ["flips"], report=print)
+
+
+def test_the_commit_is_unknown_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert run.commit_of(ROOT) == "unknown"

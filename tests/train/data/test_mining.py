@@ -11,6 +11,7 @@ from support.small_world import RATE, small_config, tones, write_world
 from torch import Tensor
 
 from wakeword.errors import ConfigError
+from wakeword.scorer import DEFAULT_HOP
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders, train
 from wakeword_train.data.batches import BatchSampler, load_stores
@@ -20,7 +21,7 @@ from wakeword_train.data.mining import MiningConfig, hardest_places
 from wakeword_train.data.store import ClipStore
 from wakeword_train.training import gather_clips
 
-WINDOW, HOP = 98, 1_280
+WINDOW, HOP = 98, 160 * DEFAULT_HOP
 
 
 def loudest(windows: Tensor) -> Tensor:

@@ -58,9 +58,9 @@ def test_a_window_without_phonemes_counts_as_one_in_which_they_do_not_fit() -> N
 
 def test_the_best_of_a_span_covers_the_windows_before() -> None:
     logits = np.array([0.0, 5.0, 1.0, 2.0, -3.0, -4.0])
-    assert best_of_span(logits, 24).tolist() == [0, 5, 5, 5, 2, 2]
-    assert best_of_span(logits, 8).tolist() == logits.tolist()
-    assert best_of_span(np.zeros(0), 24).tolist() == []
+    assert best_of_span(logits, 24, hop=8).tolist() == [0, 5, 5, 5, 2, 2]
+    assert best_of_span(logits, 8, hop=8).tolist() == logits.tolist()
+    assert best_of_span(np.zeros(0), 24, hop=8).tolist() == []
 
 
 def test_runs_of_candidates_are_counted_once() -> None:

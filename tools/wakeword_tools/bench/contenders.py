@@ -26,7 +26,7 @@ class Contender:
     name: str
     """As on PyPI."""
     package: str
-    """As it is imported."""
+    """The module that a program imports. Ours is the detector's: `wakeword` alone imports nothing before it is used."""
     start: Callable[[str, int], Listener]
     """Model, number of keywords -> a new stream. The model, a file or a shipped keyword, is for this project's engine."""
     takes_bytes: bool = False
@@ -86,7 +86,7 @@ def _pyopen_wakeword(_: str, keywords: int) -> Listener:
 
 MOST_KEYWORDS = 3
 """Number of keywords that are measured together."""
-OURS = Contender("wakeword", "wakeword", _ours)
+OURS = Contender("wakeword", "wakeword.engine", _ours)
 PEERS = (
     Contender("pymicro-wakeword", "pymicro_wakeword", _pymicro_wakeword, takes_bytes=True),
     Contender("openwakeword", "openwakeword", _openwakeword),

@@ -8,6 +8,11 @@ import typer
 from wakeword.cli.options import DEFAULT_KEYWORD
 from wakeword.cli.ranges import finite
 
+_RecordingOption = Annotated[
+    Path | None,
+    typer.Option("--recording", metavar="FILE", help="Speech for both stages of the shipped words. Default: the demo."),
+]
+
 
 def bench(
     keyword: Annotated[
@@ -38,12 +43,7 @@ def bench(
             "--streams", metavar="N", min=1, max=100_000, help="Streams in one pool; repeatable. Default: 1 to 1000."
         ),
     ] = None,
-    recording: Annotated[
-        Path | None,
-        typer.Option(
-            "--recording", metavar="FILE", help="Speech for both stages of the shipped words. Default: the demo."
-        ),
-    ] = None,
+    recording: _RecordingOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every figure as one JSON object.")] = False,
     report: Annotated[
         Path | None,

@@ -7,7 +7,7 @@ import onnx
 from google.protobuf.message import DecodeError
 
 from wakeword.card import METADATA_KEY, SCHEMA, ModelCard
-from wakeword.digest import DIGEST_KEY, sealed
+from wakeword.digest import DIGEST_KEY, checked_metadata, sealed
 from wakeword.errors import ModelError
 from wakeword.files import replacing
 from wakeword.model import read_model_bytes
@@ -32,10 +32,14 @@ def embed_card(model: bytes, card: ModelCard) -> bytes:
 def write_card(path: Path | str, card: ModelCard) -> None:
     """Replace the card of a model file, atomically; the graph does not change.
 
-    Raises ``ModelError`` if the file cannot be read or is not an ONNX file, and ``OSError`` if it cannot be written.
+    Raises ``ModelError`` if the file cannot be read, is not an ONNX file or not of its digest, and ``OSError`` if it cannot
+    be written.
     """
     try:
-        data = embed_card(read_model_bytes(path), card)
+        model = read_model_bytes(path)
+        # The file can have changed since its card was read: damage must not get a digest of its own.
+        checked_metadata(model)
+        data = embed_card(model, card)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from error
     with replacing(path) as temporary:

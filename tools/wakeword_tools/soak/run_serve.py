@@ -22,6 +22,8 @@ MOST_GROWTH_MB = 8.0
 """Of the server after the first tenth of a run: the allocator's arenas fill slowly with several threads."""
 _SAMPLE_SECONDS = 2.0
 _LINE_SECONDS = 60.0
+_SHOWN = 30
+_SETTLING_SECONDS = 300.0
 _WORD_AT, _WORD_SECONDS = 5, 3
 
 
@@ -55,9 +57,9 @@ class ServeSoak:
     cores: float
     """CPU time of the server by wall time."""
     memory_mb: list[float]
-    """Resident memory of the server: before the first stream, then every two seconds, and at the end."""
-    growth_mb: float
-    """Highest memory after the first tenth of the run minus that at its end."""
+    """Resident memory of the server: before the first stream, then some at equal times, and at the end."""
+    growth_mb: float | None
+    """Highest memory after the first tenth of the run minus that at its end; ``None`` for less than five minutes."""
     delay_ms: dict[str, float]
     """From a ping after a chunk to its pong: median, 95 %, 99 % and most."""
     late: int
@@ -80,7 +82,7 @@ class ServeSoak:
             "streams were closed by the server": self.closed,
         }
         found = [f"{count} {what}" for what, count in counted.items() if count]
-        if self.growth_mb > MOST_GROWTH_MB:
+        if self.growth_mb is not None and self.growth_mb > MOST_GROWTH_MB:
             found.append(f"memory grew by {self.growth_mb:.1f} MB")
         return found + self.server_faults
 
@@ -156,8 +158,8 @@ def serve(
         seconds=elapsed,
         cpu_ms_per_second=1_000 * used / (seconds * passes * crowd.streams),
         cores=used / elapsed,
-        memory_mb=[round(one, 1) for one in memory],
-        growth_mb=max(settled) - settled[0],
+        memory_mb=[round(one, 1) for one in [*memory[: -1 : max(1, len(memory) // _SHOWN)], memory[-1]]],
+        growth_mb=max(settled) - settled[0] if elapsed >= _SETTLING_SECONDS else None,
         delay_ms={
             **{f"{q} %": round(1_000 * float(np.percentile(delays, q)), 1) for q in (50, 95, 99)},
             "most": round(1_000 * float(delays.max()), 1),

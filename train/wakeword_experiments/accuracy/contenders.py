@@ -1,7 +1,7 @@
 """What is measured: model files of this project, and other engines' models of the same word.
 
-Each gives one score in 0..1 for every 80 ms of a recording, beginning from a fresh state. For an engine that scores more
-often it is the best score of each 80 ms: no peak is lost, and events are counted on one grid for all.
+Each gives one score in 0..1 for every hop of a recording, beginning from a fresh state. For an engine that scores more
+often it is the best score of each hop: no peak is lost, and events are counted on one grid for all.
 """
 
 import copy
@@ -24,7 +24,7 @@ from wakeword_tools.bench import contenders as bench_contenders
 from wakeword_tools.measure.scores import RecordingScorer
 
 BLOCK = DEFAULT_HOP * FeatureConfig().hop_length
-"""Samples between two scores: 80 ms."""
+"""Samples between two scores."""
 _FULL_SCALE = 32_767
 
 
@@ -36,7 +36,7 @@ class Contender:
     identity: str
     """Key under which its scores are cached."""
     score: Callable[[Array], Scores]
-    """A recording, ``(samples,)`` float32 at 16 kHz -> one score for each 80 ms."""
+    """A recording, ``(samples,)`` float32 at 16 kHz -> one score for each hop."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """For the record: its origin and size."""
 

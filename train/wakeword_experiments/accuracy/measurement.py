@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import ConfigError
 from wakeword.files import replacing, write_json
 from wakeword.model import Model, read_model
-from wakeword_experiments.accuracy.contenders import ELSEWHERE, Contender, ours, peers
+from wakeword_experiments.accuracy.contenders import BLOCK, ELSEWHERE, Contender, ours, peers
 from wakeword_experiments.accuracy.held_out import DEALING, HeldOut, Report, deal, dealing
 from wakeword_experiments.accuracy.measures import ERRORS_AT, errors, figures, paired
 from wakeword_experiments.accuracy.page import INDEX, index_page, page_name, word_page
@@ -61,7 +62,13 @@ def measure_accuracy(models: Sequence[Path], bench: Bench) -> dict[str, Any]:
         "title": "Accuracy beside other engines",
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "versions": versions(),
-        "settings": {"near_clips": bench.near_clips, "snr": SNR, "seed": bench.seed, "errors_at": ERRORS_AT},
+        "settings": {
+            "near_clips": bench.near_clips,
+            "snr": SNR,
+            "hop_ms": 1_000 * BLOCK / SAMPLE_RATE,
+            "seed": bench.seed,
+            "errors_at": ERRORS_AT,
+        },
         "keywords": [_measure_keyword(dealt[keyword], named, bench) for keyword, named in by_keyword.items()],
     }
 

@@ -27,8 +27,8 @@ _PROTOCOL = """\
 - **Recall** is of recorded positives only, never of synthetic ones. A clip is scored from a fresh state with a second of
   its own noise floor before and after it, and its score is the highest in that time. *Noisy* is the same clip with sounds
   of the test split mixed in, {snr} below its word; the thresholds are the same.
-- **Other engines** process the same samples under the same rules. For engines that score more often than every 80 ms, the
-  best score of each 80 ms counts, so that events are counted on one grid.
+- **Other engines** process the same samples under the same rules. For engines that score more often than every {hop}, the
+  best score of each {hop} counts, so that events are counted on one grid.
 - **Brackets** are exact 95 % intervals: Clopper and Pearson's for clips, Garwood's for events an hour. They hold for the
   clips at a given threshold. The rates on the test show how far off the threshold itself is, which was estimated from the
   validation clips.
@@ -60,7 +60,9 @@ def made(record: Mapping[str, Any]) -> str:
 def index_page(record: Mapping[str, Any], *, summary: str) -> str:
     """How it was measured, with links to the words' pages; ``summary`` is the page for users, as seen from here."""
     words = [f"- [{one['keyword']}]({page_name(one['keyword'])})" for one in record["keywords"]]
-    protocol = _PROTOCOL.format(clips=record["settings"]["near_clips"], snr=snr_of(record))
+    # Records without a hop were made with one of 80 ms.
+    hop = f"{record['settings'].get('hop_ms', 80):g} ms"
+    protocol = _PROTOCOL.format(clips=record["settings"]["near_clips"], snr=snr_of(record), hop=hop)
     head = ["# How accuracy was measured", "", *(line for note in note_of(record) for line in (note, ""))]
     return "\n".join([*head, protocol, f"[Accuracy]({summary}) is the summary. Every table, by word:", "", *words, ""])
 

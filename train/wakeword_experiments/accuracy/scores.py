@@ -13,7 +13,7 @@ from wakeword.errors import AudioError, DataError
 from wakeword.files import replacing
 from wakeword.takes.word_region import locate_word
 from wakeword.types import Array, Scores
-from wakeword_experiments.accuracy.contenders import Contender
+from wakeword_experiments.accuracy.contenders import BLOCK, Contender
 from wakeword_experiments.accuracy.held_out import FIGURE_NAMES, Clips, Report
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.noise import NoiseMixer
@@ -77,14 +77,16 @@ class ScoreCache:
 
     def __init__(self, contender: Contender, folder: Path | None) -> None:
         self._contender = contender
-        self._path = folder / f"{hashlib.sha256(contender.identity.encode()).hexdigest()[:16]}.npz" if folder else None
+        # The scores of another hop are other scores.
+        key = f"{contender.identity}, {BLOCK} samples"
+        self._path = folder / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.npz" if folder else None
         self._scores: dict[str, Scores] = {}
         self._changed = False
         if self._path and self._path.is_file():
             self._scores = _stored_scores(self._path)
 
     def score(self, samples: Array, *, best: bool) -> Scores:
-        """One score per 80 ms of ``(samples,)``, or with ``best`` only the highest, ``(1,)``."""
+        """One score per hop of ``(samples,)``, or with ``best`` only the highest, ``(1,)``."""
         digest = f"{hashlib.sha256(samples.tobytes()).hexdigest()}-{'best' if best else 'all'}"
         if digest not in self._scores:
             scores = self._contender.score(samples)

@@ -11,8 +11,8 @@ from wakeword.scorer import DEFAULT_HOP
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.store import ClipStore
 
-_PIECE = 3_000
-"""Frames that are scored at a time: half a minute."""
+_PIECE = 200 * DEFAULT_HOP
+"""Frames that are scored at a time: half a minute, and whole hops, so that the next piece begins with the next window."""
 
 Score = Callable[[Tensor], Tensor]
 """MFCC windows ``(windows, window, n_mfcc)`` -> ``(windows,)``."""

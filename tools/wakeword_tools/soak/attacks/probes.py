@@ -326,7 +326,6 @@ def missing() -> Iterator[Result]:
         "synth": ["-m", "wakeword", "synth", "happy"],
         "calibrate": ["-m", "wakeword", "calibrate", *word],
         "evaluate": ["-m", "wakeword", "evaluate", *word],
-        "experiments": ["-m", "wakeword_experiments", "accuracy"],
     }
     for name, arguments in programs.items():
         hide = "import sys\nfor n in ('torch', 'torchaudio', 'onnx', 'scipy', 'librosa', 'sklearn', 'matplotlib', "

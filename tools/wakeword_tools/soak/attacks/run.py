@@ -64,10 +64,16 @@ def _results(checkout: Path, python: str, name: str, folder: Path) -> list[tuple
     path = os.pathsep.join(str(checkout / part) for part in ("", "train", "tools"))
     environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     with (folder / "log").open("w+", encoding="utf-8", errors="replace") as log:
-        done = subprocess.run(
-            [python, str(_PROBES), name, str(folder)],
-            env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, timeout=_SECONDS, check=False,
-        )  # fmt: skip
+        try:
+            done = subprocess.run(
+                [python, str(_PROBES), name, str(folder)],
+                env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, timeout=_SECONDS,
+                check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired as error:
+            raise DataError(
+                f"expected the attacks {name!r} on {checkout} to end within {_SECONDS} s, they did not"
+            ) from error
         log.seek(0)
         said = log.read()
     lines = [line for line in done.stdout.decode("utf-8", "replace").splitlines() if line.startswith("RESULTS ")]
@@ -81,9 +87,12 @@ def _results(checkout: Path, python: str, name: str, folder: Path) -> list[tuple
 
 def commit_of(checkout: Path) -> str:
     """The commit of a checkout, shortened; ``unknown`` without git."""
-    done = subprocess.run(
-        ["git", "-C", str(checkout), "rev-parse", "--short=7", "HEAD"], capture_output=True, text=True, check=False
-    )
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(checkout), "rev-parse", "--short=7", "HEAD"], capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return "unknown"
     return done.stdout.strip() or "unknown"
 
 

@@ -1,0 +1,50 @@
+"""Which point a model listens with."""
+
+import dataclasses
+
+import numpy as np
+
+from wakeword.operating_point import OperatingPoint, Rate
+from wakeword_tools.measure.scores import ScoreSet
+from wakeword_train.points import default_point, found, points_of
+
+
+def hourly(target: float, recall: float, positives: int, voices: float | None = None) -> OperatingPoint:
+    point = OperatingPoint(
+        f"fa_per_hour={target:g}", "fa_per_hour", target, 1 - target / 10, recall, 0.0, 1.0, "20 h", assurance=0.9
+    )
+    synthetic = None if voices is None else Rate(voices, 0.0, 1.0, round(100 * voices), 100)
+    return dataclasses.replace(point, positives=positives, recall_synthetic=synthetic)
+
+
+def test_the_default_is_the_strictest_that_finds_three_quarters() -> None:
+    points = [hourly(0.5, 0.6, 40), hourly(1, 0.8, 40), hourly(2, 0.9, 40)]
+    assert default_point(points, [].append).name == "fa_per_hour=1"
+    assert default_point([hourly(0.5, 0.3, 40), hourly(1, 0.4, 40)], [].append).name == "fa_per_hour=0.5"
+
+
+def test_two_people_do_not_make_a_default() -> None:
+    points = [hourly(0.5, 1.0, 2, 0.54), hourly(1, 1.0, 2, 0.86)]
+    assert default_point(points, [].append).name == "fa_per_hour=1"
+    assert [found(point) for point in points] == [0.54, 0.86]
+    many = [hourly(0.5, 0.9, 12, 0.54), hourly(1, 0.95, 12, 0.86)]
+    assert default_point(many, [].append).name == "fa_per_hour=0.5"
+
+
+def test_rates_an_hour_are_no_excuse_for_close_words() -> None:
+    """Speech in which nothing fires would allow the lowest threshold."""
+    rng = np.random.default_rng(0)
+    scores = ScoreSet(
+        positives=rng.uniform(0.6, 1, 200),
+        negatives=rng.uniform(0, 0.2, 400),
+        near_negatives=rng.uniform(0, 0.9, 400),
+        streams=[rng.uniform(0, 0.1, 100_000)],
+        hours=20.0,
+    )
+    points = {point.name: point for point in points_of(scores, "data", "", [].append)}
+    assert points["fa_per_hour=0.5"].threshold == points["fpr=0.03"].threshold > points["fpr=0.05"].threshold
+    loud = np.zeros(100_000)
+    loud[::1_000] = np.linspace(0.8, 0.99, 100)
+    other = dataclasses.replace(scores, streams=[loud])
+    points = {point.name: point for point in points_of(other, "data", "", [].append)}
+    assert points["fa_per_hour=0.5"].threshold > points["fpr=0.03"].threshold
