@@ -97,7 +97,8 @@ def judged(label: str, arguments: Sequence[str], statuses: Sequence[int] = (0, 1
         return label, False, f"a line of {max(map(len, lines))} characters"
     if any(line and not line.replace("\t", "").isprintable() for line in lines):
         return label, False, "control characters"
-    if status == 1 and any(line and not line.startswith(("wakeword:", "warning:", "no", "'")) for line in err.split("\n")[:1]):
+    own = ("wakeword:", "warning:", "no", "'")
+    if status == 1 and any(line and not line.startswith(own) for line in err.split("\n")[:1]):
         return label, False, f"not a line of its own: {err.splitlines()[0][:100]}"
     return label, True, ""
 
