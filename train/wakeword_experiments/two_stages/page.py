@@ -9,7 +9,7 @@ _CHOICE = (
     "## Which threshold to take",
     "",
     "- The default, for a microphone that is always on: it is named by the false accepts an hour that it keeps.",
-    "- `--point fpr=0.03` for recordings of single words, or where speech is rare: it may fire many times in an hour of talk.",
+    "- `--point fpr=0.03` for recordings of single words, or where speech is rare: it may fire often in an hour of talk.",
     "- Better than either: [calibrate](calibration.md) on hours of sound from your own rooms. If the model misses you, "
     "[fine-tune it on your own voice](enrolment.md).",
     "",
