@@ -203,6 +203,8 @@ def folders() -> Iterator[Result]:
         os.chdir("d")
     os.chdir(here)
     yield judged("1,200 deep", ["scan", "deep"], (1,))
+    # Python's own removal of folders goes down by calls of itself.
+    subprocess.run(["rm", "-rf", "deep"], check=True)
     Path("tree/open/loop").symlink_to("..")
     yield judged("a loop of links", ["scan", "tree/open"])
 
