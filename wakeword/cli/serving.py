@@ -10,7 +10,7 @@ from wakeword.errors import ModelError
 from wakeword.model import shipped_models
 from wakeword.serve.extra import require_extra
 from wakeword.serve.logs import LogFormat, set_up_logs
-from wakeword.serve.places import host_and_port, networks_of, place_of
+from wakeword.serve.places import host_and_port, host_names_of, networks_of, place_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +31,7 @@ class ServeOptions:
     zeroconf: bool
     zeroconf_name: str | None
     http: str | None
+    http_names: list[str]
     http_cert: Path | None
     http_key: Path | None
     allow: list[str]
@@ -43,6 +44,8 @@ class ServeOptions:
     def __post_init__(self) -> None:
         if self.threshold is not None and self.point is not None:
             raise typer.BadParameter("give --threshold or --point, not both")
+        if self.http is None and self.http_names:
+            raise typer.BadParameter("--http-name needs --http")
         if self.http is None and (self.http_cert is not None or self.http_key is not None):
             raise typer.BadParameter("--http-cert and --http-key need --http")
         if self.zeroconf_name is not None and not self.zeroconf:
@@ -64,7 +67,8 @@ def serve_with(options: ServeOptions) -> None:
     networks = tuple(networks_of(options.allow))
     web = None
     if options.http is not None:
-        web = WebSettings(*host_and_port(options.http), options.http_cert, options.http_key, networks)
+        names = tuple(host_names_of(options.http_names))
+        web = WebSettings(*host_and_port(options.http), options.http_cert, options.http_key, networks, names)
     run_server(
         ServeSettings(
             place=place_of(options.uri),
