@@ -9,10 +9,9 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from wakeword.cli.listen.saved_pairs import SavedPairs
-from wakeword.cli.listen.saving import Saver
-from wakeword.cli.listen.stopping import StopSignals
 from wakeword.model import shipped_models
+from wakeword.saving.saved_pairs import SavedPairs
+from wakeword.saving.saver import Saver
 from wakeword.serve.announcing import Announcement, host_name
 from wakeword.serve.connection import Shared, TimeLimits
 from wakeword.serve.places import Place
@@ -21,6 +20,7 @@ from wakeword.serve.stream import Found, StreamSettings
 from wakeword.serve.telemetry import Telemetry
 from wakeword.serve.web import Web, WebSettings
 from wakeword.serve.words import Words, WordSettings
+from wakeword.stopping import StopSignals
 
 logger = logging.getLogger("wakeword.serve")
 
