@@ -23,6 +23,7 @@ from wakeword.engine import Detector as EngineDetector
 from wakeword.serve.connection import TimeLimits
 from wakeword.serve.places import networks_of
 from wakeword.serve.server import Limits
+from wakeword.serve.stream import ListeningStream
 from wakeword.serve.words import WordSettings
 
 NAMES = ("low", "high")
@@ -346,6 +347,40 @@ def test_a_malformed_event_gets_an_error_and_the_end(models: Path, data: bytes) 
         assert detections(other.events) == expected(models, int16(LOW))
 
     run(scenario, models)
+
+
+@pytest.mark.parametrize("what", ["formats", "words"])
+def test_one_that_changes_all_the_time_is_told_and_left(
+    models: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    made = []
+
+    def counted(*arguments: Any) -> ListeningStream:
+        made.append(arguments)
+        return ListeningStream(*arguments)
+
+    monkeypatch.setattr("wakeword.serve.connection.ListeningStream", counted)
+
+    async def scenario(served: Served, client: Client) -> list[Event]:
+        for number in range(50):
+            if what == "words":
+                await client.detect(NAMES[number % 2])
+            await client.chunks(int16(LOW[:160]), rate=16_000 if what == "words" else 16_000 + number)
+        return await client.rest()
+
+    (error,) = run(scenario, models)
+    assert error.data["code"] == "too-many-changes"
+    assert len(made) == 10
+
+
+def test_one_that_changes_now_and_then_is_heard(models: Path) -> None:
+    async def scenario(served: Served, client: Client) -> int:
+        for number in range(15):
+            await client.chunks(int16(LOW), rate=16_000 + number % 2, start=None)
+        await client.describe()
+        return len(detections(client.events))
+
+    assert run(scenario, models) == 15
 
 
 def test_a_client_may_leave_at_any_moment(models: Path) -> None:
