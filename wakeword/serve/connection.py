@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from wyoming.error import Error
@@ -15,6 +15,7 @@ from wyoming.event import Event
 from wyoming.ping import Pong
 from wyoming.wake import Detection, NotDetected
 
+from wakeword.serve.logs import ClientWarnings
 from wakeword.serve.pcm import PcmFormat, format_of, timestamp_of
 from wakeword.serve.stream import Found, Heard, ListeningStream, StreamSettings
 from wakeword.serve.telemetry import Telemetry
@@ -57,6 +58,7 @@ class Shared:
     executor: Executor | None
     save: Callable[[Found], None]
     """Called at each detection."""
+    warnings: ClientWarnings = field(default_factory=ClientWarnings)
 
 
 class Connection:
@@ -311,7 +313,7 @@ class Connection:
     def _tell(self, message: str, code: str) -> None:
         """Send an error, without waiting for the client to take it."""
         self._shared.telemetry.errors.labels(code).inc()
-        logger.warning("%s: %s", self._peer, message, extra={"event": "error", "peer": self._peer, "code": code})
+        self._shared.warnings.warn(self._peer, message, code)
         with suppress(OSError, RuntimeError):
             self._writer.write(encode(Error(message, code).event()))
 

@@ -467,6 +467,22 @@ def test_networks_are_limited(models: Path) -> None:
     assert run(scenario, models, limits=Limits(networks=tuple(networks_of(["192.0.2.0/24"])))) == ["not-allowed"]
 
 
+@pytest.mark.parametrize("code", ["not-allowed", "unknown-wake-word"])
+def test_what_clients_are_told_does_not_fill_the_log(models: Path, caplog: pytest.LogCaptureFixture, code: str) -> None:
+    async def scenario(served: Served, client: Client) -> None:
+        for _ in range(20):
+            other = await served.client()
+            await other.detect("okay")
+            event = await other.receive()
+            assert event is not None
+            assert event.data["code"] == code
+        assert served.count("wakeword_errors_total", code=code) >= 20
+
+    networks = tuple(networks_of(["192.0.2.0/24"])) if code == "not-allowed" else ()
+    run(scenario, models, limits=Limits(networks=networks))
+    assert 1 <= len([record for record in caplog.records if getattr(record, "code", "") == code]) <= 5
+
+
 def test_a_stream_that_takes_long_delays_no_other(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     release, entered = threading.Event(), threading.Event()
     push = EngineDetector.push
