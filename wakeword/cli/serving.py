@@ -1,5 +1,7 @@
 """From the options of ``wakeword serve`` to a server."""
 
+import logging
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,7 +71,7 @@ def serve_with(options: ServeOptions) -> None:
     if options.http is not None:
         names = tuple(host_names_of(options.http_names))
         web = WebSettings(*host_and_port(options.http), options.http_cert, options.http_key, networks, names)
-    run_server(
+    stopped = run_server(
         ServeSettings(
             place=place_of(options.uri),
             files=[*_shipped(options.keywords), *options.models],
@@ -88,6 +90,10 @@ def serve_with(options: ServeOptions) -> None:
             threads=options.threads,
         )
     )
+    if stopped:
+        # All is closed and saved. To take the interpreter and the models apart would take most of a second.
+        logging.shutdown()
+        os._exit(0)
 
 
 def _shipped(keywords: list[str]) -> list[Path]:

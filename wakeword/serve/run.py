@@ -51,8 +51,11 @@ class ServeSettings:
     """That score windows; 0 for none but the event loop's."""
 
 
-def run_server(settings: ServeSettings) -> None:
-    """Serve until a signal comes, or the input of stdio ends. Raises ``ConfigError`` and ``ModelError``."""
+def run_server(settings: ServeSettings) -> bool:
+    """Serve until a signal comes, or the input of stdio ends; return whether it was a signal. All is then closed and saved.
+
+    Raises ``ConfigError`` and ``ModelError``.
+    """
     loop: asyncio.AbstractEventLoop | None = None
     server: Server | None = None
     early = threading.Event()
@@ -93,6 +96,7 @@ def run_server(settings: ServeSettings) -> None:
                 await _serve(server, settings)
 
         asyncio.run(serve())
+    return early.is_set()
 
 
 async def _serve(server: Server, settings: ServeSettings) -> None:
