@@ -27,7 +27,8 @@ demo: $(VENV)/.runtime
 	@echo 'wakeword scan --point fpr=0.05 assets/audio/demo.flac'
 	@$(BIN)/wakeword scan --point fpr=0.05 assets/audio/demo.flac
 	@echo 'It says "marvin" at 1.4, 7.3, 13.6, 19.4, 26.6, 33.1 and 41.6 s, and 14 words that sound like it: any other time'
-	@echo 'above is a false alarm. The default point, without --point, is stricter: fewer false alarms, and fewer words found.'
+	@echo 'above is a false alarm. The voices are synthetic. This point is lax, so scores may be low; the default point, without'
+	@echo '--point, misses one of the seven here. docs/accuracy.md says what the points do with people.'
 	@echo
 	@echo 'To listen to the microphone:  $(BIN)/wakeword listen --keyword marvin'
 

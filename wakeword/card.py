@@ -25,6 +25,10 @@ _ONE_STAGE, _TWO_STAGES = 2, 3
 MAX_CARD_BYTES = 2**20
 """Of the card as JSON; those of the included models have 12 kB."""
 MAX_POINTS = 100
+
+DEFAULT_HOP = 16
+"""Frames between the starts of two windows: 160 ms. At 80 ms people are found as often, for twice the work."""
+
 METADATA_KEY = "wakeword.card"
 """Key of the card (JSON) in the metadata of the ONNX file."""
 MAX_WINDOW = 1_000

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
-from wakeword.card import METADATA_KEY, SCHEMA, ModelCard, self_test_signal
+from wakeword.card import DEFAULT_HOP, METADATA_KEY, SCHEMA, ModelCard, self_test_signal
 from wakeword.checking import file_path
 from wakeword.digest import checked_metadata
 from wakeword.errors import ModelError
@@ -30,9 +30,6 @@ MAX_FILE_BYTES = 64 * 2**20
 
 SELF_TEST_TOLERANCE = 1e-3
 """Largest difference of the self-test's logit from the card's: processors and builds of ONNX Runtime differ by less."""
-
-_SELF_TEST_HOP = 8
-"""Frames of a call in the self-test with many windows in progress: those of a usual hop."""
 
 _STREAMS = 12
 """Streams in one call of a pool."""
@@ -233,7 +230,7 @@ def _check_graph(graph: Graph, card: ModelCard) -> None:
 
 def _hop_and_rows(card: ModelCard) -> tuple[int, int]:
     """Frames of a usual hop, and the windows that are then in progress."""
-    hop = max(1, _SELF_TEST_HOP // card.stack) * card.stack
+    hop = max(1, min(DEFAULT_HOP, card.window) // card.stack) * card.stack
     return hop, -(-card.window // hop)
 
 

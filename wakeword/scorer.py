@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from wakeword.card import DEFAULT_HOP as DEFAULT_HOP
 from wakeword.checking import instance, shown
 from wakeword.errors import AudioFormatError, ConfigError
 from wakeword.logistic import score_of_logit
@@ -14,9 +15,6 @@ from wakeword.lstm import LstmWindows
 from wakeword.model import Model
 from wakeword.types import Array
 from wakeword.windows import GraphWindows, Windows
-
-DEFAULT_HOP = 16
-"""Frames between the starts of two windows: 160 ms. At 80 ms people are found as often, for twice the work."""
 
 
 def covering_samples(samples: int, window: int, step: int) -> int:

@@ -47,6 +47,8 @@ def transcribe(folder: Path, out: Path, hear: Callable[[Array], str]) -> int:
         row["text"] = hear(samples[1][first:last])
     with new_folder(out) as made:
         for name in sorted({row["file"] for row in rows}):
+            if Path(name).is_absolute() or ".." in Path(name).parts:
+                raise DataError(f"{source}: expected recordings inside of the folder, got {name!r:.80}")
             if not (folder / name).is_file():
                 raise AudioFileError(f"{folder / name}: expected the recording that {source} names, found none")
             (made / name).parent.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,15 @@ from typing import Any
 
 Record = Mapping[str, Any]
 
+_CHOICE = (
+    "## Which threshold to take",
+    "",
+    "- The default, for a microphone that is always on: it is named by the false accepts an hour that it keeps.",
+    "- `--point fpr=0.03` for recordings of single words, or where speech is rare: it may fire often in an hour of talk.",
+    "- Better than either: [calibrate](calibration.md) on hours of sound from your own rooms. If the model misses you, "
+    "[fine-tune it on your own voice](enrolment.md).",
+    "",
+)
 _LIMITS = (
     "## Limits",
     "",
@@ -46,6 +55,7 @@ def accuracy_page(record: Mapping[str, Any], *, figures: str) -> str:
         "",
         *_parts(words),
         "",
+        *_CHOICE,
         *_LIMITS,
         "",
         f"Made by `{record['command']}` on {record['date']}. Every figure: [{figures.rsplit('/', 1)[-1]}]({figures}).",
