@@ -25,8 +25,9 @@ import pytest
 import typer
 from support import ROOT
 
-from wakeword import __version__, shipped_models
+from wakeword import ConfigError, __version__, shipped_models
 from wakeword.cli.app import COMMANDS
+from wakeword.serve.places import host_and_port
 
 yaml = pytest.importorskip("yaml", reason="pyyaml is missing: pip install 'wakeword[dev]'")
 
@@ -61,6 +62,16 @@ def addon_program() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def test_the_live_page_has_the_same_port_everywhere() -> None:
+    found = {}
+    for path in (UNIT, DOCKER / "Dockerfile", ROOT / "docs" / "serve.md", ROOT / "docs" / "home-assistant.md"):
+        found[path.name] = set(re.findall(r"--http\b[\s\",]+[\d.]+:(\d+)", path.read_text()))
+    with pytest.raises(ConfigError) as caught:
+        host_and_port("")
+    found["message"] = set(re.findall(r"instance [\d.]+:(\d+)", str(caught.value)))
+    assert found == {name: {"10401"} for name in found}
 
 
 # --- systemd

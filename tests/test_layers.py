@@ -37,6 +37,14 @@ def test_packages_import_only_those_below_them(package: str) -> None:
         assert_imports_none_of(module, above(package))
 
 
+def test_only_the_command_line_imports_the_command_line() -> None:
+    for module in modules("wakeword"):
+        if module.name.startswith("wakeword.cli") or module.name == "wakeword.__main__":
+            continue
+        found = [one.line for one in module.imports() if f"{one.module}.{one.name}.".startswith("wakeword.cli.")]
+        assert not found, f"{module} imports wakeword.cli in the lines {found}"
+
+
 @pytest.mark.parametrize("package", ["wakeword", "wakeword_tools"])
 def test_only_training_imports_torch(package: str) -> None:
     for module in modules(package):

@@ -20,3 +20,8 @@ class Detection:
     """Mono float32 at 16 kHz: the pre-roll, then the window. Its last sample is at ``end``."""
     stage_one: float | None = None
     """For a model with a second stage: the first stage's own score, 0..1, at the best of the windows that led to it."""
+
+
+def stage_one_entry(detection: Detection) -> dict[str, float]:
+    """The score of the first stage as an entry in JSON; nothing for a model of one stage."""
+    return {} if detection.stage_one is None else {"stage_one": detection.stage_one}

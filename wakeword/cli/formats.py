@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TextIO
 
-from wakeword.detection import Detection
+from wakeword.detection import Detection, stage_one_entry
 from wakeword.escaping import cell, printable
 
 Write = Callable[[str | None, Detection], None]
@@ -69,11 +69,6 @@ def _json(number: int, file: str | None, detection: Detection) -> str:
         **stage_one_entry(detection),
     }
     return json.dumps({**name, **values}) + "\n"
-
-
-def stage_one_entry(detection: Detection) -> dict[str, float]:
-    """The score of the first stage as an entry in JSON; nothing for a model of one stage."""
-    return {} if detection.stage_one is None else {"stage_one": detection.stage_one}
 
 
 def _csv(number: int, file: str | None, detection: Detection) -> str:

@@ -31,6 +31,14 @@ _ZeroconfNameOption = Annotated[
 _HttpOption = Annotated[
     str | None, typer.Option("--http", metavar="HOST:PORT", help="Serve /healthz, /metrics and a live page here.")
 ]
+_HttpNameOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--http-name",
+        metavar="NAME",
+        help="A name of this machine that the page answers to beside local ones; repeatable.",
+    ),
+]
 _CertificateOption = Annotated[
     Path | None, typer.Option("--http-cert", metavar="FILE", help="Certificate (PEM) for https, with --http-key.")
 ]
@@ -77,6 +85,7 @@ def serve(
     zeroconf: _ZeroconfOption = False,
     zeroconf_name: _ZeroconfNameOption = None,
     http: _HttpOption = None,
+    http_name: _HttpNameOption = None,
     http_cert: _CertificateOption = None,
     http_key: _KeyOption = None,
     allow: _AllowOption = None,
@@ -107,6 +116,7 @@ def serve(
             zeroconf=zeroconf,
             zeroconf_name=zeroconf_name,
             http=http,
+            http_names=http_name or [],
             http_cert=http_cert,
             http_key=http_key,
             allow=allow or [],

@@ -1,5 +1,7 @@
 """From the options of ``wakeword serve`` to a server."""
 
+import logging
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +12,7 @@ from wakeword.errors import ModelError
 from wakeword.model import shipped_models
 from wakeword.serve.extra import require_extra
 from wakeword.serve.logs import LogFormat, set_up_logs
-from wakeword.serve.places import host_and_port, networks_of, place_of
+from wakeword.serve.places import host_and_port, host_names_of, networks_of, place_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +33,7 @@ class ServeOptions:
     zeroconf: bool
     zeroconf_name: str | None
     http: str | None
+    http_names: list[str]
     http_cert: Path | None
     http_key: Path | None
     allow: list[str]
@@ -43,6 +46,8 @@ class ServeOptions:
     def __post_init__(self) -> None:
         if self.threshold is not None and self.point is not None:
             raise typer.BadParameter("give --threshold or --point, not both")
+        if self.http is None and self.http_names:
+            raise typer.BadParameter("--http-name needs --http")
         if self.http is None and (self.http_cert is not None or self.http_key is not None):
             raise typer.BadParameter("--http-cert and --http-key need --http")
         if self.zeroconf_name is not None and not self.zeroconf:
@@ -64,8 +69,9 @@ def serve_with(options: ServeOptions) -> None:
     networks = tuple(networks_of(options.allow))
     web = None
     if options.http is not None:
-        web = WebSettings(*host_and_port(options.http), options.http_cert, options.http_key, networks)
-    run_server(
+        names = tuple(host_names_of(options.http_names))
+        web = WebSettings(*host_and_port(options.http), options.http_cert, options.http_key, networks, names)
+    stopped = run_server(
         ServeSettings(
             place=place_of(options.uri),
             files=[*_shipped(options.keywords), *options.models],
@@ -84,6 +90,10 @@ def serve_with(options: ServeOptions) -> None:
             threads=options.threads,
         )
     )
+    if stopped:
+        # All is closed and saved. To take the interpreter and the models apart would take most of a second.
+        logging.shutdown()
+        os._exit(0)
 
 
 def _shipped(keywords: list[str]) -> list[Path]:

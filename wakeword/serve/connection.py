@@ -3,10 +3,11 @@
 import asyncio
 import logging
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from wyoming.error import Error
@@ -14,6 +15,7 @@ from wyoming.event import Event
 from wyoming.ping import Pong
 from wyoming.wake import Detection, NotDetected
 
+from wakeword.serve.logs import ClientWarnings
 from wakeword.serve.pcm import PcmFormat, format_of, timestamp_of
 from wakeword.serve.stream import Found, Heard, ListeningStream, StreamSettings
 from wakeword.serve.telemetry import Telemetry
@@ -28,6 +30,9 @@ _MOST_NAMES = 1_000
 _MOST_CONTEXT = 4 * 2**10
 """Bytes, as it is sent. It is kept as long as the connection lasts, and as objects it can be a hundred times larger."""
 _CLOSE_SECONDS = 1.0
+_MOST_DETECTORS = 10
+_DETECTORS_SECONDS = 10.0
+"""Of audio, in which a connection may need that many detectors: a new one takes 2 to 3 ms, a chunk far less."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,7 @@ class Shared:
     executor: Executor | None
     save: Callable[[Found], None]
     """Called at each detection."""
+    warnings: ClientWarnings = field(default_factory=ClientWarnings)
 
 
 class Connection:
@@ -69,6 +75,10 @@ class Connection:
         self._names: list[str] | None = None
         self._context: dict[str, Any] | None = None
         self._stream: ListeningStream | None = None
+        self._audio = 0.0
+        """Seconds received."""
+        self._made: deque[float] = deque(maxlen=_MOST_DETECTORS)
+        """For each of the last detectors, the seconds that had been received when it was made."""
         self._number: int | None = None
         """Of the stream in progress, for the telemetry."""
         self._start: int | None = None
@@ -204,6 +214,7 @@ class Connection:
         seconds = len(audio) // pcm.frame / pcm.rate
         telemetry = self._shared.telemetry
         telemetry.audio.inc(seconds)
+        self._audio += seconds
         stream = await self._stream_of(pcm)
         if stream is None:
             telemetry.dropped.labels("no-word").inc(seconds)
@@ -225,9 +236,20 @@ class Connection:
             words = self._wanted()
             if not words:
                 return None
+            self._count_detector()
             self._stream = ListeningStream(words, pcm, self._shared.settings, self._shared.executor)
             self._stream.restart(self._start)
         return self._stream
+
+    def _count_detector(self) -> None:
+        """A detector is made. Raises ``WireError`` if the client has needed too many of late."""
+        if len(self._made) == _MOST_DETECTORS and self._audio - self._made[0] < _DETECTORS_SECONDS:
+            raise WireError(
+                f"expected at most {_MOST_DETECTORS} changes of the audio's format or the words in "
+                f"{_DETECTORS_SECONDS:g} s of audio, got more",
+                code="too-many-changes",
+            )
+        self._made.append(self._audio)
 
     async def _finish(self) -> None:
         """``audio-stop``: what the last window says, and whether nothing was detected."""
@@ -291,7 +313,7 @@ class Connection:
     def _tell(self, message: str, code: str) -> None:
         """Send an error, without waiting for the client to take it."""
         self._shared.telemetry.errors.labels(code).inc()
-        logger.warning("%s: %s", self._peer, message, extra={"event": "error", "peer": self._peer, "code": code})
+        self._shared.warnings.warn(self._peer, message, code)
         with suppress(OSError, RuntimeError):
             self._writer.write(encode(Error(message, code).event()))
 

@@ -1,9 +1,11 @@
 """Where the server listens: the addresses of its options as sockets."""
 
 import errno
+import re
 import socket
 import stat
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
@@ -15,6 +17,11 @@ DEFAULT_PORT = 10_400
 """Of wake-word services in Home Assistant."""
 
 Network = IPv4Network | IPv6Network
+
+_NAME = re.compile(r"[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*")
+"""Of a host, in lower case."""
+_LOCAL_DOMAINS = (".local", ".lan", ".internal", ".home.arpa")
+"""Domains that nobody can own in the public DNS."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,7 @@ def place_of(uri: str) -> Place:
 
 def host_and_port(text: str) -> tuple[str, int]:
     """Read the ``HOST:PORT`` of ``--http``; the host of an IPv6 address is in brackets. Raises ``ConfigError``."""
-    expected = f"expected --http HOST:PORT, for instance 127.0.0.1:10480, got {text!r}"
+    expected = f"expected --http HOST:PORT, for instance 127.0.0.1:10401, got {text!r}"
     try:
         parts = urlsplit(f"//{text}")
         host, port = parts.hostname, parts.port
@@ -112,6 +119,36 @@ def _answers(path: Path) -> bool:
         except OSError:
             return False
     return True
+
+
+def host_names_of(texts: Sequence[str]) -> list[str]:
+    """Read the names of ``--http-name``. Raises ``ConfigError``."""
+    names = [text.lower().removesuffix(".") for text in texts]
+    for text, name in zip(texts, names, strict=True):
+        if not _NAME.fullmatch(name):
+            raise ConfigError(f"expected --http-name NAME without a port, for instance wake.example.org, got {text!r}")
+    return names
+
+
+def is_own_host(header: str, names: Sequence[str] = ()) -> bool:
+    """Whether the value of a ``Host`` header can only mean this machine.
+
+    That is an address, ``localhost`` or another name of one label, a name of a local domain, or one of ``names``, as
+    ``host_names_of`` returns them. Any other may be the name of a web site that its owner has let lead here, so that a
+    browser gives that site's scripts the answers (DNS rebinding).
+    """
+    if not re.fullmatch(r"[^@/?#\\\s]+", header):
+        return False
+    try:
+        host = (urlsplit(f"//{header}").hostname or "").removesuffix(".")
+    except ValueError:
+        return False
+    with suppress(ValueError):
+        ip_address(host)
+        return True
+    if not _NAME.fullmatch(host):
+        return False
+    return "." not in host or host.endswith(_LOCAL_DOMAINS) or host in names
 
 
 def networks_of(texts: Sequence[str]) -> list[Network]:

@@ -9,10 +9,9 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from wakeword.cli.listen.saved_pairs import SavedPairs
-from wakeword.cli.listen.saving import Saver
-from wakeword.cli.listen.stopping import StopSignals
 from wakeword.model import shipped_models
+from wakeword.saving.saved_pairs import SavedPairs
+from wakeword.saving.saver import Saver
 from wakeword.serve.announcing import Announcement, host_name
 from wakeword.serve.connection import Shared, TimeLimits
 from wakeword.serve.places import Place
@@ -21,6 +20,7 @@ from wakeword.serve.stream import Found, StreamSettings
 from wakeword.serve.telemetry import Telemetry
 from wakeword.serve.web import Web, WebSettings
 from wakeword.serve.words import Words, WordSettings
+from wakeword.stopping import StopSignals
 
 logger = logging.getLogger("wakeword.serve")
 
@@ -51,8 +51,11 @@ class ServeSettings:
     """That score windows; 0 for none but the event loop's."""
 
 
-def run_server(settings: ServeSettings) -> None:
-    """Serve until a signal comes, or the input of stdio ends. Raises ``ConfigError`` and ``ModelError``."""
+def run_server(settings: ServeSettings) -> bool:
+    """Serve until a signal comes, or the input of stdio ends; return whether it was a signal. All is then closed and saved.
+
+    Raises ``ConfigError`` and ``ModelError``.
+    """
     loop: asyncio.AbstractEventLoop | None = None
     server: Server | None = None
     early = threading.Event()
@@ -93,6 +96,7 @@ def run_server(settings: ServeSettings) -> None:
                 await _serve(server, settings)
 
         asyncio.run(serve())
+    return early.is_set()
 
 
 async def _serve(server: Server, settings: ServeSettings) -> None:

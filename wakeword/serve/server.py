@@ -136,7 +136,7 @@ class Server:
 
     def _refuse(self, writer: asyncio.StreamWriter, peer: str, code: str, message: str) -> None:
         self.telemetry.errors.labels(code).inc()
-        logger.warning("%s: %s", peer, message, extra={"event": "error", "peer": peer, "code": code})
+        self._shared.warnings.warn(peer, message, code)
         with suppress(OSError):
             writer.write(encode(Error(message, code).event()))
             writer.close()
@@ -150,6 +150,7 @@ class Server:
             self.telemetry.loop_delay.observe(max(0.0, now - due))
             for connection in list(self._connections):
                 connection.check(now)
+            self._shared.warnings.summarise()
 
     async def _refresh(self) -> None:
         """Follow the folder of models."""

@@ -1,6 +1,7 @@
 """One stream of audio from a client, and the detector that listens to it."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from wakeword.types import Samples
 
 _KEPT_SECONDS = 0.1
 """Audio that may wait for more: little, as a client decides how many bytes a second takes."""
+_PEAK_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,8 @@ class ListeningStream:
         """The newest chunk's start, in seconds of the stream, and its timestamp."""
         self.fired = 0
         """Detections in this stream."""
-        self.peaks: dict[str, float] = dict.fromkeys(self._by_name, 0.0)
-        """The highest score of each word since somebody took them."""
+        self._scores: deque[tuple[float, Mapping[str, float]]] = deque()
+        """Seconds of the stream, and the scores then: those of the newest second."""
         self.newest: Samples = np.zeros(0, np.int16)
         """The newest block of audio."""
 
@@ -91,6 +93,11 @@ class ListeningStream:
     def seconds(self) -> float:
         """Audio received since the start of the stream."""
         return self._bytes // self.format.frame / self.format.rate
+
+    @property
+    def peaks(self) -> dict[str, float]:
+        """The highest score of each word in the newest second of audio; 0 before the first window."""
+        return {name: max((scores[name] for _, scores in self._scores), default=0.0) for name in self._by_name}
 
     @property
     def is_asleep(self) -> bool:
@@ -139,9 +146,14 @@ class ListeningStream:
                 continue
             scored = True
             found += self._found(await self._in_thread(partial(self._detector.push, block)))
-            for name, score in self._detector.scores.items():
-                self.peaks[name] = max(self.peaks[name], score)
+            self._keep_scores(self.seconds - max(0, whole - start - rate * frame) / (rate * frame))
         return found, scored
+
+    def _keep_scores(self, now: float) -> None:
+        """The newest scores, at ``now`` in seconds of the stream."""
+        self._scores.append((now, dict(self._detector.scores)))
+        while self._scores[0][0] <= now - _PEAK_SECONDS:
+            self._scores.popleft()
 
     async def _in_thread(self, work: Callable[[], list[Detection]]) -> list[Detection]:
         if self._executor is None:

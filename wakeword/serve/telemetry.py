@@ -104,7 +104,7 @@ class Telemetry:
         return bytes(generate_latest(self.registry))
 
     def snapshot(self, words: Mapping[str, str]) -> dict[str, Any]:
-        """What the live page shows, for JSON; ``words`` are the phrases of the words on offer. Takes the peaks."""
+        """What the live page shows, for JSON; ``words`` are the phrases of the words on offer."""
         return {
             "uptime": round(time.monotonic() - self.started, 1),
             "words": dict(words),
@@ -114,7 +114,7 @@ class Telemetry:
 
     def _shown(self, view: StreamView) -> dict[str, Any]:
         stream = view.stream
-        peaks, stream.peaks = stream.peaks, dict.fromkeys(stream.peaks, 0.0)
+        peaks = stream.peaks
         return {
             "number": view.number,
             "peer": view.peer,

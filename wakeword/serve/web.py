@@ -20,7 +20,7 @@ from typing import Any
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from wakeword.errors import ConfigError
-from wakeword.serve.places import Network, is_allowed, tcp_sockets
+from wakeword.serve.places import Network, is_allowed, is_own_host, tcp_sockets
 from wakeword.serve.server import Server
 
 logger = logging.getLogger("wakeword.serve")
@@ -45,10 +45,17 @@ class WebSettings:
     key: Path | None = None
     networks: tuple[Network, ...] = ()
     """Networks whose clients may connect; none for all."""
+    names: tuple[str, ...] = ()
+    """Names of this machine in the public DNS, in lower case: no other such name is answered."""
 
 
 Answer = tuple[HTTPStatus, str, bytes]
 """Status, content type and body."""
+_OTHER_HOST: Answer = (
+    HTTPStatus.MISDIRECTED_REQUEST,
+    "text/plain; charset=utf-8",
+    b"expected an address, a local name or one that --http-name gives as the host, got another name\n",
+)
 
 
 class Pages:
@@ -151,7 +158,10 @@ class _Handler(BaseHTTPRequestHandler):
         super().handle_one_request()
 
     def do_GET(self) -> None:
-        status, kind, body = self._pages.answer(self.path.partition("?")[0])
+        # Browsers always name a host; programs may leave it out.
+        hosts = self.headers.get_all("Host") or []
+        own = all(is_own_host(host.strip(), self.server.names) for host in hosts)
+        status, kind, body = self._pages.answer(self.path.partition("?")[0]) if own else _OTHER_HOST
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
@@ -178,6 +188,7 @@ class _HttpServer(ThreadingHTTPServer):
 
     def __init__(self, settings: WebSettings, handler: Callable[..., _Handler], tls: ssl.SSLContext | None) -> None:
         self._networks: Sequence[Network] = settings.networks
+        self.names: Sequence[str] = settings.names
         self._tls = tls
         self._room = threading.BoundedSemaphore(_MOST_REQUESTS)
         (listening, *others) = tcp_sockets(settings.host, settings.port)

@@ -187,7 +187,8 @@ def test_only_this_machine_can_connect_by_default() -> None:
     ("arguments", "message"),
     [
         (("--uri", "http://a"), "expected --uri"),
-        (("--http", "10480"), "expected --http"),
+        (("--http", "10401"), "expected --http"),
+        (("--http", "127.0.0.1:0", "--http-name", "a.example:80"), "expected --http-name"),
         (("--allow", "home"), "expected --allow"),
         (("--keyword", "marvellous"), "no shipped model"),
         (("--models", "no-such-folder"), "expected a folder"),
@@ -206,6 +207,7 @@ def test_wrong_options_are_one_line_and_status_1(cli, models: Path, arguments: t
     [
         ("--threshold", "0.5", "--point", "fpr=0.03"),
         ("--http-cert", "a", "--http-key", "b"),
+        ("--http-name", "a.example"),
         ("--zeroconf-name", "a"),
         ("--threads", "-1"),
         ("--log-format", "xml"),

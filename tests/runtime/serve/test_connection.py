@@ -23,6 +23,7 @@ from wakeword.engine import Detector as EngineDetector
 from wakeword.serve.connection import TimeLimits
 from wakeword.serve.places import networks_of
 from wakeword.serve.server import Limits
+from wakeword.serve.stream import ListeningStream
 from wakeword.serve.words import WordSettings
 
 NAMES = ("low", "high")
@@ -348,6 +349,40 @@ def test_a_malformed_event_gets_an_error_and_the_end(models: Path, data: bytes) 
     run(scenario, models)
 
 
+@pytest.mark.parametrize("what", ["formats", "words"])
+def test_one_that_changes_all_the_time_is_told_and_left(
+    models: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    made = []
+
+    def counted(*arguments: Any) -> ListeningStream:
+        made.append(arguments)
+        return ListeningStream(*arguments)
+
+    monkeypatch.setattr("wakeword.serve.connection.ListeningStream", counted)
+
+    async def scenario(served: Served, client: Client) -> list[Event]:
+        for number in range(50):
+            if what == "words":
+                await client.detect(NAMES[number % 2])
+            await client.chunks(int16(LOW[:160]), rate=16_000 if what == "words" else 16_000 + number)
+        return await client.rest()
+
+    (error,) = run(scenario, models)
+    assert error.data["code"] == "too-many-changes"
+    assert len(made) == 10
+
+
+def test_one_that_changes_now_and_then_is_heard(models: Path) -> None:
+    async def scenario(served: Served, client: Client) -> int:
+        for number in range(15):
+            await client.chunks(int16(LOW), rate=16_000 + number % 2, start=None)
+        await client.describe()
+        return len(detections(client.events))
+
+    assert run(scenario, models) == 15
+
+
 def test_a_client_may_leave_at_any_moment(models: Path) -> None:
     async def scenario(served: Served, client: Client) -> None:
         for leave in (Client.reset, lambda client: client.writer.close()):
@@ -430,6 +465,22 @@ def test_networks_are_limited(models: Path) -> None:
         return [event.data["code"] for event in await client.rest()]
 
     assert run(scenario, models, limits=Limits(networks=tuple(networks_of(["192.0.2.0/24"])))) == ["not-allowed"]
+
+
+@pytest.mark.parametrize("code", ["not-allowed", "unknown-wake-word"])
+def test_what_clients_are_told_does_not_fill_the_log(models: Path, caplog: pytest.LogCaptureFixture, code: str) -> None:
+    async def scenario(served: Served, client: Client) -> None:
+        for _ in range(20):
+            other = await served.client()
+            await other.detect("okay")
+            event = await other.receive()
+            assert event is not None
+            assert event.data["code"] == code
+        assert served.count("wakeword_errors_total", code=code) >= 20
+
+    networks = tuple(networks_of(["192.0.2.0/24"])) if code == "not-allowed" else ()
+    run(scenario, models, limits=Limits(networks=networks))
+    assert 1 <= len([record for record in caplog.records if getattr(record, "code", "") == code]) <= 5
 
 
 def test_a_stream_that_takes_long_delays_no_other(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:

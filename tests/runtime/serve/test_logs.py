@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from wakeword.serve.logs import LogFormat, set_up_logs
+from wakeword.serve.logs import ClientWarnings, LogFormat, set_up_logs
 
 
 @pytest.mark.parametrize("form", LogFormat)
@@ -24,3 +24,21 @@ def test_a_message_is_one_printable_line(
     assert "red" in written
     assert written.endswith("\n")
     assert written[:-1].isprintable()
+
+
+def test_a_client_cannot_fill_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    now = 0.0
+    warnings = ClientWarnings(lambda: now)
+    caplog.set_level(logging.WARNING, "wakeword.serve")
+    for number in range(1_000):
+        warnings.warn(f"client:{number}", "expected less", "not-allowed")
+        now += 0.05
+    warnings.warn("other:1", "expected another word", "unknown-wake-word")
+    lines = caplog.messages
+    assert lines == [*(f"client:{number}: expected less" for number in range(5)), "other:1: expected another word"]
+    now += 60.0
+    warnings.summarise()
+    warnings.summarise()
+    assert caplog.messages[len(lines) :] == ["995 further warnings 'not-allowed' in 110 s are not shown"]
+    warnings.warn("client:x", "expected less", "not-allowed")
+    assert caplog.messages[-1] == "client:x: expected less"

@@ -10,7 +10,9 @@ from wakeword import ConfigError
 from wakeword.serve.places import (
     Place,
     host_and_port,
+    host_names_of,
     is_allowed,
+    is_own_host,
     networks_of,
     place_of,
     tcp_sockets,
@@ -55,9 +57,9 @@ def test_other_uris_are_refused(uri: str) -> None:
 
 
 def test_http_needs_a_host_and_a_port() -> None:
-    assert host_and_port("127.0.0.1:10480") == ("127.0.0.1", 10_480)
+    assert host_and_port("127.0.0.1:10401") == ("127.0.0.1", 10_401)
     assert host_and_port("[::1]:0") == ("::1", 0)
-    for text in ("", "10480", ":10480", "host", "host:x", "host:1/path", "[::1"):
+    for text in ("", "10401", ":10401", "host", "host:x", "host:1/path", "[::1"):
         with pytest.raises(ConfigError, match="expected --http"):
             host_and_port(text)
 
@@ -108,3 +110,39 @@ def test_networks_decide_who_may_connect() -> None:
     for text in ("", "192.168.1.0/33", "home"):
         with pytest.raises(ConfigError, match="expected --allow"):
             networks_of([text])
+
+
+def test_only_names_that_no_web_site_can_have_mean_this_machine() -> None:
+    names = host_names_of(["Wake.Example.", "a_b.example"])
+    own = (
+        *(
+            "127.0.0.1",
+            "192.168.1.9:10401",
+            "[::1]:10401",
+            "[fd00::1]",
+            "localhost",
+            "LOCALHOST:1",
+            "raspberrypi:10401",
+        ),
+        *("pi.local", "pi.local.:10401", "pi.home.arpa", "pi.lan", "a.b.internal", "wake.example:10401", "a_b.example"),
+    )
+    others = (
+        *("evil.example", "evil.example:10401", "127.0.0.1.evil.example", "xlocal.example", "local.evil.example"),
+        *(
+            "",
+            ":10401",
+            "[::1",
+            ".local",
+            "a..local",
+            "sub.wake.example",
+            "evil.example@pi.local",
+            "evil.example/.local",
+        ),
+        *("evil.example#.local", "evil.example .local", "127.0.0.1,evil.example"),
+    )
+    assert [host for host in own if not is_own_host(host, names)] == []
+    assert [host for host in others if is_own_host(host, names)] == []
+    assert not is_own_host("wake.example")
+    for text in ("", "a:1", "http://a", "a b", "*.example", "[::1]"):
+        with pytest.raises(ConfigError, match="expected --http-name"):
+            host_names_of([text])

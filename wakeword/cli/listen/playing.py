@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from wakeword.cli.listen.stopping import StopSignals
 from wakeword.errors import AudioFormatError
 from wakeword.sources import AudioSource
+from wakeword.stopping import StopSignals
 from wakeword.types import Samples
 
 

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from wakeword.cli.console import complain, note
 from wakeword.cli.listen.exec_program import Runner
-from wakeword.cli.listen.saved_pairs import SavedPairs
-from wakeword.cli.listen.saving import Saver
-from wakeword.cli.listen.stopping import StopSignals
 from wakeword.detection import Detection
+from wakeword.saving.saved_pairs import SavedPairs
+from wakeword.saving.saver import Saver
+from wakeword.stopping import StopSignals
 
 _SECONDS_WAITING_TO_BE_SAVED = 400
 """Total audio of the detections that wait for the disk."""
@@ -67,5 +68,7 @@ def open_reactions(settings: ReactionSettings, stop: StopSignals, *, live: bool)
     run = None if settings.command is None else Runner(settings.command, timeout=settings.exec_timeout)
     pairs = None if settings.save is None else SavedPairs(settings.save, round(1e6 * settings.save_limit))
     most_waiting = max(_MIN_WAITING, round(_SECONDS_WAITING_TO_BE_SAVED / (1 + settings.pre_roll)))
-    save = None if pairs is None else Saver(pairs, most_waiting=most_waiting, wait_for_room=not live)
+    save = None
+    if pairs is not None:
+        save = Saver(pairs, most_waiting=most_waiting, wait_for_room=not live, complain=complain, note=note)
     return Reactions(run, save, seconds_left=lambda: stop.seconds_left)

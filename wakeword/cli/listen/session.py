@@ -9,11 +9,11 @@ from wakeword.cli.listen.output import DetectionLines
 from wakeword.cli.listen.playing import Watched
 from wakeword.cli.listen.reactions import ReactionSettings, open_reactions
 from wakeword.cli.listen.source import SourceSettings, open_source
-from wakeword.cli.listen.stopping import StopSignals
 from wakeword.cli.options import DetectorSettings, open_detector
 from wakeword.engine import Detector
 from wakeword.microphone.microphone import Microphone
 from wakeword.sources import AudioSource
+from wakeword.stopping import StopSignals
 from wakeword.types import Samples
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from wakeword.audio import write_audio
-from wakeword.cli.formats import stage_one_entry
-from wakeword.detection import Detection
+from wakeword.detection import Detection, stage_one_entry
 from wakeword.errors import ConfigError
 from wakeword.files import replacing
 

@@ -1,4 +1,4 @@
-"""``--save`` of ``listen`` and ``serve``: saving detections while listening continues."""
+"""Saving detections while listening continues."""
 
 import queue
 import threading
@@ -8,9 +8,8 @@ from concurrent.futures import Future
 from datetime import UTC, datetime
 from pathlib import Path
 
-from wakeword.cli.console import complain, note
-from wakeword.cli.listen.saved_pairs import SavedPairs
 from wakeword.detection import Detection
+from wakeword.saving.saved_pairs import SavedPairs
 
 
 class Saver:
@@ -26,8 +25,8 @@ class Saver:
         *,
         most_waiting: int,
         wait_for_room: bool,
-        complain: Callable[[str], None] = complain,
-        note: Callable[[str], None] = note,
+        complain: Callable[[str], None],
+        note: Callable[[str], None],
     ) -> None:
         """``complain`` reports a failure and ``note`` the end of it, from any thread."""
         self._pairs = pairs

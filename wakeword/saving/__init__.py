@@ -1,0 +1,1 @@
+"""``--save`` of ``listen`` and ``serve``: a folder of saved detections, and the thread that fills it."""
