@@ -129,3 +129,5 @@ def test_locks_may_be_made_while_others_are_waited_for() -> None:
         sys.setswitchinterval(interval)
         stopped.set()
         thread.join(10)
+    assert not thread.is_alive()
+    assert len(kept) > 500
