@@ -27,7 +27,7 @@ MAX_CARD_BYTES = 2**20
 MAX_POINTS = 100
 
 DEFAULT_HOP = 16
-"""Frames between the starts of two windows: 160 ms. At 80 ms people are found as often, for twice the work of the network."""
+"""Frames between the starts of two windows: 160 ms. At 80 ms people are found as often, for twice the network's work."""
 
 METADATA_KEY = "wakeword.card"
 """Key of the card (JSON) in the metadata of the ONNX file."""
