@@ -2,6 +2,7 @@
 
 import errno
 import json
+import logging
 import os
 import re
 import shutil
@@ -10,8 +11,11 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
-from wakeword.errors import ConfigError
+from wakeword.errors import ConfigError, WorkerError
+
+logger = logging.getLogger(__name__)
 
 try:
     import fcntl
@@ -47,6 +51,18 @@ def read_limited(path: Path | str, most: int) -> bytes:
     return data
 
 
+def resolved(path: Path | str) -> Path:
+    """``path`` absolute and without symbolic links; it need not exist.
+
+    Raises ``OSError`` for links in a circle, for which ``Path.resolve`` has a ``RuntimeError`` before Python 3.13 and the
+    circle itself from then on.
+    """
+    found = Path(os.path.realpath(path))
+    if found.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    return found
+
+
 @contextmanager
 def replacing(path: Path | str) -> Iterator[Path]:
     """A temporary path next to ``path``, renamed to it when the block succeeds and removed when it fails.
@@ -54,7 +70,7 @@ def replacing(path: Path | str) -> Iterator[Path]:
     A symbolic link stays, and the file behind it is replaced; a device such as ``/dev/null`` is written to directly.
     Raises ``OSError`` as the file system does, with the name ``path``, which is then untouched.
     """
-    target = Path(path).resolve()
+    target = resolved(path)
     if target.exists() and not target.is_file():
         with _failures_named(path, target.parent):
             yield target
@@ -129,7 +145,7 @@ def _failures_named(path: Path | str, folder: Path) -> Iterator[None]:
 
 def require_absent(folder: Path) -> None:
     """``ConfigError`` if ``folder``, which will be created later, exists already."""
-    if folder.exists():
+    if folder.exists() or folder.is_symlink():  # a link that leads nowhere cannot be replaced by a folder
         raise ConfigError(f"expected a folder that does not exist yet, found {folder}; remove it or choose another")
 
 
@@ -150,6 +166,81 @@ def new_folder(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def resumable_folder(path: Path, content: str, *, resume: bool) -> Iterator[Path]:
+    """``new_folder`` whose temporary folder stays if the block is interrupted; with ``resume`` it is used again.
+
+    ``content`` is a digest of what the folder will hold: a temporary folder of something else is never used. An error
+    removes it, as it would come again, unless it is a ``WorkerError``. Raises as ``new_folder`` does, and ``ConfigError``
+    while another process makes it.
+    """
+    require_absent(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.parent / f".{path.name}.{content[:16]}.part"
+    lock = temporary.with_suffix(".lock")
+    with alone_with(lock, output=path) as held:
+        try:
+            require_absent(path)  # which the process that had the lock before may have made
+            if not resume and temporary.exists():
+                dropped = sum(path.name[:1] != "." for path in temporary.iterdir())
+                logger.warning("%d file(s) of an earlier run are dropped; with --resume they would be kept", dropped)
+                shutil.rmtree(temporary, ignore_errors=True)
+            temporary.mkdir(exist_ok=True)
+            yield temporary
+            for left in temporary.glob(".*"):  # by ``replacing``, in a process that was killed
+                left.unlink()
+            temporary.replace(path)
+        except WorkerError:
+            with suppress(OSError):  # only if nothing is in it yet
+                temporary.rmdir()
+            raise
+        except Exception:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+        finally:
+            remove_held(lock, held)
+
+
+@contextmanager
+def alone_with(path: Path, *, output: Path | None = None) -> Iterator[BinaryIO]:
+    """The file ``path``, made if it is missing, open for reading and for writing at its end, by no other process.
+
+    Raises ``ConfigError``, which names ``output``, while another process has it, and ``OSError`` as the file system does.
+    Nothing keeps others out on a system without locks of this kind.
+    """
+    with _locked(path, output or path) as file:
+        yield file
+
+
+def remove_held(path: Path, file: BinaryIO) -> None:
+    """Remove the file of ``alone_with`` while nobody else has it."""
+    if fcntl is None:  # Windows, where an open file cannot be removed
+        file.close()
+    path.unlink(missing_ok=True)
+
+
+def _locked(path: Path, output: Path) -> BinaryIO:
+    while True:
+        file = path.open("a+b")
+        try:
+            if fcntl is None:
+                return file
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Who had the lock before may have removed the file: then it keeps nobody out.
+            if path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                return file
+        except BlockingIOError:
+            file.close()
+            raise ConfigError(
+                f"{output}: expected to be alone, but another run writes it; wait for that run, or choose another output"
+            ) from None
+        except FileNotFoundError:  # removed in this moment
+            pass
+        except OSError:  # some network file systems have no locks
+            return file
+        file.close()
 
 
 def write_json(path: Path, content: object) -> None:

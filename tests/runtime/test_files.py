@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from wakeword import ConfigError
-from wakeword.files import new_folder, read_limited, remove_abandoned, replacing, write_json
+from wakeword.files import new_folder, read_limited, remove_abandoned, replacing, resumable_folder, write_json
 
 
 def test_a_finished_block_replaces_the_file_and_a_failed_one_changes_nothing(tmp_path: Path) -> None:
@@ -37,6 +37,17 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
         temporary.write_text("new")
     assert link.is_symlink()
     assert file.read_text() == "new"
+
+
+def test_links_in_a_circle_are_refused_and_stay(tmp_path: Path) -> None:
+    (tmp_path / "one").symlink_to("two")
+    (tmp_path / "two").symlink_to("one")
+    with pytest.raises(OSError, match=r"levels of symbolic links.*one") as caught, replacing(tmp_path / "one"):
+        pass
+    assert caught.value.errno == errno.ELOOP
+    with pytest.raises(ConfigError, match="does not exist yet"), new_folder(tmp_path / "one"):
+        pass
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["one", "two"]
 
 
 def test_a_device_is_written_to_and_not_replaced() -> None:
@@ -71,6 +82,21 @@ def test_an_existing_path_is_refused_as_a_new_folder(tmp_path: Path, make: objec
     with pytest.raises(ConfigError, match="does not exist yet"), new_folder(tmp_path / "there"):
         raise AssertionError("the block was entered")
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
+
+
+def test_two_runs_never_make_one_folder(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl", reason="needs locks of files")
+    target = tmp_path / "folder"
+    with resumable_folder(target, "content", resume=False) as folder:
+        (folder / "half.txt").write_text("half")
+        for resume in (False, True):
+            with (
+                pytest.raises(ConfigError, match=r"folder: .* another run writes it"),
+                resumable_folder(target, "content", resume=resume),
+            ):
+                raise AssertionError("the block was entered")
+        assert (folder / "half.txt").read_text() == "half"
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
 def test_json_is_written_completely_or_not_at_all(tmp_path: Path) -> None:

@@ -1,0 +1,94 @@
+"""A recording, or a shard of many, as a piece of work."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+_BYTES_A_SECOND = dict.fromkeys((".mp3", ".ogg", ".oga", ".opus"), 8_000) | dict.fromkeys(
+    (".flac", ".tar", ".tgz", ".gz"), 18_000
+)
+_BYTES_A_SECOND_OF_PCM = 32_000
+"""16 bits at 16 kHz."""
+SHARD_SUFFIXES = (".tar", ".tar.gz", ".tgz")
+"""Of files that hold recordings, for instance those of a WebDataset."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A file with audio, or a shard."""
+
+    name: str
+    """As it is reported: the path or URL as it was given, or that of its folder with what comes after; without the query
+    of a web address, in which a signed one has its secret."""
+    inside: str
+    """Its path inside the folder that was given, or its name if the file itself was given."""
+    size: int
+    """Bytes."""
+    stamp: str
+    """Changes when the file does."""
+    url: str = ""
+    """The whole web address, if it has more than the name."""
+
+    @property
+    def address(self) -> str:
+        """Where it is read."""
+        return self.url or self.name
+
+    @property
+    def key(self) -> str:
+        """Its name."""
+        return self.name
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it is at a URL."""
+        return is_url(self.name)
+
+    @property
+    def is_shard(self) -> bool:
+        """Whether it holds recordings."""
+        return is_shard(self.name)
+
+    @property
+    def seconds(self) -> float:
+        """Its length, as far as size and format tell: opening a million files for their headers would take too long."""
+        return self.size / _BYTES_A_SECOND.get(suffix_of(self.name), _BYTES_A_SECOND_OF_PCM)
+
+    def digest(self) -> str:
+        """SHA-256 of its bytes, in hex; empty for a URL, which would have to be read twice: its stamp must do."""
+        if self.is_remote:
+            return ""
+        with Path(self.name).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def is_url(place: str) -> bool:
+    """Whether a place is a URL, such as ``s3://bucket/talk.flac``."""
+    return "://" in place
+
+
+def is_shard(place: str) -> bool:
+    """Whether a place is a shard, by its suffix."""
+    return plain_name(place).lower().endswith(SHARD_SUFFIXES)
+
+
+def plain_name(place: str) -> str:
+    """A place without the query of a web address, as a signed one has: it says nothing of the file."""
+    return place.partition("?")[0] if place.lower().startswith(("https://", "http://")) else place
+
+
+def suffix_of(place: str) -> str:
+    """Its suffix in small letters, such as ``.wav``."""
+    return PurePosixPath(plain_name(place)).suffix.lower()
+
+
+def parts_below(path: str) -> list[str]:
+    """The parts of a path that somebody else has chosen, without those that lead out of the folder that it is put into."""
+    # Not pathlib's, to which two slashes at the beginning are a root. No name of a file has a zero byte.
+    return [part for part in path.replace("\0", "").split("/") if part not in ("", ".", "..")]
+
+
+def local_recording(path: Path, inside: str) -> Recording:
+    """A file of this machine. Raises ``OSError`` as the file system does."""
+    found = path.stat()
+    return Recording(str(path), inside, found.st_size, f"{found.st_size} {found.st_mtime_ns}")

@@ -1,0 +1,112 @@
+"""What is to be done, and who does it: the two protocols of this package, and the plainest executor."""
+
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, Protocol, TypeVar
+
+Report = Callable[[float, float], None]
+"""Called as work goes on: with the share of the planned size that is done since the last call, and seconds of audio."""
+
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+"""The environment of a process that shares a machine with others: more threads would take turns on the same cores."""
+
+
+class Item(Protocol):
+    """One piece of work: a recording, a clip to speak, a network to train. It is pickled, and never changes."""
+
+    @property
+    def key(self) -> str:
+        """Its name, different for every item of a run."""
+        ...
+
+    @property
+    def size(self) -> float:
+        """How much of the progress it is, in any unit."""
+        ...
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of audio, as far as they can be told without reading it: for the plan, not for results."""
+        ...
+
+    @property
+    def stamp(self) -> str:
+        """What changes when its content does and costs nothing to ask for, for instance size and time of a file."""
+        ...
+
+    def digest(self) -> str:
+        """A digest of its content; empty if it has none beside its stamp. Raises ``OSError`` as the file system does."""
+        ...
+
+
+ItemT = TypeVar("ItemT", bound=Item)
+ItemT_contra = TypeVar("ItemT_contra", bound=Item, contravariant=True)
+RowT = TypeVar("RowT")
+Do = Callable[[ItemT], RowT]
+"""Does one item: a pure function, which gives the same row for the same item in every process."""
+Batch = Sequence[tuple[int, ItemT]]
+"""Items with their numbers in the run."""
+
+
+class Work(Protocol[ItemT_contra, RowT]):
+    """What is done with each item. It is pickled, so that processes on other machines can do it too."""
+
+    def begin(self, report: Report) -> Callable[[ItemT_contra], RowT]:
+        """Get ready, once in every process: load the models. Raises what makes every item fail.
+
+        What is returned gives the errors of a single item as its row, and calls ``report`` as it goes on.
+        """
+        ...
+
+    def lost(self, item: ItemT_contra, reason: str) -> RowT:
+        """The row of an item whose process died although it worked on nothing else."""
+        ...
+
+    def is_final(self, row: RowT) -> bool:
+        """Whether a resumed run may take the row, which is not so for an error."""
+        ...
+
+    @property
+    def digest(self) -> str:
+        """A digest of all that the rows depend on beside the items, such as models and settings."""
+        ...
+
+    def to_json(self, row: RowT) -> Any:
+        """The row as JSON has it."""
+        ...
+
+    def from_json(self, content: Any) -> RowT:
+        """The row from JSON. Raises ``KeyError``, ``TypeError`` or ``ValueError`` for anything else."""
+        ...
+
+
+class Executor(Protocol):
+    """Does batches of items, in any order and each item once."""
+
+    @property
+    def workers(self) -> int:
+        """How many batches are done at the same time."""
+        ...
+
+    def run(
+        self, work: Work[ItemT, RowT], batches: Sequence[Batch[ItemT]], report: Report
+    ) -> Generator[tuple[int, RowT], None, None]:
+        """The number and row of each item, as soon as it is done. Closing the iterator ends the work.
+
+        Raises what ``work.begin`` raises, and ``WorkerError`` where no process can work at all.
+        """
+        ...
+
+
+class ThisProcess:
+    """The executor that needs nothing: one item after the other, in their order."""
+
+    workers = 1
+
+    def run(
+        self, work: Work[ItemT, RowT], batches: Sequence[Batch[ItemT]], report: Report
+    ) -> Generator[tuple[int, RowT], None, None]:
+        """``Executor.run``."""
+        do = work.begin(report)
+        for batch in batches:
+            for number, item in batch:
+                yield number, do(item)
