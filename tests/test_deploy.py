@@ -43,7 +43,10 @@ def options_of(arguments: list[str]) -> dict[str, Any]:
     """The options that `wakeword serve` reads from arguments; fails where it would refuse them."""
     command = typer.Typer()
     command.command()(COMMANDS["serve"].load())
-    return dict(typer.main.get_command(command).make_context("serve", list(arguments)).params)
+    found = typer.main.get_command(command).make_context("serve", list(arguments)).params
+    # Versions of typer differ in these: a tuple or a list of what can be repeated, a path or its name.
+    plain = {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
+    return {name: str(value) if isinstance(value, Path) else value for name, value in plain.items()}
 
 
 def program(name: str) -> str:
@@ -68,6 +71,7 @@ def test_the_live_page_has_the_same_port_everywhere() -> None:
     found = {}
     for path in (UNIT, DOCKER / "Dockerfile", ROOT / "docs" / "serve.md", ROOT / "docs" / "home-assistant.md"):
         found[path.name] = set(re.findall(r"--http\b[\s\",]+[\d.]+:(\d+)", path.read_text()))
+    found["add-on"] = {str(CONFIG["ingress_port"])}
     with pytest.raises(ConfigError) as caught:
         host_and_port("")
     found["message"] = set(re.findall(r"instance [\d.]+:(\d+)", str(caught.value)))
@@ -208,6 +212,11 @@ def test_the_add_on_says_what_home_assistant_requires() -> None:
     assert [{*one} for one in CONFIG["map"]] == [{"type", "read_only", "path"}]
     assert [Path(one["path"]) for one in CONFIG["map"]] == [addon_program().FOLDER]
     assert set(CONFIG["ports"]) == {f"{addon_program().PORT}/tcp"}
+    # Home Assistant shows the page that the server has there, and nobody else reaches it.
+    assert CONFIG["ingress"] is True
+    options = options_of(addon_program().command(CONFIG["options"], Path()))
+    assert (options["http"], options["http_ingress"]) == (f"0.0.0.0:{CONFIG['ingress_port']}", True)
+    assert f"{CONFIG['ingress_port']}/tcp" not in CONFIG["ports"]
     kinds = r"(str|bool|int(\(\d*,\d*\))?|float(\(\d*,\d*\))?|list\(.+\))\??"
     for kind in CONFIG["schema"].values():
         assert re.fullmatch(kinds, kind[0] if isinstance(kind, list) else kind)
@@ -248,13 +257,13 @@ def test_every_option_of_the_add_on_is_one_of_the_command(tmp_path: Path) -> Non
     command = addon_program().command
     plain = options_of(command(CONFIG["options"], tmp_path))
     assert plain["keyword"] == CONFIG["options"]["keywords"]
-    assert plain["models"] == tmp_path / "models"
+    assert plain["models"] == str(tmp_path / "models")
     assert plain["save"] is None
     for name, value in CHOSEN.items():
         options = options_of(command({**CONFIG["options"], name: value}, tmp_path))
         changed = {key for key in options if options[key] != plain[key]}
         if name == "save":
-            assert options["save"] == tmp_path / "heard"
+            assert options["save"] == str(tmp_path / "heard")
             assert changed == {"save", "save_limit"}
         elif name == "save_limit":
             assert changed == set()  # only where something is saved

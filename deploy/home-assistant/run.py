@@ -19,6 +19,8 @@ FOLDER = Path("/config")
 """What a user of the add-on sees: models of their own in ``models``, audio of detections in ``heard``."""
 USER = "wakeword"
 PORT = 10_400
+PAGE_PORT = 10_401
+"""Of the live page, which Home Assistant shows to its users and nobody else reaches."""
 SUPERVISOR = "http://supervisor"
 WAIT = 60.0
 """Seconds in which the server must have started."""
@@ -27,6 +29,7 @@ WAIT = 60.0
 def command(options: dict[str, Any], folder: Path) -> list[str]:
     """The options of `wakeword serve` for those of the add-on; what was not set is left to its own defaults."""
     arguments = ["--uri", f"tcp://0.0.0.0:{PORT}", "--models", str(folder / "models")]
+    arguments += ["--http", f"0.0.0.0:{PAGE_PORT}", "--http-ingress"]
     for keyword in options.get("keywords", ()):
         arguments += ["--keyword", keyword]
     for name in ("point", "threshold", "min_gap"):

@@ -72,6 +72,8 @@ class Connection:
         self._reader, self._writer = reader, writer
         self._peer = peer
         self._events = EventReader()
+        self._offered = shared.words.by_name
+        """The words in force when they were last compared with those of the stream."""
         self._names: list[str] | None = None
         self._context: dict[str, Any] | None = None
         self._stream: ListeningStream | None = None
@@ -182,14 +184,18 @@ class Connection:
             raise WireError(f"expected a detect whose context takes at most {_MOST_CONTEXT} bytes, got a longer one")
         self._context = context
         self._names = list(dict.fromkeys(names)) if names else None
+        await self._tell_unknown()
+        if self._stream is not None and self._stream.words != self._wanted():
+            self._give_up()
+
+    async def _tell_unknown(self) -> None:
+        """Tell the client which of its words are not offered."""
         unknown = [name for name in self._names or [] if name not in self._shared.words.by_name]
         if unknown:
             offered = ", ".join(self._shared.words.by_name) or "none"
             shown = ", ".join(f"{name!r:.60}" for name in unknown[:5])
             self._tell(f"expected words among those offered ({offered:.200}), got {shown}", "unknown-wake-word")
             await self._drain()
-        if self._stream is not None and self._stream.words != self._wanted():
-            self._give_up()
 
     def _wanted(self) -> list[Word]:
         by_name = self._shared.words.by_name
@@ -202,8 +208,6 @@ class Connection:
         self._start = timestamp_of(data)
         self._fired = False
         self._end_stream()
-        if self._stream is not None and self._stream.words != self._wanted():
-            self._stream = None  # a model was added or replaced
         if self._stream is not None:
             self._stream.restart(self._start)
 
@@ -215,6 +219,7 @@ class Connection:
         telemetry = self._shared.telemetry
         telemetry.audio.inc(seconds)
         self._audio += seconds
+        await self._follow()
         stream = await self._stream_of(pcm)
         if stream is None:
             telemetry.dropped.labels("no-word").inc(seconds)
@@ -225,6 +230,20 @@ class Connection:
         if heard.scored:
             telemetry.delay.observe(time.perf_counter() - received)
         await self._report(heard)
+
+    async def _follow(self) -> None:
+        """Change to the models in force, in the middle of a stream too: a satellite's may last for weeks."""
+        if self._offered is self._shared.words.by_name:
+            return
+        self._offered = self._shared.words.by_name
+        if self._stream is not None and self._stream.words != self._wanted():
+            gone = any(word.name not in self._offered for word in self._stream.words)
+            await self._report(await self._stream.finish())
+            self._give_up()
+            if self._made:
+                self._made.pop()  # the client did not ask for this one
+            if gone:
+                await self._tell_unknown()
 
     async def _stream_of(self, pcm: PcmFormat) -> ListeningStream | None:
         """The stream for a chunk of this format; ``None`` if there is no word to listen for."""

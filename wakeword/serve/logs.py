@@ -76,8 +76,11 @@ class _Text(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         level = "" if record.levelno <= logging.INFO else f"{record.levelname.lower()}: "
         moment = datetime.fromtimestamp(record.created).isoformat(" ", "milliseconds")
+        message, peer = record.getMessage(), getattr(record, "peer", None)
+        if peer is not None and peer not in (record.args or ()):
+            message = f"{peer}: {message}"
         # Of the names of files and of what clients send nothing may forge a line or command a terminal.
-        line = f"{moment} {level}{printable(' '.join(record.getMessage().splitlines()))}"
+        line = f"{moment} {level}{printable(' '.join(message.splitlines()))}"
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
 

@@ -18,6 +18,9 @@ DEFAULT_PORT = 10_400
 
 Network = IPv4Network | IPv6Network
 
+SUPERVISOR = IPv4Network("172.30.32.2/32")
+"""Of Home Assistant in the network of its add-ons: ingress comes from there alone (its documentation, "Presentation")."""
+
 _NAME = re.compile(r"[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*")
 """Of a host, in lower case."""
 _LOCAL_DOMAINS = (".local", ".lan", ".internal", ".home.arpa")
@@ -69,9 +72,10 @@ def host_and_port(text: str) -> tuple[str, int]:
 
 
 def tcp_sockets(host: str, port: int) -> list[socket.socket]:
-    """Listening sockets on all addresses of a host; ``::`` takes IPv4 as well. Raises ``ConfigError``.
+    """Listening sockets on all addresses of a host that this machine has; ``::`` takes IPv4 as well.
 
-    With port 0 the system chooses one, the same for all addresses.
+    Raises ``ConfigError``, also if none of the addresses is of this machine. With port 0 the system chooses one, the same
+    for all addresses.
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -81,15 +85,30 @@ def tcp_sockets(host: str, port: int) -> list[socket.socket]:
     sockets: list[socket.socket] = []
     try:
         for family, _, _, _, address in dict.fromkeys(found):
-            bound = (str(address[0]), sockets[0].getsockname()[1] if sockets else port)
-            both = family == socket.AF_INET6 and bound[0] == "::" and socket.has_dualstack_ipv6()
-            sockets.append(socket.create_server(bound, family=family, backlog=128, dualstack_ipv6=both))
+            one = _listening(family, str(address[0]), sockets[0].getsockname()[1] if sockets else port)
+            if one is not None:
+                sockets.append(one)
     except OSError as error:
         for one in sockets:
             one.close()
         hint = "; another program has it, choose another port" if error.errno == errno.EADDRINUSE else ""
         raise ConfigError(f"expected to listen on {host} port {port}, could not: {error.strerror}{hint}") from None
+    if not sockets:
+        addresses = ", ".join(dict.fromkeys(str(one[4][0]) for one in found))
+        raise ConfigError(f"expected the address of this machine, got {host!r}: it is not at {addresses}")
     return sockets
+
+
+def _listening(family: int, host: str, port: int) -> socket.socket | None:
+    """A listening socket on one address; ``None`` if this machine does not have it. Raises ``OSError``."""
+    both = family == socket.AF_INET6 and host == "::" and socket.has_dualstack_ipv6()
+    try:
+        return socket.create_server((host, port), family=family, backlog=128, dualstack_ipv6=both)
+    except OSError as error:
+        # In a container "localhost" is often an address of IPv6 too, where there is no IPv6.
+        if error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+            return None
+        raise
 
 
 def unix_socket(path: Path) -> socket.socket:
@@ -151,15 +170,21 @@ def is_own_host(header: str, names: Sequence[str] = ()) -> bool:
     return "." not in host or host.endswith(_LOCAL_DOMAINS) or host in names
 
 
-def networks_of(texts: Sequence[str]) -> list[Network]:
-    """Read the networks of ``--allow``. Raises ``ConfigError``."""
+def networks_of(texts: Sequence[str], option: str = "--allow") -> list[Network]:
+    """Read the networks of an option. Raises ``ConfigError``."""
     networks = []
     for text in texts:
         try:
             networks.append(ip_network(text, strict=False))
         except ValueError:
-            raise ConfigError(f"expected --allow NETWORK, for instance 192.168.1.0/24, got {text!r}") from None
+            raise ConfigError(f"expected {option} NETWORK, for instance 192.168.1.0/24, got {text!r}") from None
     return networks
+
+
+def is_loopback(address: str) -> bool:
+    """Whether only programs of this machine can reach this address."""
+    ip = ip_address(address.partition("%")[0])
+    return (getattr(ip, "ipv4_mapped", None) or ip).is_loopback
 
 
 def is_allowed(address: str, networks: Sequence[Network]) -> bool:

@@ -14,7 +14,7 @@ from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
 from wakeword.serve.announcing import Announcement, host_name
 from wakeword.serve.connection import Shared, TimeLimits
-from wakeword.serve.places import Place
+from wakeword.serve.places import Place, is_loopback
 from wakeword.serve.server import Limits, Server
 from wakeword.serve.stream import Found, StreamSettings
 from wakeword.serve.telemetry import Telemetry
@@ -112,6 +112,7 @@ async def _serve(server: Server, settings: ServeSettings) -> None:
                     announcing = asyncio.create_task(Announcement(name, server.sockets).run())
                 web = None if settings.web is None else stack.enter_context(Web(server, settings.web))
                 _greet(server, settings, web)
+                _warn_of_open_web(settings, web)
                 await asyncio.wait({serving})
     finally:
         ready.cancel()
@@ -133,6 +134,14 @@ def _greet(server: Server, settings: ServeSettings, web: Web | None) -> None:
     else:
         where = f"unix://{settings.place.path}" if settings.place.scheme == "unix" else "stdio://"
     logger.info("serving %s at %s%s", words, where, f", {web.url}" if web else "", extra={"event": "ready"})
+
+
+def _warn_of_open_web(settings: ServeSettings, web: Web | None) -> None:
+    """Whoever has narrowed one side may think that the other one is narrow too."""
+    if web is None or settings.web is None or settings.web.networks or not settings.limits.networks:
+        return
+    if not all(is_loopback(one.getsockname()[0]) for one in web.sockets):
+        logger.warning("--allow does not narrow who may see %s; --http-allow does", web.url, extra={"event": "limit"})
 
 
 def _saver(settings: ServeSettings) -> Saver | None:

@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 import time
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from io import FileIO
@@ -15,7 +16,7 @@ from wyoming.error import Error
 
 from wakeword.errors import ConfigError
 from wakeword.serve.connection import Connection, Shared
-from wakeword.serve.places import Network, Place, is_allowed, tcp_sockets, unix_socket
+from wakeword.serve.places import Network, Place, is_allowed, is_loopback, tcp_sockets, unix_socket
 from wakeword.serve.telemetry import Telemetry
 from wakeword.serve.wire import encode
 from wakeword.serve.words import Words
@@ -35,6 +36,8 @@ class Limits:
     connections: int = 256
     networks: tuple[Network, ...] = ()
     """Networks whose clients may connect; none for all."""
+    per_address: int | None = None
+    """Of them, for one address; ``None`` for half of them if other machines can connect, else for all."""
 
 
 class Server:
@@ -48,6 +51,8 @@ class Server:
         self._place = place
         self._limits = limits
         self._connections: dict[Connection, asyncio.Task[None]] = {}
+        self._addresses: Counter[str] = Counter()
+        """Open connections by the address of the client."""
         self._stopped = asyncio.Event()
         self.ready = asyncio.Event()
         self.sockets: list[socket.socket] = []
@@ -95,7 +100,7 @@ class Server:
             reader, writer = await _standard_streams()
             # Whoever has started the server may be silent for as long as it likes.
             shared = replace(self._shared, limits=replace(self._shared.limits, first=math.inf, idle=math.inf))
-            self._start(shared, reader, writer, "stdio").add_done_callback(lambda task: self.stop())
+            self._start(shared, reader, writer, "stdio", "stdio").add_done_callback(lambda task: self.stop())
             return [], False
         if self._place.scheme == "unix":
             self.sockets = [unix_socket(self._place.path)]
@@ -104,31 +109,51 @@ class Server:
         return [await asyncio.start_server(self._accept, sock=one) for one in self.sockets], True
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        address = writer.get_extra_info("peername")
-        peer = f"{address[0]}:{address[1]}" if isinstance(address, tuple) else "unix"
-        if isinstance(address, tuple) and not is_allowed(str(address[0]), self._limits.networks):
+        name = writer.get_extra_info("peername")
+        address = str(name[0]) if isinstance(name, tuple) else "unix"
+        peer = f"{address}:{name[1]}" if isinstance(name, tuple) else address
+        most, here = self._limits.connections, self._most_of_one_address()
+        if isinstance(name, tuple) and not is_allowed(address, self._limits.networks):
             self._refuse(writer, peer, "not-allowed", "expected a client of a network that --allow names")
-        elif len(self._connections) >= self._limits.connections:
-            most = self._limits.connections
+        elif len(self._connections) >= most:
             self._refuse(
                 writer, peer, "too-many-connections", f"expected at most {most} connections; close one, or try later"
             )
+        elif self._addresses[address] >= here:
+            self._refuse(
+                writer,
+                peer,
+                "too-many-connections-of-address",
+                f"expected at most {here} connections from {address}; close one, or try later",
+            )
         else:
             _keep_alive(writer.get_extra_info("socket"))
-            self._start(self._shared, reader, writer, peer)
+            self._start(self._shared, reader, writer, peer, address)
+
+    def _most_of_one_address(self) -> int:
+        """Connections that one address may hold: where others can connect, they must find room."""
+        limits = self._limits
+        if limits.per_address is not None:
+            return limits.per_address
+        shared = self._place.scheme == "tcp" and not all(is_loopback(one.getsockname()[0]) for one in self.sockets)
+        return max(1, limits.connections // 2) if shared else limits.connections
 
     def _start(
-        self, shared: Shared, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str
+        self, shared: Shared, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str, address: str
     ) -> "asyncio.Task[None]":
         connection = Connection(shared, reader, writer, peer)
         task = asyncio.create_task(connection.run())
         self._connections[connection] = task
+        self._addresses[address] += 1
         self.telemetry.accepted.inc()
         self.telemetry.connections.set(len(self._connections))
         logger.debug("connected", extra={"event": "connected", "peer": peer})
 
         def end(task: "asyncio.Task[None]") -> None:
             del self._connections[connection]
+            self._addresses[address] -= 1
+            if not self._addresses[address]:
+                del self._addresses[address]
             self.telemetry.connections.set(len(self._connections))
 
         task.add_done_callback(end)

@@ -8,7 +8,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -30,7 +30,7 @@ _REQUEST_SECONDS = 10.0
 _LOOP_SECONDS = 2.0
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; "
-    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+    "frame-ancestors {frames}; base-uri 'none'; form-action 'none'"
 )
 
 
@@ -47,6 +47,9 @@ class WebSettings:
     """Networks whose clients may connect; none for all."""
     names: tuple[str, ...] = ()
     """Names of this machine in the public DNS, in lower case: no other such name is answered."""
+    ingress: bool = False
+    """Behind Home Assistant's ingress, to which ``networks`` must then be narrowed. It passes on the host that a browser
+    asked, which may have any name, and shows the page in a frame of that same origin."""
 
 
 Answer = tuple[HTTPStatus, str, bytes]
@@ -160,7 +163,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         # Browsers always name a host; programs may leave it out.
         hosts = self.headers.get_all("Host") or []
-        own = all(is_own_host(host.strip(), self.server.names) for host in hosts)
+        settings = self.server.settings
+        own = settings.ingress or all(is_own_host(host.strip(), settings.names) for host in hosts)
         status, kind, body = self._pages.answer(self.path.partition("?")[0]) if own else _OTHER_HOST
         self.send_response(status)
         self.send_header("Content-Type", kind)
@@ -168,7 +172,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Cache-Control", "no-store")
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Referrer-Policy", "no-referrer")
-        self.send_header("Content-Security-Policy", _POLICY)
+        frames = "'self'" if settings.ingress else "'none'"
+        self.send_header("Content-Security-Policy", _POLICY.format(frames=frames))
         if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
             # The body is not read: it must not be taken for the next request.
             self.send_header("Connection", "close")
@@ -179,28 +184,31 @@ class _Handler(BaseHTTPRequestHandler):
     do_HEAD = do_GET  # noqa: N815
 
     def log_message(self, format: str, *args: object) -> None:
-        logger.debug("%s: %s", self.client_address[0], format % args, extra={"event": "http"})
+        logger.debug("%s", format % args, extra=_logged(self.client_address))
 
 
 class _HttpServer(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, settings: WebSettings, handler: Callable[..., _Handler], tls: ssl.SSLContext | None) -> None:
-        self._networks: Sequence[Network] = settings.networks
-        self.names: Sequence[str] = settings.names
+    def __init__(
+        self,
+        listening: socket.socket,
+        settings: WebSettings,
+        handler: Callable[..., _Handler],
+        tls: ssl.SSLContext | None,
+        room: threading.Semaphore,
+    ) -> None:
+        self.settings = settings
         self._tls = tls
-        self._room = threading.BoundedSemaphore(_MOST_REQUESTS)
-        (listening, *others) = tcp_sockets(settings.host, settings.port)
-        for one in others:  # a name with several addresses: the first one is enough
-            one.close()
+        self._room = room
         super().__init__(listening.getsockname()[:2], handler, bind_and_activate=False)
         self.socket.close()
         self.socket = listening
         self.server_address = listening.getsockname()
 
     def verify_request(self, request: Any, client_address: Any) -> bool:
-        return is_allowed(str(client_address[0]), self._networks)
+        return is_allowed(str(client_address[0]), self.settings.networks)
 
     def process_request(self, request: Any, client_address: Any) -> None:
         if not self._room.acquire(blocking=False):
@@ -220,13 +228,18 @@ class _HttpServer(ThreadingHTTPServer):
                 request = self._tls.wrap_socket(request, server_side=True)
             super().process_request_thread(request, client_address)
         except OSError as error:
-            logger.debug("%s: %s", client_address[0], error, extra={"event": "http"})
+            logger.debug("%s", error, extra=_logged(client_address))
             self.shutdown_request(request)
         finally:
             self._room.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        logger.debug("a request ended early", exc_info=True, extra={"event": "http"})
+        logger.debug("a request ended early", exc_info=True, extra=_logged(client_address))
+
+
+def _logged(client_address: Any) -> dict[str, str]:
+    """What a line of the log says of a client."""
+    return {"event": "http", "peer": str(client_address[0])}
 
 
 class Web:
@@ -237,20 +250,25 @@ class Web:
 
     def __init__(self, server: Server, settings: WebSettings) -> None:
         tls = _tls(settings)
-        pages = Pages(server, asyncio.get_running_loop())
-        self._http = _HttpServer(settings, partial(_Handler, pages), tls)
-        host, port = self._http.server_address[:2]
+        handler = partial(_Handler, Pages(server, asyncio.get_running_loop()))
+        room = threading.BoundedSemaphore(_MOST_REQUESTS)
+        self.sockets: list[socket.socket] = tcp_sockets(settings.host, settings.port)
+        """Those it listens on, one for each address of the host."""
+        self._servers = [_HttpServer(one, settings, handler, tls, room) for one in self.sockets]
+        host, port = self.sockets[0].getsockname()[:2]
         self.url = f"http{'s' if tls else ''}://{f'[{host!s}]' if ':' in str(host) else host!s}:{port}/"
-        """Where it listens."""
+        """Where it listens, at the first of them."""
 
     def __enter__(self) -> "Web":
-        threading.Thread(target=self._http.serve_forever, args=(0.1,), name="wakeword-http", daemon=True).start()
+        for one in self._servers:
+            threading.Thread(target=one.serve_forever, args=(0.1,), name="wakeword-http", daemon=True).start()
         return self
 
     def __exit__(self, *exc: object) -> None:
-        # Not shutdown(), which waits: the thread ends with its socket or with the process.
-        threading.Thread(target=self._http.shutdown, daemon=True).start()
-        self._http.server_close()
+        for one in self._servers:
+            # Not shutdown(), which waits: the thread ends with its socket or with the process.
+            threading.Thread(target=one.shutdown, daemon=True).start()
+            one.server_close()
 
 
 def _tls(settings: WebSettings) -> ssl.SSLContext | None:

@@ -17,8 +17,8 @@ from wakeword.version import __version__
 
 _ATTRIBUTION = Attribution(name="wakeword", url="")
 
-Signature = tuple[int, int, int]
-"""Modification time, size and number of a file: they change when it is replaced."""
+Signature = tuple[int, int, int, int]
+"""Times of modification and change, size and number of a file: they change when it is replaced, or may be read at last."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,18 @@ class Word:
     threshold: float
     warnings: tuple[str, ...] = ()
     """What its operating point does not promise."""
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file of the folder."""
+
+    signature: Signature
+    """Of what was tried last."""
+    word: Word | None
+    """Its word in force; ``None`` if there never was one."""
+    is_refused: bool
+    """Whether what was tried last cannot be used."""
 
 
 def load_word(path: Path, settings: WordSettings) -> Word:
@@ -103,7 +115,7 @@ class Words:
         self._settings = settings
         self._folder = folder
         self._fixed = {path.stem: load_word(path, settings) for path in files}
-        self._found: dict[Path, tuple[Signature, Word | None]] = {}
+        self._found: dict[Path, _File] = {}
         self._seen: dict[Path, Signature] = {}
         self._away = False
         self.report: Callable[[str, str], None] = lambda event, message: None
@@ -111,7 +123,7 @@ class Words:
         self._publish()
 
     def _publish(self) -> None:
-        found = {word.name: word for _, word in self._found.values() if word is not None}
+        found = {file.word.name: file.word for file in self._found.values() if file.word is not None}
         self.by_name = {**found, **self._fixed}
         """The words in force. Replaced as a whole, never changed: may be read in any thread."""
         self.info = info_of(self.by_name.values())
@@ -119,13 +131,14 @@ class Words:
     @property
     def refused(self) -> int:
         """Files of the folder that cannot be used."""
-        return sum(word is None for _, word in self._found.values())
+        return sum(file.is_refused for file in self._found.values())
 
     def refresh(self, *, at_once: bool = False) -> bool:
         """Look for models that were added to the folder, replaced or removed; return whether the words changed.
 
         A file is loaded when it has not changed between two calls, as it may be copied slowly, or ``at_once``. One that
-        cannot be used is reported and left out. For one thread at a time; slow when there is something to load.
+        cannot be used is reported once and left out; if it replaces one that could, that one's model stays in force. For
+        one thread at a time; slow when there is something to load.
         """
         if self._folder is None:
             return False
@@ -133,26 +146,35 @@ class Words:
         settled = listed if at_once else {path: sign for path, sign in listed.items() if self._seen.get(path) == sign}
         self._seen = listed
         gone = [path for path in self._found if path not in listed]
-        new = [path for path, sign in settled.items() if path not in self._found or self._found[path][0] != sign]
+        new = [path for path, sign in settled.items() if path not in self._found or self._found[path].signature != sign]
         for path in gone:
-            _, word = self._found.pop(path)
+            word = self._found.pop(path).word
             if word is not None:
                 self.report("removed", f"the model '{word.name}' is gone from {path.parent}")
         for path in new:
-            self._found[path] = settled[path], self._loaded(path)
+            before = self._found.get(path)
+            word = self._loaded(path, before)
+            kept = None if before is None else before.word
+            self._found[path] = _File(settled[path], word or kept, is_refused=word is None)
         if gone or new:
             self._publish()
         return bool(gone or new)
 
-    def _loaded(self, path: Path) -> Word | None:
+    def _loaded(self, path: Path, before: _File | None) -> Word | None:
+        kept = None if before is None else before.word
         try:
             if path.stem in self._fixed:
                 raise ConfigError(f"{path}: the name '{path.stem}' is taken by another model; rename the file")
             word = load_word(path, self._settings)
         except (WakewordError, OSError) as error:
             message = str(error) if str(path) in str(error) else f"{path}: {error}"
-            self.report("refused", f"{message}; it is left out")
+            left = "it is left out" if kept is None else "the model that it replaces stays in use"
+            self.report("refused", f"{message}; {left}")
             return None
+        if kept is not None and word.model.digest is not None and word.model.digest == kept.model.digest:
+            word = kept  # the same model, for instance copied there again: nobody need change to it
+        if word is kept and before is not None and not before.is_refused:
+            return word
         self.report("added", f"the model '{word.name}' (\"{word.phrase}\") is offered")
         for line in word.warnings:
             self.report("limit", line)
@@ -172,12 +194,12 @@ class Words:
                         if path.is_symlink():  # one that leads nowhere says nothing about the folder
                             continue
                         raise
-                    listed[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
+                    listed[path] = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
         except OSError as error:
             # A share that is away for a moment: the words stay.
             if not self._away:
                 self.report("refused", f"--models: {folder}: {error.strerror}; the models in use stay")
             self._away = True
-            return {path: sign for path, (sign, _) in self._found.items()}
+            return {path: file.signature for path, file in self._found.items()}
         self._away = False
         return listed

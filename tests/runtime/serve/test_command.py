@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -177,6 +177,40 @@ def test_a_model_that_is_dropped_into_the_folder_appears(models: Path, tmp_path:
             assert found.data["name"] == "low"
 
 
+@pytest.mark.parametrize(
+    ("options", "open_to"), [(("--allow", "192.0.2.0/24"), "http"), (("--http-allow", "192.0.2.0/24"), "tcp")]
+)
+def test_each_side_is_narrowed_by_its_own_option(models: Path, options: tuple[str, ...], open_to: str) -> None:
+    with running(
+        "--uri", "tcp://127.0.0.1:0", "--http", "0.0.0.0:0", "--model", models / "low.onnx", *options
+    ) as server:
+        found = re.search(r"http://0\.0\.0\.0:(\d+)/", server.ready)
+        assert found is not None
+        with socket.create_connection(("127.0.0.1", int(found[1]))) as connection:
+            connection.sendall(b"GET /healthz HTTP/1.0\r\n\r\n")
+            with suppress(ConnectionError):
+                assert connection.recv(100).startswith(b"HTTP/1.1 200") == (open_to == "http")
+        with socket.create_connection(("127.0.0.1", server.port())) as connection:
+            last = "info" if open_to == "tcp" else "error"
+            assert answers(connection, Describe().event(), last=last)[-1].type == last
+        log = server.end()[2]
+    # Who narrows only the side of words is told what the page shows.
+    assert ("--http-allow" in log) == (open_to == "http")
+
+
+def test_behind_an_ingress_nobody_else_is_answered(models: Path) -> None:
+    with running(
+        "--uri", "tcp://127.0.0.1:0", "--http", "127.0.0.1:0", "--http-ingress", "--model", models / "low.onnx"
+    ) as server:
+        found = re.search(r"http://127\.0\.0\.1:(\d+)/", server.ready)
+        assert found is not None
+        with socket.create_connection(("127.0.0.1", int(found[1]))) as connection, suppress(ConnectionError):
+            connection.settimeout(30)
+            connection.sendall(b"GET /healthz HTTP/1.0\r\n\r\n")
+            assert connection.recv(100) == b""
+        assert server.end()[0] == 0
+
+
 def test_only_this_machine_can_connect_by_default() -> None:
     options = inspect.signature(COMMANDS["serve"].load()).parameters
     assert options["uri"].default == "tcp://127.0.0.1:10400"
@@ -190,7 +224,8 @@ def test_only_this_machine_can_connect_by_default() -> None:
         (("--http", "10401"), "expected --http"),
         (("--http", "127.0.0.1:0", "--http-name", "a.example:80"), "expected --http-name"),
         (("--allow", "home"), "expected --allow"),
-        (("--keyword", "marvellous"), "no shipped model"),
+        (("--http", "127.0.0.1:0", "--http-allow", "home"), "expected --http-allow"),
+        (("--keyword", "marvellous"), "no model"),
         (("--models", "no-such-folder"), "expected a folder"),
         (("--zeroconf", "--uri", "tcp://127.0.0.1:0"), "others can reach"),
     ],
@@ -208,6 +243,10 @@ def test_wrong_options_are_one_line_and_status_1(cli, models: Path, arguments: t
         ("--threshold", "0.5", "--point", "fpr=0.03"),
         ("--http-cert", "a", "--http-key", "b"),
         ("--http-name", "a.example"),
+        ("--http-allow", "192.168.1.0/24"),
+        ("--http-ingress",),
+        ("--http", "0.0.0.0:0", "--http-ingress", "--http-allow", "192.168.1.0/24"),
+        ("--http", "0.0.0.0:0", "--http-ingress", "--http-name", "a.example"),
         ("--zeroconf-name", "a"),
         ("--threads", "-1"),
         ("--log-format", "xml"),

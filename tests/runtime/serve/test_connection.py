@@ -1,6 +1,7 @@
 """What a client gets: what a detector of its own would find, and nothing else, whatever it sends and others do."""
 
 import asyncio
+import sys
 import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ import soxr
 
 pytest.importorskip("wyoming", reason="needs the packages of pip install 'wakeword[serve]'")
 
-from support.builders import bursts, two_stage_bytes
+from support.builders import band_model_bytes, bursts, two_stage_bytes
 from support.served import BOTH, LOW, PATIENCE, Client, Served, detections, int16, serving, types, until
 from wyoming.audio import AudioChunk, AudioStart, AudioStop
 from wyoming.event import Event
@@ -226,6 +227,109 @@ def test_choosing_the_same_words_again_loses_nothing(models: Path) -> None:
         return detections(client.events)
 
     assert run(scenario, models) == expected(models, int16(LOW), "low")
+
+
+# --- models that change
+
+
+def follow(
+    scenario: Callable[[Served, Client, Path], Awaitable[None]], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Run a scenario with a server that follows a folder, but only looks there when it is told to."""
+    monkeypatch.setattr("wakeword.serve.server._REFRESH_SECONDS", 1_000.0)
+
+    async def whole() -> None:
+        async with serving(folder=folder) as served:
+            await scenario(served, await served.client(), folder)
+
+    asyncio.run(whole())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the models "one" and "two", which both find the word "low"."""
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.onnx").write_bytes(band_model_bytes("low", 1))
+    return tmp_path
+
+
+def test_a_stream_in_progress_goes_over_to_a_model_that_is_replaced(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signal = int16(bursts(6, {1: "low", 4: "low", 5: "high"}))
+    half = 16_000 * 3
+    (before,) = Detector(folder / "one.onnx").push(signal[:half])
+
+    async def scenario(served: Served, client: Client, folder: Path) -> None:
+        await client.detect("one")
+        await client.chunks(signal[:half], start=None)
+        await client.describe()
+        (folder / "one.onnx").write_bytes(band_model_bytes("high", -1))
+        assert served.server.words.refresh(at_once=True)
+        await client.chunks(signal[half:], start=None)
+        await client.describe()
+        (after,) = Detector(folder / "one.onnx").push(signal[half:])
+        found = [("one", round(1_000 * before.end)), ("one", 3_000 + round(1_000 * after.end))]
+        assert detections(client.events) == found
+        assert "error" not in types(client.events)
+
+    follow(scenario, folder, monkeypatch)
+
+
+def test_a_word_that_is_removed_is_heard_no_longer_and_the_client_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scenario(served: Served, client: Client, folder: Path) -> None:
+        other, everything = await served.client(), await served.client()
+        await client.detect("one")
+        await other.detect("two")
+        for one in (client, other, everything):
+            await one.chunks(int16(LOW[:8_000]), start=None)  # before the word
+            await one.describe()
+        (folder / "one.onnx").unlink()
+        assert served.server.words.refresh(at_once=True)
+        for one in (client, other, everything):
+            await one.chunks(int16(LOW), start=None)
+            await one.describe()
+        assert types(client.events) == ["info", "error", "info"]
+        assert client.events[1].data["code"] == "unknown-wake-word"
+        for one in (other, everything):
+            assert types(one.events) == ["info", "detection", "info"]
+            assert [name for name, _ in detections(one.events)] == ["two"]
+        # It is heard again when it is there again.
+        (folder / "one.onnx").write_bytes(band_model_bytes("low", 1))
+        assert served.server.words.refresh(at_once=True)
+        assert [name for name, _ in detections(await client.speak(int16(LOW)))] == ["one"]
+
+    follow(scenario, folder, monkeypatch)
+
+
+def test_changes_of_the_folder_end_no_connection(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(served: Served, client: Client, folder: Path) -> None:
+        for number in range(15):
+            (folder / f"new{number}.onnx").write_bytes(band_model_bytes("low", 1))
+            assert served.server.words.refresh(at_once=True)
+            await client.chunks(int16(LOW[:160]), start=None)
+            assert len(await client.describe()) == number + 3
+        assert "error" not in types(client.events)
+
+    follow(scenario, folder, monkeypatch)
+
+
+def test_a_model_that_is_copied_there_again_disturbs_no_stream(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(served: Served, client: Client, folder: Path) -> None:
+        for part in np.array_split(int16(LOW), 10):
+            await client.chunks(part, start=None)
+            await client.describe()
+            (folder / "one.onnx").write_bytes(band_model_bytes("low", 1))
+            assert served.server.words.refresh(at_once=True)
+        assert [name for name, _ in detections(client.events)] == ["one", "two"]
+        assert served.count("wakeword_streams_begun_total") == 1
+
+    follow(scenario, folder, monkeypatch)
+
+
+# --- what is said besides
 
 
 def test_the_context_comes_back(models: Path) -> None:
@@ -458,6 +562,36 @@ def test_connections_are_limited(models: Path) -> None:
         assert await (await served.client()).describe() == list(NAMES)
 
     run(scenario, models, limits=Limits(connections=1))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a second address of this machine")
+def test_one_address_leaves_room_for_others(models: Path) -> None:
+    async def scenario(served: Served, client: Client) -> None:
+        second = await served.client()
+        assert await client.describe() == await second.describe() == list(NAMES)
+        (refused,) = await (await served.client()).rest()
+        assert refused.data["code"] == "too-many-connections-of-address"
+        for _ in range(2):
+            assert await (await served.client("127.0.0.2")).describe() == list(NAMES)
+        (refused,) = await (await served.client("127.0.0.3")).rest()
+        assert refused.data["code"] == "too-many-connections"
+        # What was left is free for the same address again.
+        await second.close()
+        await until(lambda: served.count("wakeword_connections") == 3)
+        assert await (await served.client()).describe() == list(NAMES)
+
+    run(scenario, models, limits=Limits(connections=4), host="0.0.0.0")
+    run(scenario, models, limits=Limits(connections=4, per_address=2))
+
+
+def test_where_nobody_else_can_connect_one_address_may_take_all(models: Path) -> None:
+    async def scenario(served: Served, client: Client) -> None:
+        for one in (client, *[await served.client() for _ in range(3)]):
+            assert await one.describe() == list(NAMES)
+        (refused,) = await (await served.client()).rest()
+        assert refused.data["code"] == "too-many-connections"
+
+    run(scenario, models, limits=Limits(connections=4))
 
 
 def test_networks_are_limited(models: Path) -> None:

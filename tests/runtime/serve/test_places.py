@@ -12,6 +12,7 @@ from wakeword.serve.places import (
     host_and_port,
     host_names_of,
     is_allowed,
+    is_loopback,
     is_own_host,
     networks_of,
     place_of,
@@ -73,6 +74,33 @@ def test_a_port_that_is_taken_is_said() -> None:
             tcp_sockets(host, 1)
 
 
+def test_a_name_is_all_its_addresses_that_this_machine_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = (socket.SOCK_STREAM, 6, "")
+    addresses = [(socket.AF_INET, *kind, ("127.0.0.1", 0)), (socket.AF_INET, *kind, ("192.0.2.1", 0))]
+    if HAS_IPV6:
+        addresses.append((socket.AF_INET6, *kind, ("::1", 0, 0, 0)))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: addresses)
+    sockets = tcp_sockets("localhost", 0)
+    try:
+        names = [one.getsockname() for one in sockets]
+        assert [name[0] for name in names] == ["127.0.0.1", *(["::1"] if HAS_IPV6 else [])]
+        assert len({name[1] for name in names}) == 1
+    finally:
+        for one in sockets:
+            one.close()
+    del addresses[0], addresses[1:]
+    with pytest.raises(ConfigError, match="address of this machine") as caught:
+        tcp_sockets("elsewhere.example", 0)
+    assert "192.0.2.1" in str(caught.value)
+
+
+def test_only_this_machine_has_loopback_addresses() -> None:
+    for address in ("127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"):
+        assert is_loopback(address)
+    for address in ("0.0.0.0", "::", "192.168.1.1", "fe80::1%eth0"):
+        assert not is_loopback(address)
+
+
 @pytest.mark.skipif(not HAS_IPV6, reason="this machine has no IPv6")
 def test_all_addresses_are_those_of_both_families() -> None:
     (listening,) = tcp_sockets("::", 0)
@@ -110,6 +138,8 @@ def test_networks_decide_who_may_connect() -> None:
     for text in ("", "192.168.1.0/33", "home"):
         with pytest.raises(ConfigError, match="expected --allow"):
             networks_of([text])
+        with pytest.raises(ConfigError, match="expected --http-allow"):
+            networks_of([text], "--http-allow")
 
 
 def test_only_names_that_no_web_site_can_have_mean_this_machine() -> None:

@@ -6,19 +6,23 @@ import shutil
 import socket
 import ssl
 import subprocess
+import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 pytest.importorskip("prometheus_client", reason="needs the packages of pip install 'wakeword[serve]'")
 
 from prometheus_client.parser import text_string_to_metric_families
+from support.certificates import certificate
 from support.served import BOTH, Served, int16, serving
 
 from wakeword import ConfigError
@@ -105,6 +109,25 @@ def test_the_state_is_that_of_the_streams(models: Path) -> None:
     assert after["words"] == {"low": "low", "high": "hey high"}
 
 
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has no IPv6")
+def test_every_address_of_a_name_is_answered(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = (socket.SOCK_STREAM, 6, "")
+    addresses = [(socket.AF_INET6, *kind, ("::1", 0, 0, 0)), (socket.AF_INET, *kind, ("127.0.0.1", 0))]
+
+    async def scenario(served: Served, web: Web) -> list[int]:
+        monkeypatch.undo()
+        port = urlsplit(web.url).port
+        return [(await get(f"http://{host}:{port}/healthz"))[0] for host in ("127.0.0.1", "[::1]")]
+
+    async def whole() -> list[int]:
+        async with serving(models / "low.onnx") as served:
+            monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: addresses)
+            with Web(served.server, WebSettings("localhost", 0)) as web:
+                return await scenario(served, web)
+
+    assert asyncio.run(whole()) == [200, 200]
+
+
 def test_two_pages_see_the_same_scores(models: Path) -> None:
     async def scenario(served: Served, web: Web) -> list[Any]:
         client = await served.client()
@@ -164,18 +187,22 @@ def test_the_page_asks_nothing_of_other_hosts(models: Path) -> None:
     assert headers["X-Content-Type-Options"] == "nosniff"
 
 
+def dom(url: str, profile: Path) -> str:
+    """The document that Chromium makes of a page in three seconds."""
+    command = [
+        *(CHROMIUM or "", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
+        *(f"--user-data-dir={profile}", "--virtual-time-budget=3000", "--dump-dom", url),
+    ]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False).stdout
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
 def test_the_page_shows_streams_and_detections_in_a_browser(models: Path, tmp_path: Path) -> None:
     async def scenario(served: Served, web: Web) -> str:
         client = await served.client()
         await client.speak(int16(BOTH), stop=False)
-        command = [
-            *(CHROMIUM or "", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
-            *(f"--user-data-dir={tmp_path}", "--virtual-time-budget=3000", "--dump-dom", web.url),
-        ]
-        done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, timeout=120)
-        return done.stdout
+        return await asyncio.to_thread(dom, web.url, tmp_path)
 
     page = run(scenario, models / "low.onnx", models / "high.onnx")
     assert "listening for low, high; 1 stream(s)" in page
@@ -183,23 +210,6 @@ def test_the_page_shows_streams_and_detections_in_a_browser(models: Path, tmp_pa
     assert streams.count('class="meter') == 3  # the level and two words
     assert "3.5 s" in streams
     assert found.count("<td>low</td>") == found.count("<td>high</td>") == 1
-
-
-def certificate(folder: Path) -> tuple[Path, Path]:
-    """A certificate for 127.0.0.1 and its key."""
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        pytest.skip("needs openssl")
-    paths = folder / "cert.pem", folder / "key.pem"
-    subprocess.run(
-        [
-            *(openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"),
-            *("-addext", "subjectAltName=IP:127.0.0.1", "-out", paths[0], "-keyout", paths[1]),
-        ],
-        check=True,
-        capture_output=True,
-    )
-    return paths
 
 
 def test_https_with_a_certificate(models: Path, tmp_path: Path) -> None:
@@ -250,6 +260,71 @@ def test_a_name_that_a_web_site_could_have_is_not_answered(models: Path, path: s
 
     statuses = run(scenario, models / "low.onnx", names=("wake.example",))
     assert statuses == {"localhost:10401": 200, "wake.example": 200, "evil.example:10401": 421}
+
+
+@pytest.mark.parametrize(("ingress", "status", "frames"), [(False, 421, "'none'"), (True, 200, "'self'")])
+def test_only_the_ingress_may_name_any_host_and_frame_the_page(
+    models: Path, ingress: bool, status: int, frames: str
+) -> None:
+    async def scenario(served: Served, web: Web) -> tuple[int, str, Any]:
+        return await get(web.url, headers={"Host": "home.example", "X-Ingress-Path": "/api/hassio_ingress/token"})
+
+    answered, _, headers = run(scenario, models / "low.onnx", ingress=ingress)
+    assert answered == status
+    assert f"frame-ancestors {frames};" in headers["Content-Security-Policy"]
+    assert "X-Frame-Options" not in headers  # it would say no to every frame, or yes to what the policy forbids
+
+
+class Ingress(ThreadingHTTPServer):
+    """Home Assistant with an add-on: a page with a frame of the same origin, behind which is ``url``, headers and all."""
+
+    PATH = "/api/hassio_ingress/token/"
+    PAGE = f"""<!doctype html><iframe src="{PATH}"></iframe><p id="seen"></p><script>
+    setInterval(() => {{
+      const page = document.querySelector("iframe").contentDocument;
+      document.getElementById("seen").textContent = page?.getElementById("status")?.textContent ?? "nothing";
+    }}, 100);</script>"""
+
+    def __init__(self, url: str) -> None:
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                if not self.path.startswith(Ingress.PATH):
+                    return self.answer(200, {"Content-Type": "text/html"}, Ingress.PAGE.encode())
+                request = urllib.request.Request(url + self.path.removeprefix(Ingress.PATH), headers=dict(self.headers))
+                try:
+                    with urllib.request.urlopen(request, timeout=20) as answer:
+                        return self.answer(answer.status, dict(answer.headers), answer.read())
+                except urllib.error.HTTPError as error:
+                    return self.answer(error.code, dict(error.headers), error.read())
+
+            def answer(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        super().__init__(("127.0.0.1", 0), Handler)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+@pytest.mark.parametrize("ingress", [True, False])
+def test_a_browser_shows_the_page_inside_home_assistant_only_behind_its_ingress(
+    models: Path, tmp_path: Path, ingress: bool
+) -> None:
+    async def scenario(served: Served, web: Web) -> str:
+        with Ingress(web.url) as home:
+            threading.Thread(target=home.serve_forever, args=(0.05,), daemon=True).start()
+            page = await asyncio.to_thread(dom, f"http://127.0.0.1:{home.server_port}/lovelace", tmp_path)
+            home.shutdown()
+        return page
+
+    seen = run(scenario, models / "low.onnx", ingress=ingress).split('<p id="seen">')[1].split("</p>")[0]
+    assert seen == ("listening for low; 0 stream(s)" if ingress else "nothing")
 
 
 def test_two_hosts_must_both_be_own(models: Path) -> None:

@@ -93,6 +93,64 @@ def test_a_damaged_model_is_reported_once_and_left_out(followed: Followed) -> No
     assert followed.words.refused == 0
 
 
+def test_a_damaged_model_leaves_the_one_that_it_replaces_in_force(followed: Followed) -> None:
+    whole = band_model_bytes("hey high", -1)
+    followed.put("one.onnx", band_model_bytes("low", 1))
+    followed.look()
+    first = followed.words.by_name["one"]
+    for damaged in (b"damaged", whole[:-100], b""):
+        followed.put("one.onnx", damaged)
+        assert followed.look() == followed.look() == ["one"]
+        assert followed.words.by_name["one"] is first
+        assert followed.words.refused == 1
+    assert followed.reports[-1][1].endswith("the model that it replaces stays in use")
+    assert "one.onnx" in followed.reports[-1][1]
+    assert followed.reported() == ["added", "refused", "refused", "refused"]
+    followed.put("one.onnx", band_model_bytes("low", 1))
+    assert followed.look() == ["one"]
+    assert followed.words.by_name["one"] is first
+    assert followed.words.refused == 0
+    assert followed.reported() == ["added"]  # so that the log says that all is well
+    followed.put("one.onnx", whole)
+    assert followed.look() == ["one"]
+    assert followed.words.by_name["one"].phrase == "hey high"
+    assert followed.words.refused == 0
+    assert followed.reported() == ["added"]
+    followed.put("one.onnx", b"damaged")
+    followed.look()
+    (followed.folder / "one.onnx").unlink()
+    assert followed.look() == []
+    assert followed.words.refused == 0
+    assert followed.reported() == ["refused", "removed"]
+
+
+def test_a_model_that_could_not_be_read_is_tried_again_when_its_rights_change(
+    followed: Followed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    followed.put("one.onnx", band_model_bytes("low", 1))
+    with monkeypatch.context() as patched:
+        patched.setattr("wakeword.serve.words.load_word", fail)
+        assert followed.look() == []
+    assert followed.look() == []
+    (followed.folder / "one.onnx").chmod(0o640)
+    assert followed.look() == ["one"]
+    assert followed.reported() == ["refused", "added"]
+
+
+def test_the_same_model_again_is_no_other(followed: Followed) -> None:
+    content = band_model_bytes("low", 1)
+    followed.put("one.onnx", content)
+    followed.look()
+    first = followed.words.by_name["one"]
+    followed.put("one.onnx", content)
+    assert followed.look() == ["one"]
+    assert followed.words.by_name["one"] is first
+    assert followed.reported() == ["added"]
+
+
 def test_a_model_without_the_point_is_left_out(tmp_path: Path) -> None:
     followed = Followed(tmp_path / "followed", point="fa_per_hour=0.5")
     followed.put("one.onnx", band_model_bytes("low", 1))
