@@ -1,0 +1,155 @@
+"""In the browser, the scores and detections of Python: the same recordings through both, in Node."""
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import soxr
+from support import ROOT
+from support.browser import detect_job, in_node, needs_node, raw
+
+from wakeword import Detection, Detector
+from wakeword.audio import read_audio
+from wakeword.model import assets_folder, load_model, shipped_models
+from wakeword.types import Array
+
+pytestmark = needs_node
+
+TOLERANCE = 1e-4
+"""Of a score, between ONNX Runtime in WebAssembly and numpy here."""
+LOUDER = np.float32(1 + 1e-6)
+"""A change of the audio that nobody can hear, for which the phoneme recogniser gives other digits, in Python too."""
+WITH_PHONEMES = 2e-3
+"""Of a score that the phoneme recogniser has a part in: at most, whatever Python itself makes of audio that is louder."""
+RATES = {8_000: 0.02, 22_050: 5e-4, 44_100: 5e-4, 48_000: 5e-4}
+"""Rates, and the tolerance of a detection's score where the audio passes through two different resamplers, whose
+low passes differ near half the lower rate."""
+STEP = 2_560
+
+
+class Heard(NamedTuple):
+    """What a detector made of a recording."""
+
+    scores: dict[str, list[float]]
+    detections: list[Detection]
+
+
+def heard_here(models: list[Path], samples: Array, *, hop: int = 16, **options: Any) -> Heard:
+    """Every score of Python, from pushes that each complete one window of every keyword."""
+    detector = Detector(list(models), hop=hop, **options)
+    (window,) = {load_model(model).card.window for model in models}
+    scores: dict[str, list[float]] = {keyword: [] for keyword in detector.keywords}
+    detections, start = [], 0
+    for end in range(400 + 160 * (window - 1), len(samples) + 1, hop * 160):
+        detections += detector.push(samples[start:end])
+        start = end
+        for keyword, score in detector.scores.items():
+            scores[keyword].append(score)
+    detections += detector.push(samples[start:])
+    return Heard(scores, detections + detector.flush())
+
+
+def assert_same(found: Any, expected: Heard, tolerance: float = TOLERANCE) -> None:
+    """Every score and every detection; a flush adds the scores of the last windows, which Python does not show."""
+    assert set(found["scores"]) == set(expected.scores)
+    for keyword, scores in expected.scores.items():
+        assert len(scores) >= 1
+        there = found["scores"][keyword]
+        assert len(scores) <= len(there) <= len(scores) + 1
+        np.testing.assert_allclose(there[: len(scores)], scores, rtol=0, atol=tolerance, err_msg=keyword)
+    assert [(one["keyword"], one["start"], one["end"]) for one in found["detections"]] == [
+        (one.keyword, one.start, one.end) for one in expected.detections
+    ]
+    for there, here in zip(found["detections"], expected.detections, strict=True):
+        assert there["score"] == pytest.approx(here.score, abs=tolerance)
+        assert there["samples"] == len(here.audio)
+        assert there["last"] == pytest.approx(float(here.audio[-1]), abs=1e-6)
+        assert there["stageOne"] == (here.stage_one and pytest.approx(here.stage_one, abs=TOLERANCE))
+
+
+def test_all_shipped_models_score_the_demo_as_python_does(demo: Array, tmp_path: Path) -> None:
+    models = list(shipped_models().values())
+    expected = heard_here(models, demo)
+    assert len(expected.detections) >= 6
+    points = {load_model(model).card.phrase: "fpr=0.03" for model in models}
+    job = detect_job(models, raw(demo, tmp_path / "demo"))
+    whole, cut, first, other = in_node(
+        job,
+        {**job, "sizes": [1, 17, 509, 1_280, 16_001, 50_000]},
+        {**job, "options": {"verify": False}},
+        {**job, "options": {"point": points}},
+    )
+    assert_same(whole, expected)
+    # The digits must not depend on the blocks.
+    assert cut["scores"] == whole["scores"]
+    assert cut["detections"] == whole["detections"]
+    assert_same(first, heard_here(models, demo, verify=False))
+    assert_same(other, heard_here(models, demo, point="fpr=0.03"))
+
+
+@pytest.mark.skipif("WAKEWORD_DATA" not in os.environ, reason="WAKEWORD_DATA does not name a folder of real recordings")
+def test_recordings_of_people_score_as_in_python(tmp_path: Path) -> None:
+    data = Path(os.environ["WAKEWORD_DATA"])
+    chosen = np.random.default_rng(21)
+    folders = [data / "wake_words" / word for word in ("alexa", "computer", "jarvis")]
+    folders += [data / "speech_commands" / word for word in ("marvin", "seven", "stop")]
+    clips = [path for folder in folders for path in chosen.choice(sorted(folder.glob("*.flac")), 2, replace=False)]
+    samples = np.concatenate([part for clip in clips for part in (read_audio(clip), np.zeros(8_000, np.float32))])
+    models = list(shipped_models().values())
+    expected = heard_here(models, samples)
+    assert len({one.keyword for one in expected.detections}) >= 5
+    job = detect_job(models, raw(samples, tmp_path / "clips"))
+    found, first = in_node(job, {**job, "options": {"verify": False}})
+    louder = heard_here(models, samples * LOUDER)
+    differences = [
+        abs(one - other)
+        for keyword, scores in expected.scores.items()
+        for one, other in zip(scores, louder.scores[keyword], strict=True)
+    ]
+    assert_same(first, heard_here(models, samples, verify=False))
+    assert_same(found, expected, min(WITH_PHONEMES, TOLERANCE + 3 * max(differences)))
+
+
+def test_networks_of_every_kind_score_as_in_python(demo: Array, tmp_path: Path) -> None:
+    """Windows that are no whole number of hops, every kind of pooling, and a second stage with phonemes."""
+    samples = demo[: 8 * 16_000]
+    fixtures = sorted((ROOT / "tests" / "fixtures").glob("*.onnx"))
+    cases = [(path, hop) for hop in (8, 16) for path in fixtures if hop % load_model(path).card.stack == 0]
+    assert len(cases) >= 16
+    audio, encoders = raw(samples, tmp_path / "audio"), (assets_folder() / "encoders").as_uri()
+    jobs = [detect_job([path], audio, hop=hop, threshold=0.5, encoders=encoders) for path, hop in cases]
+    for (path, hop), found in zip(cases, in_node(*jobs), strict=True):
+        assert not isinstance(found, Exception), f"{path.name}: {found}"
+        assert_same(found, heard_here([path], samples, hop=hop, threshold=0.5))
+
+
+def test_quiet_is_slept_through_and_what_follows_is_scored_as_without_sleep(demo: Array, tmp_path: Path) -> None:
+    model = shipped_models()["marvin"]
+    quiet = np.zeros(6 * 16_000, np.float32)
+    samples = np.concatenate([quiet, demo[: 9 * 16_000], quiet, demo[: 4 * 16_000]])
+    audio = raw(samples, tmp_path / "audio")
+    asleep, awake = in_node(detect_job([model], audio), detect_job([model], audio, gate=False))
+    assert asleep["asleep"] >= 40
+    assert awake["asleep"] == 0
+    assert asleep["detections"] == awake["detections"] != []
+    assert_same(asleep, heard_here([model], samples))
+    assert_same(awake, heard_here([model], samples, gate=False))
+
+
+def test_other_rates_give_the_detections_of_python(demo: Array, tmp_path: Path) -> None:
+    model = shipped_models()["marvin"]
+    recorded = {rate: soxr.resample(demo, 16_000, rate).astype(np.float32) for rate in RATES}
+    jobs = [
+        detect_job([model], raw(samples, tmp_path / str(rate)), rate=rate, sizes=[rate // 100])
+        for rate, samples in recorded.items()
+    ]
+    for (rate, samples), found in zip(recorded.items(), in_node(*jobs), strict=True):
+        detector = Detector(model, sample_rate=rate)
+        expected = detector.push(samples) + detector.flush()
+        assert len(expected) >= 6
+        there = [(one["keyword"], one["end"]) for one in found["detections"]]
+        assert there == [(one.keyword, one.end) for one in expected], rate
+        for one, other in zip(found["detections"], expected, strict=True):
+            assert one["score"] == pytest.approx(other.score, abs=RATES[rate]), rate

@@ -1,0 +1,100 @@
+"""ONNX Runtime for the web: three files of the npm package onnxruntime-web, kept on this machine and checked by digest.
+
+They are not in the wheel, as 14 MB are much for the few who want the page.
+"""
+
+import hashlib
+import os
+import tarfile
+import urllib.error
+import urllib.request
+from http.client import HTTPException
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from wakeword.errors import ConfigError
+from wakeword.files import read_limited, replacing
+
+VERSION = "1.30.0"
+DIGESTS = {
+    "ort.wasm.min.mjs": "219e6a1fc8a9938268d18efca3c91d310bd2f4a59bbd13744df5b2b7fc6cee3b",
+    "ort-wasm-simd-threaded.mjs": "e13f7f94fc51b4ca72b12faeb1ee95f4ace6dfbc8939bc718aabdc0a27c4299b",
+    "ort-wasm-simd-threaded.wasm": "3398c10d07d229bd91b364548e130e0e51a8e5704b88c7c083ebbeb78842dee2",
+}
+"""The files that the page needs: SHA-256, in hex."""
+ADVICE = (
+    f"give --runtime FOLDER with these files of the npm package onnxruntime-web {VERSION}, from its folder dist: "
+    f"{', '.join(DIGESTS)}"
+)
+
+_REGISTRY = "https://registry.npmjs.org"
+_REGISTRY_VARIABLES = ("npm_config_registry", "NPM_CONFIG_REGISTRY")
+_MAX_BYTES = 32 * 2**20
+_SECONDS = 60.0
+
+
+def cache_folder() -> Path:
+    """Where the files are kept, for this user."""
+    return user_cache_path("wakeword", appauthor=False) / f"onnxruntime-web-{VERSION}"
+
+
+def package_url() -> str:
+    """The address of the npm package, in the registry that npm is set to use or in the public one."""
+    given = next(filter(None, map(os.environ.get, _REGISTRY_VARIABLES)), _REGISTRY)
+    if not given.startswith(("http://", "https://")):
+        raise ConfigError(
+            f"expected npm_config_registry to be an address of http or https, got {given!r:.80}; {ADVICE}"
+        )
+    return f"{given.rstrip('/')}/onnxruntime-web/-/onnxruntime-web-{VERSION}.tgz"
+
+
+def problem_of(folder: Path) -> str | None:
+    """What is wrong with the files in ``folder``; ``None`` if all are there and have their digests."""
+    for name, digest in DIGESTS.items():
+        try:
+            found = hashlib.sha256(read_limited(folder / name, _MAX_BYTES)).hexdigest()
+        except (OSError, ValueError) as error:
+            return f"could not read {name}: {getattr(error, 'strerror', None) or error}"
+        if found != digest:
+            return f"{name} has SHA-256 {found[:16]}... in place of {digest[:16]}...: another version, or damaged"
+    return None
+
+
+def require_runtime(folder: Path) -> Path:
+    """``folder``, if it has the files. ``ConfigError`` otherwise."""
+    problem = problem_of(folder)
+    if problem is not None:
+        raise ConfigError(f"{folder}: expected ONNX Runtime for the web {VERSION}, {problem}; {ADVICE}")
+    return folder
+
+
+def fetch_runtime(folder: Path) -> None:
+    """Download the files into ``folder``. Raises ``ConfigError`` if they cannot be had or have other digests.
+
+    The package is read as a stream and left as soon as the last file has come.
+    """
+    url = package_url()
+    missing = dict(DIGESTS)
+    try:
+        with (
+            urllib.request.urlopen(url, timeout=_SECONDS) as package,
+            tarfile.open(fileobj=package, mode="r|gz") as archive,
+        ):
+            for member in archive:
+                name = member.name.removeprefix("package/dist/")
+                if name not in missing or not member.isfile() or member.size > _MAX_BYTES:
+                    continue
+                content = archive.extractfile(member)
+                data = b"" if content is None else content.read()
+                if hashlib.sha256(data).hexdigest() != missing.pop(name):
+                    raise ConfigError(f"{url}: expected {name} of its digest, got another file; {ADVICE}")
+                with replacing(folder / name) as temporary:
+                    temporary.write_bytes(data)
+                if not missing:
+                    return
+    # ValueError: an address that is none.
+    except (OSError, tarfile.TarError, EOFError, HTTPException, ValueError) as error:
+        reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
+        raise ConfigError(f"{url}: expected ONNX Runtime for the web, could not get it: {reason}; {ADVICE}") from error
+    raise ConfigError(f"{url}: expected {', '.join(missing)} in the package, found none; {ADVICE}")

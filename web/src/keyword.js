@@ -1,0 +1,97 @@
+/** One keyword in a stream: its windows, their scores, its trigger. */
+
+import { FLOOR } from "./card.js";
+import { CONFIG, SAMPLE_RATE, samplesIn } from "./features.js";
+import { Trigger } from "./trigger.js";
+import { Verifier, scoreOfLogit } from "./verifier.js";
+import { StaggeredWindows, coveringSamples } from "./windows.js";
+
+/** @typedef {import("./model.js").Model} Model */
+
+/** Share of the threshold below which a score is far from a detection. */
+const FAR_BELOW = 0.1;
+
+/** The windows of one keyword over a stream. Sample numbers count from the start of the stream. */
+export class KeywordWindows {
+  /** The sample at which the next window ends. */
+  windowEnd = 0;
+  /** The newest score; 0 before the first window is complete. */
+  score = 0;
+  _lowScores = 0;
+  _passed = 0;
+
+  /** @param {Model} model @param {number} threshold @param {Required<import("./stream.js").StreamOptions>} options */
+  constructor(model, threshold, { hop, smoothing, refractory }) {
+    this.name = model.card.phrase;
+    this.card = model.card;
+    this.window = samplesIn(model.card.window);
+    this.step = hop * CONFIG.hop_length;
+    this.trigger = new Trigger(threshold, { smoothing, refractory, hop });
+    this.scorer = new StaggeredWindows(model.network, hop);
+    this.verifier = model.secondStage && new Verifier(model.secondStage, hop);
+    this.reset();
+  }
+
+  reset() {
+    this.trigger.reset();
+    this.scorer.reset();
+    this.verifier?.reset();
+    this.windowEnd = this.window;
+    this.score = 0;
+    this._lowScores = 0;
+    this._passed = 0;
+  }
+
+  get windowStart() {
+    return this.windowEnd - this.window;
+  }
+
+  /**
+   * Take the next frames; add the scores and detections of the windows that they complete.
+   * @param {Float32Array} frames
+   * @param {import("./stream.js").Stream} stream
+   * @param {import("./stream.js").Heard} heard
+   */
+  async take(frames, stream, heard) {
+    for (const logit of await this.scorer.push(frames)) {
+      if (this._passed) {
+        this._passed -= 1;
+        continue;
+      }
+      const end = stream.length;
+      // The silence after the stream is for a keyword with a longer window.
+      if (end !== null && this.windowEnd > coveringSamples(end, this.window, this.step)) break;
+      const { verifier } = this;
+      this.score = verifier ? await verifier.score(logit, this.windowEnd, stream.sound) : scoreOfLogit(logit);
+      // With a second stage: of the score below which no window is verified, so that no candidate is slept through.
+      const farBelow = FAR_BELOW * (verifier ? FLOOR : this.trigger.threshold);
+      this._lowScores = this.score < farBelow ? this._lowScores + 1 : 0;
+      heard.scores.push({ keyword: this.name, score: this.score, end: this.windowEnd / SAMPLE_RATE });
+      const fired = this.trigger.push(this.score, stream.leastScore(this.windowStart));
+      if (fired !== null) {
+        const stageOne = verifier ? scoreOfLogit(verifier.best) : null;
+        heard.detections.push(stream.detection(this, fired, stageOne));
+      }
+      this.windowEnd += this.step;
+    }
+  }
+
+  /** Repeat the last score for every window that ends up to a sample. @param {number} end @param {import("./stream.js").Heard} heard */
+  hold(end, heard) {
+    while (this.windowEnd <= end) {
+      this.trigger.push(this.score);
+      heard.scores.push({ keyword: this.name, score: this.score, end: this.windowEnd / SAMPLE_RATE });
+      this.windowEnd += this.step;
+    }
+  }
+
+  /** Expect the score of the window at a sample, a multiple of the step, as the next one. @param {number} start */
+  resume(start) {
+    this._passed = (this.windowStart - start) / this.step;
+    this.scorer.reset();
+  }
+
+  isFarBelow() {
+    return this._lowScores >= this.trigger.smoothing;
+  }
+}

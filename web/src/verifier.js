@@ -1,0 +1,232 @@
+/** The second stage: fused scores for the windows of one keyword in one stream. `docs/two-stages.md` describes it. */
+
+import { FLOOR } from "./card.js";
+import { DIMENSION, EmbeddingNetwork, EmbeddingStream, reach } from "./embedding.js";
+import { ModelError } from "./errors.js";
+import { CONFIG, SAMPLE_RATE, framesIn, selfTestSignal } from "./features.js";
+import { fetchShared } from "./files.js";
+import { KeywordPhonemes, PhonemeNetwork } from "./phonemes.js";
+import { messageOf, openSession, runSession } from "./runtime.js";
+
+/** @typedef {import("./card.js").VerifierCard} VerifierCard */
+/** @typedef {import("./embedding.js").SamplesOf} SamplesOf */
+/** @typedef {import("./runtime.js").Ort} Ort */
+/** @typedef {import("./runtime.js").Session} Session */
+
+export const HEAD_KEY = "wakeword.verifier";
+const HEAD_EMBEDDINGS = 16;
+/** Samples that the phoneme recogniser looks at. */
+const PHONEME_SAMPLES = 2 * SAMPLE_RATE;
+/** Samples before the end of a window that its verification depends on. */
+export const LOOK_SAMPLES = Math.max(reach(HEAD_EMBEDDINGS), PHONEME_SAMPLES);
+/** Windows whose phonemes are kept for other keywords: as many as one push can hold. */
+const KEPT_WINDOWS = 16;
+
+/** The logistic function. Thresholds for rare false accepts are close to 1. @param {number} logit */
+export function scoreOfLogit(logit) {
+  return 0.5 + 0.5 * Math.tanh(0.5 * logit);
+}
+
+/** The part of the second stage that belongs to one word: `embeddings (16, 96) -> logit (1,)`. */
+export class Head {
+  /** @param {Ort} ort @param {Session} session */
+  constructor(ort, session) {
+    this._ort = ort;
+    this._session = session;
+    if (session.inputNames.join() !== "embeddings" || session.outputNames.join() !== "logit") {
+      throw new ModelError(
+        `expected a head of the second stage embeddings -> logit, got ${session.inputNames} -> ${session.outputNames}`,
+      );
+    }
+  }
+
+  /** From a model's metadata. @param {Ort} ort @param {string | undefined} text base64 */
+  static async ofText(ort, text) {
+    if (text === undefined) {
+      throw new ModelError("expected the head of the second stage that the card describes, got a file without it");
+    }
+    try {
+      const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+      return new Head(ort, await openSession(ort, bytes));
+    } catch (error) {
+      throw new ModelError(`the head of the second stage is damaged (${messageOf(error)})`, { cause: error });
+    }
+  }
+
+  /** Free the session. */
+  release() {
+    return this._session.release();
+  }
+
+  /** @param {Float32Array} embeddings `(16, 96)`, oldest first */
+  async logit(embeddings) {
+    const input = new this._ort.Tensor("float32", embeddings, [HEAD_EMBEDDINGS, DIMENSION]);
+    const { logit } = await runSession(this._session, { embeddings: input });
+    return Number(logit.data[0]);
+  }
+}
+
+/** The networks that models share, each loaded once. */
+export class SharedNetworks {
+  /** @param {Ort} ort @param {string} folder URL of the folder of `embedding.onnx` and `phonemes.onnx` */
+  constructor(ort, folder) {
+    this._ort = ort;
+    this._folder = folder.endsWith("/") ? folder : `${folder}/`;
+    /** @type {Map<string, Promise<any>>} */
+    this._loaded = new Map();
+  }
+
+  /** @param {string} digest @returns {Promise<EmbeddingNetwork>} */
+  embedding(digest) {
+    return this._load(digest, "embedding.onnx", EmbeddingNetwork);
+  }
+
+  /** @param {string} digest @returns {Promise<PhonemeNetwork>} */
+  phonemes(digest) {
+    return this._load(digest, "phonemes.onnx", PhonemeNetwork);
+  }
+
+  /**
+   * @template T
+   * @param {string} digest
+   * @param {string} name
+   * @param {{ open: (ort: Ort, data: Uint8Array<ArrayBuffer>) => Promise<T> }} kind
+   * @returns {Promise<T>}
+   */
+  _load(digest, name, kind) {
+    const known = this._loaded.get(digest);
+    if (known) return known;
+    const loading = fetchShared(this._folder + name, digest).then((data) => kind.open(this._ort, data));
+    this._loaded.set(digest, loading);
+    // A network that could not be fetched is asked for again the next time.
+    loading.catch(() => this._loaded.delete(digest));
+    return loading;
+  }
+}
+
+/** The networks of one model's second stage. Streams may share it. */
+export class SecondStage {
+  /**
+   * @param {VerifierCard} card
+   * @param {Head} head
+   * @param {EmbeddingNetwork} embedding
+   * @param {PhonemeNetwork | null} recogniser
+   */
+  constructor(card, head, embedding, recogniser) {
+    this.card = card;
+    this.head = head;
+    this.embedding = embedding;
+    this.recogniser = recogniser;
+    this.keyword = recogniser && new KeywordPhonemes(card.phonemes, recogniser.tokens);
+  }
+
+  /** The head's logit for two seconds of the self-test's signal. */
+  async selfTest() {
+    const samples = selfTestSignal(PHONEME_SAMPLES);
+    const last = framesIn(samples.length) - 1;
+    /** @type {SamplesOf} */
+    const samplesOf = (start, end) =>
+      Float32Array.from({ length: end - start }, (_, i) => samples[start + i] ?? 0);
+    return this.head.logit(await new EmbeddingStream(this.embedding).newest(last, HEAD_EMBEDDINGS, samplesOf));
+  }
+}
+
+/** What verifiers look at in one stream: its audio, and what the shared networks make of it, once for all keywords. */
+export class StreamSound {
+  /** @param {SamplesOf} samplesOf */
+  constructor(samplesOf) {
+    this._samplesOf = samplesOf;
+    /** @type {Map<import("./embedding.js").EmbeddingNetwork, EmbeddingStream>} */
+    this._embeddings = new Map();
+    /** @type {Map<number, Float32Array>} */
+    this._phonemes = new Map();
+  }
+
+  /** Begin a new stream. */
+  reset() {
+    for (const stream of this._embeddings.values()) stream.reset();
+    this._phonemes.clear();
+  }
+
+  /** @param {import("./embedding.js").EmbeddingNetwork} network @param {number} frame */
+  embeddings(network, frame) {
+    let stream = this._embeddings.get(network);
+    if (!stream) this._embeddings.set(network, (stream = new EmbeddingStream(network)));
+    return stream.newest(frame, HEAD_EMBEDDINGS, this._samplesOf);
+  }
+
+  /** @param {PhonemeNetwork} network @param {number} end the sample at which the window ends */
+  async phonemes(network, end) {
+    let found = this._phonemes.get(end);
+    if (!found) {
+      found = await network.logProbabilities(this._samplesOf(end - PHONEME_SAMPLES, end));
+      this._phonemes.set(end, found);
+      for (const old of this._phonemes.keys()) {
+        if (this._phonemes.size <= KEPT_WINDOWS) break;
+        this._phonemes.delete(old);
+      }
+    }
+    return found;
+  }
+}
+
+/**
+ * Turns the first stage's logits, window by window, into fused scores. A window is a *candidate* if the first stage reached
+ * the gate in it or in one of the windows before it that the card's span covers.
+ */
+export class Verifier {
+  /** @type {number[]} */
+  _recent = [];
+  /** The first stage's highest logit in the newest windows that the span covers. */
+  best = -Infinity;
+  /** Windows that were candidates. */
+  candidates = 0;
+
+  /** @param {SecondStage} stage @param {number} hop frames between the ends of two windows */
+  constructor(stage, hop) {
+    this._stage = stage;
+    this._kept = Math.ceil(stage.card.span / hop);
+  }
+
+  /** Begin a new stream. */
+  reset() {
+    this._recent = [];
+    this.best = -Infinity;
+    this.candidates = 0;
+  }
+
+  /**
+   * The score of the next window, 0 to 1: below `FLOOR` if it is no candidate.
+   * @param {number} logit
+   * @param {number} windowEnd the sample before which the window ends
+   * @param {StreamSound} sound
+   * @returns {Promise<number>}
+   */
+  async score(logit, windowEnd, sound) {
+    this._recent.push(logit);
+    if (this._recent.length > this._kept) this._recent.shift();
+    this.best = Math.max(...this._recent);
+    const { card, head, embedding, recogniser, keyword } = this._stage;
+    // Not "best < gate": a NaN must not pass.
+    if (!(this.best >= card.gate)) return unverifiedScore(logit, card.gate);
+    this.candidates += 1;
+    const { bias, stage_one, embedding: weight, phonemes, phoneme_floor, phoneme_gate } = card.fusion;
+    const frame = Math.floor((windowEnd - CONFIG.n_fft) / CONFIG.hop_length);
+    const upper = bias + stage_one * this.best + weight * (await head.logit(await sound.embeddings(embedding, frame)));
+    let fit = -phoneme_floor;
+    if (upper >= phoneme_gate && recogniser && keyword) {
+      const found = keyword.score(await sound.phonemes(recogniser, windowEnd));
+      fit = Math.min(0, Math.max(-phoneme_floor, found));
+    }
+    return Math.max(FLOOR, scoreOfLogit(upper + phonemes * fit));
+  }
+}
+
+/**
+ * The score of a window that is not verified: rises with its logit, which is below the gate.
+ * @param {number} logit
+ * @param {number} gate
+ */
+function unverifiedScore(logit, gate) {
+  return Math.min((FLOOR * scoreOfLogit(logit)) / scoreOfLogit(gate), FLOOR * (1 - Number.EPSILON / 2));
+}
