@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from wakeword.audio import SAMPLE_RATE
     from wakeword.card import ModelCard
     from wakeword.detection import Detection
+    from wakeword.end_of_speech import EndOfSpeech, VoiceDetector
     from wakeword.engine import Detector
     from wakeword.errors import (
         AudioDeviceError,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         ModelError,
         SynthesisError,
         WakewordError,
+        WorkerError,
     )
     from wakeword.features import FeatureConfig, MfccStream, mfcc
     from wakeword.following import Follower
@@ -55,10 +57,11 @@ _MODULES = {
     "wakeword.audio": "SAMPLE_RATE",
     "wakeword.card": "ModelCard",
     "wakeword.detection": "Detection",
+    "wakeword.end_of_speech": "EndOfSpeech VoiceDetector",
     "wakeword.engine": "Detector",
     "wakeword.errors": (
         "AudioDeviceError AudioError AudioFileError AudioFormatError BusyError CalibrationError ClosedError ConfigError "
-        "DataError ModelError SynthesisError WakewordError"
+        "DataError ModelError SynthesisError WakewordError WorkerError"
     ),
     "wakeword.features": "FeatureConfig MfccStream mfcc",
     "wakeword.following": "Follower",
@@ -95,6 +98,7 @@ __all__ = [
     "DetectorPool",
     "Device",
     "DeviceEvent",
+    "EndOfSpeech",
     "FeatureConfig",
     "FileSource",
     "Follower",
@@ -112,7 +116,9 @@ __all__ = [
     "SynthesisError",
     "Trigger",
     "VerifierCard",
+    "VoiceDetector",
     "WakewordError",
+    "WorkerError",
     "__version__",
     "list_devices",
     "load_model",

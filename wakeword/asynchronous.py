@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from typing import TypeVar
 
 from wakeword.sources import AudioSource
@@ -18,7 +18,7 @@ MAX_WAITING = 16
 _RELEASE_SECONDS = 1.0
 
 
-async def in_thread(run: Callable[[AudioSource], Iterator[T]], source: AudioSource) -> AsyncIterator[T]:
+async def in_thread(run: Callable[[AudioSource], Iterator[T]], source: AudioSource) -> AsyncGenerator[T, None]:
     """The items of ``run(source)``, which works in its own thread and never on the event loop.
 
     The thread is at most ``MAX_WAITING`` items ahead: then it does not read the source until the next item is taken, as a

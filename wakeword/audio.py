@@ -229,12 +229,17 @@ def read_audio(path: Path | str) -> Array:
         return np.concatenate([*pieces, stream.flush()])
 
 
+def audio_bytes(samples: Samples, form: str) -> bytes:
+    """``(samples,)`` mono at 16 kHz, int16 or float32, as a file of 16-bit PCM; ``form``: ``WAV`` or ``FLAC``."""
+    encoded = io.BytesIO()
+    soundfile.write(encoded, samples, SAMPLE_RATE, subtype="PCM_16", format=form)
+    return encoded.getvalue()
+
+
 def write_audio(path: Path, samples: Samples) -> None:
     """Write ``(samples,)`` mono at 16 kHz, int16 or float32, as 16-bit PCM: WAV or FLAC, according to the suffix.
 
     Raises ``OSError`` as the file system does, for instance on a full disk.
     """
     # In memory first: libsndfile reports a full disk with its own error, without the reason.
-    encoded = io.BytesIO()
-    soundfile.write(encoded, samples, SAMPLE_RATE, subtype="PCM_16", format=path.suffix[1:].upper())
-    path.write_bytes(encoded.getbuffer())
+    path.write_bytes(audio_bytes(samples, path.suffix[1:].upper()))

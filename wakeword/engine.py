@@ -8,8 +8,7 @@ adds what programs need: threads, sources and callbacks.
 
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import aclosing, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -20,8 +19,9 @@ from wakeword.audio import SAMPLE_RATE, PcmStream
 from wakeword.checking import flag, function, number
 from wakeword.detection import Detection
 from wakeword.errors import AudioFormatError, BusyError, ClosedError, ConfigError
-from wakeword.following import Follower, Followers, record
+from wakeword.following import LONGEST_RECORDING, Follower, Followers, record
 from wakeword.loading import chosen_thresholds, loaded_models, pre_roll_samples
+from wakeword.loop import Loop
 from wakeword.model import Model
 from wakeword.scorer import DEFAULT_HOP
 from wakeword.sources import AudioSource
@@ -29,9 +29,6 @@ from wakeword.standstill import STANDSTILL, Order
 from wakeword.stream_reader import PIECE, StreamReader
 from wakeword.trigger import DEFAULT_REFRACTORY
 from wakeword.types import Array, Samples
-
-_LONGEST_RECORDING = 86_400.0
-"""Seconds."""
 
 
 class Detector:
@@ -41,7 +38,8 @@ class Detector:
     that of its operating point ``point`` (default: the model's own choice), unless ``threshold`` is given; either may be
     a mapping from keywords. Without ``verify`` the first stage of a model of two stages runs alone, at its own points.
     ``sample_rate`` and ``channel`` describe the blocks that ``push`` will get; ``channel``
-    selects one of several. ``gate`` saves the work on steady quiet, without an effect on detections.
+    selects one of several. ``gate`` saves the work on steady quiet, without an effect on detections. ``on_near_miss`` is
+    called for what nearly fired, a second after it: a score of half the threshold or more that did not reach it.
 
     Push blocks from one thread at a time; everything else may be called from any thread at any time, ``close`` included.
     Models may be shared. Raises ``ModelError`` for an unusable model and ``ConfigError`` for settings out of range.
@@ -60,6 +58,7 @@ class Detector:
         refractory: int = DEFAULT_REFRACTORY,
         pre_roll: float = 0.5,
         on_detection: Callable[[Detection], None] | None = None,
+        on_near_miss: Callable[[Detection], None] | None = None,
         provider: str = "cpu",
         gate: bool = True,
         verify: bool = True,
@@ -67,7 +66,9 @@ class Detector:
         loaded = loaded_models(models, provider=provider, verify=verify)
         function(on_detection, "on_detection")
         thresholds = chosen_thresholds(loaded, point, threshold)
+        function(on_near_miss, "on_near_miss")
         self.on_detection = on_detection
+        self._on_near_miss = on_near_miss
         self._reader = StreamReader(
             loaded,
             thresholds,
@@ -78,9 +79,11 @@ class Detector:
             gate=flag(gate, "gate"),
         )
         self._audio = self._reader.audio
+        if on_near_miss is not None:
+            self._audio.watch_near_misses()
         self._channel = channel
         self._pushed = PcmStream(sample_rate, channel=channel)
-        self._loop: _Loop | None = None
+        self._loop: Loop | None = None
         self._lock = STANDSTILL.new_lock(Order.READER)
         self._followers = Followers(self._audio, self._lock)
         self._closed = False
@@ -163,8 +166,9 @@ class Detector:
         detections = self._take(samples)
         with self._lock:
             last = self._reader.finish()
+            missed = self._audio.near_misses()
             self.reset()
-        self._report(last)
+        self._report(last, missed)
         return detections + last
 
     def run(self, source: AudioSource) -> Iterator[Detection]:
@@ -180,7 +184,7 @@ class Detector:
         """``run``; ``is_shared``: who takes the detections may record after them, in any thread."""
         if not hasattr(source, "blocks") or not hasattr(source, "sample_rate"):
             raise ConfigError(f"expected a source of audio, for instance FileSource('talk.wav'), got {source!r:.80}")
-        loop = _Loop(threading.get_ident(), PcmStream(source.sample_rate, channel=self._channel), iter(()))
+        loop = Loop(threading.get_ident(), PcmStream(source.sample_rate, channel=self._channel), iter(()))
         with self._lock:
             self._check_free()
             self._loop = loop
@@ -197,27 +201,34 @@ class Detector:
                 self._loop = None
                 self.reset()
 
-    def _feed(self, loop: "_Loop", block: Samples) -> list[Detection]:
+    def _feed(self, loop: Loop, block: Samples) -> list[Detection]:
         """``push`` for a loop itself, whatever thread it goes on in."""
         with self._lock:
             self._check_free(loop.thread)
             samples = loop.pcm.push(block)
         return self._take(samples)
 
-    def _offered(self, found: list[Detection], loop: "_Loop", is_shared: bool) -> Iterator[Detection]:
-        for detection in self._followers.offered(found):
+    def _offered(self, found: list[Detection], loop: Loop, is_shared: bool) -> Iterator[Detection]:
+        for detection in self._followers.offered(found, keep=not is_shared):
             loop.is_waiting = is_shared
             yield detection
             # The next step can be in another thread, as in an executor's.
             loop.is_waiting, loop.thread = False, threading.get_ident()
 
-    def stream(self, source: AudioSource) -> AsyncIterator[Detection]:
+    async def stream(self, source: AudioSource) -> AsyncIterator[Detection]:
         """``run`` for asyncio: source and network run in a separate thread, never on the event loop.
 
+        Each detection can be followed until the next one is taken: ``await detector.follow(detection).record(5.0)``.
         A stream that is left early releases the source at its next block, and until then the detector is busy:
         ``async with contextlib.aclosing(detector.stream(source)) as found:`` waits for that.
         """
-        return in_thread(partial(self._listen, is_shared=False), source)
+        try:
+            async with aclosing(in_thread(partial(self._listen, is_shared=False), source)) as found:
+                async for detection in found:
+                    yield detection
+                    self._followers.release(detection)
+        finally:
+            self._followers.release_all()
 
     def follow(self, detection: Detection) -> Follower:
         """The audio from the first sample after a detection on, to process what is said next.
@@ -240,10 +251,10 @@ class Detector:
         if loop is None or not (loop.is_waiting or loop.thread == threading.get_ident()):
             raise ConfigError(
                 "expected to be inside `for detection in detector.run(source)`, got no such loop, or one that goes on in "
-                "another thread; with push or stream, use follow"
+                "another thread; with push use follow, with stream `await detector.follow(detection).record(seconds)`"
             )
         # Before anything begins: a call that is refused leaves the stream and the detection's follower as they were.
-        number(seconds, "a positive number of seconds to record", 0, _LONGEST_RECORDING, above=True)
+        number(seconds, "a positive number of seconds to record", 0, LONGEST_RECORDING, above=True)
         function(until, "until")
 
         def feed() -> bool:
@@ -310,13 +321,14 @@ class Detector:
             with self._lock:
                 self._followers.push(piece)
                 found = self._reader.push(piece)
+                missed = self._audio.near_misses() if self._on_near_miss is not None else []
                 if self._closed:
                     self.reset()
                     break
             detections += found
             try:
                 # Without the lock: a callback may wait for a thread that needs it.
-                self._report(found)
+                self._report(found, missed)
             except Exception as error:
                 # Process the rest of the block first: a caller that catches this continues with the next block.
                 failure = failure or error
@@ -324,19 +336,8 @@ class Detector:
             raise failure
         return detections
 
-    def _report(self, found: list[Detection]) -> None:
-        if self.on_detection is not None:
-            for detection in found:
-                self.on_detection(detection)
-
-
-@dataclass
-class _Loop:
-    """A loop over ``run`` that is running."""
-
-    thread: int
-    """In which it went on last."""
-    pcm: PcmStream
-    blocks: Iterator[Samples]
-    is_waiting: bool = False
-    """Whether it waits for its consumer to take the next detection, who may use the detector until then."""
+    def _report(self, found: list[Detection], missed: list[Detection]) -> None:
+        for callback, some in ((self.on_detection, found), (self._on_near_miss, missed)):
+            if callback is not None:
+                for detection in some:
+                    callback(detection)

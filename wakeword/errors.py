@@ -63,3 +63,7 @@ class SynthesisError(WakewordError):
 
 class CalibrationError(WakewordError):
     """Scores that do not support any threshold."""
+
+
+class WorkerError(WakewordError):
+    """Processes or machines that cannot do the work that they are given."""

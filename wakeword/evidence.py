@@ -2,14 +2,14 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from wakeword.operating_point import OperatingPoint
 
 SUPPORTED = 0.8
 """Least probability that a rate of false accepts an hour is kept, for a point to bear the name of that rate."""
-_OFTEN = 20.0
-"""Surely more false accepts an hour than these are too many for anyone who listens to speech."""
+OFTEN = 5.0
+"""More false accepts an hour than these are too many for anyone who listens to speech."""
 _FEW = 10
 """Fewer positives than these say next to nothing of recall."""
 
@@ -25,19 +25,33 @@ def positives(point: OperatingPoint) -> str:
     return f"{count} clips" + (f", {synthetic} synthetic" if synthetic else "")
 
 
-def warnings(keyword: str, point: OperatingPoint) -> Iterator[str]:
-    """One line for each limit of what was measured at the point."""
+def limits(point: OperatingPoint) -> Iterator[str]:
+    """One sentence for each limit of what was measured at the point."""
     found = _positives(point)
     if found is not None and 0 < found[0] == found[1]:
-        yield f"warning: {keyword}: recall was measured on synthetic voices only; for people it can be lower"
+        yield "recall was measured on synthetic voices only; for people it can be lower"
     elif found is not None and 0 < found[0] < _FEW:
         yield (
-            f"warning: {keyword}: recall was measured on {found[0]} recording(s) of the word; it can be anything from "
+            f"recall was measured on {found[0]} recording(s) of the word; it can be anything from "
             f"{point.recall_low:.0%} to {point.recall_high:.0%}"
         )
     limit = _limit_of_rate(point) if point.kind == "fa_per_hour" else _limit_of_fpr(point)
     if limit:
-        yield f"warning: {keyword}: {point.name} {limit}"
+        yield f"{point.name} {limit}"
+
+
+def warnings(keyword: str, point: OperatingPoint) -> list[str]:
+    """One line for each limit of what was measured at the point."""
+    return warnings_of([(keyword, point)])
+
+
+def warnings_of(chosen: Iterable[tuple[str, OperatingPoint]]) -> list[str]:
+    """One line for each limit of these keywords' points, which names all keywords that have it."""
+    keywords: dict[str, list[str]] = {}
+    for keyword, point in chosen:
+        for limit in limits(point):
+            keywords.setdefault(limit, []).append(keyword)
+    return [f"warning: {', '.join(dict.fromkeys(some))}: {limit}" for limit, some in keywords.items()]
 
 
 def is_supported(point: OperatingPoint) -> bool:
@@ -46,12 +60,19 @@ def is_supported(point: OperatingPoint) -> bool:
     return assurance is not None and assurance >= SUPPORTED
 
 
+def fires_often(point: OperatingPoint) -> bool:
+    """Whether a point lets a model wake by mistake more than ``OFTEN`` times an hour of speech, or did so."""
+    measured = point.false_accepts_per_hour
+    return (point.kind == "fa_per_hour" and point.target > OFTEN) or (measured is not None and measured.value > OFTEN)
+
+
 def _limit_of_rate(point: OperatingPoint) -> str:
     hours, assurance = _hours(point), _assurance(point)
     if hours is None or assurance is None:
         return "was not measured on background and may fire hundreds of times as often; calibrate it with --background"
     if assurance >= SUPPORTED:
-        return ""
+        often = f"lets it wake by mistake up to {point.target:g} times an hour of speech; take a stricter point"
+        return often if point.target > OFTEN else ""
     # Rounded up, so that what is asked for is enough.
     needed = math.ceil(-10 * math.log(1 - SUPPORTED) / point.target) / 10
     return (
@@ -68,8 +89,11 @@ def _limit_of_fpr(point: OperatingPoint) -> str:
             "calibrate with --background"
         )
     rate = point.false_accepts_per_hour
-    if rate is not None and rate.low > _OFTEN:
-        limits.append(f"fired {rate.value:.0f} times an hour in {rate.trials:.2f} h of background")
+    if rate is not None and rate.value > OFTEN:
+        limits.append(
+            f"fired {rate.value:.0f} times an hour in {rate.trials:.2f} h of background, too often to listen to speech; "
+            "take a point of false accepts an hour"
+        )
     measured = [one is not None for one in (point.fpr_negatives, point.fpr_near_negatives)]
     if any(measured) and not all(measured):
         limits.append(f"is the rate of {'other' if measured[0] else 'close'} words alone")

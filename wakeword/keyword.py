@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from wakeword.logistic import score_of_logit
 from wakeword.model import Model
+from wakeword.near_miss import NearMisses
 from wakeword.scorer import covering_samples
 from wakeword.suppression import Suppression
 from wakeword.trigger import Trigger
@@ -45,11 +46,15 @@ class KeywordWindows:
         """Samples before the end of a window that its score depends on, apart from its own."""
         # With a second stage: of the score below which no window is verified, so that no candidate is slept through.
         self._far_below = _FAR_BELOW * (trigger.threshold if stage is None else FLOOR)
+        self.near: NearMisses | None = None
+        """Set to find near misses as well."""
         self.reset()
 
     def reset(self) -> None:
         """Begin a new stream."""
         self.trigger.reset()
+        if self.near is not None:
+            self.near.reset()
         if self._verifier is not None:
             self._verifier.reset()
         self.window_end = self.window
@@ -89,9 +94,15 @@ class KeywordWindows:
                 score_of_logit(logit) if verifier is None else verifier.score(logit, self.window_end, sound)
             )
             self._low_scores = self._low_scores + 1 if score < self._far_below else 0
-            fired = self.trigger.push(score, at_least=suppression.threshold(self.window_start))
+            at_least = suppression.threshold(self.window_start)
+            fired = self.trigger.push(score, at_least=at_least)
+            if fired is None and self.near is None:
+                self.window_end += self.step
+                continue
+            stage_one = None if verifier is None else score_of_logit(verifier.best)
+            if self.near is not None:
+                self.near.push(score, self.window_end, stage_one=stage_one, suppressed=at_least > 0)
             if fired is not None:
-                stage_one = None if verifier is None else score_of_logit(verifier.best)
                 found.append(Fired(self.window_end, fired, stage_one))
             self.window_end += self.step
         return found

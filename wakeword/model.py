@@ -16,6 +16,7 @@ from wakeword.escaping import printable, shortened
 from wakeword.features import FeatureConfig, mfcc
 from wakeword.files import read_limited
 from wakeword.graph import MAX_WIDTH, Dimension, Graph, read_graph
+from wakeword.installed import find_model, unknown_model
 from wakeword.lstm import Lstm, LstmWindows, lstm_of
 from wakeword.session import bound_call, open_session, run_session
 from wakeword.standstill import loading
@@ -289,17 +290,24 @@ def shipped_models() -> dict[str, Path]:
     return {path.stem: path for path in sorted((assets_folder() / "models").glob("*.onnx"))}
 
 
+def model_file(name: Path | str) -> Path:
+    """The file of a model that is known by its keyword, included or installed; any other name is that of a file itself.
+
+    A name that ends in ``.onnx`` is always that of a file. Raises ``ModelError`` if there is no such keyword and no file.
+    """
+    path = file_path(name, "a keyword or the path of a model file")
+    if path.suffix == ".onnx":
+        return path
+    shipped = shipped_models()
+    known = find_model(str(name), shipped)
+    if known is None and not path.exists():
+        raise unknown_model(str(name), shipped)
+    return known or path
+
+
 def load_model(name: Path | str, *, provider: str = "cpu") -> Model:
-    """Load a shipped model by its keyword (``"marvin"``), or any model by its file.
+    """Load a model that is known by its keyword (``"marvin"``), included or installed, or any model by its file.
 
     Raises ``ModelError`` if there is no such keyword or the file is not a valid model.
     """
-    path, shipped = file_path(name, "a keyword or the path of a model file"), shipped_models()
-    if str(name) in shipped:
-        return read_model(shipped[str(name)], provider=provider)
-    if path.suffix != ".onnx" and not path.exists():
-        known = ", ".join(shipped) or "none"
-        raise ModelError(
-            f"no shipped model for keyword {shortened(repr(str(name)))} (shipped: {known}); train one or give a file"
-        )
-    return read_model(path, provider=provider)
+    return read_model(model_file(name), provider=provider)

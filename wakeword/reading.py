@@ -11,6 +11,7 @@ from wakeword.detection import Detection
 from wakeword.gate import QuietGate
 from wakeword.history import AudioHistory
 from wakeword.keyword import Fired, KeywordWindows
+from wakeword.near_miss import NearMisses
 from wakeword.scorer import covering_samples
 from wakeword.suppression import Suppression
 from wakeword.types import Array
@@ -111,7 +112,27 @@ class StreamAudio:
     def take(self, keyword: KeywordWindows, logits: Sequence[float]) -> list[Detection]:
         """Take the logits of the next windows of a keyword; return the detections among them."""
         found = keyword.take(logits, sound=self._sound, suppression=self.suppression, end=self._length)
+        near = None if keyword.near is None else keyword.near.best
+        if near is not None and near.audio is None:
+            # Now, while it is kept: only later is it certain that nothing fires after it.
+            near.audio = self._detection(keyword, Fired(near.end, near.score, near.stage_one)).audio
         return [self._detection(keyword, fired) for fired in found]
+
+    def watch_near_misses(self) -> None:
+        """Find what nearly fires too; see ``NearMisses``."""
+        for keyword in self.keywords:
+            keyword.near = NearMisses(keyword.trigger.threshold)
+
+    def near_misses(self) -> list[Detection]:
+        """The near misses that have become certain; after ``finish``, all that are left."""
+        found = []
+        for keyword in self.keywords:
+            near = None if keyword.near is None else keyword.near.due(self.end, ended=self._length is not None)
+            if near is not None and near.audio is not None:
+                end = near.end if self._length is None else min(near.end, self._length)
+                start = (near.end - keyword.window) / SAMPLE_RATE
+                found.append(Detection(keyword.name, near.score, start, end / SAMPLE_RATE, near.audio, near.stage_one))
+        return found
 
     def _detection(self, keyword: KeywordWindows, fired: Fired) -> Detection:
         start = fired.end - keyword.window

@@ -3,6 +3,7 @@
 import logging
 import os
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -10,7 +11,7 @@ from typing import BinaryIO, Protocol
 import numpy as np
 
 from wakeword.audio import MAX_CHANNELS, SAMPLE_RATE, AudioFile, checked_rate
-from wakeword.checking import integer
+from wakeword.checking import flag, integer
 from wakeword.errors import AudioFileError, AudioFormatError, ConfigError
 from wakeword.listing import Listing, files_below
 from wakeword.types import Samples
@@ -44,11 +45,14 @@ class AudioSource(Protocol):
 class FileSource:
     """An audio file, as fast as it can be read. Raises ``AudioFileError`` if it cannot be read, or not completely.
 
+    With ``realtime`` each block comes when a microphone would have recorded it, so that a program behaves as it will live.
+
     Can replace a ``Microphone`` in a ``with`` statement but does not need one: the file is open only while its blocks
     are read.
     """
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, *, realtime: bool = False) -> None:
+        self.realtime = flag(realtime, "realtime")
         with AudioFile(path) as file:
             self.sample_rate = file.sample_rate
             self.seconds = file.seconds
@@ -57,7 +61,16 @@ class FileSource:
     def blocks(self) -> Iterator[Samples]:
         """Blocks of ``(samples, channels)`` float32, a tenth of a second each, so that a file behaves as a microphone."""
         with AudioFile(self.path) as file:
-            yield from file.blocks(self.sample_rate // 10)
+            blocks = file.blocks(self.sample_rate // 10)
+            yield from self._paced(blocks) if self.realtime else blocks
+
+    def _paced(self, blocks: Iterator[Samples]) -> Iterator[Samples]:
+        started, samples = time.monotonic(), 0
+        for block in blocks:
+            samples += len(block)
+            # From the beginning, so that a slow reader catches up and errors do not add up.
+            time.sleep(max(0.0, started + samples / self.sample_rate - time.monotonic()))
+            yield block
 
     def __enter__(self) -> "FileSource":
         return self

@@ -58,8 +58,8 @@ def test_no_value_is_longer_than_asked_for(text: str, most: int) -> None:
 
 @given(NAMES, NAMES)
 def test_a_name_forges_no_line_of_any_format(file: str, keyword: str) -> None:
-    plain = {form: written(form, "a.wav", "marvin").splitlines() for form in FormatName}
-    for form in FormatName:
+    plain = {form: written(form, "a.wav", "marvin").splitlines() for form in FORMATS}
+    for form in FORMATS:
         lines = written(form, file, keyword)
         assert len(lines.splitlines()) == len(plain[form]), form
         assert not any(unicodedata.category(one) == "Cc" for one in lines if one not in "\n\t"), form

@@ -80,7 +80,7 @@ def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
         read_model(tmp_path / "nowhere.onnx")
     with pytest.raises(ModelError, match="directory"):
         read_model(tmp_path)
-    with pytest.raises(ModelError, match="no shipped model for keyword 'xylophone'"):
+    with pytest.raises(ModelError, match="no model for keyword 'xylophone'"):
         load_model("xylophone")
 
 
@@ -95,7 +95,7 @@ def test_shipped_models_are_found_by_keyword(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "models" / "low.onnx").write_bytes(GOOD)
     monkeypatch.setattr(wakeword.model, "assets_folder", lambda: tmp_path)
     assert load_model("low").card == CARD
-    with pytest.raises(ModelError, match=r"no shipped model.*shipped: low"):
+    with pytest.raises(ModelError, match=r"no model.*shipped: low"):
         load_model("high")
 
 

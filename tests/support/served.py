@@ -134,10 +134,10 @@ class Served:
         self.saved = saved
         self.clients: list[Client] = []
 
-    async def client(self) -> Client:
-        """A new connection."""
-        host, port = self.server.sockets[0].getsockname()[:2]
-        client = Client(*await asyncio.open_connection(host, port))
+    async def client(self, address: str = "127.0.0.1") -> Client:
+        """A new connection, from an address of this machine."""
+        port = self.server.sockets[0].getsockname()[1]
+        client = Client(*await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0)))
         self.clients.append(client)
         return client
 
@@ -154,6 +154,7 @@ async def serving(
     limits: Limits | None = None,
     times: TimeLimits | None = None,
     threads: int = 1,
+    host: str = "127.0.0.1",
 ) -> AsyncIterator[Served]:
     """A server on a port of its own. On exit it must end, and nothing may have failed without being handled."""
     faults: list[str] = []
@@ -170,7 +171,7 @@ async def serving(
             executor if threads else None,
             saved.append,
         )
-        server = Server(shared, Place("tcp", "127.0.0.1", 0), limits or Limits())
+        server = Server(shared, Place("tcp", host, 0), limits or Limits())
         task = asyncio.create_task(server.run())
         await server.ready.wait()
         served = Served(server, saved)

@@ -38,6 +38,8 @@ def small_config(**changes: object) -> TrainConfig:
     defaults: dict[str, object] = {
         "keyword": "updown",
         "split": "dealt",
+        # The one with the most parts, so that they are tested too.
+        "method": "drocc-lf",
         "network": NetworkConfig(hidden_size=16),
         "schedule": ScheduleConfig(
             warmup_epochs=2, epochs=4, steps_per_epoch=12, batch_size=32, learning_rate=1e-2, averaging=0.8

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+
 from wakeword.checkup.levels import (
     Levels,
     check_channels,
@@ -85,6 +87,10 @@ def graded(value: float, warn: float, bad: float) -> Verdict:
     return "bad" if value > bad else "warn" if value > warn else "ok"
 
 
+_SILENT_DB = -80.0
+"""Peak, dBFS, below which a channel is no better than a silent one."""
+
+
 def _channels(samples: Samples) -> Finding:
     checked = check_channels(samples)
     number = samples.shape[1]
@@ -93,7 +99,9 @@ def _channels(samples: Samples) -> Finding:
         text += f"; the same on {', '.join(f'{a} and {b}' for a, b in checked.alike[:3])}"
     if checked.dead:
         text += f"; silent: {', '.join(map(str, checked.dead))}"
-    live = min(set(range(number)) - set(checked.dead), default=0)
+    if len(checked.dead) == number or 20 * math.log10(np.abs(samples).max()) < _SILENT_DB:
+        return finding("channels", number, "", f"{number}; all silent", "ok", "")  # the level says what to change
+    live = min(set(range(number)) - set(checked.dead))
     verdict: Verdict = "warn" if checked.dead else "ok"
     advice = f"Listen to one channel that works: --channel {live}."
     if checked.mixing_loss < -10:

@@ -39,16 +39,35 @@ COMMANDS = {
         "wakeword.cli.serve:serve",
         "Serve wake words to Home Assistant and other clients of the Wyoming protocol.",
     ),
+    "web": Command("wakeword.cli.web:web", "Serve the page that listens in a browser of this machine."),
     "devices": Command("wakeword.cli.devices:devices", "List the input devices; the default one is marked."),
     "doctor": Command("wakeword.cli.doctor:doctor", "Check the microphone and this machine, and say what to change."),
-    "models": Command("wakeword.cli.models:models", "List the shipped models."),
-    "info": Command("wakeword.cli.models:info", "Show everything that a model's card contains."),
+    "models": Command(
+        "wakeword.cli.models:models", "List the models that are known by name, install one, or remove one."
+    ),
+    "info": Command("wakeword.cli.models:info", "Show what a model's card contains."),
     "record": Command(
         "wakeword.cli.record:record",
         "Record a wake word several times, with a countdown and a check of each take.",
     ),
+    "review": Command(
+        "wakeword.cli.review:review",
+        "Go through saved detections and near misses, and sort them into the folders yes and no.",
+    ),
+    "check": Command(
+        "wakeword_tools.cli.check:check",
+        "Say how good a wake word a text would make, before anything is trained.",
+    ),
     "train": Command(
         "wakeword_train.cli:train", "Train a model for a keyword, calibrate it, and write it to one file."
+    ),
+    "sweep": Command(
+        "wakeword_train.sweep.cli:sweep",
+        "Train words with several settings and seeds, and say which setting validates best.",
+    ),
+    "voices": Command(
+        "wakeword_tools.cli.voices:voices",
+        "List the voices that `wakeword train` can use, or install voices that sound human.",
     ),
     "synth": Command(
         "wakeword_tools.cli.synth:synth", "Synthesise a keyword, or texts that sound like it, in many voices."
@@ -61,6 +80,10 @@ COMMANDS = {
         "wakeword_tools.cli.evaluate:evaluate",
         "Measure recall, false positives, false accepts an hour and delay on recordings.",
     ),
+    "compare": Command(
+        "wakeword_tools.cli.compare:compare",
+        "Say whether a new model is better than an old one, on the same recordings.",
+    ),
     "bench": Command(
         "wakeword_tools.cli.bench:bench",
         "Measure what listening costs on this machine: processor time, memory, start-up and delay.",
@@ -71,6 +94,21 @@ COMMANDS = {
 _MARKUP: Final = "markdown"
 
 
+def _without_types_of_flags(params: list[Any]) -> list[Any]:
+    """The parameters of a command: newer releases of typer write ``<bool>`` beside a flag, which takes no value."""
+    for one in params:
+        if getattr(one, "is_flag", False) and one.metavar is None:
+            one.metavar = ""
+    return params
+
+
+class _Command(TyperCommand):
+    """A command whose help shows flags as flags."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_types_of_flags(super().get_params(ctx))
+
+
 class _Commands(TyperGroup):
     """The commands of the table. Only the command that is called is imported."""
 
@@ -78,6 +116,9 @@ class _Commands(TyperGroup):
         super().__init__(**settings)
         # Enough to list them, and to suggest one of them for a misspelt name.
         self.commands = {name: TyperCommand(name, help=command.help) for name, command in COMMANDS.items()}
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_types_of_flags(super().get_params(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:
         # In the order of the table; some releases of typer sort the commands.
@@ -91,7 +132,7 @@ class _Commands(TyperGroup):
 def _command(name: str) -> TyperCommand:
     """The command itself, with its options."""
     alone = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP)
-    alone.command(name)(_in_order(COMMANDS[name].load()))
+    alone.command(name, cls=_Command)(_in_order(COMMANDS[name].load()))
     made = get_command(alone)
     assert isinstance(made, TyperCommand)
     return made

@@ -4,9 +4,9 @@ import os
 import select
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TextIO
+from typing import Protocol, TextIO
 
 from wakeword.escaping import printable, shortened
 
@@ -31,11 +31,17 @@ def complain(problem: Exception | str) -> None:
     note(f"wakeword: {problem}")
 
 
+class Update(Protocol):
+    """Takes the part of the total that is done so far, and what else there is to say."""
+
+    def __call__(self, done: float, detail: str = "", /) -> None: ...
+
+
 @contextmanager
-def progress(what: str, total: float) -> Iterator[Callable[[float], None]]:
+def progress(what: str, total: float) -> Iterator[Update]:
     """Show the progress of some work: a bar with the time left on a terminal, elsewhere a line every 30 seconds.
 
-    Yields a function to call with the part of ``total`` that is done so far.
+    Yields a function to call as it goes on.
     """
     if not sys.stderr.isatty():
         yield _lines(what, total)
@@ -48,20 +54,24 @@ def progress(what: str, total: float) -> Iterator[Callable[[float], None]]:
     # Rich would send redirected output to stderr, which is right only if both are the same screen.
     with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty()) as bars:
         task = bars.add_task(printable(what), total=total)
-        yield lambda done: bars.update(task, completed=done)
+
+        def update(done: float, detail: str = "") -> None:
+            bars.update(task, completed=done, description=printable(f"{what}, {detail}" if detail else what))
+
+        yield update
 
 
-def _lines(what: str, total: float) -> Callable[[float], None]:
+def _lines(what: str, total: float) -> Update:
     started = last = time.monotonic()
 
-    def update(done: float) -> None:
+    def update(done: float, detail: str = "") -> None:
         nonlocal last
         now = time.monotonic()
         if now - last >= _SECONDS_BETWEEN_LINES and 0 < done < total:
             last = now
             left = (now - started) * (total - done) / done
             time_left = f"{left / 60:.0f} min" if left >= 90 else f"{left:.0f} s"
-            note(f"{what}: {done / total:.0%}, about {time_left} left")
+            note(f"{what}: {done / total:.0%}, about {time_left} left{detail and ', '}{detail}")
 
     return update
 

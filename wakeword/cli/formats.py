@@ -8,9 +8,12 @@ import csv
 import io
 import itertools
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import TextIO
 
 from wakeword.detection import Detection, stage_one_entry
@@ -28,6 +31,16 @@ class FormatName(StrEnum):
     CSV = "csv"
     SRT = "srt"
     AUDACITY = "audacity"
+    PARQUET = "parquet"
+    """Of files only: ``wakeword.cli.parquet``."""
+
+    @classmethod
+    def of(cls, out: Path | None) -> "FormatName":
+        """That of a file of this name, text unless its suffix is that of another."""
+        suffixes = {
+            ".json": cls.JSON, ".jsonl": cls.JSON, ".csv": cls.CSV, ".srt": cls.SRT, ".parquet": cls.PARQUET
+        }  # fmt: skip
+        return cls.TEXT if out is None else suffixes.get(out.suffix.lower(), cls.TEXT)
 
 
 @dataclass(frozen=True)
@@ -56,6 +69,16 @@ def _text(number: int, file: str | None, detection: Detection) -> str:
     name = "" if file is None else f"{printable(file)}: "
     # Windows begin and end at multiples of 5 ms, so only the end of a recording can be rounded.
     return f"{name}{detection.start:.3f}-{detection.end:.3f} s  {printable(detection.keyword)}  {detection.score:.4f}\n"
+
+
+def _terminal(number: int, file: str | None, detection: Detection) -> str:
+    """``_text`` for a person: with the time of day of live audio, and the keyword in colour."""
+    plain = _text(number, file, detection)
+    word = printable(detection.keyword)
+    name = f"\x1b[1;32m{word}\x1b[0m" if "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb" else word
+    now = f"{datetime.now():%H:%M:%S}  " if file is None else ""
+    times, _, score = plain.rpartition(f"  {word}  ")
+    return f"{now}{times}  {name}  {score}"
 
 
 def _json(number: int, file: str | None, detection: Detection) -> str:
@@ -96,6 +119,9 @@ def _srt_time(seconds: float) -> str:
 def _audacity(number: int, file: str | None, detection: Detection) -> str:
     return f"{detection.start:.6f}\t{detection.end:.6f}\t{printable(detection.keyword)} {detection.score:.4f}\n"
 
+
+TERMINAL = Format(_terminal)
+"""``text`` on a terminal, where nobody but a person reads it."""
 
 FORMATS = {
     FormatName.TEXT: Format(_text),

@@ -1,73 +1,97 @@
-"""``wakeword models`` and ``wakeword info``: the contents of the models' cards."""
+"""``wakeword models`` and ``wakeword info``: the models that are known by name, and the contents of their cards."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+import shlex
+from collections.abc import Mapping
+from dataclasses import asdict
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
-from wakeword.card import ModelCard
-from wakeword.cli.console import complain, note
-from wakeword.errors import ModelError
+from wakeword.cli.console import note
+from wakeword.cli.model_list import list_models, point_cells, print_columns
 from wakeword.escaping import printable
-from wakeword.evidence import positives, warnings
-from wakeword.model import SELF_TEST_TOLERANCE, Model, load_model, read_model, shipped_models
-from wakeword.operating_point import OperatingPoint
+from wakeword.evidence import warnings, warnings_of
+from wakeword.installing import Installed, install_model, remove_model
+from wakeword.model import SELF_TEST_TOLERANCE, Model, load_model
 from wakeword.verify.card import VerifierCard
 
 
-def models() -> None:
-    """List the shipped models."""
-    shipped = shipped_models()
-    if not shipped:
-        raise ModelError("expected shipped models, found none; is the installation complete?")
-    cards = _read_cards(shipped.values())
-    rows: list[tuple[str, ...]] = [
-        ("keyword", "version", "size", "default point", "threshold", "recall (95 %)", "positives")
-    ]
-    rows += [_row(path, card) for path, card in cards.items()]
-    _print_table(rows)
-    for card in cards.values():
-        if card.default_point is not None:
-            for warning in warnings(card.phrase, card.point()):
-                note(warning)
-    if len(cards) < len(shipped):
-        raise typer.Exit(1)
+class _Action(StrEnum):
+    LIST = "list"
+    INSTALL = "install"
+    REMOVE = "remove"
 
 
-def _read_cards(paths: Iterable[Path]) -> dict[Path, ModelCard]:
-    """The cards of the models; those that cannot be read are reported and left out."""
-    cards = {}
-    for path in paths:
-        try:
-            cards[path] = read_model(path).card
-        except ModelError as error:
-            complain(error)
-    return cards
+def models(
+    action: Annotated[_Action, typer.Argument(help="What to do.")] = _Action.LIST,
+    what: Annotated[
+        str | None, typer.Argument(metavar="[FILE|URL|NAME]", help="The model to install, or the name to remove.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="Install under this name. Default: the model's phrase.")
+    ] = None,
+    sha256: Annotated[
+        str | None, typer.Option("--sha256", metavar="HEX", help="Install only a file of this SHA-256.")
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Install in place of a model of the same name.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the models that are known by name, install one, or remove one.
+
+    A model that is installed, from a file or an https address, is found by every command: --keyword NAME. The names of
+    included models always mean these.
+    """
+    if (action is _Action.LIST) != (what is None):
+        wanted = {_Action.LIST: "nothing after list", _Action.INSTALL: "a FILE or a URL", _Action.REMOVE: "a NAME"}
+        raise typer.BadParameter(f"expected {wanted[action]}, got {'nothing' if what is None else repr(what)}")
+    if action is not _Action.INSTALL and (name is not None or sha256 is not None or replace):
+        raise typer.BadParameter("--name, --sha256 and --replace are options of models install")
+    if what is None:
+        list_models(as_json=as_json)
+    elif action is _Action.INSTALL:
+        _install(install_model(what, name=name, sha256=sha256, replace=replace), as_json=as_json)
+    else:
+        removed = remove_model(what)
+        print(json.dumps({"removed": str(removed)}) if as_json else f"removed {printable(removed)}")
 
 
-def _row(path: Path, card: ModelCard) -> tuple[str, ...]:
-    size = f"{path.stat().st_size / 1000:.0f} kB"
-    if card.default_point is None:
-        return card.phrase, card.version, size, "none", "", "", ""
-    point = card.point()
-    return card.phrase, card.version, size, *_point(point), positives(point)
+def _install(installed: Installed, *, as_json: bool) -> None:
+    card, digest = installed.model.card, installed.model.digest
+    if as_json:
+        entry = {
+            "name": installed.name,
+            "keyword": card.phrase,
+            "file": str(installed.path),
+            **asdict(installed.origin),
+        }
+        print(json.dumps(entry))
+        return
+    print(f"installed {printable(installed.path)}")
+    print(f"SHA-256   {installed.origin.sha256}")
+    print(f"word      {printable(card.phrase)}, version {printable(card.version)}, licence {printable(card.licence)}")
+    print(f"digest    {'checked' if digest else 'none: an older schema, in which damage can go unnoticed'}")
+    print(f"use       wakeword listen --keyword {shlex.quote(installed.name)}")
+    if card.default_point is not None:
+        for line in warnings(card.phrase, card.point()):
+            note(line)
 
 
 def info(
-    model: Annotated[str, typer.Argument(help="A shipped keyword or a model file.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print the card as JSON.")] = False,
+    model: Annotated[str, typer.Argument(help="A model that `wakeword models` lists, or a model file.")],
+    everything: Annotated[bool, typer.Option("--all", help="Show the configuration of the training too.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole card as JSON.")] = False,
 ) -> None:
-    """Show everything that a model's card contains."""
+    """Show what a model's card contains."""
     loaded = load_model(model)
     if as_json:
         print(json.dumps(json.loads(loaded.card.to_json()), indent=2))
     else:
-        _print_card(loaded)
+        _print_card(loaded, everything=everything)
 
 
-def _print_card(model: Model) -> None:
+def _print_card(model: Model, *, everything: bool) -> None:
     card = model.card
     features = card.features
     seconds = features.samples_in(card.window) / features.sample_rate
@@ -86,13 +110,31 @@ def _print_card(model: Model) -> None:
     if card.operating_points:
         rows = [("", "name", "threshold", "recall (95 %)", "measured on")]
         for point in card.operating_points:
-            rows.append(("*" if point.name == card.default_point else "", *_point(point), point.data))
-        _print_table(rows)
+            rows.append(("*" if point.name == card.default_point else "", *point_cells(point), point.data))
+        print_columns(rows)
     if card.training:
-        print("\ntraining")
-        _print_tree(card.training)
-    for warning in dict.fromkeys(line for point in card.operating_points for line in warnings(card.phrase, point)):
-        note(warning)
+        print("\ntraining" + ("" if everything else " (--all shows its configuration)"))
+        _print_tree(card.training if everything else _outline(card.training))
+    for line in warnings_of((card.phrase, point) for point in card.operating_points):
+        note(line)
+
+
+def _outline(training: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries of a training that are one value, and how much data of each kind it used."""
+    found = {key: value for key, value in training.items() if not isinstance(value, Mapping)}
+    for split in ("data", "validation"):
+        kinds = training.get(split)
+        if isinstance(kinds, Mapping):
+            found[split] = ", ".join(_amount(kind, used) for kind, used in kinds.items())
+    return found
+
+
+def _amount(kind: str, used: Any) -> str:
+    """For instance ``851 positive (840 synthetic)``."""
+    if not isinstance(used, Mapping):
+        return f"{kind} {used}"
+    synthetic = used.get("synthetic")
+    return f"{used.get('clips', '?')} {kind}" + (f" ({synthetic} synthetic)" if synthetic else "")
 
 
 def _print_second_stage(model: Model, verifier: VerifierCard) -> None:
@@ -118,12 +160,6 @@ def _print_second_stage(model: Model, verifier: VerifierCard) -> None:
     _print_tree(values)
 
 
-def _point(point: OperatingPoint) -> tuple[str, str, str]:
-    recall = f"{point.recall:.3f} ({point.recall_low:.3f}-{point.recall_high:.3f})"
-    # Thresholds for rare false accepts are close to 1: with fewer digits they would look the same.
-    return point.name, f"{point.threshold:.6g}", recall
-
-
 def _print_tree(values: Mapping[str, Any], indent: int = 2) -> None:
     width = max((len(printable(key)) for key in values), default=0)
     for key, value in values.items():
@@ -133,10 +169,3 @@ def _print_tree(values: Mapping[str, Any], indent: int = 2) -> None:
             _print_tree(value, indent + 2)
         else:
             print(f"{'':{indent}}{name:<{width}}  {printable(value)}")
-
-
-def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
-    shown = [tuple(map(printable, row)) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    for row in shown:
-        print("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())

@@ -1,6 +1,7 @@
 """Options that several commands share, and the detector that they describe."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -9,17 +10,20 @@ import typer
 
 from wakeword.audio import SAMPLE_RATE
 from wakeword.cli.ranges import finite
+from wakeword.detection import Detection
 from wakeword.engine import Detector
-from wakeword.evidence import warnings
+from wakeword.evidence import warnings_of
 from wakeword.features import FeatureConfig
-from wakeword.model import load_model, read_model
+from wakeword.model import load_model, model_file, read_model, read_model_bytes
 from wakeword.trigger import DEFAULT_REFRACTORY
 
 DEFAULT_KEYWORD = "marvin"
 
 KeywordOption = Annotated[
     list[str] | None,
-    typer.Option("--keyword", metavar="K", help=f"A shipped keyword; repeatable. Default: {DEFAULT_KEYWORD}."),
+    typer.Option(
+        "--keyword", metavar="K", help=f"A model that `wakeword models` lists; repeatable. Default: {DEFAULT_KEYWORD}."
+    ),
 ]
 ModelOption = Annotated[
     list[Path] | None, typer.Option("--model", metavar="FILE", help="A model file (.onnx); repeatable.")
@@ -57,7 +61,7 @@ class DetectorSettings:
     """What to detect, and how."""
 
     keywords: list[str] | None
-    """Keywords of shipped models; without these and ``models`` the default keyword."""
+    """Names of models, included or installed; without these and ``models`` the default keyword."""
     models: list[Path] | None
     threshold: float | None
     point: str | None
@@ -72,19 +76,29 @@ class DetectorSettings:
     verify: bool = True
     """Whether models of two stages use the second one."""
 
+    @property
+    def chosen_keywords(self) -> list[str]:
+        """Names of models, as they are given or by default."""
+        return self.keywords or ([] if self.models else [DEFAULT_KEYWORD])
 
-def open_detector(settings: DetectorSettings) -> tuple[Detector, list[str]]:
+    def model_bytes(self) -> list[bytes]:
+        """The bytes of the model files, unchecked. Raises ``ModelError`` if one cannot be read."""
+        files = [*map(model_file, self.chosen_keywords), *(self.models or [])]
+        return [read_model_bytes(file) for file in files]
+
+
+def open_detector(
+    settings: DetectorSettings, *, on_near_miss: Callable[[Detection], None] | None = None
+) -> tuple[Detector, list[str]]:
     """The detector that the settings describe, and warnings about its operating points.
 
     Raises ``typer.BadParameter`` if they contradict each other, ``ModelError`` and ``ConfigError`` as ``Detector`` does.
     """
     if settings.threshold is not None and settings.point is not None:
         raise typer.BadParameter("give --threshold or --point, not both")
-    keywords, models, min_gap = settings.keywords or [], settings.models or [], settings.min_gap
-    if not keywords and not models:
-        keywords = [DEFAULT_KEYWORD]
-    loaded = [load_model(keyword, provider=settings.provider) for keyword in keywords]
-    loaded += [read_model(path, provider=settings.provider) for path in models]
+    min_gap = settings.min_gap
+    loaded = [load_model(keyword, provider=settings.provider) for keyword in settings.chosen_keywords]
+    loaded += [read_model(path, provider=settings.provider) for path in settings.models or []]
     detector = Detector(
         loaded,
         threshold=settings.threshold,
@@ -92,10 +106,11 @@ def open_detector(settings: DetectorSettings) -> tuple[Detector, list[str]]:
         channel=settings.channel,
         refractory=DEFAULT_REFRACTORY if min_gap is None else refractory_frames(min_gap),
         pre_roll=settings.pre_roll,
+        on_near_miss=on_near_miss,
         provider=settings.provider,
         verify=settings.verify,
     )
     # A threshold of the user's own promises nothing.
     used = [model if settings.verify else model.stage_one() for model in loaded]
     cards = [model.card for model in used if settings.threshold is None]
-    return detector, [line for card in cards for line in warnings(card.phrase, card.point(settings.point))]
+    return detector, warnings_of((card.phrase, card.point(settings.point)) for card in cards)

@@ -1,10 +1,13 @@
-"""Ranges of options."""
+"""Ranges of options, and paths that must exist."""
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TypeVar
 
 import typer
+
+from wakeword.errors import AudioFileError
 
 MAX_SEED = 2**32 - 1
 """The largest that every random generator takes."""
@@ -21,3 +24,14 @@ def finite(value: T) -> T:
         if isinstance(one, float) and not math.isfinite(one):
             raise typer.BadParameter(f"expected a finite number, got {one}")
     return value
+
+
+def present(paths: T) -> T:
+    """The value of an option for recordings, one path or a list. ``AudioFileError`` for one that does not exist.
+
+    As a callback of the option: a misspelt folder is reported before anything that takes time is imported.
+    """
+    for path in paths if isinstance(paths, Sequence) else [paths]:
+        if isinstance(path, Path) and not path.exists():
+            raise AudioFileError(f"{path}: expected an audio file or a folder, found nothing; check the path")
+    return paths

@@ -1,17 +1,23 @@
 """``wakeword scan``: find the wake words in recordings."""
 
-import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import typer
 
-from wakeword.cli.console import complain, note, progress
-from wakeword.cli.formats import FORMATS, Format, FormatName, Write
-from wakeword.cli.listen.playing import Watched, naming
+from wakeword.cli.console import complain, note
+from wakeword.cli.formats import FormatName
+from wakeword.cli.job_options import (
+    JobSettings,
+    JobsOption,
+    RayOption,
+    ResumeOption,
+    audio_progress,
+    journal_of,
+    open_results,
+)
 from wakeword.cli.options import (
     DetectorSettings,
     KeywordOption,
@@ -21,29 +27,33 @@ from wakeword.cli.options import (
     VerifyOption,
     open_detector,
 )
-from wakeword.engine import Detector
-from wakeword.errors import AudioError, AudioFileError, ConfigError
-from wakeword.escaping import printable
-from wakeword.files import remove_abandoned, replacing
-from wakeword.sources import FileSource, list_audio, unsearched_folder
-
-
-class _Recording(NamedTuple):
-    path: Path
-    inside: Path
-    """Its path inside the given folder, or its name if the file itself was given."""
-    size: int
-    """Bytes."""
+from wakeword.cli.scan_results import is_folder, writing
+from wakeword.errors import AudioError, ConfigError
+from wakeword.inputs.find import find_recordings, listed, listed_places
+from wakeword.inputs.recording import Recording
+from wakeword.jobs.choice import executor_for
+from wakeword.jobs.journal import Journal
+from wakeword.jobs.run import Run
+from wakeword.scanning import Scanned, ScanWork
 
 
 def scan(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Recordings, or folders of them.")],
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="FILE...",
+            help="Recordings, folders, patterns such as 'a/**/*.wav', lists such as @list.txt, tar files, or URLs.",
+        ),
+    ] = None,
     keyword: KeywordOption = None,
     model: ModelOption = None,
     threshold: ThresholdOption = None,
     point: PointOption = None,
     verify: VerifyOption = True,
-    form: Annotated[FormatName, typer.Option("--format", help="How to write the detections.")] = FormatName.TEXT,
+    form: Annotated[
+        FormatName | None,
+        typer.Option("--format", help="How to write the detections. Default: what --out ends in, or text."),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -52,6 +62,13 @@ def scan(
             help="Write to this file. With srt or audacity and several recordings: a folder for one file each.",
         ),
     ] = None,
+    files_from: Annotated[
+        Path | None,
+        typer.Option("--files-from", metavar="FILE", help="Also those in this list, one a line; - for stdin."),
+    ] = None,
+    jobs: JobsOption = None,
+    ray: RayOption = None,
+    resume: ResumeOption = False,
 ) -> None:
     """Find the wake words in recordings.
 
@@ -59,14 +76,27 @@ def scan(
     recording. A recording or folder that cannot be read, or not completely, is reported, the others are scanned, and the
     exit status is then 1.
     """
-    detector, warnings = open_detector(DetectorSettings(keyword, model, threshold, point, verify=verify))
-    scan_recordings(detector, files, form, out, warnings=warnings)
+    if resume and out is None:
+        raise typer.BadParameter("--resume needs --out, beside which the results of a run are kept until it ends")
+    if not files and files_from is None:
+        raise typer.BadParameter("give recordings, or a list of them with --files-from")
+    places = [*listed(files or []), *(listed_places(files_from) if files_from is not None else [])]
+    settings = DetectorSettings(keyword, model, threshold, point, verify=verify)
+    detector, warnings = open_detector(settings)
+    work = ScanWork(settings.model_bytes(), threshold=threshold, point=point, verify=verify, detector=detector)
+    scan_recordings(work, places, form or FormatName.of(out), out, JobSettings(jobs, ray, resume), warnings=warnings)
 
 
 def scan_recordings(
-    detector: Detector, paths: list[Path], form: FormatName, out: Path | None, *, warnings: Sequence[str] = ()
+    work: ScanWork,
+    places: Sequence[str],
+    form: FormatName,
+    out: Path | None,
+    settings: JobSettings,
+    *,
+    warnings: Sequence[str] = (),
 ) -> None:
-    """Write the detections in these recordings, and in those of these folders, to ``out`` or stdout.
+    """Write the detections in the recordings at these places to ``out`` or stdout.
 
     ``warnings`` go to stderr once nothing stands in the way of the work.
 
@@ -74,25 +104,27 @@ def scan_recordings(
     and at the end ``typer.Exit`` if a recording could not be read.
     """
     tally = _Tally()
-    recordings = _find(paths, tally)
-    if out is not None and out.is_file() and any(out.samefile(recording.path) for recording in recordings):
+    recordings = find_recordings(places, failed=tally.fail)
+    if out is not None and out.is_file() and any(_is_same(out, recording) for recording in recordings):
         raise ConfigError(f"{out}: expected another file for the results, got one of the recordings to scan")
-    targets = _targets(recordings, form, out)
-    rules = FORMATS[form]
+    folder = is_folder(recordings, form, out)
     for line in warnings if recordings else ():
         note(line)
-    remove_abandoned(targets.values() if targets is not None else [] if out is None else [out])
-    with progress("scanning", sum(recording.size for recording in recordings)) as update:
-        if targets is None:
-            with _writing(out, rules) as write:
-                for recording in recordings:
-                    with tally.failures():
-                        _scan_one(detector, recording, write, tally, update)
-        else:
-            for recording, target in targets.items():
-                with tally.failures(), _writing(target, rules) as write:
-                    _scan_one(detector, recording, write, tally, update)
-    note(tally.summary())
+    with _journal(out, work, resume=settings.resume) as journal:
+        run = Run(work, recordings, journal)
+        executor = executor_for(run.seconds, jobs=settings.jobs, ray=settings.ray)
+        with (
+            audio_progress("scanning", run.size) as report,
+            writing(out, form, folder=folder) as write,
+            closing(run.rows(executor, report)) as rows,
+        ):
+            for _, row in rows:
+                for scanned in row:
+                    tally.add(scanned)
+                    write(scanned)
+        if journal is not None and not tally.failed:
+            journal.finish()
+    note(tally.summary(kept=len(recordings) - len(run.missing)))
     if tally.failed:
         raise typer.Exit(1)
 
@@ -104,93 +136,45 @@ class _Tally:
         self.files = 0
         self.failed = 0
         self.detections = 0
-        self.size = 0
         self.seconds = 0.0
-        self.cpu_at_start = time.process_time()
+        self.cpu = 0.0
 
-    @contextmanager
-    def failures(self) -> Iterator[None]:
-        """Report a recording that cannot be read, and continue."""
-        try:
-            yield
-        except AudioError as error:
-            self.fail(error)
+    def add(self, scanned: Scanned) -> None:
+        """Count a recording, and report it if it could not be read."""
+        if scanned.error is not None:
+            self.fail(scanned.error)
+        else:
+            self.files += 1
+        self.detections += len(scanned.detections)
+        self.seconds += scanned.seconds
+        self.cpu += scanned.cpu
 
-    def fail(self, error: AudioError) -> None:
+    def fail(self, error: AudioError | str) -> None:
         """Report a recording, or a folder of them, that cannot be read."""
         complain(error)
         self.failed += 1
 
-    def summary(self) -> str:
+    def summary(self, *, kept: int) -> str:
+        """In one line; ``kept``: recordings whose results are from a run before."""
         length = f"{self.seconds / 3600:.2f} h" if self.seconds >= 360 else f"{self.seconds:.1f} s"
-        cost = 1000 * (time.process_time() - self.cpu_at_start) / self.seconds if self.seconds else 0
+        cost = 1000 * self.cpu / self.seconds if self.seconds else 0
         failed = f", {self.failed} unreadable" if self.failed else ""
+        before = f", {kept} of them done before" if kept else ""
         return (
-            f"{self.files} recording(s){failed}, {length} of audio, {self.detections} detection(s), "
+            f"{self.files} recording(s){failed}{before}, {length} of audio, {self.detections} detection(s), "
             f"{cost:.2f} ms of CPU per second of audio"
         )
 
 
-def _find(paths: list[Path], tally: _Tally) -> list[_Recording]:
-    found: dict[Path, _Recording] = {}
-    for path in paths:
-        with tally.failures():
-            listing = list_audio(path)
-            for folder, reason in listing.unsearched.items():
-                tally.fail(unsearched_folder(folder, reason))
-            if not listing.files and not listing.unsearched:
-                raise AudioFileError(f"{path}: expected audio files in this folder, found none")
-            for file in listing.files:
-                inside = Path(file.name) if file == path else file.relative_to(path)
-                found.setdefault(file, _Recording(file, inside, file.stat().st_size))
-    return list(found.values())
-
-
-def _targets(recordings: list[_Recording], form: FormatName, out: Path | None) -> dict[_Recording, Path] | None:
-    """The file for each recording's detections, or ``None`` if all detections go to one place."""
-    suffix = FORMATS[form].suffix
-    if suffix is None or (len(recordings) <= 1 and (out is None or not out.is_dir())):
-        return None
-    if out is None:
-        raise typer.BadParameter(f"--format {form.value} writes one file per recording; give a folder with --out")
-    targets = {recording: out / recording.inside.with_suffix(suffix) for recording in recordings}
-    owners: dict[Path, Path] = {}
-    for recording, target in targets.items():
-        other = owners.setdefault(target, recording.path)
-        if other != recording.path:
-            raise typer.BadParameter(
-                f"{printable(other)} and {printable(recording.path)} would both be written to {printable(target)}"
-            )
-    return targets
+def _is_same(out: Path, recording: Recording) -> bool:
+    return not recording.is_remote and Path(recording.name).exists() and out.samefile(recording.name)
 
 
 @contextmanager
-def _writing(target: Path | None, rules: Format) -> Iterator[Write]:
-    """A function that writes a detection to ``target`` or stdout; ``target`` appears when it is complete."""
-    if target is not None:
-        with replacing(target) as temporary, temporary.open("w", encoding="utf-8", errors="backslashreplace") as stream:
-            yield rules.writer(stream)
+def _journal(out: Path | None, work: ScanWork, *, resume: bool) -> Iterator[Journal | None]:
+    """The journal beside ``out``, if that is a place for one: not beside a device such as ``/dev/null``."""
+    if out is None or (out.exists() and not out.is_file() and not out.is_dir()):
+        yield None
     else:
-        yield rules.writer(sys.stdout)
-
-
-def _scan_one(
-    detector: Detector, recording: _Recording, write: Write, tally: _Tally, update: Callable[[float], None]
-) -> None:
-    source = FileSource(recording.path)
-    length = max(source.seconds, 1e-3)
-
-    def watch(seconds: float) -> None:
-        update(tally.size + recording.size * min(1.0, seconds / length))
-
-    watched = Watched(source, lambda block: watch(watched.seconds))
-    try:
-        with naming(recording.path):
-            for detection in detector.run(watched):
-                write(str(recording.path), detection)
-                tally.detections += 1
-        tally.files += 1
-    finally:
-        tally.size += recording.size
-        tally.seconds += watched.seconds
-        update(tally.size)
+        with open_results(journal_of(out), work.digest, resume=resume) as journal:
+            yield journal

@@ -15,7 +15,9 @@ _UriOption = Annotated[str, typer.Option("--uri", help="Where to serve: tcp://HO
 _KeywordOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--keyword", metavar="K", help="A shipped keyword; repeatable. Default: all, without --model and --models."
+        "--keyword",
+        metavar="K",
+        help="A model that `wakeword models` lists; repeatable. Default: all included ones, without --model and --models.",
     ),
 ]
 _ModelsOption = Annotated[
@@ -43,11 +45,17 @@ _CertificateOption = Annotated[
     Path | None, typer.Option("--http-cert", metavar="FILE", help="Certificate (PEM) for https, with --http-key.")
 ]
 _KeyOption = Annotated[Path | None, typer.Option("--http-key", metavar="FILE", help="Its key (PEM).")]
+_HttpAllowOption = Annotated[
+    list[str] | None,
+    typer.Option("--http-allow", metavar="NETWORK", help="Answer only to this network by http; repeatable."),
+]
+_HttpIngressOption = Annotated[
+    bool,
+    typer.Option("--http-ingress", help="For add-ons: answer by http only to Home Assistant, which shows the page."),
+]
 _AllowOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--allow", metavar="NETWORK", help="Let only clients of this network connect, by tcp and http; repeatable."
-    ),
+    typer.Option("--allow", metavar="NETWORK", help="Let only clients of this network connect by tcp; repeatable."),
 ]
 _LogFormatOption = Annotated[LogFormat, typer.Option("--log-format", help="How to write the log, on stderr.")]
 _DebugOption = Annotated[bool, typer.Option("--debug", help="Log connections, requests and what clients leave.")]
@@ -88,6 +96,8 @@ def serve(
     http_name: _HttpNameOption = None,
     http_cert: _CertificateOption = None,
     http_key: _KeyOption = None,
+    http_allow: _HttpAllowOption = None,
+    http_ingress: _HttpIngressOption = False,
     allow: _AllowOption = None,
     threads: _ThreadsOption = 2,
     max_connections: _ConnectionsOption = 256,
@@ -119,6 +129,8 @@ def serve(
             http_names=http_name or [],
             http_cert=http_cert,
             http_key=http_key,
+            http_allow=http_allow or [],
+            http_ingress=http_ingress,
             allow=allow or [],
             threads=threads,
             max_connections=max_connections,

@@ -8,11 +8,10 @@ from pathlib import Path
 import typer
 
 from wakeword.cli.options import refractory_frames
-from wakeword.errors import ModelError
-from wakeword.model import shipped_models
+from wakeword.model import model_file
 from wakeword.serve.extra import require_extra
 from wakeword.serve.logs import LogFormat, set_up_logs
-from wakeword.serve.places import host_and_port, host_names_of, networks_of, place_of
+from wakeword.serve.places import SUPERVISOR, host_and_port, host_names_of, networks_of, place_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +35,8 @@ class ServeOptions:
     http_names: list[str]
     http_cert: Path | None
     http_key: Path | None
+    http_allow: list[str]
+    http_ingress: bool
     allow: list[str]
     threads: int
     max_connections: int
@@ -46,10 +47,13 @@ class ServeOptions:
     def __post_init__(self) -> None:
         if self.threshold is not None and self.point is not None:
             raise typer.BadParameter("give --threshold or --point, not both")
-        if self.http is None and self.http_names:
-            raise typer.BadParameter("--http-name needs --http")
-        if self.http is None and (self.http_cert is not None or self.http_key is not None):
-            raise typer.BadParameter("--http-cert and --http-key need --http")
+        certificates = self.http_cert is not None or self.http_key is not None
+        if self.http is None and (self.http_names or certificates or self.http_allow or self.http_ingress):
+            raise typer.BadParameter(
+                "--http-name, --http-cert, --http-key, --http-allow and --http-ingress need --http"
+            )
+        if self.http_ingress and (self.http_names or certificates or self.http_allow):
+            raise typer.BadParameter("--http-ingress takes no --http-name, --http-cert, --http-key or --http-allow")
         if self.zeroconf_name is not None and not self.zeroconf:
             raise typer.BadParameter("--zeroconf-name needs --zeroconf")
 
@@ -69,12 +73,19 @@ def serve_with(options: ServeOptions) -> None:
     networks = tuple(networks_of(options.allow))
     web = None
     if options.http is not None:
-        names = tuple(host_names_of(options.http_names))
-        web = WebSettings(*host_and_port(options.http), options.http_cert, options.http_key, networks, names)
+        seeing = (SUPERVISOR,) if options.http_ingress else tuple(networks_of(options.http_allow, "--http-allow"))
+        web = WebSettings(
+            *host_and_port(options.http),
+            options.http_cert,
+            options.http_key,
+            seeing,
+            tuple(host_names_of(options.http_names)),
+            ingress=options.http_ingress,
+        )
     stopped = run_server(
         ServeSettings(
             place=place_of(options.uri),
-            files=[*_shipped(options.keywords), *options.models],
+            files=[*map(model_file, options.keywords), *options.models],
             folder=options.folder,
             words=WordSettings(options.point, options.threshold, options.verify),
             streams=StreamSettings(
@@ -94,13 +105,3 @@ def serve_with(options: ServeOptions) -> None:
         # All is closed and saved. To take the interpreter and the models apart would take most of a second.
         logging.shutdown()
         os._exit(0)
-
-
-def _shipped(keywords: list[str]) -> list[Path]:
-    """The files of shipped keywords. Raises ``ModelError`` for others."""
-    shipped = shipped_models()
-    for keyword in keywords:
-        if keyword not in shipped:
-            known = ", ".join(shipped) or "none"
-            raise ModelError(f"no shipped model for keyword {keyword!r} (shipped: {known}); give a file with --model")
-    return [shipped[keyword] for keyword in keywords]

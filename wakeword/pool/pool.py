@@ -10,7 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from weakref import WeakSet, finalize
+from weakref import finalize, ref
 
 import numpy as np
 
@@ -77,7 +77,7 @@ class DetectorPool:
         self._slots = _Slots(self._scorers, (hop, FeatureConfig().n_mfcc))
         self._due: deque[PoolStream] = deque()
         self._leaving: deque[HopReader] = deque()
-        self._streams: WeakSet[PoolStream] = WeakSet()
+        self._streams: dict[HopReader, ref[PoolStream]] = {}
         self._numbers = itertools.count(1)
         self._turn = threading.Lock()
         self._step = STANDSTILL.new_lock(Order.READER)
@@ -120,9 +120,9 @@ class DetectorPool:
             max_waiting=self._max_waiting,
             announce=self._on_announce,
         )
-        self._streams.add(stream)
+        self._streams[reader] = ref(stream)
         # A stream that is dropped without ``close`` frees its slot too.
-        finalize(stream, self._leaving.append, reader)
+        finalize(stream, self._on_dropped, reader)
         if self._closed:  # by another thread in the meantime
             stream.close()
         return stream
@@ -153,8 +153,10 @@ class DetectorPool:
     def close(self) -> None:
         """Close all streams and open no more. Never waits."""
         self._closed = True
-        for stream in list(self._streams):
-            stream.close()
+        # The values of a dictionary are copied in one step: other threads may open streams in the meantime.
+        for known in list(self._streams.values()):
+            if (stream := known()) is not None:
+                stream.close()
 
     def __enter__(self) -> "DetectorPool":
         return self
@@ -194,6 +196,10 @@ class DetectorPool:
                 self._free_slots()
             finally:
                 self._turn.release()
+
+    def _on_dropped(self, reader: HopReader) -> None:
+        self._streams.pop(reader, None)
+        self._leaving.append(reader)
 
     def _free_slots(self) -> None:
         while self._leaving:

@@ -46,8 +46,11 @@ class SavedPairs:
         self._number = 0
         self._sizes = self._listed()
 
-    def save(self, detection: Detection, moment: datetime) -> Path:
-        """Save a detection of that moment; return the path of its audio. On ``OSError`` nothing is saved."""
+    def save(self, detection: Detection, moment: datetime, *, near_miss: bool = False) -> Path:
+        """Save a detection, or what nearly was one, of that moment; return the path of its audio.
+
+        On ``OSError`` nothing is saved.
+        """
         self._number += 1
         # File systems count bytes: 255 for a name, of which a temporary one needs some more than this.
         keyword = re.sub(r"[^\w-]+", "_", detection.keyword).encode("utf-8")[:_KEYWORD_BYTES].decode("utf-8", "ignore")
@@ -60,6 +63,7 @@ class SavedPairs:
             **stage_one_entry(detection),
             "start": detection.start,
             "end": detection.end,
+            **({"near_miss": True} if near_miss else {}),
             "time": moment.astimezone(UTC).isoformat(timespec="milliseconds"),
             "audio": audio.name,
         }
@@ -115,3 +119,8 @@ def _age(stem: str) -> tuple[str, int]:
     """Sort key of stems: by time, and by number at the same time."""
     parts = stem.rsplit("-", 2)
     return parts[1], int(parts[2])
+
+
+def is_saved_pair(name: str) -> bool:
+    """Whether a file has the name that ``SavedPairs`` gives to the JSON file of a pair."""
+    return name.endswith(".json") and _SAVED.fullmatch(name) is not None

@@ -32,18 +32,21 @@ class Saver:
         self._pairs = pairs
         self._complain, self._note = complain, note
         self._wait_for_room = wait_for_room
-        self._waiting: queue.Queue[tuple[Detection, datetime, Future[Path | None]]] = queue.Queue(most_waiting)
+        self._waiting: queue.Queue[tuple[Detection, datetime, bool, Future[Path | None]]] = queue.Queue(most_waiting)
         self._reporting = threading.Lock()
         self._trouble = ""
         self._lost = 0
         # A disk that hangs must not keep the process from ending.
         threading.Thread(target=self._work, name="wakeword-save", daemon=True).start()
 
-    def save(self, detection: Detection) -> Future[Path | None]:
-        """Queue a detection for saving; the future is the path of the audio, ``None`` if it could not be saved."""
+    def save(self, detection: Detection, *, near_miss: bool = False) -> Future[Path | None]:
+        """Queue a detection, or what nearly was one, for saving.
+
+        The future is the path of the audio, ``None`` if it could not be saved.
+        """
         saved: Future[Path | None] = Future()
         try:
-            self._waiting.put((detection, datetime.now(UTC), saved), block=self._wait_for_room)
+            self._waiting.put((detection, datetime.now(UTC), near_miss, saved), block=self._wait_for_room)
         except queue.Full:
             self._fail(f"the disk is too slow, {self._waiting.maxsize} detections wait for it")
             saved.set_result(None)
@@ -51,10 +54,10 @@ class Saver:
 
     def _work(self) -> None:
         while True:
-            detection, moment, saved = self._waiting.get()
+            detection, moment, near_miss, saved = self._waiting.get()
             path = None
             try:
-                path = self._pairs.save(detection, moment)
+                path = self._pairs.save(detection, moment, near_miss=near_miss)
             except Exception as error:  # of any kind: saving the next detection can succeed
                 self._fail((isinstance(error, OSError) and error.strerror) or str(error))
             else:

@@ -1,4 +1,4 @@
-"""Playing a take over the loudspeaker."""
+"""Playing a recording over the loudspeaker."""
 
 from collections.abc import Callable
 from functools import partial
@@ -10,22 +10,29 @@ from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import AudioDeviceError
 from wakeword.microphone.portaudio import PORTAUDIO, sounddevice_module
 from wakeword.takes.take import Take
+from wakeword.types import Array
 
 _PIECE_SECONDS = 0.1
-"""Length of the pieces in which a take is passed to PortAudio: the longest time that a signal may have to wait."""
+"""Length of the pieces in which a recording is passed to PortAudio: the longest time that a signal may have to wait."""
 
 _Result = TypeVar("_Result")
 
 
 def play_back(take: Take) -> None:
-    """Play a take on the default output device. Raises ``AudioDeviceError`` if there is none, or it does not play.
+    """``play`` a take."""
+    play(take.samples)
 
-    The stream is always closed when this returns or raises.
+
+def play(recording: Array) -> None:
+    """Play ``(samples,)`` float32 at 16 kHz on the default output device.
+
+    Raises ``AudioDeviceError`` if there is none, or it does not play. The stream is always closed
+    when this returns or raises.
     """
     stream = PORTAUDIO.call(_open_output, undo=_close)
     end = _close
     try:
-        samples = soxr.resample(take.samples, SAMPLE_RATE, stream.samplerate)
+        samples = soxr.resample(recording, SAMPLE_RATE, stream.samplerate)
         step = max(1, round(_PIECE_SECONDS * stream.samplerate))
         for start in range(0, len(samples), step):
             PORTAUDIO.call(partial(_tried, partial(stream.write, samples[start : start + step])))
@@ -63,4 +70,4 @@ def _tried(call: Callable[[], _Result]) -> _Result:
     try:
         return call()
     except (ValueError, sounddevice_module().PortAudioError) as error:
-        raise AudioDeviceError(f"the take could not be played back: {error}") from error
+        raise AudioDeviceError(f"the recording could not be played: {error}") from error

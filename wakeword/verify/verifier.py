@@ -12,7 +12,7 @@ from wakeword.verify.card import VerifierCard
 from wakeword.verify.embedding import EmbeddingNetwork, EmbeddingStream, SamplesOf, reach
 from wakeword.verify.fusion import unverified_score
 from wakeword.verify.head import HEAD_EMBEDDINGS, Head
-from wakeword.verify.phonemes import KeywordPhonemes, PhonemeNetwork
+from wakeword.verify.phonemes import BLANK, KeywordPhonemes, PhonemeNetwork
 
 PHONEME_SAMPLES = 2 * SAMPLE_RATE
 """Samples that the phoneme recogniser looks at."""
@@ -35,11 +35,20 @@ class SecondStage:
         self._recogniser = phonemes
         self._keyword = KeywordPhonemes(card.phonemes, phonemes.tokens) if phonemes is not None else None
 
+    @property
+    def phoneme_tokens(self) -> tuple[int, int] | None:
+        """How many tokens the phoneme recogniser has, and the number of its blank; ``None`` without phonemes."""
+        if self._recogniser is None:
+            return None
+        return len(self._recogniser.tokens), self._recogniser.tokens.index(BLANK)
+
+    def fit(self, log_probabilities: Array) -> float | None:
+        """``phoneme_score`` from what the recogniser says, ``(frames, tokens)``."""
+        return None if self._keyword is None else self._keyword.score(log_probabilities)
+
     def phoneme_score(self, samples: Array) -> float | None:
         """How well the word's phonemes fit, ``(32000,)`` float32 at 16 kHz: at most 0, or ``None`` without phonemes."""
-        if self._recogniser is None or self._keyword is None:
-            return None
-        return self._keyword.score(self._recogniser.log_probabilities(samples))
+        return None if self._recogniser is None else self.fit(self._recogniser.log_probabilities(samples))
 
     def self_test(self) -> float:
         """The head's logit for two seconds of ``self_test_signal``."""

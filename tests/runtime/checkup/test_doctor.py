@@ -281,6 +281,13 @@ def test_channels_that_cancel_or_are_dead_get_advice() -> None:
     assert findings(voice, voice)["channels"].verdict == "ok"
 
 
+@pytest.mark.parametrize("loudest", [0.0, 1e-5])
+def test_a_silent_microphone_gets_no_advice_to_take_another_of_its_channels(loudest: float) -> None:
+    found = findings(0 * spoken(), loudest * noise(5, 0))
+    assert not any("--channel" in finding.advice for finding in found.values())
+    assert found["level"].advice
+
+
 def test_losses_and_a_wrong_rate_get_a_verdict() -> None:
     slower = findings(spoken(), stamps=stamps(5, real=44_100))
     assert slower["sample rate"].verdict == "bad"

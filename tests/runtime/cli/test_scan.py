@@ -91,6 +91,17 @@ def test_every_format_has_the_same_detections(scan, models: Path, recordings: Pa
     assert close(parse_audacity(shown["audacity"], str(recording)), wanted, time=1e-6, score=5.01e-5)
 
 
+@pytest.mark.parametrize(
+    ("name", "form"), [("found.csv", "csv"), ("found.JSON", "json"), ("found.srt", "srt"), ("found.txt", "text")]
+)
+def test_without_a_format_the_name_of_the_file_says_it(
+    scan, recordings: Path, tmp_path: Path, name: str, form: str
+) -> None:
+    recording = recordings / "first.wav"
+    assert scan(recording, "--out", tmp_path / name).status == 0
+    assert (tmp_path / name).read_text() == scan(recording, "--format", form).out != ""
+
+
 @pytest.mark.parametrize(("form", "parse"), [("json", parse_json), ("csv", parse_csv)])
 def test_folders_are_searched_and_each_recording_is_a_separate_stream(
     scan, models: Path, recordings: Path, form: str, parse
@@ -257,3 +268,130 @@ def test_what_a_killed_scan_left_is_removed(scan, recordings: Path, tmp_path: Pa
     (folder / ".out.csv.abcd_123.csv").write_text("half")
     scan("--format", "csv", "--out", folder / "out.csv", recordings / "first.wav")
     assert [path.name for path in folder.iterdir()] == ["out.csv"]
+
+
+def test_parquet_has_every_digit_and_the_same_bytes(scan, recordings: Path, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow, the extra [parquet], is not installed")
+    for name, jobs in (("one", "1"), ("two", "2")):
+        options = ("--format", "parquet", "--out", tmp_path / name, "--jobs", jobs)
+        assert scan(recordings, *options).status == 0
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    rows = parquet.read_table(tmp_path / "one").to_pylist()
+    found = [(row["file"], row["keyword"], row["start"], row["end"], row["score"]) for row in rows]
+    assert found == parse_json(scan(recordings, "--format", "json").out)
+    assert len(found) == 6
+    assert {row["stage_one"] for row in rows} == {None}
+    assert scan(recordings, "--format", "parquet").status == 2
+
+
+def test_parquet_without_its_package_says_what_to_install(
+    scan, recordings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def absent(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr("wakeword.cli.parquet.import_module", absent)
+    ended = scan(recordings, "--format", "parquet", "--out", tmp_path / "found.parquet")
+    assert ended.status == 1
+    assert "pip install 'wakeword[parquet]'" in ended.err
+
+
+# --- many recordings
+
+
+def test_processes_write_the_bytes_of_one(scan, recordings: Path, tmp_path: Path) -> None:
+    (recordings / "bad.wav").write_bytes(b"RIFF, but no more")
+    one, two = (scan(recordings, "--format", "json", "--jobs", jobs) for jobs in ("1", "2"))
+    assert (one.status, one.out) == (two.status, two.out)
+    assert one.status == 1
+    assert len(parse_json(one.out)) == 6
+    assert one.err.splitlines()[0] == two.err.splitlines()[0]
+
+
+class Reader:
+    """Counts which files are read, and interrupts the scan at one."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.read: list[str] = []
+        self.interrupts = ""
+        blocks = FileSource.blocks
+
+        def watched(source: FileSource):
+            self.read.append(source.path.name)
+            if source.path.name == self.interrupts:
+                raise KeyboardInterrupt
+            return blocks(source)
+
+        monkeypatch.setattr(FileSource, "blocks", watched)
+
+
+def test_a_scan_that_was_interrupted_goes_on(
+    scan, recordings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, folder = tmp_path / "found.csv", tmp_path / "results"
+    folder.mkdir()
+    assert scan(recordings, "--format", "csv", "--out", out).status == 0
+    reader = Reader(monkeypatch)
+    reader.interrupts = "first.wav"
+    options = (recordings, "--format", "csv", "--out", folder / "found.csv")
+    ended = scan(*options)
+    assert ended.status != 0
+    assert "with --resume goes on" in ended.err
+    assert [path.name for path in folder.iterdir()] == ["found.csv.journal"]
+    reader.interrupts, reader.read = "", []
+    ended = scan(*options, "--resume")
+    assert (ended.status, reader.read) == (0, ["first.wav"])
+    assert ended.err.startswith("3 recording(s), 2 of them done before, 17.0 s of audio, 6 detection(s)")
+    assert (folder / "found.csv").read_bytes() == out.read_bytes()
+    assert [path.name for path in folder.iterdir()] == ["found.csv"]
+
+
+def test_results_that_are_dropped_are_named(
+    scan, recordings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = Reader(monkeypatch)
+    reader.interrupts = "first.wav"
+    options = (recordings, "--format", "csv", "--out", tmp_path / "found.csv")
+    assert scan(*options).status != 0
+    reader.interrupts = ""
+    again = scan(*options)
+    assert again.status == 0
+    assert again.err.startswith("2 result(s) of an earlier run are dropped; with --resume they would have been kept")
+    assert "--resume" not in scan(*options).err
+
+
+def test_the_folder_that_one_is_in_takes_the_results(
+    scan, recordings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "results"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    assert scan(recordings, "--format", "srt", "--out", ".").status == 0
+    assert (folder / "first.srt").exists()
+    assert not list(tmp_path.rglob("*.journal"))
+
+
+def test_a_scan_that_failed_in_part_reads_only_that_part_again(
+    scan, recordings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, good = tmp_path / "found.json", recordings / "first.wav"
+    content = good.read_bytes()
+    good.write_bytes(content[:-1000])
+    options = (recordings, "--format", "json", "--out", out)
+    assert scan(*options).status == 1
+    good.write_bytes(content)
+    reader = Reader(monkeypatch)
+    assert scan(*options, "--resume").status == 0
+    assert reader.read == ["first.wav"]
+    assert out.read_text() == scan(recordings, "--format", "json").out
+    assert {path.name for path in tmp_path.iterdir()} == {"found.json", "recordings"}
+
+
+def test_another_threshold_is_another_run(scan, recordings: Path, tmp_path: Path) -> None:
+    (recordings / "bad.wav").write_bytes(b"RIFF, but no more")
+    options = (recordings, "--format", "json", "--out", tmp_path / "found.json")
+    assert scan(*options).status == 1
+    ended = scan(*options, "--threshold", "0.9", "--resume")
+    assert ended.status == 1
+    assert "leave out --resume" in ended.err
+    assert scan(recordings, "--resume").status == 2

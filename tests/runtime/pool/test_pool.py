@@ -457,6 +457,29 @@ def test_random_use(models: int, batch: int, gate: bool, calls: list[tuple[str, 
 # --- threads
 
 
+def test_a_pool_closes_while_others_open_streams(low_model: Model) -> None:
+    pool, errors = DetectorPool([low_model]), []
+
+    def open_many() -> None:
+        try:
+            while True:
+                pool.open()
+        except ClosedError:
+            pass
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=open_many) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    kept = [pool.open() for _ in range(50)]
+    pool.close()
+    for thread in threads:
+        thread.join(60)
+    assert errors == []
+    assert all(stream.closed for stream in kept)
+
+
 def test_streams_are_fed_opened_and_closed_while_others_are_processed(low_model: Model, high_model: Model) -> None:
     models = [low_model, high_model]
     pool, expected = DetectorPool(models), alone(models, SIGNAL)

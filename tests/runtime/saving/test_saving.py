@@ -151,9 +151,9 @@ class SlowDisk(SavedPairs):
         super().__init__(folder, 10**9)
         self.released = threading.Event()
 
-    def save(self, detection: Detection, moment: datetime) -> Path:
+    def save(self, detection: Detection, moment: datetime, *, near_miss: bool = False) -> Path:
         assert self.released.wait(20)
-        return super().save(detection, moment)
+        return super().save(detection, moment, near_miss=near_miss)
 
 
 def _closed(saver: Saver, seconds_left: Callable[[], float | None] = lambda: None) -> float:

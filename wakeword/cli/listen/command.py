@@ -76,6 +76,10 @@ _ExecTimeoutOption = Annotated[
 SaveOption = Annotated[
     Path | None, typer.Option("--save", metavar="DIR", help="Save each detection's audio and data here.")
 ]
+_NearMissesOption = Annotated[
+    bool,
+    typer.Option("--save-near-misses", help="Save what nearly fired too: half the threshold or more, and not fired."),
+]
 SaveLimitOption = Annotated[
     float,
     typer.Option(
@@ -113,6 +117,7 @@ def listen(
     command: _ExecOption = None,
     exec_timeout: _ExecTimeoutOption = 60.0,
     save: SaveOption = None,
+    save_near_misses: _NearMissesOption = False,
     save_limit: SaveLimitOption = 1_000.0,
     pre_roll: PreRollOption = 0.5,
     provider: _ProviderOption = "cpu",
@@ -127,6 +132,6 @@ def listen(
     run_session(
         DetectorSettings(keyword, model, threshold, point, channel, min_gap, pre_roll, provider, verify),
         SourceSettings(device, reconnect, file, rate, channels, channel),
-        ReactionSettings(command, exec_timeout, save, save_limit, pre_roll),
+        ReactionSettings(command, exec_timeout, save, save_limit, pre_roll, save_near_misses),
         FormatName.JSON if as_json else FormatName.TEXT,
     )

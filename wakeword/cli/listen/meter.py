@@ -6,8 +6,8 @@ import time
 
 from rich.console import Console
 from rich.live import Live
-from rich.progress_bar import ProgressBar
 from rich.table import Table
+from rich.text import Text
 
 from wakeword.audio import to_mono
 from wakeword.engine import Detector
@@ -20,6 +20,8 @@ _REFRESH_SECONDS = 0.1
 # A word raises the score for only a few hops; the bar falls slowly, so that it can be seen.
 _FALL = 0.9
 _SILENCE_DB = -80.0
+_WIDTH = 40
+"""Characters of a bar."""
 
 
 class Meter:
@@ -60,9 +62,11 @@ class Meter:
         for keyword, score in self._held.items():
             threshold = self._detector.thresholds[keyword]
             style = "bold green" if score >= threshold else "cyan"
-            table.add_row(printable(keyword), _bar(score, style), f"{score:.3f}", f"threshold {threshold:.3f}")
+            table.add_row(
+                printable(keyword), bar(score, style, threshold), f"{score:.3f}", f"threshold {threshold:.3f}"
+            )
         table.add_row(
-            "level", _bar(1 - level / _SILENCE_DB, "yellow"), f"{level:.0f} dB", describe(stats) if stats else ""
+            "level", bar(1 - level / _SILENCE_DB, "yellow"), f"{level:.0f} dB", describe(stats) if stats else ""
         )
         return table
 
@@ -75,8 +79,14 @@ def describe(stats: MicrophoneStats) -> str:
     return f"{lost} block(s) lost, {gaps}{drift}"
 
 
-def _bar(share: float, style: str) -> ProgressBar:
-    return ProgressBar(total=1, completed=min(1, max(0, share)), width=40, complete_style=style, finished_style=style)
+def bar(share: float, style: str, mark: float | None = None) -> Text:
+    """A bar that is filled up to ``share``, from 0 to 1, with a mark at the threshold."""
+    filled = round(_WIDTH * min(1.0, max(0.0, share)))
+    drawn = Text("━" * filled, style).append("━" * (_WIDTH - filled), "bright_black")
+    if mark is None:
+        return drawn
+    at = min(_WIDTH - 1, int(_WIDTH * mark))
+    return drawn[:at].append("╋", "bold white").append_text(drawn[at + 1 :])
 
 
 def _level(block: Samples) -> float:

@@ -3,7 +3,7 @@
 import sys
 
 from wakeword.cli.console import discard, has_reader
-from wakeword.cli.formats import FORMATS, FormatName
+from wakeword.cli.formats import FORMATS, TERMINAL, FormatName
 from wakeword.detection import Detection
 
 
@@ -17,7 +17,8 @@ class DetectionLines:
     def __init__(self, form: FormatName) -> None:
         self._stream = sys.stdout
         self._reader_left = False
-        self._write = FORMATS[form].writer(self._stream)
+        is_for_a_person = form is FormatName.TEXT and self._stream.isatty()
+        self._write = (TERMINAL if is_for_a_person else FORMATS[form]).writer(self._stream)
 
     @property
     def wanted(self) -> bool:

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import typer
+
 from wakeword.cli.console import complain, note
 from wakeword.cli.listen.exec_program import Runner
 from wakeword.detection import Detection
@@ -30,6 +32,12 @@ class ReactionSettings:
     """Megabytes."""
     pre_roll: float
     """Seconds of audio from before the word in a detection."""
+    near_misses: bool = False
+    """Save what nearly fired too."""
+
+    def __post_init__(self) -> None:
+        if self.near_misses and self.save is None:
+            raise typer.BadParameter("--save-near-misses needs --save DIR, the folder to save them in")
 
 
 class Reactions:
@@ -48,6 +56,11 @@ class Reactions:
         saved = None if self._save is None else self._save.save(detection)
         if self._run is not None:
             self._run.run(detection, saved)
+
+    def near_miss(self, nearly: Detection) -> None:
+        """Save what nearly was a detection."""
+        if self._save is not None:
+            self._save.save(nearly, near_miss=True)
 
     def __enter__(self) -> "Reactions":
         return self

@@ -10,6 +10,7 @@ from wakeword.cli.listen.playing import Watched
 from wakeword.cli.listen.reactions import ReactionSettings, open_reactions
 from wakeword.cli.listen.source import SourceSettings, open_source
 from wakeword.cli.options import DetectorSettings, open_detector
+from wakeword.detection import Detection
 from wakeword.engine import Detector
 from wakeword.microphone.microphone import Microphone
 from wakeword.sources import AudioSource
@@ -28,7 +29,10 @@ def run_session(
     with ExitStack() as stack:
         # First, so that a signal while the model is loaded is a clean end too.
         stop = stack.enter_context(StopSignals())
-        detector, warnings = open_detector(detector_settings)
+        near_misses: list[Detection] = []
+        detector, warnings = open_detector(
+            detector_settings, on_near_miss=near_misses.append if reaction_settings.near_misses else None
+        )
         react = stack.enter_context(open_reactions(reaction_settings, stop, live=recording is None))
         source = stack.enter_context(open_source(source_settings))
         for line in warnings:
@@ -38,13 +42,19 @@ def run_session(
         look = stack.enter_context(monitoring(detector, source))
         lines = DetectionLines(form)
 
+        def save_near_misses() -> None:
+            while near_misses:
+                react.near_miss(near_misses.pop(0))
+
         def watch(block: Samples) -> bool:
+            save_near_misses()
             look(block)
             return lines.wanted
 
         for detection in detector.run(Watched(source, watch, stop=stop)):
             lines.print(recording, detection)
             react(detection)
+        save_near_misses()
 
 
 def _greet(detector: Detector, source: AudioSource) -> None:

@@ -1,0 +1,90 @@
+"""Options of the commands that work on many recordings, and their progress."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+
+from wakeword.cli.console import note, progress
+from wakeword.errors import WorkerError
+from wakeword.files import resolved
+from wakeword.jobs.journal import Journal, open_journal
+from wakeword.jobs.processes import MAX_JOBS
+from wakeword.jobs.work import Report
+
+JobsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        metavar="N",
+        min=1,
+        max=MAX_JOBS,
+        help="Processes that share the work. Default: the cores, but none for less than five minutes of audio.",
+    ),
+]
+RayOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ray", metavar="ADDRESS", help="Share the work on a Ray cluster; local: on a new one of this machine."
+    ),
+]
+ResumeOption = Annotated[
+    bool, typer.Option("--resume", help="Go on where a run with the same output was killed, or failed in part.")
+]
+
+
+class JobSettings(NamedTuple):
+    """Who does the work."""
+
+    jobs: int | None = None
+    """Processes; ``None``: as it pays."""
+    ray: str | None = None
+    """Address of a Ray cluster."""
+    resume: bool = False
+    """Whether the rows of a run before are taken."""
+
+
+def journal_of(out: Path) -> Path:
+    """Where the rows of the run are kept whose results go to ``out``."""
+    place = resolved(out) if out.name in ("", "..") else out  # "." and ".." have no name to add to
+    return place.parent / f"{place.name}.journal"
+
+
+@contextmanager
+def open_results(path: Path, work: str, *, resume: bool) -> Iterator[Journal]:
+    """``open_journal``, which tells the user of results that are dropped, and how to go on when the run is ended."""
+    with open_journal(path, work, resume=resume) as journal:
+        if journal.dropped:
+            note(f"{journal.dropped} result(s) of an earlier run are dropped; with --resume they would have been kept")
+        with how_to_go_on(lambda: journal.is_kept):
+            yield journal
+
+
+@contextmanager
+def how_to_go_on(is_kept: Callable[[], bool]) -> Iterator[None]:
+    """Where Ctrl-C, SIGTERM, or what is no fault of the input ends the run and its results are kept: say so."""
+    try:
+        yield
+    except (SystemExit, KeyboardInterrupt, WorkerError, OSError):
+        if is_kept():
+            note("ended early; what is done is kept, and the same command with --resume goes on with it")
+        raise
+
+
+@contextmanager
+def audio_progress(what: str, total: float) -> Iterator[Report]:
+    """``console.progress`` of work on audio, with its hours a second: yields the function for workers to report to."""
+    with progress(what, total) as update:
+        started = time.monotonic()
+        done = hours = 0.0
+
+        def report(size: float, seconds: float) -> None:
+            nonlocal done, hours
+            done, hours = done + size, hours + seconds / 3600
+            rate = hours / max(1e-3, time.monotonic() - started)
+            update(done, f"{rate:.3g} audio hours a second")
+
+        yield report

@@ -1,0 +1,146 @@
+"""The list of ``wakeword models``: included models and those of the user's folder."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from wakeword.card import ModelCard
+from wakeword.cli.console import complain, note
+from wakeword.errors import ModelError
+from wakeword.escaping import printable
+from wakeword.evidence import positives, warnings_of
+from wakeword.installed import model_name, named, user_models
+from wakeword.installing import Origin, origin_of
+from wakeword.model import read_model, read_model_bytes, shipped_models
+from wakeword.operating_point import OperatingPoint
+
+
+@dataclass(frozen=True)
+class _Listed:
+    """A model that is known by a name."""
+
+    name: str
+    path: Path
+    card: ModelCard
+    included: bool
+    origin: Origin | None = None
+    """Where an installed model came from; ``None`` for a file that was put into the folder by other means."""
+
+    @property
+    def place(self) -> str:
+        """Where it came from, in words."""
+        if self.included:
+            return "included"
+        if self.origin is None:
+            return f"{self.path.parent}"
+        return f"{self.origin.source}, {self.origin.installed[:10]}"
+
+    def entry(self) -> dict[str, Any]:
+        """For JSON."""
+        point = None if self.card.default_point is None else self.card.point()
+        return {
+            "name": self.name,
+            "keyword": self.card.phrase,
+            "version": self.card.version,
+            "licence": self.card.licence,
+            "file": str(self.path),
+            "bytes": self.path.stat().st_size,
+            "stages": 1 if self.card.verifier is None else 2,
+            "included": self.included,
+            "source": None if self.origin is None else self.origin.source,
+            "sha256": None if self.origin is None else self.origin.sha256,
+            "installed": None if self.origin is None else self.origin.installed,
+            "default_point": None if point is None else _entry_of(point),
+            "warnings": [] if point is None else warnings_of([(self.card.phrase, point)]),
+        }
+
+
+def list_models(*, as_json: bool) -> None:
+    """Print all models that are known by a name. Exit status 1 if one of them cannot be read.
+
+    Raises ``ModelError`` if the package has none.
+    """
+    shipped, own = shipped_models(), user_models()
+    if not shipped:
+        raise ModelError("expected shipped models, found none; is the installation complete?")
+    usable = {name: path for name, path in own.items() if named(name, shipped) is None}
+    listed = _read(shipped, included=True) + _read(usable, included=False)
+    for name in sorted(set(own) - set(usable)):
+        complain(f"{printable(own[name])} is not used: {name!r} means the included model; rename the file")
+    if as_json:
+        print(json.dumps([one.entry() for one in listed], indent=1, allow_nan=False))
+    else:
+        _print(listed)
+    if len(listed) < len(shipped) + len(usable):
+        raise typer.Exit(1)
+
+
+def _read(paths: dict[str, Path], *, included: bool) -> list[_Listed]:
+    """The models with their cards; those that cannot be read are reported and left out."""
+    found = []
+    for name, path in paths.items():
+        try:
+            card = read_model(path).card
+            origin = None if included else origin_of(path, read_model_bytes(path))
+        except ModelError as error:
+            complain(error)
+        else:
+            found.append(_Listed(name, path, card, included, origin))
+    return found
+
+
+def _print(listed: Sequence[_Listed]) -> None:
+    rows: list[tuple[str, ...]] = [
+        ("keyword", "version", "size", "default point", "threshold", "recall (95 %)", "positives", "from")
+    ]
+    rows += [_row(one) for one in listed]
+    print_columns(rows)
+    for line in warnings_of(
+        (one.card.phrase, one.card.point()) for one in listed if one.card.default_point is not None
+    ):
+        note(line)
+
+
+def _row(one: _Listed) -> tuple[str, ...]:
+    card = one.card
+    # Commands take the phrase too, unless the model was given a name of another kind.
+    shown = card.phrase if model_name(card.phrase) == model_name(one.name) else f"{one.name} ({card.phrase})"
+    size = f"{one.path.stat().st_size / 1000:.0f} kB"
+    if card.default_point is None:
+        return shown, card.version, size, "none", "", "", "", one.place
+    point = card.point()
+    return shown, card.version, size, *point_cells(point), positives(point), one.place
+
+
+def point_cells(point: OperatingPoint) -> tuple[str, str, str]:
+    """Name, threshold and recall of a point."""
+    recall = f"{point.recall:.3f} ({point.recall_low:.3f}-{point.recall_high:.3f})"
+    # Thresholds for rare false accepts are close to 1: with fewer digits they would look the same.
+    return point.name, f"{point.threshold:.6g}", recall
+
+
+def _entry_of(point: OperatingPoint) -> dict[str, Any]:
+    rate = point.false_accepts_per_hour
+    return {
+        "name": point.name,
+        "threshold": point.threshold,
+        "recall": point.recall,
+        "recall_low": point.recall_low,
+        "recall_high": point.recall_high,
+        "positives": point.positives,
+        "synthetic": point.synthetic,
+        "false_accepts_per_hour": None if rate is None else rate.value,
+        "hours": None if rate is None else rate.trials,
+    }
+
+
+def print_columns(rows: Sequence[tuple[str, ...]]) -> None:
+    """Print rows of cells in columns."""
+    shown = [tuple(map(printable, row)) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    for row in shown:
+        print("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())

@@ -1,0 +1,155 @@
+"""The conversation of ``wakeword review``."""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from wakeword.audio import read_audio
+from wakeword.cli.console import complain, note
+from wakeword.cli.keys import read_key
+from wakeword.errors import AudioDeviceError, AudioError
+from wakeword.escaping import printable
+from wakeword.installed import model_name
+from wakeword.saving.review import Answer, SavedPair, file_pair, saved_pairs
+from wakeword.takes.playback import play
+from wakeword.types import Array
+
+_STEPS = " ▁▂▃▄▅▆▇█"
+_COLUMNS = 48
+_RANGE_DB = 48.0
+"""Levels from the loudest part of a recording down to this are drawn."""
+_ANSWERS = {"y": Answer.YES, "n": Answer.NO}
+
+
+@dataclass(frozen=True)
+class ReviewSettings:
+    """What is reviewed, and where the answers go."""
+
+    folder: Path
+    into: Path
+    keyword: str | None
+    """The only word that is asked about; ``None`` for all."""
+    play: bool
+
+
+def list_pairs(folder: Path, keyword: str | None, *, as_json: bool) -> None:
+    """Print a line for each recording that waits for an answer. Raises ``DataError`` if there is no such folder."""
+    for pair in _pairs_of(folder, keyword):
+        if as_json:
+            entry = {
+                "audio": str(pair.audio),
+                "keyword": pair.keyword,
+                "score": pair.score,
+                "near_miss": pair.near_miss,
+            }
+            print(json.dumps({**entry, "time": pair.time}))
+        else:
+            print(f"{printable(pair.audio)}  {_title(pair)}")
+
+
+def review_folder(settings: ReviewSettings) -> None:
+    """Ask about each recording in turn. Raises ``DataError`` if there is no such folder, ``OSError`` as the disk does."""
+    pairs = _pairs_of(settings.folder, settings.keyword)
+    if not pairs:
+        note(f"{settings.folder}: nothing waits for an answer")
+        return
+    words = sorted({pair.keyword for pair in pairs})
+    if len(words) > 1:
+        # A training takes all of a folder for recordings of its own word.
+        note(
+            f"warning: recordings of {len(words)} words, {', '.join(words)}, would share the folders yes and no; give "
+            "--keyword, and --into another folder for each"
+        )
+    asked = _Review(settings, pairs)
+    try:
+        asked.run()
+    finally:
+        # Also where Ctrl-C ends it: every answer was carried out when it was given.
+        note(asked.summary())
+
+
+def _pairs_of(folder: Path, keyword: str | None) -> list[SavedPair]:
+    pairs = saved_pairs(folder)
+    return [pair for pair in pairs if keyword is None or model_name(pair.keyword) == model_name(keyword)]
+
+
+class _Review:
+    """Where a review is."""
+
+    def __init__(self, settings: ReviewSettings, pairs: list[SavedPair]) -> None:
+        self._settings = settings
+        self._pairs = pairs
+        self._answers: dict[int, Answer] = {}
+        self._plays = settings.play
+
+    def run(self) -> None:
+        """Ask until all are answered or skipped, the person quits, or the input ends."""
+        note("y the word, n not the word, s skip, r again, b back, q quit")
+        at = 0
+        while at < len(self._pairs):
+            key = self._ask(at)
+            if key is None or key == "q":
+                return
+            if key in _ANSWERS:
+                self._pairs[at] = file_pair(self._pairs[at], _ANSWERS[key], self._settings.into)
+                self._answers[at] = _ANSWERS[key]
+                at += 1
+            elif key == "b":
+                at = max(0, at - 1)
+            else:
+                at += key in ("", "s")
+
+    def summary(self) -> str:
+        """What was filed and what is left."""
+        filed = {answer: sum(one is answer for one in self._answers.values()) for answer in Answer}
+        parts = [f"{number} in {self._settings.into / answer}" for answer, number in filed.items() if number]
+        left = len(self._pairs) - len(self._answers)
+        return ", ".join([*parts, f"{left} left in {self._settings.folder}"] if left else parts)
+
+    def _ask(self, at: int) -> str | None:
+        """Show and play a recording; the key that was pressed."""
+        pair = self._pairs[at]
+        try:
+            samples = read_audio(pair.audio)
+        except AudioError as error:
+            complain(error)
+            return "s"
+        given = f", answered {self._answers[at].value}" if at in self._answers else ""
+        note(f"{at + 1} of {len(self._pairs)}  {_title(pair)}{given}")
+        note(f"   {level_line(samples)}")
+        self._play(samples)
+        print("   ? ", end="", file=sys.stderr, flush=True)
+        key = read_key()
+        note("" if key is None else key)
+        return key
+
+    def _play(self, samples: Array) -> None:
+        if not self._plays:
+            return
+        try:
+            play(samples)
+        except AudioDeviceError as error:
+            # Reported once; the line of the level remains.
+            self._plays = False
+            complain(error)
+
+
+def _title(pair: SavedPair) -> str:
+    moment = pair.moment
+    when = pair.time if moment is None else f"{moment:%Y-%m-%d %H:%M:%S}"
+    kind = "near miss" if pair.near_miss else "detection"
+    return f"{printable(pair.keyword)}  {kind}  score {pair.score:.3f}  {printable(when)}"
+
+
+def level_line(samples: Array) -> str:
+    """The level of ``(samples,)`` over time as one line, its loudest part at full height."""
+    pieces = np.array_split(samples.astype(np.float64), _COLUMNS)
+    power = np.array([float(np.square(piece).mean()) if len(piece) else 0.0 for piece in pieces])
+    if not power.any():
+        return "silence"
+    db = 10 * np.log10(np.maximum(power, 1e-12) / power.max())
+    heights = np.clip(np.ceil((1 + db / _RANGE_DB) * (len(_STEPS) - 1)), 0, len(_STEPS) - 1).astype(int)
+    return "".join(_STEPS[height] for height in heights)

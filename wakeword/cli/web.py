@@ -1,0 +1,43 @@
+"""``wakeword web``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wakeword.browser.runtime import VERSION, cache_folder, fetch_runtime, problem_of, require_runtime
+from wakeword.browser.server import PageServer
+from wakeword.browser.site import PAGE, RUNTIME, site_files, web_folder
+from wakeword.cli.console import note
+
+
+def web(
+    port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=65_535, help="0: any that is free.")] = 8765,
+    runtime: Annotated[
+        Path | None,
+        typer.Option(
+            "--runtime", metavar="FOLDER", help=f"The files of onnxruntime-web {VERSION}. Default: got once from npm."
+        ),
+    ] = None,
+) -> None:
+    """Serve the page that listens in a browser of this machine.
+
+    The page and everything that it needs come from this machine, and its audio goes nowhere. Ctrl-C ends it.
+    """
+    with PageServer(site_files(_runtime(runtime)), home=PAGE, port=port) as server:
+        print(f"{server.url}  (Ctrl-C ends it)", flush=True)
+        server.serve_forever()
+
+
+def _runtime(given: Path | None) -> Path:
+    """The folder of ONNX Runtime: the given one, that of a checkout, or the user's own, which is filled if need be."""
+    if given is not None:
+        return require_runtime(given)
+    installed = web_folder().parent / RUNTIME
+    if problem_of(installed) is None:
+        return installed
+    kept = cache_folder()
+    if problem_of(kept) is not None:
+        note(f"getting ONNX Runtime for the web from npm (up to 33 MB, once; kept in {kept})")
+        fetch_runtime(kept)
+    return kept
