@@ -73,12 +73,17 @@ def read_transcripts(folder: Path) -> list[Utterance]:
 
     Empty if there are none. Raises ``DataError``, naming the line, for a file that is not a transcript.
     """
-    beside = [folder.parent / TRANSCRIPTS] if folder.is_file() else None
-    files = beside or files_below(folder, lambda name: name == TRANSCRIPTS).files
-    found = [utterance for file in files if file.is_file() for utterance in _read(file)]
     if folder.is_file():
-        found = [utterance for utterance in found if utterance.path == folder]
-    return sorted(found, key=lambda one: (str(one.path), one.start, one.end))
+        return transcripts_beside([folder])
+    files = files_below(folder, lambda name: name == TRANSCRIPTS).files
+    return _in_order(utterance for file in files for utterance in _read(file))
+
+
+def transcripts_beside(recordings: Iterable[Path]) -> list[Utterance]:
+    """The utterances of these recordings in the transcripts of their folders, by file and start. Raises as above."""
+    wanted = set(recordings)
+    files = [file for folder in {path.parent for path in wanted} if (file := folder / TRANSCRIPTS).is_file()]
+    return _in_order(utterance for file in files for utterance in _read(file) if utterance.path in wanted)
 
 
 def turns(utterances: Sequence[Utterance]) -> list[Part]:
@@ -140,6 +145,10 @@ def _cut(part: Part, start: float, end: float) -> list[Part]:
     if start >= part.end or end <= part.start:
         return [part]
     return [piece for piece in pieces if piece.end > piece.start]
+
+
+def _in_order(utterances: Iterable[Utterance]) -> list[Utterance]:
+    return sorted(utterances, key=lambda one: (str(one.path), one.start, one.end))
 
 
 def _words(text: str) -> list[str]:

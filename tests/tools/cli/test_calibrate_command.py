@@ -98,6 +98,20 @@ def test_a_confidence_that_needs_more_data_is_refused(calibrate, world: World, m
     assert model.read_bytes() == before, "one target that fails must leave the others unwritten"
 
 
+def test_scores_are_kept_where_a_target_cannot_be_met_and_used_for_another(
+    calibrate, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = ("--report", tmp_path / "report.json", "--jobs", "1")
+    ended = calibrate("--fpr", "0.001", "--confidence", "0.99", *report)
+    assert ended.status == 1
+    assert "--resume" in ended.err
+    # Every recording has its score already.
+    monkeypatch.setattr("wakeword_tools.measure.score_work.pcm_blocks", None)
+    ended = calibrate("--fpr", "0.05", *report, "--resume")
+    assert ended.status == 0, ended.err
+    assert not list(tmp_path.glob("*.journal"))
+
+
 def test_default_targets_are_those_that_the_recordings_allow(cli, world: World, model: Path) -> None:
     common = ("calibrate", "--model", model, "--positives", world.positives)
     assert cli(*common).status == 2

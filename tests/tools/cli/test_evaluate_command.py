@@ -1,11 +1,16 @@
 """``wakeword evaluate`` reports, compares and draws."""
 
 import json
+import tarfile
 from pathlib import Path
 
 import pytest
-from support.builders import random_model, random_model_bytes, two_stage_bytes
+import soundfile
+from support.builders import bursts, random_model, random_model_bytes, two_stage_bytes
+from support.commands import Result
 from support.worlds import World, write_world
+
+from wakeword_tools.measure.reading import pcm_blocks
 
 
 @pytest.fixture(scope="module")
@@ -138,3 +143,72 @@ def test_the_first_stage_alone_can_be_evaluated(cli, world: World, tmp_path: Pat
     alone = report("--model", two, "--no-verify")
     assert alone == report("--model", one)
     assert alone != report("--model", two)
+
+
+@pytest.fixture
+def few(tmp_path: Path) -> tuple[Path, Path]:
+    """Folders of three positives and three negatives."""
+    folders = tmp_path / "yes", tmp_path / "no"
+    for folder, kind in zip(folders, ("low", "high"), strict=True):
+        folder.mkdir()
+        for seed in range(3):
+            soundfile.write(folder / f"{seed}.wav", bursts(1.1, {0.4: kind}, seed=seed), 16_000)
+    return folders
+
+
+def test_an_evaluation_is_the_same_in_processes_and_after_it_was_killed(
+    cli, model: Path, few: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(name: str, *options: str) -> Result:
+        return cli(
+            *("evaluate", "--model", model, "--positives", few[0], "--negatives", few[1]),
+            *("--report", tmp_path / name, *options),
+        )
+
+    assert run("one.json", "--jobs", "1").status == 0
+    assert run("two.json", "--jobs", "2").status == 0
+    read: list[str] = []
+
+    def interrupted(path: Path):
+        read.append(path.name)
+        if len(read) == 5:
+            raise KeyboardInterrupt
+        return pcm_blocks(path)
+
+    monkeypatch.setattr("wakeword_tools.measure.score_work.pcm_blocks", interrupted)
+    assert run("three.json").status != 0
+    assert (tmp_path / "three.json.journal").exists()
+    assert run("three.json", "--resume").status == 0
+    assert len(read) == 7  # the one that was interrupted, and the last
+    texts = {(tmp_path / f"{name}.json").read_text() for name in ("one", "two", "three")}
+    assert len(texts) == 1
+    assert not list(tmp_path.glob("*.journal"))
+    assert cli("evaluate", "--model", model, "--positives", few[0], "--negatives", few[1], "--resume").status == 2
+
+
+def test_recordings_count_the_same_wherever_they_are(cli, model: Path, few: tuple[Path, Path], tmp_path: Path) -> None:
+    pytest.importorskip("fsspec", reason="fsspec, the extra [remote], is not installed")
+
+    def report(positives: object, negatives: object) -> str:
+        path = tmp_path / "report.json"
+        ended = cli(
+            *("evaluate", "--model", model, "--positives", positives, "--negatives", negatives),
+            *("--report", path, "--jobs", "1"),
+        )
+        assert ended.status == 0, ended.err
+        return path.read_text()
+
+    shards, lists = [], []
+    for folder in few:
+        shards.append(folder.with_suffix(".tar"))
+        with tarfile.open(shards[-1], "w") as shard:
+            shard.add(folder, "clips")
+        lists.append(folder.with_suffix(".txt"))
+        lists[-1].write_text("".join(f"{path}\n" for path in sorted(folder.iterdir())))
+    wanted = report(*few)
+    assert report(*shards) == wanted
+    assert report(*(f"@{path}" for path in lists)) == wanted
+    assert report(f"file://{few[0]}", f"{few[1]}/*.wav") == wanted
+    ended = cli("evaluate", "--model", model, "--positives", few[0], "--negatives", "@nothing.txt")
+    assert (ended.status, len(ended.err.splitlines())) == (1, 1)
+    assert "nothing.txt" in ended.err

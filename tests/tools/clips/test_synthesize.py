@@ -13,9 +13,9 @@ import pytest
 from wakeword import ConfigError, SynthesisError
 from wakeword.audio import read_audio, write_audio
 from wakeword.model import assets_folder
-from wakeword_tools.clips import synthesize
+from wakeword_tools.clips import speaking, synthesize
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest, recipe_of, recipe_row, write_manifest
-from wakeword_tools.clips.synthesize import Recipe, clips, plan, render
+from wakeword_tools.clips.synthesize import Recipe, Utterance, clips, plan, render
 from wakeword_tools.engines.command import command_voices
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
@@ -35,6 +35,36 @@ def test_the_same_seed_makes_the_same_bytes_for_any_number_of_jobs(tmp_path: Pat
         synthesize.synthesize(TEXTS, VOICES, tmp_path / name, count=70, seed=3, max_pause=0.2, jobs=jobs)
     assert files(tmp_path / "one") == files(tmp_path / "two")
     assert plan(TEXTS, VOICES, count=70, seed=3) != plan(TEXTS, VOICES, count=70, seed=4)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_run_that_was_killed_goes_on_with_its_clips(tmp_path: Path, jobs: int) -> None:
+    def make(name: str, *, seed: int = 3, resume: bool = False, stop: int = 0) -> None:
+        def progress(done: int) -> None:
+            if done == stop:
+                raise KeyboardInterrupt
+
+        folder = tmp_path / name
+        synthesize.synthesize(TEXTS, VOICES, folder, count=40, seed=seed, jobs=jobs, progress=progress, resume=resume)
+
+    make("whole")
+    with pytest.raises(KeyboardInterrupt):
+        make("killed", stop=30)
+    assert not (tmp_path / "killed").exists()
+    (part,) = tmp_path.glob(".killed.*")
+    clips_before = {path.name: path.stat().st_ino for path in part.glob("*.flac")}
+    assert len(clips_before) >= 30
+    # What a killed process leaves of a clip that it was writing.
+    (part / ".000039.flac.abcd_123.flac").write_bytes(b"half")
+    make("killed", resume=True)
+    assert files(tmp_path / "killed") == files(tmp_path / "whole")
+    assert {name: (tmp_path / "killed" / name).stat().st_ino for name in clips_before} == clips_before
+    with pytest.raises(KeyboardInterrupt):
+        make("other", stop=5)
+    # Other clips are another run.
+    make("other", seed=4, resume=True)
+    assert files(tmp_path / "other").keys() == files(tmp_path / "whole").keys()
+    assert files(tmp_path / "other") != files(tmp_path / "whole")
 
 
 def test_a_manifest_rebuilds_its_clips_bit_for_bit(tmp_path: Path) -> None:
@@ -71,12 +101,12 @@ def test_every_text_and_every_source_comes_equally_often() -> None:
 
 
 def test_a_folder_is_complete_or_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def break_down(recipe: Recipe) -> synthesize.Utterance:
+    def break_down(recipe: Recipe) -> Utterance:
         if recipe.text == "turn on the lights":
             raise SynthesisError("the engine broke down")
         return render(recipe)
 
-    monkeypatch.setattr(synthesize, "render", break_down)
+    monkeypatch.setattr(speaking, "render", break_down)
     with pytest.raises(SynthesisError, match="broke down"):
         synthesize.synthesize(TEXTS, VOICES, tmp_path / "set", count=20, seed=0)
     assert list(tmp_path.iterdir()) == []
@@ -175,3 +205,12 @@ def test_synthesis_ends_early_if_nothing_can_be_spoken(tmp_path: Path) -> None:
         )
     assert len(recipes) == 20
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_share_of_the_clips_is_of_children() -> None:
+    voices = english_voices(Split.TRAIN)
+    of_children = [recipe.formants >= 1.15 for recipe in plan(["one"], voices, count=400, seed=0, children=0.25)]
+    assert 0.18 < np.mean(of_children) < 0.32
+    without = plan(["one"], voices, count=400, seed=0)
+    assert not any(recipe.formants >= 1.15 for recipe in without)
+    assert plan(["one"], voices, count=400, seed=0, children=0.0) == without

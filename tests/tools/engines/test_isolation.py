@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from wakeword import SynthesisError
-from wakeword_tools.engines.isolation import isolated
+from wakeword_tools.engines.isolation import Isolated, isolated
 from wakeword_tools.engines.programs import run_program
 
 
@@ -52,6 +52,13 @@ def test_an_item_that_fails_crashes_or_hangs_loses_only_that_item(jobs: int) -> 
             assert expected in str(result)
         else:
             assert result == item * item
+
+
+def test_one_process_after_the_other_loses_only_what_fails_crashes_or_hangs() -> None:
+    one_by_one = Isolated(work, timeout=1.5)
+    results = {item: one_by_one(item) for item in (1, 7, 2, 11, 13, 3)}
+    assert [results[item] for item in (1, 2, 3)] == [1, 4, 9]
+    assert [item for item, result in results.items() if isinstance(result, SynthesisError)] == [7, 11, 13]
 
 
 def test_a_system_error_ends_the_work() -> None:

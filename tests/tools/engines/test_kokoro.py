@@ -206,7 +206,7 @@ def test_the_environment_names_the_folder(folder: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv(ENVIRONMENT, str(folder))
     assert english_voices(engines=["kokoro"]) == english_voices(engines=[f"kokoro:{folder}"])
     monkeypatch.delenv(ENVIRONMENT)
-    with pytest.raises(ConfigError, match=f"{ENVIRONMENT}; get onnx"):
+    with pytest.raises(ConfigError, match=f"{ENVIRONMENT}; install it"):
         english_voices(engines=["kokoro"])
 
 
@@ -235,7 +235,7 @@ def test_the_error_of_a_folder_without_kokoro_names_where_to_get_it(folder: Path
     with pytest.raises(ConfigError, match=message) as caught:
         kokoro_voices(folder)
     assert "\n" not in str(caught.value)
-    assert "Kokoro-82M-v1.0-ONNX" in str(caught.value)
+    assert "wakeword voices install kokoro" in str(caught.value)
 
 
 def test_an_invalid_model_or_voice_is_refused(folder: Path) -> None:

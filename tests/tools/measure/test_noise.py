@@ -13,7 +13,7 @@ from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.reading import Recording
 
 CLIP = bursts(2.0, {0.8: "low"})
-RECORDING = Recording(Path("clip.wav"), 2.0, "0123456789abcdef")
+RECORDING = Recording("clip.wav", 2.0, "0123456789abcdef")
 
 
 @pytest.fixture
@@ -38,8 +38,8 @@ def test_the_word_has_the_requested_ratio_to_the_noise(files: list[Path], snr: f
 def test_noise_depends_on_seed_and_clip_only(files: list[Path]) -> None:
     def noise(seed: int, digest: str, snr: float = 10.0) -> np.ndarray:
         mixer = NoiseMixer(files, seed=seed, warn=[].append)
-        mixer.mix(CLIP[:5_000], Recording(Path("other.wav"), 1.0, "77" * 8), snr=0.0)
-        return mixer.at(snr)(CLIP, Recording(Path("clip.wav"), 2.0, digest)) - CLIP
+        mixer.mix(CLIP[:5_000], Recording("other.wav", 1.0, "77" * 8), snr=0.0)
+        return mixer.mix(CLIP, Recording("clip.wav", 2.0, digest), snr=snr) - CLIP
 
     first = noise(0, "01" * 8)
     assert (noise(0, "01" * 8) == first).all()

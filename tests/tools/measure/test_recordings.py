@@ -14,9 +14,9 @@ from wakeword.errors import CalibrationError, DataError
 from wakeword.model import parse_model
 from wakeword_tools.clips.manifest import write_manifest
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.recordings import SCORED_KINDS, Scored, find_files, score_files
+from wakeword_tools.measure.recordings import SCORED_KINDS, Scored, score_files
 from wakeword_tools.measure.scores import clip_score, events_at
-from wakeword_tools.measure.selection import select
+from wakeword_tools.measure.selection import find_files, select
 from wakeword_tools.transcripts import TRANSCRIPTS
 
 pytestmark = pytest.mark.numeric
@@ -45,8 +45,12 @@ def folders(tmp_path: Path) -> Folders:
     return made
 
 
+def places(folders: Folders) -> dict[Kind, list[str]]:
+    return {kind: list(map(str, some)) for kind, some in folders.items()}
+
+
 def scored(model: Model, folders: Folders, warnings: list[str] | None = None) -> Scored:
-    return score_files([model], find_files(folders), warn=([] if warnings is None else warnings).append)
+    return score_files([model], find_files(places(folders)), warn=([] if warnings is None else warnings).append)
 
 
 def test_recordings_are_scored_by_kind(low_model: Model, folders: Folders) -> None:
@@ -60,13 +64,6 @@ def test_recordings_are_scored_by_kind(low_model: Model, folders: Folders) -> No
     samples = soundfile.read(folders[Kind.POSITIVE][0] / "1.wav", dtype="float32")[0]
     assert scores.positives[1] == clip_score(low_model, samples)
     assert found.description == "3 positives, 3 negatives, 2 near negatives, 0.01 h of background"
-
-
-def test_every_file_is_reported_when_it_is_done(low_model: Model, folders: Folders) -> None:
-    files = find_files(folders)
-    done: list[Path] = []
-    score_files([low_model], files, advance=done.append, warn=[].append)
-    assert sorted(done) == sorted(path for some in files.values() for path in some)
 
 
 def test_unreadable_and_empty_files_are_named_and_counted(low_model: Model, folders: Folders) -> None:
@@ -97,7 +94,7 @@ def test_copies_count_once_and_as_near_negatives(low_model: Model, folders: Fold
 def test_a_positive_is_never_of_another_kind_too(low_model: Model, folders: Folders) -> None:
     shared = {**folders, Kind.NEGATIVE: [*folders[Kind.NEGATIVE], folders[Kind.POSITIVE][0] / "0.wav"]}
     with pytest.raises(CalibrationError, match=r"0\.wav.* positives and the negatives"):
-        find_files(shared)
+        find_files(places(shared))
     shutil.copy(folders[Kind.POSITIVE][0] / "0.wav", folders[Kind.BACKGROUND][0] / "hidden.wav")
     with pytest.raises(CalibrationError, match=r"positives and .*hidden\.wav among the background are the same sound"):
         scored(low_model, folders)
@@ -106,7 +103,7 @@ def test_a_positive_is_never_of_another_kind_too(low_model: Model, folders: Fold
 def test_a_kind_without_usable_files_is_an_error(low_model: Model, folders: Folders, tmp_path: Path) -> None:
     (tmp_path / "nothing").mkdir()
     with pytest.raises(AudioFileError, match="found none"):
-        find_files({**folders, Kind.NEGATIVE: [tmp_path / "nothing"]})
+        find_files(places({**folders, Kind.NEGATIVE: [tmp_path / "nothing"]}))
     (tmp_path / "nothing" / "broken.wav").write_bytes(b"")
     with pytest.raises(DataError, match="none of the 1 negatives"):
         scored(low_model, {**folders, Kind.NEGATIVE: [tmp_path / "nothing"]})
@@ -157,7 +154,7 @@ def test_utterances_with_the_keyword_are_not_measured_and_all_else_is(low_model:
     said = talk_with_the_word(folders)
     whole = scored(low_model, folders)
     reports: list[str] = []
-    chosen = select(folders, "Low", report=reports.append)
+    chosen = select(places(folders), "Low", report=reports.append)
     found = score_files([low_model], chosen, warn=[].append)
     assert reports == ["left out 2 utterance(s), 4 s, of 1 recording(s), in which 'Low' is said"]
     (before,), (after,) = whole.sets[0].streams, found.sets[0].streams
@@ -170,14 +167,27 @@ def test_utterances_with_the_keyword_are_not_measured_and_all_else_is(low_model:
     assert found.sets[0].hours == pytest.approx((60 - HOP_SECONDS * (~kept).sum()) / 3600)
     assert found.sets[0].hours < whole.sets[0].hours - 4 / 3600
     assert found.fingerprint != whole.fingerprint
-    assert select(folders, "marvin", report=reports.append).parts == {}
+    assert select(places(folders), "marvin", report=reports.append).parts == {}
     assert len(reports) == 1
+
+
+def test_what_is_known_of_a_folder_is_known_of_the_files_of_a_pattern(folders: Folders) -> None:
+    talk_with_the_word(folders)
+    (root,) = folders[Kind.POSITIVE]
+    write_manifest(root, [{"file": "1.wav", "text": "low", "source": "espeak:en", "split": "test"}])
+    by_folder, by_pattern = (
+        select({kind: [f"{some[0]}{end}"] for kind, some in folders.items()}, "low", report=[].append)
+        for end in ("", "/*.[wf]*")
+    )
+    assert by_folder.parts
+    assert by_pattern.parts == by_folder.parts
+    assert by_pattern.synthetic == by_folder.synthetic == {root / "1.wav"}
 
 
 def test_a_recording_of_nothing_but_the_keyword_is_no_background(low_model: Model, folders: Folders) -> None:
     (root,) = folders[Kind.BACKGROUND]
     (root / TRANSCRIPTS).write_text('{"file": "talk.flac", "text": "low"}\n')
-    found = score_files([low_model], select(folders, "low", report=[].append), warn=[].append)
+    found = score_files([low_model], select(places(folders), "low", report=[].append), warn=[].append)
     assert (list(found.sets[0].streams), found.sets[0].hours) == ([], 0)
 
 
@@ -190,7 +200,7 @@ def test_synthetic_positives_are_kept_apart_from_those_of_people(low_model: Mode
     row = {"text": "low", "source": "espeak:en", "split": "test"}
     write_manifest(root, [{"file": f"{seed}.wav", **row} for seed in (7, 8)])
     both = {**folders, Kind.POSITIVE: [root, *folders[Kind.POSITIVE]]}
-    found = score_files([low_model], select(both, "low", report=print), warn=[].append)
+    found = score_files([low_model], select(places(both), "low", report=print), warn=[].append)
     np.testing.assert_array_equal(found.sets[0].positives, people.sets[0].positives)
     assert [one.path for one in found.recordings[Kind.POSITIVE]] == [
         one.path for one in people.recordings[Kind.POSITIVE]
@@ -198,6 +208,8 @@ def test_synthetic_positives_are_kept_apart_from_those_of_people(low_model: Mode
     assert [one.path.name for one in found.synthetic] == ["7.wav", "8.wav"]
     assert (len(found.sets[0].synthetic_positives), found.sets[0].only_synthetic) == (2, False)
     assert found.description.startswith("3 positives, 2 synthetic positives, 3 negatives")
-    alone = score_files([low_model], select({**folders, Kind.POSITIVE: [root]}, "low", report=print), warn=[].append)
+    alone = score_files(
+        [low_model], select(places({**folders, Kind.POSITIVE: [root]}), "low", report=print), warn=[].append
+    )
     assert (len(alone.sets[0].positives), alone.sets[0].only_synthetic, len(alone.synthetic)) == (2, True, 0)
     assert alone.description.startswith("2 positives (2 synthetic), 3 negatives")

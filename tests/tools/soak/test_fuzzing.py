@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 from support.builders import random_model_bytes
 
@@ -192,8 +193,13 @@ def test_a_case_cannot_end_or_delay_the_fuzzer(case: Case, law: str) -> None:
     assert (fault.seed, other.seed) == (1, 2)
 
 
-def test_growth_from_case_to_case_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("freed_before_mb", [0, 400])
+def test_growth_from_case_to_case_is_found(freed_before_mb: int) -> None:
     held: list[bytearray] = []
+    bytearray(b"x" * 20_000_000)  # once such a part is freed, glibc takes parts of 2 MB from the heap
+    freed = [bytearray(b"x" * 2_000_000) for _ in range(freed_before_mb // 2)]
+    above = [bytearray(b"x" * 100_000) for _ in range(200)]  # the heap cannot shrink below them
+    del freed
 
     def leak(random: Random, folder: Path) -> str:
         held.append(bytearray(b"x" * 2_000_000))
@@ -202,6 +208,34 @@ def test_growth_from_case_to_case_is_found(monkeypatch: pytest.MonkeyPatch) -> N
     grown = fuzz({"some": Target(lambda: leak, (), batch=40)}, 0, seed=1, cases=40)
     assert len(grown.findings) == 1
     assert "memory grew" in grown.findings[0].law
+    assert len(above) == 200
+
+
+def test_what_is_loaded_once_is_no_growth() -> None:
+    held: dict[int, bytearray] = {}
+
+    def load(random: Random, folder: Path) -> str:
+        number = random.randrange(2**32)
+        if number not in held:
+            held[number] = bytearray(b"x" * 2_000_000)
+        return "kept"
+
+    done = fuzz({"some": Target(lambda: load, (), batch=40)}, 0, seed=1, cases=40)
+    assert done.faults == []
+    assert done.targets["some"].cases == 40
+
+
+def test_a_warning_of_numpy_is_a_finding() -> None:
+    def overflow(random: Random, folder: Path) -> str:
+        return f"{np.float32(3e38) * np.float32(10)}"
+
+    (finding,) = fuzz(target(overflow), 0, seed=1, cases=1).findings
+    assert "RuntimeWarning" in finding.law
+
+
+def test_a_strange_card_is_of_bounded_size_and_soon_made() -> None:
+    card = json.dumps({"names": [0], "others": [[0]]})
+    assert max(len(strange(card, Random(seed))) for seed in range(500)) < 10_000_000
 
 
 def test_the_same_seed_gives_the_same_case_and_findings_are_kept(tmp_path: Path) -> None:

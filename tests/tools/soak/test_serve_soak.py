@@ -13,7 +13,7 @@ from random import Random
 from wakeword import ConfigError
 from wakeword.serve.stream import ListeningStream
 from wakeword_tools.soak.run_push import demo, listening_cycle
-from wakeword_tools.soak.run_serve import Crowd, ServeSoak, audio_of, expected, serve
+from wakeword_tools.soak.run_serve import Crowd, ServeSoak, audio_of, expected, parts, serve
 from wakeword_tools.soak.run_serve_fuzz import AT_ONCE, fuzz
 from wakeword_tools.soak.serve_mutations import session
 
@@ -28,6 +28,18 @@ def test_streams_beside_clients_that_do_harm() -> None:
     assert done.faults == []
     assert done.detections == 2 * 2 * len(expected("marvin", audio_of(0, 10, cycle))) > 0
     assert done.cpu_ms_per_second > 0
+    assert done.audio_hours == pytest.approx(2 * 2 * 10 / 3_600, abs=0.001)
+    hours = [at for at, _ in done.memory_mb]
+    assert hours == sorted(hours)
+    assert (hours[0], hours[-1]) == (0, done.audio_hours)
+    assert all(megabytes > 10 for _, megabytes in done.memory_mb)
+
+
+@pytest.mark.parametrize(("hours", "streams"), [(24, 5), (24, 100), (24, 7), (1 / 6, 5), (0.001, 1)])
+def test_hours_are_those_of_all_streams_together(hours: float, streams: int) -> None:
+    seconds, passes = parts(hours, streams, 1_440)
+    assert seconds * passes * streams == pytest.approx(3_600 * hours)
+    assert passes == 1 or 960 <= seconds <= 2_160
 
 
 def soaked(**changes: object) -> ServeSoak:
@@ -42,7 +54,8 @@ def soaked(**changes: object) -> ServeSoak:
         seconds=10,
         cpu_ms_per_second=10,
         cores=0.1,
-        memory_mb=[100, 101],
+        audio_hours=0.006,
+        memory_mb=[(0, 100), (0.006, 101)],
         growth_mb=0,
         delay_ms={"most": 3},
         late=0,

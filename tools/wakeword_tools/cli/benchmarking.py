@@ -10,6 +10,7 @@ import typer
 from wakeword.cli.console import note, progress
 from wakeword.cli.options import DEFAULT_KEYWORD
 from wakeword.cli.tables import console, table
+from wakeword.files import resolved
 from wakeword_tools.bench.benchmark import benchmark
 from wakeword_tools.bench.page import write_page
 from wakeword_tools.bench.report import Report
@@ -50,7 +51,7 @@ def run_benchmark(settings: BenchSettings) -> None:
     """Measure, and print the results. Raises ``ModelError`` if the model cannot be used."""
     with progress("measuring", 1.0) as update:
         done = benchmark(
-            str(settings.model.resolve()) if settings.model is not None else settings.keyword or DEFAULT_KEYWORD,
+            str(resolved(settings.model)) if settings.model is not None else settings.keyword or DEFAULT_KEYWORD,
             seconds=settings.seconds,
             repeats=settings.repeats,
             paced_seconds=settings.paced_seconds,

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from wakeword.cli.job_options import JobSettings, JobsOption, RayOption, ResumeOption
 from wakeword.cli.ranges import finite
 from wakeword_tools.cli.options import (
     BackgroundOption,
@@ -47,6 +48,9 @@ def calibrate(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Measure, but leave the model unchanged.")] = False,
     plot: PlotOption = None,
     report: ReportOption = None,
+    jobs: JobsOption = None,
+    ray: RayOption = None,
+    resume: ResumeOption = False,
 ) -> None:
     """Choose thresholds on recordings, and write them into the model as operating points.
 
@@ -57,12 +61,12 @@ def calibrate(
     require("scipy", "onnx", *(["matplotlib"] if plot else []))
     # Imported here, so that --help works without these packages.
     from wakeword_tools.cli.calibration import CalibrationSettings, calibrate_model
-    from wakeword_tools.cli.scoring import Folders
+    from wakeword_tools.cli.scoring import Places
 
     calibrate_model(
         CalibrationSettings(
             model,
-            Folders(positives, negatives or (), near_negatives or (), background or ()),
+            Places(positives, negatives or (), near_negatives or (), background or ()),
             fprs=fpr or (),
             rates=fa_per_hour or (),
             confidence=confidence,
@@ -70,5 +74,6 @@ def calibrate(
             dry_run=dry_run,
             plot=plot,
             report=report,
+            jobs=JobSettings(jobs, ray, resume),
         )
     )

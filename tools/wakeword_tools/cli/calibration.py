@@ -2,19 +2,20 @@
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import typer
 
 from wakeword.cli.console import note
+from wakeword.cli.job_options import JobSettings
 from wakeword.cli.tables import console
 from wakeword.errors import CalibrationError
 from wakeword.escaping import printable
 from wakeword.files import write_json
-from wakeword.model import read_model
+from wakeword.model import Model, read_model, read_model_bytes
 from wakeword.operating_point import OperatingPoint
-from wakeword_tools.cli.scoring import Folders, score
+from wakeword_tools.cli.scoring import Loaded, Places, Sharing, scoring
 from wakeword_tools.cli.tables import points_table
 from wakeword_tools.measure.calibrate import (
     calibrate_point,
@@ -33,7 +34,7 @@ class CalibrationSettings:
     """The model, the recordings and the targets of a calibration."""
 
     model: Path
-    folders: Folders
+    places: Places
     fprs: Sequence[float]
     """Target false positive rates. If both this and ``rates`` are empty: the default targets that the recordings allow."""
     rates: Sequence[float]
@@ -46,13 +47,14 @@ class CalibrationSettings:
     """Leave the model unchanged."""
     plot: Path | None
     report: Path | None
+    jobs: JobSettings = field(default_factory=JobSettings)
 
     def targets(self) -> list[Target]:
         """The targets given, else the default ones. Raises ``ConfigError`` for one out of its range."""
-        fprs, rates, folders = self.fprs, self.rates, self.folders
+        fprs, rates, places = self.fprs, self.rates, self.places
         if not fprs and not rates:
-            fprs = DEFAULT_FPRS if folders.negatives or folders.near_negatives else ()
-            rates = DEFAULT_FA_PER_HOUR if folders.background else ()
+            fprs = DEFAULT_FPRS if places.negatives or places.near_negatives else ()
+            rates = DEFAULT_FA_PER_HOUR if places.background else ()
         targets = [Target(RateKind.FPR, value) for value in fprs]
         targets += [Target(RateKind.FA_PER_HOUR, value) for value in rates]
         if not targets:
@@ -70,21 +72,28 @@ def calibrate_model(settings: CalibrationSettings) -> None:
     read, and ``CalibrationError`` if one target cannot be met; then nothing is written.
     """
     targets = settings.targets()
+    sharing = Sharing(settings.jobs, settings.report)
     model = read_model(settings.model)
-    scored = score("scoring", [model], settings.folders.find(model.card.phrase))
-    points = _points(scored, targets, settings)
-    chosen = settings.default or default_name(model.card, points)
-    console().print(printable(scored.description), points_table(points, chosen), sep="\n")
-    if not settings.dry_run:
-        write_points(settings.model, points, default=settings.default)
-        dropped = [point.name for point in dropped_points(model.card, points)]
-        gone = f"; {', '.join(dropped)} removed, which its background did not support" if dropped else ""
-        note(f"{settings.model}: {', '.join(point.name for point in points)} written{gone}; listening uses {chosen}")
+    loaded = Loaded([model], [read_model_bytes(settings.model)])
+    with scoring(loaded, settings.places.find(model.card.phrase), sharing) as (scored,):
+        points = _points(scored, targets, settings)
+        chosen = settings.default or default_name(model.card, points)
+        console().print(printable(scored.description), points_table(points, chosen), sep="\n")
+        if not settings.dry_run:
+            _write(settings, model, points, chosen)
+    # Not in the block: the scores that it keeps are those of the model as it was.
     if settings.report is not None:
         write_json(settings.report, _report(settings, points, default=chosen, fingerprint=scored.fingerprint))
     if settings.plot is not None:
         thresholds = {point.name: point.threshold for point in points}
         draw(settings.plot, {"": scored.sets[0]}, thresholds=thresholds, title=str(settings.model))
+
+
+def _write(settings: CalibrationSettings, model: Model, points: Sequence[OperatingPoint], chosen: str | None) -> None:
+    write_points(settings.model, points, default=settings.default)
+    dropped = [point.name for point in dropped_points(model.card, points)]
+    gone = f"; {', '.join(dropped)} removed, which its background did not support" if dropped else ""
+    note(f"{settings.model}: {', '.join(point.name for point in points)} written{gone}; listening uses {chosen}")
 
 
 def _points(scored: Scored, targets: Sequence[Target], settings: CalibrationSettings) -> list[OperatingPoint]:

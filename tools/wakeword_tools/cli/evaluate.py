@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
+from wakeword.cli.job_options import JobSettings, JobsOption, RayOption, ResumeOption
 from wakeword.cli.options import KeywordOption, ModelOption, VerifyOption
-from wakeword.cli.ranges import MAX_SEED, finite
+from wakeword.cli.ranges import MAX_SEED, finite, present
 from wakeword_tools.cli.options import (
     BackgroundOption,
     FprOption,
@@ -31,7 +32,8 @@ _SnrOption = Annotated[
     ),
 ]
 _NoiseOption = Annotated[
-    list[Path] | None, typer.Option("--noise", metavar="DIR", help="Recordings of noise for --snr; repeatable.")
+    list[Path] | None,
+    typer.Option("--noise", metavar="DIR", callback=present, help="Recordings of noise for --snr; repeatable."),
 ]
 _SaveErrorsOption = Annotated[
     Path | None,
@@ -62,6 +64,9 @@ def evaluate(
     ] = 0,
     plot: PlotOption = None,
     report: ReportOption = None,
+    jobs: JobsOption = None,
+    ray: RayOption = None,
+    resume: ResumeOption = False,
 ) -> None:
     """Measure recall, false positives, false accepts an hour and delay on recordings.
 
@@ -71,13 +76,13 @@ def evaluate(
     require("scipy", *(["matplotlib"] if plot else []))
     # Imported here, so that --help works without these packages.
     from wakeword_tools.cli.evaluation import EvaluationSettings, evaluate_models
-    from wakeword_tools.cli.scoring import Folders
+    from wakeword_tools.cli.scoring import Places
 
     evaluate_models(
         EvaluationSettings(
             keyword or (),
             model or (),
-            Folders(positives, negatives or (), near_negatives or (), background or ()),
+            Places(positives, negatives or (), near_negatives or (), background or ()),
             fprs=fpr or (),
             rates=fa_per_hour or (),
             snrs=snr or (),
@@ -88,5 +93,6 @@ def evaluate(
             seed=seed,
             plot=plot,
             report=report,
+            jobs=JobSettings(jobs, ray, resume),
         )
     )

@@ -1,24 +1,27 @@
 """The work of ``wakeword evaluate``: models and recordings to tables, a report, a figure, and mistakes as audio."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import typer
 
 from wakeword.cli.console import note
+from wakeword.cli.job_options import JobSettings
 from wakeword.cli.tables import console
 from wakeword.errors import ConfigError
 from wakeword.escaping import printable
 from wakeword.files import require_absent, write_json
-from wakeword.model import Model, load_model, read_model
-from wakeword_tools.cli.reports import NoiseSettings, differences_to_first, report_json, reports_on, score_with_noise
-from wakeword_tools.cli.scoring import Folders, score
+from wakeword.model import Model, load_model, model_file, read_model, read_model_bytes
+from wakeword.sources import audio_files
+from wakeword_tools.cli.reports import differences_to_first, report_json, reports_on
+from wakeword_tools.cli.scoring import Loaded, Places, Sharing, scoring
 from wakeword_tools.cli.tables import noise_table, operating_table, report_table
 from wakeword_tools.measure.compare import Difference
 from wakeword_tools.measure.evaluate import Report
 from wakeword_tools.measure.intervals import hours_needed
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS, MISSED, find_mistakes, save_mistakes
+from wakeword_tools.measure.noise import NoiseSettings
 from wakeword_tools.measure.plots import draw
 from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, RateKind, Target
 from wakeword_tools.measure.recordings import Scored
@@ -34,7 +37,7 @@ class EvaluationSettings:
 
     keywords: Sequence[str]
     models: Sequence[Path]
-    folders: Folders
+    places: Places
     fprs: Sequence[float]
     """Target false positive rates. Empty: ``DEFAULT_FPRS``."""
     rates: Sequence[float]
@@ -51,6 +54,7 @@ class EvaluationSettings:
     seed: int
     plot: Path | None
     report: Path | None
+    jobs: JobSettings = field(default_factory=JobSettings)
 
     def __post_init__(self) -> None:
         for fpr in self.fpr_targets:
@@ -79,16 +83,26 @@ def evaluate_models(settings: EvaluationSettings) -> None:
     Raises ``typer.BadParameter`` and ``ConfigError`` for models that cannot be evaluated together, before any work;
     ``ModelError``, ``DataError`` and ``CalibrationError`` for files that cannot be read or used.
     """
-    models = _load(settings.keywords, settings.models, verify=settings.verify)
+    sharing = Sharing(settings.jobs, settings.report)
+    models = load_comparable(settings.keywords, settings.models, verify=settings.verify)
     if settings.save_errors is not None:
         _check_mistakes_can_be_saved(settings.save_errors, models, settings.point)
-    chosen = settings.folders.find(next(iter(models.values())).card.phrase)
-    scored = score("scoring", list(models.values()), chosen)
-    noisy = score_with_noise(models, chosen, NoiseSettings(settings.snrs, settings.noise, settings.seed))
+    chosen = settings.places.find(next(iter(models.values())).card.phrase)
+    files = [*map(model_file, settings.keywords), *settings.models]
+    loaded = Loaded(list(models.values()), list(map(read_model_bytes, files)), settings.verify)
+    noise = _noise(settings, loaded.models)
+    with scoring(loaded, chosen, sharing, noise=noise, delays=True) as (scored, *with_noise):
+        _evaluate(settings, models, scored, with_noise)
+
+
+def _evaluate(
+    settings: EvaluationSettings, models: Mapping[str, Model], scored: Scored, with_noise: Sequence[Scored]
+) -> None:
+    noisy = dict(zip((f"{ratio:g}" for ratio in settings.snrs), with_noise, strict=True))
     fprs, rates = settings.fpr_targets, settings.rate_targets
     reports = reports_on(models, scored, noisy, fprs=fprs, rates=rates)
     _warn_of_little_data(scored.sets[0], fprs, rates)
-    _warn_of_seen_recordings(models, scored)
+    warn_of_seen_recordings(models, scored)
     sets = dict(zip(models, scored.sets, strict=True))
     differences = differences_to_first(sets, fprs=fprs, rates=rates, seed=settings.seed)
     _print(scored.description, reports, differences)
@@ -100,8 +114,11 @@ def evaluate_models(settings: EvaluationSettings) -> None:
         _plot(settings.plot, models, scored)
 
 
-def _load(keywords: Sequence[str], paths: Sequence[Path], *, verify: bool) -> dict[str, Model]:
-    """The models, each with a unique label; unless ``verify``, the first stage of each alone."""
+def load_comparable(keywords: Sequence[str], paths: Sequence[Path], *, verify: bool) -> dict[str, Model]:
+    """The models, each with a unique label; unless ``verify``, the first stage of each alone.
+
+    Raises ``ConfigError`` unless they are of one word.
+    """
     models = {name: load_model(name) for name in keywords}
     stems = [path.stem for path in paths]
     for path in paths:
@@ -111,6 +128,14 @@ def _load(keywords: Sequence[str], paths: Sequence[Path], *, verify: bool) -> di
     if len(words) > 1:
         raise ConfigError(f"expected models of one word, to compare on the same recordings, got {sorted(words)}")
     return models if verify else {label: model.stage_one() for label, model in models.items()}
+
+
+def _noise(settings: EvaluationSettings, models: Sequence[Model]) -> NoiseSettings | None:
+    if not settings.snrs:
+        return None
+    files = [path for root in settings.noise for path in audio_files(root)]
+    least = max(model.card.features.samples_in(model.card.window) for model in models)
+    return NoiseSettings(settings.snrs, files, settings.seed, least)
 
 
 def _check_mistakes_can_be_saved(folder: Path, models: Mapping[str, Model], point: str | None) -> None:
@@ -139,7 +164,8 @@ def _warn_of_little_data(scores: ScoreSet, fprs: Sequence[float], rates: Sequenc
         note("warning: all positives are synthetic; for people recall can be lower")
 
 
-def _warn_of_seen_recordings(models: Mapping[str, Model], scored: Scored) -> None:
+def warn_of_seen_recordings(models: Mapping[str, Model], scored: Scored) -> None:
+    """Warn of thresholds that were chosen on the recordings that are measured."""
     for label, model in models.items():
         seen = [point.name for point in model.card.operating_points if point.fingerprint == scored.fingerprint]
         if seen:
@@ -163,7 +189,7 @@ def _print(description: str, reports: Mapping[str, Report], differences: Mapping
 def _save_mistakes(folder: Path, model: Model, scored: Scored, point: str | None) -> None:
     chosen = model.card.point(point)
     mistakes = find_mistakes(model, scored, scored.sets[0], chosen.threshold)
-    saved = save_mistakes(folder, mistakes)
+    saved = save_mistakes(folder, mistakes, scored)
     for sort in (FALSE_ACCEPTS, MISSED):
         kept, found = (sum(one.sort == sort for one in some) for some in (saved, mistakes))
         note(f"{folder / sort}: {kept} of {found} at {chosen.name}, the worst first")

@@ -1,24 +1,43 @@
 """Options that ``calibrate`` and ``evaluate`` share, and a check for the packages they need. Imports nothing heavy."""
 
+import glob
 import importlib.util
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from wakeword.cli.ranges import finite
+from wakeword.cli.ranges import finite, present
 from wakeword.errors import ConfigError
+from wakeword.inputs.find import LIST
+from wakeword.inputs.recording import is_url
 
 
-def _folders(name: str, what: str) -> typer.models.OptionInfo:
-    option: typer.models.OptionInfo = typer.Option(name, metavar="DIR", help=f"{what}; repeatable.")
+def _existing(places: list[str] | None) -> list[str] | None:
+    """The value of an option for recordings. ``AudioFileError`` for a file or folder that does not exist.
+
+    As a callback of the option: a misspelt folder is reported before anything that takes time is imported.
+    """
+    for place in places or ():
+        if not is_url(place) and not place.startswith(LIST) and not glob.has_magic(place):
+            present(Path(place))
+    return places
+
+
+def _places(name: str, what: str) -> typer.models.OptionInfo:
+    option: typer.models.OptionInfo = typer.Option(
+        name,
+        metavar="PLACE",
+        callback=_existing,
+        help=f"{what}: a file, a folder, a pattern, @list.txt, a tar file or a URL; repeatable.",
+    )
     return option
 
 
-PositivesOption = Annotated[list[Path], _folders("--positives", "Recordings of the wake word")]
-NegativesOption = Annotated[list[Path] | None, _folders("--negatives", "Recordings of other words")]
-NearNegativesOption = Annotated[list[Path] | None, _folders("--near-negatives", "Words that sound like it")]
-BackgroundOption = Annotated[list[Path] | None, _folders("--background", "Long recordings without it")]
+PositivesOption = Annotated[list[str], _places("--positives", "Recordings of the wake word")]
+NegativesOption = Annotated[list[str] | None, _places("--negatives", "Recordings of other words")]
+NearNegativesOption = Annotated[list[str] | None, _places("--near-negatives", "Words that sound like it")]
+BackgroundOption = Annotated[list[str] | None, _places("--background", "Long recordings without it")]
 FprOption = Annotated[
     list[float] | None,
     typer.Option(

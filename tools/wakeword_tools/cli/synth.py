@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
+from wakeword.cli.job_options import JobSettings, RayOption, ResumeOption
 from wakeword.cli.ranges import MAX_SEED
+from wakeword.jobs.processes import MAX_JOBS
 from wakeword_tools.kinds import Split
 
 _SHARES = {Split.TRAIN: 0.7, Split.VALIDATION: 0.15, Split.TEST: 0.15}
@@ -76,6 +78,16 @@ _CarrierOption = Annotated[
     list[str] | None,
     typer.Option("--carrier", metavar="TEXT", help="Words around the text: 'so {} it is'; repeatable."),
 ]
+_JobsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        metavar="N",
+        min=1,
+        max=MAX_JOBS,
+        help="Processes that speak. Default: the cores, one for each 500 clips.",
+    ),
+]
 
 
 def synth(
@@ -94,6 +106,9 @@ def synth(
     engine_voice: _EngineVoiceOption = None,
     carrier: _CarrierOption = None,
     list_texts: Annotated[bool, typer.Option("--list", help="Print the texts and make no clips.")] = False,
+    jobs: _JobsOption = None,
+    ray: RayOption = None,
+    resume: ResumeOption = False,
 ) -> None:
     """Synthesise a keyword, or texts that sound like it, in many voices."""
     if texts is not None and not near_negatives:
@@ -104,7 +119,16 @@ def synth(
     from wakeword_tools.cli.texts import TextSettings
 
     synthesise_set(
-        SetSettings(keyword, out, shares=voices.shares, count=count, seed=seed, carriers=carrier, lists=list_texts),
+        SetSettings(
+            keyword,
+            out,
+            shares=voices.shares,
+            count=count,
+            seed=seed,
+            carriers=carrier,
+            lists=list_texts,
+            jobs=JobSettings(jobs, ray, resume),
+        ),
         TextSettings(distinct=distinct, mass=mass, path=texts, any_split=any_side) if near_negatives else None,
         EngineSettings(engine or (), command=engine_command, command_voices=engine_voice or ()),
     )

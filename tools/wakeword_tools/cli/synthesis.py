@@ -1,15 +1,17 @@
 """The work of ``wakeword synth``: texts and voices to a folder of clips, or a list of the texts."""
 
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import typer
 
 from wakeword.cli.console import note, progress
+from wakeword.cli.job_options import JobSettings, how_to_go_on
 from wakeword.errors import SynthesisError
 from wakeword.files import require_absent
+from wakeword.jobs.choice import check_choice
+from wakeword.jobs.plan import cores
 from wakeword_tools.cli.speakers import EngineSettings, voices_of
 from wakeword_tools.cli.texts import TextSettings, near_negatives, numbers_of, print_texts
 from wakeword_tools.clips.synthesize import Part, Recipe, synthesize_parts
@@ -41,6 +43,7 @@ class SetSettings:
     """Words around each text, ``so {} it is``."""
     lists: bool
     """Print the texts, and make no clips."""
+    jobs: JobSettings = field(default_factory=JobSettings)
 
 
 def synthesise_set(settings: SetSettings, texts: TextSettings | None, engines: EngineSettings) -> None:
@@ -50,6 +53,7 @@ def synthesise_set(settings: SetSettings, texts: TextSettings | None, engines: E
     ``SynthesisError`` for texts that cannot be spoken, before anything is written.
     """
     keyword = settings.keyword
+    check_choice(jobs=settings.jobs.jobs, ray=settings.jobs.ray)
     if not keyword.strip():
         raise SynthesisError("expected a keyword, got an empty one")
     if not settings.lists:
@@ -84,15 +88,24 @@ def _speak(settings: SetSettings, out: Path, distances: Distances, voices: Mappi
     def skipped(recipe: Recipe, error: SynthesisError) -> None:
         note(f"left out {recipe.text!r} by {recipe.voice.name}: {error}")
 
-    with progress(f"speak {count} clips", count) as update:
+    done = 0
+    with how_to_go_on(lambda: done > 0), progress(f"speak {count} clips", count) as update:
+
+        def spoken(number: int) -> None:
+            nonlocal done
+            done = number
+            update(number)
+
         return synthesize_parts(
             parts,
             out,
             seed=settings.seed,
             max_pause=_MAX_PAUSE,
             carriers=settings.carriers,
-            jobs=min(os.cpu_count() or 1, 1 + count // _CLIPS_WORTH_A_PROCESS),
-            progress=update,
+            jobs=settings.jobs.jobs or min(cores(), 1 + count // _CLIPS_WORTH_A_PROCESS),
+            ray=settings.jobs.ray,
+            resume=settings.jobs.resume,
+            progress=spoken,
             skipped=skipped,
             distances={text: distance for own in distances.values() for text, distance in own.items()},
         )

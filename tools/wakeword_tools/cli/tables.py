@@ -112,6 +112,7 @@ def operating_table(label: str, report: Report) -> Table:
         *(["recall, synthetic"] if apart else []),
         "FPR, negatives",
         "FPR, near negatives",
+        "FPR, mean",
         "FA per hour",
         "delay",
     )
@@ -123,6 +124,7 @@ def operating_table(label: str, report: Report) -> Table:
             *([rate(point.measured.recall_synthetic)] if apart else []),
             rate(point.measured.fpr_negatives),
             rate(point.measured.fpr_near_negatives),
+            "-" if point.measured.fpr is None else f"{point.measured.fpr:.1%}".replace("%", " %"),
             rate(point.measured.false_accepts_per_hour, form=".2f"),
             _delay(point.latency),
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from wakeword.errors import DataError, SynthesisError
-from wakeword.files import replacing
+from wakeword.files import replacing, resolved
 from wakeword_tools.clips.plan import Recipe
 from wakeword_tools.engines.registry import engine_named, voice_named
 from wakeword_tools.engines.synthesizer import Prosody
@@ -37,7 +37,7 @@ class Row:
 
 def recorded_row(file: Path, text: str, source: str, split: Split) -> dict[str, object]:
     """The row of a recording that is not copied."""
-    return {"file": str(file.resolve()), "text": text, "source": source, "split": split, "synthetic": False}
+    return {"file": str(resolved(file)), "text": text, "source": source, "split": split, "synthetic": False}
 
 
 def recipe_row(recipe: Recipe, file: str, *, seed: int) -> dict[str, object]:

@@ -21,6 +21,7 @@ MOODS = ("{}", "{}", "{}!", "{}?", "{}.")
 _LEVEL, _MAX_PEAK = 0.07, 0.95
 _STEP = SAMPLE_RATE // 100
 _FORMANTS = (0.9, 1.12)
+_CHILDREN = (1.15, 1.35)
 
 
 @dataclass(frozen=True)
@@ -59,12 +60,14 @@ def plan(
     seed: int,
     max_pause: float = 0.0,
     carriers: Sequence[str] | None = None,
+    children: float = 0.0,
 ) -> list[Recipe]:
     """``count`` recipes in which every text, and every source of voices, comes equally often (within one).
 
     Rate, pitch, pitch range, formants, one of the ``carriers`` (phrases with ``{}`` for the text; ``MOODS`` by default)
-    and pauses (up to ``max_pause`` seconds at either end) are drawn from ``seed``. Phonemes go to voices that take
-    them. Raises ``SynthesisError`` for no or empty texts, no voices or a ``count`` below 1.
+    and pauses (up to ``max_pause`` seconds at either end) are drawn from ``seed``. The share ``children`` of the recipes
+    has formants and a pitch as high as those of children. Phonemes go to voices that take them. Raises
+    ``SynthesisError`` for no or empty texts, no voices or a ``count`` below 1.
     """
     if not texts or not all(text.strip() for text in texts):
         raise SynthesisError(f"expected at least one text, none of them empty, got {list(texts)[:5]}")
@@ -91,6 +94,8 @@ def plan(
             )
         )
         voice = own[int(random.integers(len(own)))]
+        if children and random.random() < children:
+            formants = round(float(random.uniform(*_CHILDREN)), 3)
         choices = carriers or MOODS
         carrier = choices[int(random.integers(len(choices)))]
         recipes.append(Recipe(text, voice, Prosody(rate, pitch, pitch_range), before, after, formants, carrier))

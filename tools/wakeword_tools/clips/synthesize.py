@@ -1,14 +1,20 @@
 """Sets of spoken clips, drawn from a seed, and written complete or not at all."""
 
+import hashlib
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from wakeword.audio import write_audio
 from wakeword.errors import DataError, SynthesisError
-from wakeword.files import new_folder
+from wakeword.files import replacing, resumable_folder
+from wakeword.jobs.cluster import Cluster
+from wakeword.jobs.run import Run
+from wakeword.jobs.work import Executor, ThisProcess
 from wakeword_tools.clips.manifest import read_manifest, recipe_of, recipe_row, write_manifest
 from wakeword_tools.clips.plan import Recipe, Utterance, plan, render
+from wakeword_tools.clips.speaking import ApartProcesses, Clip, SpeakWork
 from wakeword_tools.engines.isolation import isolated
 from wakeword_tools.engines.registry import engine_of
 from wakeword_tools.engines.voices import Voice
@@ -68,6 +74,8 @@ def synthesize(
     progress: Callable[[int], None] | None = None,
     skipped: Callable[[Recipe, SynthesisError], None] | None = None,
     distances: Mapping[str, float] | None = None,
+    resume: bool = False,
+    children: float = 0.0,
 ) -> Path:
     """Write ``count`` clips (16 kHz mono 16-bit FLAC) and a ``manifest.jsonl`` into the new folder ``out_dir``.
 
@@ -75,7 +83,8 @@ def synthesize(
     texts from the keyword go into the manifest. With ``skipped``, engines run in separate processes, and a recipe on
     which one fails, crashes or hangs is passed to ``skipped`` and left out; without it, the first such recipe raises
     ``SynthesisError``, as do recipes that all fail, or the first 20 of them, a full disk, and arguments that ``plan``
-    refuses. Raises ``ConfigError`` if the folder exists.
+    refuses. Raises ``ConfigError`` if the folder exists. The clips of a run that was killed stay in a hidden folder beside
+    it; with ``resume`` a run with the same arguments goes on with them.
     """
     return synthesize_parts(
         [Part(texts, voices, count)],
@@ -87,6 +96,8 @@ def synthesize(
         progress=progress,
         skipped=skipped,
         distances=distances,
+        resume=resume,
+        children=children,
     )
 
 
@@ -101,12 +112,27 @@ def synthesize_parts(
     progress: Callable[[int], None] | None = None,
     skipped: Callable[[Recipe, SynthesisError], None] | None = None,
     distances: Mapping[str, float] | None = None,
+    resume: bool = False,
+    children: float = 0.0,
+    ray: str | None = None,
 ) -> Path:
-    """``synthesize`` with the clips of several parts, for instance one for each split, in one folder."""
+    """``synthesize`` with the clips of several parts, for instance one for each split, in one folder.
+
+    ``ray``: the address of a Ray cluster that speaks in place of ``jobs`` processes. Its machines need the same engines,
+    and voices under the same names. Raises ``ConfigError`` and ``WorkerError`` as ``wakeword.jobs.cluster.Cluster`` does.
+    """
     recipes = [
         recipe
         for part in parts
-        for recipe in plan(part.texts, part.voices, count=part.count, seed=seed, max_pause=max_pause, carriers=carriers)
+        for recipe in plan(
+            part.texts,
+            part.voices,
+            count=part.count,
+            seed=seed,
+            max_pause=max_pause,
+            carriers=carriers,
+            children=children,
+        )
     ]
     phonemes = {text: _phonemes(text) for part in parts for text in part.texts}
     rows = [
@@ -115,7 +141,13 @@ def synthesize_parts(
         for index, recipe in enumerate(recipes)
     ]
     return _make_set(
-        list(zip(recipes, rows, strict=True)), Path(out_dir), jobs=jobs, progress=progress, skipped=skipped
+        list(zip(recipes, rows, strict=True)),
+        Path(out_dir),
+        jobs=jobs,
+        progress=progress,
+        skipped=skipped,
+        resume=resume,
+        ray=ray,
     )
 
 
@@ -142,16 +174,18 @@ def _make_set(
     jobs: int,
     progress: Callable[[int], None] | None,
     skipped: Callable[[Recipe, SynthesisError], None] | None,
+    resume: bool = False,
+    ray: str | None = None,
 ) -> Path:
     """Make the folder with the clips, and the manifest with the rows whose clips could be spoken."""
+    work, executor = SpeakWork(apart=ray is not None), _executor(jobs, ray, is_apart=skipped is not None)
     for voice in {recipe.voice.engine: recipe.voice for recipe, _ in items}.values():
         engine_of(voice)  # raises before any work if an engine is not installed
+    digest = hashlib.sha256(json.dumps([row for _, row in items], sort_keys=True).encode()).hexdigest()
     try:
-        with new_folder(target) as folder:
-            files = [(recipe, folder / str(row["file"])) for recipe, row in items]
-            results = isolated(_write, files, jobs=jobs) if jobs > 1 or skipped else map(_write, files)
+        with resumable_folder(target, digest, resume=resume) as folder:
             made = []
-            for done, ((recipe, row), failure) in enumerate(zip(items, results, strict=True), 1):
+            for done, (row, recipe, failure) in enumerate(_spoken(items, folder, work, executor), 1):
                 if failure is None:
                     made.append(row)
                 elif skipped is None:
@@ -175,9 +209,30 @@ def _make_set(
     return target
 
 
-def _write(item: tuple[Recipe, Path]) -> None:
-    recipe, path = item
-    write_audio(path, render(recipe).samples)
+def _executor(jobs: int, ray: str | None, *, is_apart: bool) -> Executor:
+    if ray is not None:
+        return Cluster(ray)
+    return ApartProcesses(jobs) if jobs > 1 or is_apart else ThisProcess()
+
+
+def _spoken(
+    items: Sequence[tuple[Recipe, Mapping[str, object]]], folder: Path, work: SpeakWork, executor: Executor
+) -> Iterator[tuple[Mapping[str, object], Recipe, SynthesisError | None]]:
+    """Each row with its recipe and why it could not be spoken, in order; a clip that is there already is kept."""
+    paths = [folder / str(row["file"]) for _, row in items]
+    kept = {path for path in paths if path.exists()}
+    missing = [Clip(recipe, path.name) for (recipe, _), path in zip(items, paths, strict=True) if path not in kept]
+    with closing(Run(work, missing).rows(executor, lambda size, seconds: None)) as results:
+        for (recipe, row), path in zip(items, paths, strict=True):
+            failure = None
+            if path not in kept:
+                _, spoken = next(results)
+                if spoken.error is not None:
+                    failure = SynthesisError(spoken.error)
+                else:
+                    with replacing(path) as temporary:
+                        temporary.write_bytes(spoken.content)
+            yield row, recipe, failure
 
 
 def _phonemes(text: str) -> str:

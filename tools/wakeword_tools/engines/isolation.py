@@ -5,7 +5,7 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Generic, TypeVar
 
@@ -25,7 +25,7 @@ _SPAWN = multiprocessing.get_context("spawn")
 
 def isolated(
     function: Callable[[Item], Result], items: Sequence[Item], *, jobs: int = 1, timeout: float = SECONDS_FOR_AN_ITEM
-) -> Iterator[Result | SynthesisError]:
+) -> Generator[Result | SynthesisError, None, None]:
     """The results of ``function``, in order, with a ``SynthesisError`` for each item that has none.
 
     Such an item raised the error, crashed its process, or took more than ``timeout`` seconds; the others continue in a
@@ -73,6 +73,32 @@ def isolated(
     finally:
         for worker in workers:
             worker.end()
+
+
+class Isolated(Generic[Item, Result]):
+    """``function`` in a process of its own, which stays for the next item unless it crashes or hangs."""
+
+    def __init__(self, function: Callable[[Item], Result], *, timeout: float = SECONDS_FOR_AN_ITEM) -> None:
+        self._function, self._timeout = function, timeout
+        self._worker: _Worker[Item, Result] | None = None
+
+    def __call__(self, item: Item) -> Result | SynthesisError:
+        """The result, or why there is none, as ``isolated`` gives it."""
+        worker = self._worker
+        # One that died after the item before did not do so because of this one.
+        while worker is None or not worker.give(deque([(0, item)])):
+            if worker is not None:
+                worker.end()
+            worker = self._worker = _Worker(self._function, self._timeout)
+        while True:
+            _wait([worker])
+            done = worker.collect()
+            if done:
+                return done[0]
+            if worker.failure is not None:
+                worker.end()
+                self._worker = None
+                return worker.failure
 
 
 def _wait(workers: "list[_Worker[Item, Result]]") -> None:

@@ -10,16 +10,17 @@ import numpy as np
 import onnxruntime
 
 from wakeword.errors import ConfigError, SynthesisError
+from wakeword.files import resolved
 from wakeword.types import Array
 from wakeword_tools.engines.espeak import shared_espeak
+from wakeword_tools.engines.installed import kokoro_folder
 
 ENVIRONMENT = "WAKEWORD_KOKORO"
 """Environment variable with the default folder."""
 LENGTHS, STYLE = 510, 256
 """Number of token counts that a voice has a style for, and size of a style."""
 HOW_TO_GET = (
-    "get onnx/model_quantized.onnx, voices/ and tokenizer.json of onnx-community/Kokoro-82M-v1.0-ONNX, or leave the "
-    "engine out (in a recipe, the table [synthesis.natural])"
+    "install it: wakeword voices install kokoro; or leave the engine out (in a recipe, the table [synthesis.natural])"
 )
 
 _MARKS, _NO_MARK = ".!?,", ","
@@ -75,12 +76,12 @@ class Network:
 
 
 def folder_at(place: Path | str) -> Path:
-    given = str(place) or os.environ.get(ENVIRONMENT, "")
+    given = str(place) or os.environ.get(ENVIRONMENT, "") or str(kokoro_folder() or "")
     if not given:
-        raise ConfigError(f"expected a folder with Kokoro, as kokoro:FOLDER or in {ENVIRONMENT}; {HOW_TO_GET}")
+        raise ConfigError(f"expected Kokoro, installed, as kokoro:FOLDER or in {ENVIRONMENT}; {HOW_TO_GET}")
     if not Path(given).is_dir():
         raise ConfigError(f"{given}: expected a folder with Kokoro, found none; {HOW_TO_GET}")
-    return Path(given).resolve()
+    return resolved(given)
 
 
 def model_file(folder: Path) -> Path:

@@ -10,6 +10,7 @@ import soxr
 
 from wakeword.audio import SAMPLE_RATE
 from wakeword.errors import SynthesisError
+from wakeword.files import resolved
 from wakeword.types import Array
 from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words
 from wakeword_tools.engines.voices import Voice, split_of_source
@@ -88,8 +89,9 @@ def _speakers(file: Path, split: Split | None) -> list[Voice]:
         card = json.loads(described.read_text(encoding="utf-8"))
         accent = str(card.get("language", {}).get("code") or card["espeak"]["voice"]).replace("_", "-")
         dataset = str(card.get("dataset") or file.stem)
-        speakers = card.get("speaker_id_map") or {"": ""}
-    except (OSError, ValueError, KeyError, AttributeError) as error:
+        numbers = (card.get("speaker_id_map") or {"": 0}).items()
+        speakers = {name: str(int(number)) if name else "" for name, number in numbers}
+    except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
         raise SynthesisError(f"{described}: expected the JSON that comes with a Piper voice ({error!r})") from error
     voices = []
     for name, number in speakers.items():
@@ -99,11 +101,11 @@ def _speakers(file: Path, split: Split | None) -> list[Voice]:
                 name=f"{PIPER}:{file.stem}" + (f"#{name}" if name else ""),
                 engine=PIPER,
                 accent=accent,
-                variant=str(number),
+                variant=number,
                 source=source,
                 split=split or split_of_source(source),
                 licence="see the voice's model card",
-                locator=str(file.resolve()),
+                locator=str(resolved(file)),
             )
         )
     return voices

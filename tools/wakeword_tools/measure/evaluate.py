@@ -69,9 +69,9 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """The report as ``json.dump`` takes it."""
         content = dataclasses.asdict(self)
-        for report in (content, *content["snr"].values()):
-            for point in report["operating_points"].values():
-                point |= point.pop("measured")
+        for report, written in ((self, content), *((self.snr[ratio], content["snr"][ratio]) for ratio in self.snr)):
+            for name, point in written["operating_points"].items():
+                point |= {**point.pop("measured"), "fpr": report.operating_points[name].measured.fpr}
         return content
 
 

@@ -10,14 +10,26 @@ _STEPS = 500
 """Quantiles over which a convolution is summed: the sum is too low by 0.002 at most."""
 
 
-def clopper_pearson(successes: int, trials: int, *, confidence: float = 0.95) -> tuple[float, float]:
-    """The exact interval of a rate. Source: Clopper and Pearson, Biometrika 26 (1934)."""
+def clopper_pearson(successes: float, trials: int, *, confidence: float = 0.95) -> tuple[float, float]:
+    """The exact interval of a rate. Source: Clopper and Pearson, Biometrika 26 (1934).
+
+    Between two whole numbers of ``successes``, such as the mean of several counts, the quantiles go on without a step.
+    """
     if trials == 0:
         return 0.0, 1.0
     tail = (1 - confidence) / 2
     low = 0.0 if successes == 0 else float(stats.beta.ppf(tail, successes, trials - successes + 1))
     high = 1.0 if successes == trials else float(stats.beta.ppf(1 - tail, successes + 1, trials - successes))
     return low, high
+
+
+def wilson(successes: int, trials: int, *, confidence: float = 0.95) -> tuple[float, float]:
+    """The score interval of a rate. Source: Wilson, Journal of the American Statistical Association 22 (1927)."""
+    z = float(stats.norm.ppf(1 - (1 - confidence) / 2))
+    middle = successes + z**2 / 2
+    half = z * math.sqrt(successes * (trials - successes) / trials + z**2 / 4)
+    whole = trials + z**2
+    return max(0.0, (middle - half) / whole), min(1.0, (middle + half) / whole)
 
 
 def poisson_rate(events: int, hours: float, *, confidence: float = 0.95) -> tuple[float, float]:

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.audio import SAMPLE_RATE, read_audio, write_audio
+from wakeword.audio import SAMPLE_RATE, write_audio
 from wakeword.files import new_folder, write_json
+from wakeword.inputs.recording import plain_name
 from wakeword.model import Model
 from wakeword.scorer import DEFAULT_HOP
 from wakeword.types import Scores
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.reading import Recording
+from wakeword_tools.measure.reading import Recording, read_again
 from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.scores import ScoreSet, event_windows, stream_scores
 
@@ -53,21 +54,25 @@ def find_mistakes(model: Model, scored: Scored, scores: ScoreSet, threshold: flo
     def mistake(sort: str, kind: Kind, recording: Recording, index: int, score: float, peak: float) -> Mistake:
         start = index * step / SAMPLE_RATE
         end = min(start + window / SAMPLE_RATE, recording.seconds)
-        return Mistake(sort, kind.plural, str(recording.path), start, end, score, peak)
+        return Mistake(sort, kind.plural, recording.name, start, end, score, peak)
 
     accepted: list[Mistake] = []
     for kind, of_kind in ((Kind.NEGATIVE, scores.negatives), (Kind.NEAR_NEGATIVE, scores.near_negatives)):
-        for recording, score in zip(scored.recordings[kind], of_kind.tolist(), strict=True):
-            if score >= threshold:
-                # The place in the clip was not kept: scoring the few wrong clips a second time is cheaper.
-                index = int(np.argmax(stream_scores(model, read_audio(recording.path))))
-                accepted.append(mistake(FALSE_ACCEPTS, kind, recording, index, score, score))
+        wrong = {
+            recording: score
+            for recording, score in zip(scored.recordings[kind], of_kind.tolist(), strict=True)
+            if score >= threshold
+        }
+        # The place in the clip was not kept: scoring the few wrong clips a second time is cheaper.
+        for recording, samples in read_again(wrong):
+            index = int(np.argmax(stream_scores(model, samples)))
+            accepted.append(mistake(FALSE_ACCEPTS, kind, recording, index, wrong[recording], wrong[recording]))
     for recording, stream in zip(scored.recordings[Kind.BACKGROUND], scores.streams, strict=True):
         for index in event_windows(stream, threshold):
             peak = _peak(stream, index, threshold)
             accepted.append(mistake(FALSE_ACCEPTS, Kind.BACKGROUND, recording, index, float(stream[index]), peak))
     missed = [
-        Mistake(MISSED, Kind.POSITIVE.plural, str(recording.path), 0.0, recording.seconds, score, score)
+        Mistake(MISSED, Kind.POSITIVE.plural, recording.name, 0.0, recording.seconds, score, score)
         for recording, score in zip(scored.recordings[Kind.POSITIVE], scores.positives.tolist(), strict=True)
         if score < threshold
     ]
@@ -79,11 +84,11 @@ def _peak(stream: Scores, index: int, threshold: float) -> float:
     return float(stream[index : index + int(below[0]) if len(below) else None].max())
 
 
-def save_mistakes(folder: Path, mistakes: list[Mistake], *, most: int = MOST) -> list[Mistake]:
+def save_mistakes(folder: Path, mistakes: list[Mistake], scored: Scored, *, most: int = MOST) -> list[Mistake]:
     """Write the worst ``most`` mistakes of each sort into the new ``folder``: excerpts, ``index.csv``, ``index.json``.
 
-    The folder appears when it is complete. Returns the saved mistakes. Raises ``ConfigError`` if the folder exists, and
-    ``AudioFileError`` if a recording is no longer there.
+    ``scored``: the recordings in which they were found. The folder appears when it is complete. Returns the saved
+    mistakes. Raises ``ConfigError`` if the folder exists, and ``AudioFileError`` if a recording is no longer there.
     """
     chosen = [
         (number, one)
@@ -94,16 +99,18 @@ def save_mistakes(folder: Path, mistakes: list[Mistake], *, most: int = MOST) ->
     with new_folder(folder) as target:
         for sort in (FALSE_ACCEPTS, MISSED):
             (target / sort).mkdir()
-        # Sorted by file, so that a long recording is decoded only once for all of its excerpts.
-        samples, loaded = np.zeros(0, np.float32), ""
-        for number, one in sorted(chosen, key=lambda item: item[1].file):
-            if one.file != loaded:
-                samples, loaded = read_audio(one.file), one.file
-            audio = f"{one.sort}/{number:03}-{one.peak:.4f}-{Path(one.file).stem}.flac"
-            first = max(0, round((one.start - _BEFORE) * SAMPLE_RATE)) if one.sort == FALSE_ACCEPTS else 0
-            last = round((one.end + _AFTER) * SAMPLE_RATE)
-            write_audio(target / audio, samples[first:last])
-            saved.append(Mistake(**{**asdict(one), "audio": audio}))
+        by_file: dict[str, list[tuple[int, Mistake]]] = {}
+        for number, one in chosen:
+            by_file.setdefault(one.file, []).append((number, one))
+        known = {one.name: one for some in scored.recordings.values() for one in some if one.name in by_file}
+        # By recording, so that a long one is decoded only once for all of its excerpts.
+        for recording, samples in read_again(known.values()):
+            for number, one in by_file[recording.name]:
+                audio = f"{one.sort}/{number:03}-{one.peak:.4f}-{Path(plain_name(one.file)).stem}.flac"
+                first = max(0, round((one.start - _BEFORE) * SAMPLE_RATE)) if one.sort == FALSE_ACCEPTS else 0
+                last = round((one.end + _AFTER) * SAMPLE_RATE)
+                write_audio(target / audio, samples[first:last])
+                saved.append(Mistake(**{**asdict(one), "audio": audio}))
         saved.sort(key=lambda one: one.audio)
         _write_index(target, saved)
     return saved

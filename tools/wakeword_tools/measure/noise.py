@@ -1,6 +1,8 @@
 """Noise mixed into clips at a chosen ratio of speech to noise."""
 
+import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +12,21 @@ from wakeword.errors import AudioError, DataError
 from wakeword.takes.word_region import locate_word
 from wakeword.types import Array
 from wakeword_tools.measure.reading import Recording
-from wakeword_tools.measure.recordings import Change
 
 _TRIES = 20
+
+
+@dataclass(frozen=True)
+class NoiseSettings:
+    """Noise that is mixed into clips."""
+
+    ratios: Sequence[float]
+    """Ratios of speech to noise, dB."""
+    files: Sequence[Path]
+    """Recordings of noise."""
+    seed: int
+    least: int = 0
+    """Samples to which shorter clips are padded."""
 
 
 class NoiseMixer:
@@ -36,9 +50,18 @@ class NoiseMixer:
         if not self._noises:
             raise DataError(f"expected recordings of noise, got {len(files)} files without sound")
 
-    def at(self, snr: float) -> Change:
-        """``mix`` at that ratio of speech to noise in dB, as ``score_files`` takes it."""
-        return lambda samples, recording: self.mix(samples, recording, snr=snr)
+    @classmethod
+    def of(cls, settings: NoiseSettings, *, warn: Callable[[str], None]) -> "NoiseMixer":
+        """The mixer of these settings."""
+        return cls(settings.files, least=settings.least, seed=settings.seed, warn=warn)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the noises' samples."""
+        made = hashlib.sha256()
+        for noise in self._noises:
+            made.update(len(noise).to_bytes(8, "little") + noise.tobytes())
+        return made.hexdigest()
 
     def mix(self, samples: Array, recording: Recording, *, snr: float) -> Array:
         """A clip, ``(samples,)``, in noise ``snr`` dB under its speech: ``(max(samples, least),)``.

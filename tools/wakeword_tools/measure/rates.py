@@ -92,6 +92,12 @@ class Measured:
     recall_synthetic: Rate | None = None
     """Of synthetic voices, if ``recall`` is that of people."""
 
+    @property
+    def fpr(self) -> float | None:
+        """The rate that ``fpr=`` points are named by: the mean over the kinds of negatives that were measured."""
+        rates = [one.value for one in (self.fpr_negatives, self.fpr_near_negatives) if one is not None]
+        return sum(rates) / len(rates) if rates else None
+
 
 def measure(scores: ScoreSet, threshold: float) -> Measured:
     """The rates of ``threshold`` on these scores; ``None`` where there are no recordings."""

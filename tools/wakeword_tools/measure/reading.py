@@ -1,12 +1,14 @@
 """Reading recordings in blocks, with a hash of their samples, so that none is counted twice."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from wakeword.audio import SAMPLE_RATE, AudioFile, PcmStream
+from wakeword.audio import SAMPLE_RATE, AudioFile, PcmStream, read_audio
 from wakeword.errors import AudioError, AudioFileError, AudioFormatError, CalibrationError
+from wakeword.inputs.opening import LocalFile, local_files
+from wakeword.inputs.recording import Recording as Source
 from wakeword.types import Array
 from wakeword_tools.kinds import Kind
 
@@ -17,12 +19,50 @@ Warn = Callable[[str], None]
 class Recording:
     """A recording that has been read."""
 
-    path: Path
+    name: str
+    """As it is reported: its path or URL, or ``shard.tar/member.flac``."""
     seconds: float
     digest: str
     """SHA-256 of its samples at 16 kHz."""
     left_out: float = 0.0
     """Seconds of it that are not measured."""
+    source: Source | None = None
+    """The file, URL or shard that has it; ``None``: the file ``path``."""
+
+    @property
+    def path(self) -> Path:
+        """The file that it is, unless it is at a URL or in a shard."""
+        return Path(self.name)
+
+
+def read_again(recordings: Iterable[Recording]) -> Iterator[tuple[Recording, Array]]:
+    """Recordings with their samples, ``(samples,)`` at 16 kHz; each file, URL and shard is opened once.
+
+    Raises ``AudioError`` for one that can no longer be read.
+    """
+    by_source: dict[str, list[Recording]] = {}
+    for one in recordings:
+        by_source.setdefault(one.name if one.source is None else one.source.name, []).append(one)
+    for of_source in by_source.values():
+        source = of_source[0].source
+        if source is None:
+            yield from ((one, read_audio(one.path)) for one in of_source)
+            continue
+        wanted = {one.name: one for one in of_source}
+        for file in local_files(source):
+            if file.name in wanted:
+                yield wanted.pop(file.name), _samples(file)
+            if not wanted:
+                break
+        for name in wanted:
+            raise AudioFileError(f"{name}: expected to read it once more, it is no longer there")
+
+
+def _samples(file: LocalFile) -> Array:
+    try:
+        return read_audio(file.path)
+    except AudioError as error:
+        raise AudioFileError(file.named(error)) from error
 
 
 def pcm_blocks(path: Path) -> Iterator[Array]:
@@ -51,11 +91,11 @@ class HashedBlocks:
             self._samples += len(block)
             yield block
 
-    def recording(self, path: Path) -> Recording:
+    def recording(self, name: str) -> Recording:
         """Duration and hash of the blocks so far. ``AudioFileError`` if they hold no samples."""
         if self._samples == 0:
-            raise AudioFileError(f"{path}: expected audio, found an empty file")
-        return Recording(path, self._samples / SAMPLE_RATE, self._hash.hexdigest())
+            raise AudioFileError(f"{name}: expected audio, found an empty file")
+        return Recording(name, self._samples / SAMPLE_RATE, self._hash.hexdigest())
 
 
 class SeenRecordings:
@@ -64,33 +104,33 @@ class SeenRecordings:
     def __init__(self, warn: Warn) -> None:
         self.skipped = 0
         self._warn = warn
-        self._first: dict[str, tuple[Kind, Path]] = {}
-        self._copies: list[tuple[Path, Path]] = []
+        self._first: dict[str, tuple[Kind, str]] = {}
+        self._copies: list[tuple[str, str]] = []
 
-    def unreadable(self, error: AudioError) -> None:
+    def unreadable(self, error: str) -> None:
         """Count and report a file that cannot be read."""
         self.skipped += 1
         self._warn(f"skipped: {error}")
 
     def is_new(self, recording: Recording, kind: Kind) -> bool:
         """Whether it is not a copy of an earlier one. ``CalibrationError`` for copies of which only one is a positive."""
-        first_kind, first = self._first.setdefault(recording.digest, (kind, recording.path))
-        if first == recording.path and first_kind is kind:
+        first_kind, first = self._first.setdefault(recording.digest, (kind, recording.name))
+        if first == recording.name and first_kind is kind:
             return True
         if Kind.POSITIVE in (kind, first_kind) and kind is not first_kind:
             raise CalibrationError(
                 f"expected a recording to be the wake word or not, but {first} among the {in_words(first_kind)} "
-                f"and {recording.path} among the {in_words(kind)} are the same sound; remove it from one of them"
+                f"and {recording.name} among the {in_words(kind)} are the same sound; remove it from one of them"
             )
         self.skipped += 1
-        self._copies.append((recording.path, first))
+        self._copies.append((recording.name, first))
         return False
 
     def report_copies(self) -> None:
         """Warn once, with the number of copies left out."""
         if self._copies:
-            path, first = self._copies[0]
-            self._warn(f"skipped: {len(self._copies)} copies of other recordings, the first {path} (as {first})")
+            name, first = self._copies[0]
+            self._warn(f"skipped: {len(self._copies)} copies of other recordings, the first {name} (as {first})")
 
 
 def in_words(kind: Kind) -> str:

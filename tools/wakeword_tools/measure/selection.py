@@ -1,38 +1,90 @@
-"""What is known of recordings in folders: where the keyword is said in background, and which positives are synthetic."""
+"""The recordings at places of each kind, where in background the keyword is said, and which positives are synthetic."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from wakeword.errors import AudioError, CalibrationError
+from wakeword.files import resolved
+from wakeword.inputs.find import find_recordings, listed
+from wakeword.inputs.recording import Recording
 from wakeword.listing import files_below
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.recordings import Files, Selection, find_files
-from wakeword_tools.transcripts import Part, describe_cut, read_transcripts, without_keyword
+from wakeword_tools.measure.reading import in_words
+from wakeword_tools.measure.recordings import Selection
+from wakeword_tools.transcripts import (
+    Part,
+    describe_cut,
+    read_transcripts,
+    transcripts_beside,
+    without_keyword,
+)
 
 
-def select(folders: Files, keyword: str, *, report: Callable[[str], None]) -> Selection:
-    """The files in folders of each kind, without the utterances of background in which the keyword is said.
+def select(places: Mapping[Kind, Sequence[str]], keyword: str, *, report: Callable[[str], None]) -> Selection:
+    """The recordings at places of each kind, without the utterances of background in which the keyword is said.
 
-    The transcripts beside background say which these are; ``report`` gets a line about them. Raises as ``find_files``
-    does, and ``DataError`` for transcripts or a manifest that cannot be read.
+    Places are as ``find_recordings`` takes them, or lists of such. The transcripts beside background say which utterances
+    these are; ``report`` gets a line about them. Transcripts and the manifests of synthetic clips are looked for in folders
+    and beside files of this machine. Raises as ``find_files`` does, and ``DataError`` for one of these that cannot be read.
     """
-    files = find_files(folders)
-    parts = _free_parts(folders.get(Kind.BACKGROUND, ()), keyword, report)
-    background = [path for path in files.get(Kind.BACKGROUND, ()) if parts.get(path, True)]
+    places = {kind: list(listed(some)) for kind, some in places.items()}
+    files = find_files(places)
+    folders = {kind: [Path(place) for place in some if Path(place).is_dir()] for kind, some in places.items()}
+    alone = {kind: _outside(folders[kind], some) for kind, some in files.items()}
+    parts = _free_parts(folders.get(Kind.BACKGROUND, ()), alone.get(Kind.BACKGROUND, ()), keyword, report)
     if Kind.BACKGROUND in files:
-        files[Kind.BACKGROUND] = background
-    return Selection(files, parts, synthetic_files(folders.get(Kind.POSITIVE, ())))
+        files[Kind.BACKGROUND] = [one for one in files[Kind.BACKGROUND] if parts.get(Path(one.name), True)]
+    synthetic = synthetic_files(folders.get(Kind.POSITIVE, ()), alone.get(Kind.POSITIVE, ()))
+    return Selection(files, parts, synthetic)
 
 
-def synthetic_files(folders: Iterable[Path]) -> frozenset[Path]:
-    """The clips of these folders that no person said, according to their manifests."""
-    manifests = [file for folder in folders for file in files_below(folder, lambda name: name == MANIFEST).files]
+def find_files(places: Mapping[Kind, Sequence[str]]) -> dict[Kind, list[Recording]]:
+    """The recordings at the places of each kind, each once.
+
+    Raises ``AudioFileError`` for a place without any or that cannot be searched: what is measured on a part of the
+    recordings would look like the result of all. Raises ``CalibrationError`` for one that is both a positive and of
+    another kind, and ``ConfigError`` for URLs that nothing here can read.
+    """
+
+    def fail(error: AudioError) -> None:
+        raise error
+
+    found = {kind: find_recordings(some, failed=fail) for kind, some in places.items()}
+    positives = {_identity(one) for one in found.get(Kind.POSITIVE, ())}
+    for kind, files in found.items():
+        both = [one for one in files if kind is not Kind.POSITIVE and _identity(one) in positives]
+        if both:
+            raise CalibrationError(
+                f"{both[0].name}: expected a recording to be the wake word or not, found it among the "
+                f"positives and the {in_words(kind)} ({len(both)} file(s) in all); remove it from one of them"
+            )
+    return found
+
+
+def synthetic_files(folders: Iterable[Path], files: Iterable[Path] = ()) -> frozenset[Path]:
+    """The clips in these folders and beside these files that no person said, according to their manifests."""
+    manifests = {file for folder in folders for file in files_below(folder, lambda name: name == MANIFEST).files}
+    manifests |= {file for folder in {path.parent for path in files} if (file := folder / MANIFEST).is_file()}
     return frozenset(file.parent / row.file for file in manifests for row in read_manifest(file) if row.synthetic)
 
 
-def _free_parts(roots: Iterable[Path], keyword: str, report: Callable[[str], None]) -> dict[Path, list[Part]]:
+def _identity(recording: Recording) -> object:
+    return recording.name if recording.is_remote else resolved(recording.name)
+
+
+def _outside(folders: Sequence[Path], recordings: Iterable[Recording]) -> list[Path]:
+    """The files of this machine that are no shards and in none of the folders."""
+    files = [Path(one.name) for one in recordings if not one.is_remote and not one.is_shard]
+    return [file for file in files if not any(file.is_relative_to(folder) for folder in folders)]
+
+
+def _free_parts(
+    folders: Sequence[Path], files: Sequence[Path], keyword: str, report: Callable[[str], None]
+) -> dict[Path, list[Part]]:
     """What is left of each recording in which the keyword is said."""
-    said = {one for root in roots for one in read_transcripts(root) if one.says(keyword)}
+    utterances = [one for folder in folders for one in read_transcripts(folder)]
+    said = {one for one in (*utterances, *transcripts_beside(files)) if one.says(keyword)}
     if not said:
         return {}
     report(describe_cut(list(said), keyword))

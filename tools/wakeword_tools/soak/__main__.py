@@ -128,8 +128,8 @@ def _serve(arguments: argparse.Namespace, hours: float | None) -> tuple[dict[str
     cycle, described = soak_push.listening_cycle(soak_push.data_folder())
     seconds, pace, passes = arguments.seconds, 1.0, 1
     if hours is not None:
-        seconds, pace = len(cycle) / SAMPLE_RATE, 0.0
-        passes = max(1, round(3_600 * hours / (seconds * crowd.streams)))
+        seconds, passes = soak_serve.parts(hours, crowd.streams, len(cycle) / SAMPLE_RATE)
+        pace = 0.0
     report(f"audio: {described}")
     served = soak_serve.serve(
         arguments.model,

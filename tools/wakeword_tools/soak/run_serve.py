@@ -23,7 +23,7 @@ MOST_GROWTH_MB = 8.0
 _SAMPLE_SECONDS = 2.0
 _LINE_SECONDS = 60.0
 _SHOWN = 30
-_SETTLING_SECONDS = 300.0
+_SETTLING_SECONDS, _SETTLING_HOURS = 300.0, 2.0
 _WORD_AT, _WORD_SECONDS = 5, 3
 
 
@@ -56,10 +56,13 @@ class ServeSoak:
     """The server's CPU time for a second of one stream, its other clients included."""
     cores: float
     """CPU time of the server by wall time."""
-    memory_mb: list[float]
-    """Resident memory of the server: before the first stream, then some at equal times, and at the end."""
+    audio_hours: float
+    """Of all these streams together."""
+    memory_mb: list[tuple[float, float]]
+    """Hours of audio sent so far, and resident memory of the server: first before all streams, last at the end."""
     growth_mb: float | None
-    """Highest memory after the first tenth of the run minus that at its end; ``None`` for less than five minutes."""
+    """Highest memory after the first tenth of the run minus that at its end; ``None`` for less than five minutes and, as
+    fast as it goes, less than two hours of audio."""
     delay_ms: dict[str, float]
     """From a ping after a chunk to its pong: median, 95 %, 99 % and most."""
     late: int
@@ -96,6 +99,18 @@ def audio_of(number: int, seconds: float, cycle: Pcm) -> Pcm:
     for at in range((_WORD_AT + number % 50) * SAMPLE_RATE, length - len(word), 60 * SAMPLE_RATE):
         audio[at : at + len(word)] = word
     return audio
+
+
+def parts(hours: float, streams: int, cycle_seconds: float) -> tuple[float, int]:
+    """Seconds and number of passes of each stream: together ``hours``, each pass about a cycle of the audio.
+
+    Raises ``ConfigError`` without a stream.
+    """
+    if streams < 1:
+        raise ConfigError(f"expected at least 1 stream, got {streams}")
+    seconds = 3_600 * hours / streams
+    passes = max(1, round(seconds / cycle_seconds))
+    return seconds / passes, passes
 
 
 def expected(model: str, audio: Pcm) -> list[tuple[str, int]]:
@@ -140,14 +155,12 @@ def serve(
             audio = recordings[number % len(recordings)]
             await stream(host, port, model, audio, chunk=chunk, pace=pace, passes=passes, heard=answers[number])
 
-        memory, cpu, began = [server.resident_mb()], server.cpu_seconds(), time.monotonic()
+        memory, cpu, began = [(0.0, server.resident_mb())], server.cpu_seconds(), time.monotonic()
         others = _others(host, port, model, crowd, recordings[0], Random(seed))
         others.append(_sample(server, memory, answers, report))
         asyncio.run(_run(steady, crowd.streams, others, stagger=1.0 if pace else 0.0))
         used, elapsed = server.cpu_seconds() - cpu, time.monotonic() - began
-        memory.append(server.resident_mb())
-    delays = np.array([delay for one in answers for delay in one.delays] or [0.0])
-    settled = memory[max(1, len(memory) // 10) :]
+        memory.append((_hours(answers), server.resident_mb()))
     return ServeSoak(
         model=model,
         crowd=crowd,
@@ -158,12 +171,10 @@ def serve(
         seconds=elapsed,
         cpu_ms_per_second=1_000 * used / (seconds * passes * crowd.streams),
         cores=used / elapsed,
-        memory_mb=[round(one, 1) for one in [*memory[: -1 : max(1, len(memory) // _SHOWN)], memory[-1]]],
-        growth_mb=max(settled) - settled[0] if elapsed >= _SETTLING_SECONDS else None,
-        delay_ms={
-            **{f"{q} %": round(1_000 * float(np.percentile(delays, q)), 1) for q in (50, 95, 99)},
-            "most": round(1_000 * float(delays.max()), 1),
-        },
+        audio_hours=round(_hours(answers), 3),
+        memory_mb=[(round(hours, 3), round(one, 1)) for hours, one in _some(memory)],
+        growth_mb=_growth(memory, elapsed, at_speed=not pace),
+        delay_ms=_delays(answers),
         late=sum(max(one.delays, default=0) > LATE_SECONDS for one in answers) if pace else 0,
         client_behind_ms=1_000 * max(one.behind for one in answers),
         detections=sum(len(one.detections) for one in answers),
@@ -171,6 +182,32 @@ def serve(
         closed=sum(one.closed for one in answers),
         server_faults=list(server.faults),
     )
+
+
+def _hours(answers: Sequence[Answers]) -> float:
+    """Hours of audio that these clients have sent."""
+    return sum(one.seconds for one in answers) / 3_600
+
+
+def _some(memory: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The first and the last one, and some at equal times between."""
+    return [*memory[: -1 : max(1, len(memory) // _SHOWN)], memory[-1]]
+
+
+def _growth(memory: Sequence[tuple[float, float]], elapsed: float, *, at_speed: bool) -> float | None:
+    """MB by which the memory has grown since the first tenth; ``None`` for a run that is too short to say."""
+    # The hours are those of all streams: in real time they say little about how long a server has run.
+    if elapsed < _SETTLING_SECONDS and not (at_speed and memory[-1][0] >= _SETTLING_HOURS):
+        return None
+    settled = [megabytes for _, megabytes in memory[max(1, len(memory) // 10) :]]
+    return max(settled) - settled[0]
+
+
+def _delays(answers: Sequence[Answers]) -> dict[str, float]:
+    """Quantiles of the delays, in milliseconds."""
+    delays = 1_000 * np.array([delay for one in answers for delay in one.delays] or [0.0])
+    quantiles = {f"{q} %": float(np.percentile(delays, q)) for q in (50, 95, 99)}
+    return {name: round(one, 1) for name, one in {**quantiles, "most": float(delays.max())}.items()}
 
 
 def _others(
@@ -207,14 +244,20 @@ async def _run(
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _sample(server: ServeProcess, memory: list[float], answers: Sequence[Answers], report: Report) -> None:
+async def _sample(
+    server: ServeProcess, memory: list[tuple[float, float]], answers: Sequence[Answers], report: Report
+) -> None:
     """Note the server's memory every two seconds, and report it every minute."""
     began = last = time.monotonic()
     while True:
         await asyncio.sleep(_SAMPLE_SECONDS)
-        memory.append(server.resident_mb())
+        memory.append((_hours(answers), server.resident_mb()))
         now = time.monotonic()
         if now - last >= _LINE_SECONDS:
             last = now
             found = sum(len(one.detections) for one in answers)
-            report(f"{now - began:.0f} s: {memory[-1]:.1f} MB, {server.cpu_seconds():.1f} s CPU, {found} detections")
+            hours, megabytes = memory[-1]
+            report(
+                f"{now - began:.0f} s: {hours:.2f} h of audio, {megabytes:.1f} MB, {server.cpu_seconds():.1f} s CPU, "
+                f"{found} detections"
+            )

@@ -77,29 +77,30 @@ async def _fuzz(model: str, cpu_seconds: float, seed: int, report: Report) -> Se
     control = demo()[: _CONTROL_SECONDS * SAMPLE_RATE]
     wanted = expected(model, control)
     faults: list[str] = []
-    results: list[_Result] = []
+    total, connections = _Result(0, 0, 0), 0
     settled, began = None, time.process_time()
     last = began
     async with _server(model) as watched:
         while time.process_time() - began < cpu_seconds and len(faults) < _MOST_FAULTS:
-            seeds = range(seed + len(results), seed + len(results) + AT_ONCE)
+            seeds = range(seed + connections, seed + connections + AT_ONCE)
             done, problem = await _round(watched, model, seeds, control, wanted)
-            results += done
+            connections += len(done)
+            total = _Result(*map(sum, zip(total, *done, strict=True)))
             if problem is not None:
                 faults.append(f"seeds {seeds[0]} to {seeds[-1]}: {problem}")
                 report(faults[-1])
-            if len(results) == _SETTLED * AT_ONCE:
+            if connections == _SETTLED * AT_ONCE:
                 settled = resident_memory()
             if time.process_time() - last > _LINE_SECONDS:
                 last = time.process_time()
-                report(f"{(last - began) / 60:.0f} min of CPU time: {len(results)} connections, {resident_memory()} MB")
+                report(f"{(last - began) / 60:.0f} min of CPU time: {connections} connections, {resident_memory()} MB")
     memory = resident_memory()
     return ServeFuzz(
         cpu_seconds=time.process_time() - began,
-        connections=len(results),
-        bytes_sent=sum(one.sent for one in results),
-        refused=sum(one.refused for one in results),
-        detections=sum(one.detections for one in results),
+        connections=connections,
+        bytes_sent=total.sent,
+        refused=total.refused,
+        detections=total.detections,
         growth_mb=memory - settled if memory is not None and settled is not None else None,
         faults=faults,
     )
@@ -107,7 +108,8 @@ async def _fuzz(model: str, cpu_seconds: float, seed: int, report: Report) -> Se
 
 class _Result(NamedTuple):
     sent: int
-    refused: bool
+    refused: int
+    """1 for a connection that was told an error."""
     detections: int
 
 
@@ -126,7 +128,7 @@ async def _round(
     host, port = watched.server.sockets[0].getsockname()[:2]
     audio = demo().tobytes()
     heard = Answers()
-    results = [_Result(0, False, 0) for _ in seeds]
+    results = [_Result(0, 0, 0) for _ in seeds]
     problems: list[str] = []
     try:
         async with asyncio.timeout(_ANSWER_SECONDS):
@@ -199,4 +201,4 @@ async def _connection(host: str, port: int, random: Random, audio: bytes, word: 
                 await writer.drain()
     await reading
     writer.transport.abort()
-    return _Result(len(data), "error" in types, types.count("detection"))
+    return _Result(len(data), int("error" in types), types.count("detection"))

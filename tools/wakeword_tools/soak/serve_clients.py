@@ -36,6 +36,8 @@ class Answers:
 
     detections: list[tuple[str, int]] = field(default_factory=list)
     """Names and timestamps."""
+    seconds: float = 0.0
+    """Of audio sent."""
     delays: list[float] = field(default_factory=list)
     """Seconds from a ping, sent after a chunk, to its pong: the server answers in order, so all before it is scored."""
     behind: float = 0.0
@@ -86,6 +88,7 @@ async def stream(
                 part = audio[at : at + chunk].tobytes()
                 timestamp = 1_000 * at // SAMPLE_RATE
                 await client.write_event(AudioChunk(SAMPLE_RATE, 2, 1, part, timestamp=timestamp).event())
+                heard.seconds += len(audio[at : at + chunk]) / SAMPLE_RATE
                 now = time.monotonic()
                 if now - pinged >= _PING_SECONDS:
                     pinged = now

@@ -6,7 +6,7 @@ some English accent are left out, whatever their spelling, and so are texts that
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def confusables(keyword: str, own: Sequence[str] = ()) -> list[Candidate]:
         *_own(keyword, own),
         *_shipped(keyword),
         *((word.text, word.phones, Origin.WORD, word.zipf) for word, _ in near),
-        *_phrases(target[0]),
+        *((text, phones, Origin.PHRASE, zipf) for text, phones, zipf in phrases_near(target[0])),
         *_made_up(keyword),
     ]
     every = _candidates(keyword, target, _different(found, target))
@@ -58,7 +58,9 @@ def without_sound_of(keyword: str, texts: Sequence[str]) -> list[str]:
     same = frozenset().union(*map(sound_keys, pronunciations(keyword)))
     other = texts_without(keyword, texts)
     return [
-        text for text, ways in zip(other, pronounce(other), strict=True) if not any(_holds(way, same) for way in ways)
+        text
+        for text, ways in zip(other, pronounce(other), strict=True)
+        if not any(contains_sound(way, same) for way in ways)
     ]
 
 
@@ -92,13 +94,13 @@ def _candidates(keyword: str, target: Sequence[Phones], found: Sequence[_Found])
     return sorted(made, key=lambda one: (one.distance, -one.zipf, one.text))
 
 
-def _phrases(phones: Phones) -> Iterator[_Found]:
+def phrases_near(phones: Phones) -> Iterator[SpokenWord]:
+    """Phrases of two common words, each of which sounds like a part of ``phones``; their frequency is that of the rarer."""
     for cut in range(2, len(phones) - 1):
         halves = [_near_half(phones[:cut]), _near_half(phones[cut:])]
         for left in halves[0]:
             for right in halves[1]:
-                text = f"{left.text} {right.text}"
-                yield text, left.phones + right.phones, Origin.PHRASE, min(left.zipf, right.zipf)
+                yield SpokenWord(f"{left.text} {right.text}", left.phones + right.phones, min(left.zipf, right.zipf))
 
 
 def _near_half(phones: Phones) -> list[SpokenWord]:
@@ -132,7 +134,7 @@ def _different(found: Sequence[_Found], target: Sequence[Phones]) -> list[_Found
     same = frozenset().union(*map(sound_keys, target))
     kept: dict[Heard, _Found] = {}
     for one in found:
-        if (sound := main_key(one[1])) not in kept and not _holds(one[1], same):
+        if (sound := main_key(one[1])) not in kept and not contains_sound(one[1], same):
             kept[sound] = one
     texts: dict[str, _Found] = {}
     for one in kept.values():
@@ -140,9 +142,14 @@ def _different(found: Sequence[_Found], target: Sequence[Phones]) -> list[_Found
     return list(texts.values())
 
 
-def _holds(phones: Phones, same: frozenset[Heard]) -> bool:
-    """Whether ``phones`` contain one of the sounds ``same``; a short one counts at the beginning only."""
-    for sound in sound_keys(phones):
+def contains_sound(phones: Phones, same: frozenset[Heard]) -> bool:
+    """Whether ``phones`` contain one of the sounds ``same``, or are that; a short one counts at the beginning only."""
+    return one_contains(sound_keys(phones), same)
+
+
+def one_contains(sounds: Iterable[Heard], same: frozenset[Heard]) -> bool:
+    """``contains_sound`` of a text with these ``sound_keys``."""
+    for sound in sounds:
         for keyword in same:
             starts = [0] if len(keyword) <= _SHORT else range(len(sound) - len(keyword) + 1)
             if any(sound[start : start + len(keyword)] == keyword for start in starts):

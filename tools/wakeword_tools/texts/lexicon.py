@@ -20,7 +20,7 @@ _LEAST_WORDS = 8
 
 
 _RUDE = re.compile(
-    "fuck|shit|cunt|nigg|whore|slut|fag|wank|bitch|bastard|rapist|(dick|cock|cum|tit|prick|pussy|arse|ass|rape)(s|es)?$"
+    "fuck|shit|cunt|porn|nigg|whore|slut|fag|wank|bitch|bastard|rapist|(dick|cock|cum|tit|prick|pussy|arse|ass|rape)(s|es)?$"
 )
 """Offensive words; a stem matches only at the beginning of a word."""
 

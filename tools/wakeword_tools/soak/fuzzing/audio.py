@@ -25,11 +25,11 @@ _MOST_SECONDS = 60.0
 
 
 def formats() -> list[tuple[str, str]]:
-    """Formats and subtypes that libsndfile writes; raw ones have no header."""
+    """Formats and subtypes that libsndfile writes to memory: raw ones have no header, SD2's is a second file beside."""
     return [
         (form, subtype)
         for form in soundfile.available_formats()
-        if form != "RAW"
+        if form not in ("RAW", "SD2")
         for subtype in soundfile.available_subtypes(form)
     ]
 

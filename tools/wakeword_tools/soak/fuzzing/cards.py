@@ -92,7 +92,8 @@ def _change(card: Any, random: Random) -> None:
         case 1 if isinstance(parent, dict):
             parent[random.choice((*_TEXTS, "schema", "phrase", "points"))] = parent[key]
         case 1 | 2 if isinstance(parent, list):
-            parent += [parent[key]] * random.choice((1, 3, 30_000))
+            # Once for a card: lists of long lists would fill the memory.
+            parent += [parent[key]] * random.choice((1, 3, 30_000) if len(places) < 10_000 else (1, 3))
         case 3:
             other, place = random.choice(places)
             with contextlib.suppress(IndexError, KeyError):
@@ -111,14 +112,18 @@ def _change(card: Any, random: Random) -> None:
 
 
 def _places(value: Any) -> Iterator[Place]:
-    """Every part of a JSON value, at any depth: what holds it, and where. Without a stack of calls."""
-    waiting = [value]
+    """Every part of a JSON value, at any depth: what holds it, and where. Without a stack of calls.
+
+    What is in several places, or in itself, is entered once.
+    """
+    waiting, entered = [value], {id(value)}
     while waiting:
         holder = waiting.pop()
         keys = list(holder) if isinstance(holder, dict) else range(len(holder))
         for key in keys:
             yield holder, key
-            if isinstance(holder[key], dict | list):
+            if isinstance(holder[key], dict | list) and id(holder[key]) not in entered:
+                entered.add(id(holder[key]))
                 waiting.append(holder[key])
 
 

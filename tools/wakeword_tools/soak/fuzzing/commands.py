@@ -23,6 +23,7 @@ from typer.main import get_command
 from wakeword.audio import SAMPLE_RATE
 from wakeword.cli import main
 from wakeword.cli.app import COMMANDS, app
+from wakeword.installed import HOME_VARIABLE
 from wakeword.model import assets_folder, shipped_models
 from wakeword_tools.soak.fuzzing.laws import MOST_CHARACTERS, BrokenLawError, Case
 from wakeword_tools.soak.fuzzing.mutation import damaged, flipped
@@ -53,6 +54,8 @@ _MOST_OUTPUT = 3_000_000
 
 def prepare() -> Case:
     """Cases: the exit status of the command, or ``interrupted`` for one that was at work and ended at Ctrl-C."""
+    # What is installed or removed is in the folder of the attack, not in the user's.
+    os.environ[HOME_VARIABLE] = "home"
     group: Any = get_command(app)
     context = typer.Context(group)
     commands = {}

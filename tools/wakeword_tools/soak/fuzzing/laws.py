@@ -1,5 +1,6 @@
-"""What holds for every input, however strange: no traceback, and errors of one readable line."""
+"""What holds for every input, however strange: no traceback, no warning of numpy, and errors of one readable line."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,7 +54,10 @@ def check_message(message: str) -> None:
 def outcome_of(target: Target, case: Case, random: Random, folder: Path) -> str:
     """Run one case: its outcome. Raises ``BrokenLawError`` if a law was broken, with the cause."""
     try:
-        return case(random, folder)
+        with warnings.catch_warnings():
+            # numpy warns of overflow and of what is no number: both would end in a score, and a line in the terminal.
+            warnings.simplefilter("error", RuntimeWarning)
+            return case(random, folder)
     except BrokenLawError:
         raise
     except WakewordError as error:

@@ -1,0 +1,54 @@
+"""``wakeword check``."""
+
+import json
+
+import pytest
+
+from wakeword_tools.cli.checking import often
+
+
+def test_text_and_json_say_the_same(cli) -> None:
+    shown, as_json = cli("check", "stop"), cli("check", "stop", "--json", "--most", 3)
+    assert shown.status == as_json.status == 0
+    content = json.loads(as_json.out)
+    assert "comparing 'stop' with what people say" in shown.err
+    assert shown.out.startswith(f"stop: {content['grade']}\n")
+    assert content["grade"] == "poor"
+    assert f"{content['phonemes']} phonemes, {content['syllables']} syllable " in shown.out
+    assert len(content["said"]) == 3
+    assert all(one["text"] in shown.out for one in content["said"])
+    # Each suggestion is better than the word.
+    assert content["longer"]
+    for one in content["longer"]:
+        assert one["grade"] != "poor"
+        assert f"Better: '{one['keyword']}' is {one['grade']}" in shown.out
+
+
+def test_what_cannot_be_pronounced_is_one_line(cli) -> None:
+    for keyword in ("日本", "", "?!"):
+        ended = cli("check", keyword)
+        assert (ended.status, ended.out) == (1, "")
+        assert ended.err.count("\n") == 1
+        assert "pronounce as English" in ended.err
+
+
+@pytest.mark.parametrize("keyword", ["hey " * 9, "z" * 81])
+def test_what_is_too_long_for_a_wake_word_is_one_line(cli, keyword: str) -> None:
+    ended = cli("check", keyword)
+    assert (ended.status, ended.out) == (1, "")
+    assert ended.err.count("\n") == 1
+    assert "up to 8 words and 80 letters" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("rate", "words"),
+    [
+        (0.0, "hardly ever"),
+        (0.001, "once in 1,000 h"),
+        (0.1, "once in 10 h"),
+        (0.9, "once in 1.1 h"),
+        (1, "1.0 times an hour"),
+    ],
+)
+def test_rates_are_said_in_words(rate: float, words: str) -> None:
+    assert often(rate) == words

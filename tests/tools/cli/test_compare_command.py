@@ -1,0 +1,79 @@
+"""``wakeword compare``."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+from support.builders import band_model_bytes, random_model, random_model_bytes, with_card
+from support.worlds import World, write_world
+
+from wakeword.operating_point import Rate
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    return write_world(tmp_path_factory.mktemp("world"), random_model())
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    path = tmp_path / "old.onnx"
+    path.write_bytes(random_model_bytes())
+    return path
+
+
+def test_a_model_is_no_better_than_itself(cli, old: Path, world: World, tmp_path: Path) -> None:
+    done = cli(
+        *("compare", old, old, "--positives", world.positives, "--negatives", world.negatives),
+        *("--background", world.background, "--report", tmp_path / "report.json"),
+    )
+    assert done.status == 0, done.err
+    assert "These recordings cannot tell which is better: no recording tells them apart" in done.out
+    content = json.loads((tmp_path / "report.json").read_text())
+    assert [one["name"] for one in content["differences"]] == ["recall", "FPR, negatives", "FA per hour"]
+    for one in content["differences"]:
+        assert (one["difference"], one["only_first"], one["only_second"], one["gain"]) == (0, 0, 0, 0)
+        assert one["low"] < 0 < one["high"]
+
+
+def test_a_model_that_finds_nothing_is_worse(cli, old: Path, world: World, tmp_path: Path) -> None:
+    # It fires on tones only.
+    new = tmp_path / "new.onnx"
+    new.write_bytes(band_model_bytes("marvin", -1))
+    there, back = (cli("compare", *pair, "--positives", world.positives) for pair in ((old, new), (new, old)))
+    assert there.status == back.status == 0
+    assert {"NEW is worse: recall." in there.out, "NEW is better: recall." in back.out} == {True}
+
+
+def test_models_of_different_words_are_refused(cli, old: Path, world: World, models: Path) -> None:
+    done = cli("compare", old, models / "low.onnx", "--positives", world.positives)
+    assert (done.status, done.out) == (1, "")
+    assert "two models of one word" in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_a_point_that_fires_often_is_warned_of(cli, old: Path, world: World, tmp_path: Path) -> None:
+    card = random_model().card
+    often = dataclasses.replace(card.point(), false_accepts_per_hour=Rate(40.0, 20.0, 80.0, 20, 0.5))
+    new = tmp_path / "new.onnx"
+    new.write_bytes(with_card(random_model_bytes(), dataclasses.replace(card, operating_points=(often,))))
+    done = cli("compare", old, new, "--positives", world.positives)
+    assert done.status == 0
+    assert "warning: NEW: " in done.err
+    assert "fired 40 times an hour" in done.err
+
+
+def test_a_laxer_threshold_is_not_taken_for_a_better_model(cli, old: Path, world: World, tmp_path: Path) -> None:
+    card = random_model().card
+    lax = dataclasses.replace(card.point(), name="fpr=0.5", target=0.5, threshold=card.point().threshold / 2)
+    new = tmp_path / "new.onnx"
+    new.write_bytes(
+        with_card(random_model_bytes(), dataclasses.replace(card, operating_points=(lax,), default_point=lax.name))
+    )
+    alone = cli("compare", old, new, "--positives", world.positives)
+    assert "OLD is at fpr=0.03 and NEW at fpr=0.5" in alone.err
+    assert "only recall is compared" in alone.err
+    both = cli("compare", old, old, "--positives", world.positives, "--background", world.background)
+    assert "warning: OLD" not in both.err
+    assert "only recall" not in both.err

@@ -1,0 +1,57 @@
+"""Every executor speaks the same bytes, and what cannot be spoken is lost alone."""
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from wakeword.jobs.run import Run
+from wakeword.jobs.work import ThisProcess
+from wakeword_tools.clips.plan import Recipe, plan
+from wakeword_tools.clips.speaking import ApartProcesses, Clip, SpeakWork, Spoken
+from wakeword_tools.clips.synthesize import Part, synthesize_parts
+from wakeword_tools.engines.command import command_voices
+from wakeword_tools.engines.registry import english_voices
+from wakeword_tools.kinds import Split
+
+VOICES = english_voices(Split.TRAIN)
+
+
+def ignore(size: float, seconds: float) -> None:
+    pass
+
+
+@pytest.fixture
+def clips() -> list[Clip]:
+    """Five that can be spoken, and between them one that cannot."""
+    recipes = plan(["marvin"], VOICES, count=5, seed=0)
+    recipes.insert(2, Recipe("marvin", command_voices("false {wav} {text}")[0]))
+    return [Clip(recipe, f"{number}.flac") for number, recipe in enumerate(recipes)]
+
+
+def test_every_executor_gives_the_same_rows(clips: list[Clip]) -> None:
+    ways = [
+        (SpeakWork(), ThisProcess()),
+        (pickle.loads(pickle.dumps(SpeakWork())), ApartProcesses(2)),
+        (SpeakWork(apart=True), ThisProcess()),
+    ]
+    first, *others = [[row for _, row in Run(work, clips).rows(executor, ignore)] for work, executor in ways]
+    assert others == [first] * 2
+    assert [number for number, row in enumerate(first) if row.error] == [2]
+    assert all(row.content.startswith(b"fLaC") for row in first if not row.error)
+
+
+def test_rows_survive_json() -> None:
+    work = SpeakWork()
+    for row in (Spoken(b"fLaC\xff"), Spoken(b"", "the engine crashed")):
+        assert work.from_json(work.to_json(row)) == row
+        assert work.is_final(row) == (row.error is None)
+
+
+def test_a_cluster_makes_the_files_of_one_process(tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="Ray, the extra [ray], is not installed")
+    part = Part(["marvin", "marlin"], VOICES, 50)
+    one, other = (synthesize_parts([part], tmp_path / str(ray), seed=1, ray=ray) for ray in (None, "local"))
+    found = [{path.name: path.read_bytes() for path in folder.iterdir()} for folder in (one, other)]
+    assert len(found[0]) == 51
+    assert found[0] == found[1]

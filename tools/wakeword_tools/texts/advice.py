@@ -1,0 +1,206 @@
+"""How good a wake word a text would make, before anything is trained: its length, how often people say it anyway, and how
+often they say what sounds like it.
+
+Rates are an hour of talk at 150 words a minute, from the frequencies of wordfreq (Speer, 2022: books, subtitles, news, the
+web). Those of a phrase are the product of its words', as if they were independent: set expressions are said more often.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from math import prod
+
+from wakeword.errors import ConfigError
+from wakeword_tools.texts.confusables import contains_sound, one_contains, phrases_near
+from wakeword_tools.texts.lexicon import spoken_words, words_near, zipf_frequency
+from wakeword_tools.texts.phonemes import Phones, as_espeak_reads, dictionary, is_vowel, pronunciations, words_of
+from wakeword_tools.texts.sounds import Heard, distances, main_key, sound_keys
+from wakeword_tools.texts.wordlike import spelling
+
+WORDS_AN_HOUR = 9_000
+"""150 a minute, as people talk to one another."""
+CLOSE = 1.0
+"""Typical phoneme edits up to which a word is close: what differs by one sound."""
+SHOWN = 2.0
+"""Edits up to which words are listed."""
+RARE, OFTEN = 0.1, 1.0
+"""An hour of talk: up to the first is good, up to the second fair."""
+LONG, MIDDLING = 6, 5
+"""Phonemes: from the first on good, from the second on fair."""
+MOST_WORDS, MOST_LETTERS = 8, 80
+"""Longest wake word that is judged."""
+BEFORE = ("hey", "okay", "hello")
+"""Words that make a longer phrase of a wake word."""
+_MOST_PHRASES = 200
+_ROUNDING = 1e-9
+
+
+class Grade(StrEnum):
+    """The best first."""
+
+    GOOD = "good"
+    FAIR = "fair"
+    POOR = "poor"
+
+
+class Relation(StrEnum):
+    """What a text that people say has to do with the wake word."""
+
+    SAME = "sounds the same"
+    INSIDE = "contains it"
+    CLOSE = "sounds like it"
+
+
+@dataclass(frozen=True)
+class Said:
+    """Something that people say."""
+
+    text: str
+    relation: Relation
+    distance: float
+    """In typical phoneme edits; 0 for what sounds the same or contains it."""
+    per_hour: float
+    """How often in an hour of talk."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What can be said of a wake word before it is trained."""
+
+    keyword: str
+    ways: Sequence[Phones]
+    """Its pronunciations, the most usual first."""
+    guessed: Sequence[str]
+    """Its words that are not in the dictionary: their pronunciation is espeak-ng's."""
+    said: Sequence[Said]
+    """What sounds like it, or contains it, the closest first."""
+
+    @property
+    def phonemes(self) -> int:
+        """Number of phonemes, in its shortest pronunciation."""
+        return min(map(len, self.ways))
+
+    @property
+    def syllables(self) -> int:
+        """Number of vowels, in the pronunciation with the fewest."""
+        return min(sum(map(is_vowel, way)) for way in self.ways)
+
+    @property
+    def anyway_per_hour(self) -> float:
+        """How often in an hour of talk people say it, or a word with its sound, without meaning to wake anything."""
+        return sum(one.per_hour for one in self.said if one.relation is not Relation.CLOSE)
+
+    @property
+    def close_per_hour(self) -> float:
+        """How often in an hour of talk people say what differs from it by one sound."""
+        near = (one for one in self.said if one.relation is Relation.CLOSE)
+        return sum(one.per_hour for one in near if one.distance <= CLOSE + _ROUNDING)
+
+    @property
+    def grades(self) -> dict[str, Grade]:
+        """The grade of each aspect: ``length``, ``said anyway`` and ``close words``."""
+        enough = self.syllables > 1
+        length = Grade.GOOD if self.phonemes >= LONG else Grade.FAIR if self.phonemes >= MIDDLING else Grade.POOR
+        return {
+            "length": length if enough else Grade.POOR,
+            "said anyway": _grade_of_rate(self.anyway_per_hour),
+            "close words": _grade_of_rate(self.close_per_hour),
+        }
+
+    @property
+    def grade(self) -> Grade:
+        """That of its worst aspect: each of them alone is enough for misses or false accepts."""
+        return max(self.grades.values(), key=list(Grade).index)
+
+
+def require_short(keyword: str) -> None:
+    """Raise ``ConfigError`` for a text that is longer than a wake word can be: the window of a model is about a second."""
+    words = len(keyword.split())
+    if words > MOST_WORDS or len(keyword) > MOST_LETTERS:
+        raise ConfigError(
+            f"expected a wake word of up to {MOST_WORDS} words and {MOST_LETTERS} letters, got {words} words and "
+            f"{len(keyword)} letters; take a shorter phrase"
+        )
+
+
+def advise(keyword: str) -> Advice:
+    """Judge a wake word. Raises ``SynthesisError`` if it cannot be pronounced as English."""
+    ways = pronunciations(keyword)
+    words = words_of(keyword)
+    guessed = [word for word in words if word not in dictionary() and not word.startswith("[[")]
+    said = {one.text: one for one in [*_close_phrases(ways), *_close_words(ways), *_with_its_sound(ways)]}
+    own = " ".join(words)
+    said[own] = Said(own, Relation.SAME, 0.0, _per_hour(words))
+    return Advice(
+        keyword, ways, guessed, sorted(said.values(), key=lambda one: (one.distance, -one.per_hour, one.text))
+    )
+
+
+def longer(keyword: str) -> list[Advice]:
+    """The same of longer phrases with this wake word, such as "hey X"; none if it begins with a greeting already."""
+    if words_of(keyword)[0] in (*BEFORE, "ok", "hi"):
+        return []
+    return [advise(f"{before} {keyword}") for before in BEFORE]
+
+
+def respelt(keyword: str) -> list[str]:
+    """Spellings that espeak-ng reads as each pronunciation of a single word, if the word does not say which is meant.
+
+    For words that are not in the dictionary, and for those of several pronunciations. Empty if no spelling does it.
+    """
+    words = words_of(keyword)
+    ways = {main_key(way): way for way in pronunciations(keyword)}
+    if len(words) != 1 or (words[0] in dictionary() and len(ways) == 1):
+        return []
+    spelt = {spelling(way): way for way in ways.values()}
+    read = as_espeak_reads(list(spelt))
+    same = [text for (text, way), found in zip(spelt.items(), read, strict=True) if sound_keys(found) & sound_keys(way)]
+    return [text for text in same if text != words[0]]
+
+
+def _close_words(ways: Sequence[Phones]) -> list[Said]:
+    return [
+        Said(word.text, Relation.CLOSE, round(away, 2), _per_hour([word.text]))
+        for word, away in words_near(ways, SHOWN + _ROUNDING)
+    ]
+
+
+def _close_phrases(ways: Sequence[Phones]) -> list[Said]:
+    found = {phrase.text: phrase for phrase in phrases_near(ways[0])}
+    phrases = list(found.values())
+    if not phrases:
+        return []
+    same = frozenset().union(*map(sound_keys, ways))
+    said = [
+        Said(phrase.text, Relation.CLOSE, round(float(away), 2), _per_hour(phrase.text.split()))
+        for phrase, away in zip(phrases, distances(ways, [phrase.phones for phrase in phrases]), strict=True)
+        if away <= SHOWN + _ROUNDING and not contains_sound(phrase.phones, same)
+    ]
+    return sorted(said, key=lambda one: -one.per_hour)[:_MOST_PHRASES]
+
+
+def _with_its_sound(ways: Sequence[Phones]) -> list[Said]:
+    """The words that sound the same, in some accent, or have that sound in them."""
+    same = frozenset().union(*map(sound_keys, ways))
+    found = []
+    for word, keys in zip(spoken_words(), _keys_of_words(), strict=True):
+        if keys & same:
+            found.append(Said(word.text, Relation.SAME, 0.0, _per_hour([word.text])))
+        elif one_contains(keys, same):
+            found.append(Said(word.text, Relation.INSIDE, 0.0, _per_hour([word.text])))
+    return found
+
+
+@cache
+def _keys_of_words() -> tuple[frozenset[Heard], ...]:
+    return tuple(sound_keys(word.phones) for word in spoken_words())
+
+
+def _per_hour(words: Sequence[str]) -> float:
+    """How often words are said one after the other in an hour of talk."""
+    return WORDS_AN_HOUR * prod(10 ** (zipf_frequency(word) - 9) for word in words)
+
+
+def _grade_of_rate(per_hour: float) -> Grade:
+    return Grade.GOOD if per_hour <= RARE else Grade.FAIR if per_hour <= OFTEN else Grade.POOR

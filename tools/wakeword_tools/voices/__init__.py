@@ -1,0 +1,1 @@
+"""Voices that a user installs: fetching, checking and listing them."""
