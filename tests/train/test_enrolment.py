@@ -124,7 +124,7 @@ def test_a_base_is_a_shipped_keyword_or_a_file(tmp_path: Path) -> None:
     assert base_model(str(path)) == path
     for keyword, shipped in shipped_models().items():
         assert base_model(keyword) == shipped
-    with pytest.raises(ConfigError, match="expected a shipped model"):
+    with pytest.raises(ConfigError, match="no model for keyword 'absent'"):
         base_model("absent")
 
 

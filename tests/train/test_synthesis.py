@@ -11,10 +11,13 @@ from wakeword import ConfigError
 from wakeword.errors import DataError
 from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.kinds import Kind, Split
+from wakeword_tools.texts.confusables import without_sound_of
+from wakeword_tools.texts.ipa import espeak_of_ipa
 from wakeword_tools.texts.splits import split_texts
 from wakeword_train import DataFolders, TrainConfig
 from wakeword_train import synthesis as synthesised
 from wakeword_train.config import NaturalConfig, SynthesisConfig
+from wakeword_train.phases import Phase
 from wakeword_train.synthesis import with_synthesised
 
 FEW = {Kind.POSITIVE: 20, Kind.NEAR_NEGATIVE: 60, Kind.NEGATIVE: 60}
@@ -55,6 +58,23 @@ def test_the_same_settings_are_made_once(tmp_path: Path) -> None:
     assert with_synthesised(config, DataFolders(), tmp_path, lambda line: None) == first
     assert made.stat().st_mtime_ns == before
     assert first.near_negatives == first.negatives == ()
+
+
+def test_clips_of_a_run_that_was_killed_are_not_spoken_again(tmp_path: Path) -> None:
+    config = TrainConfig(keyword="seven", synthesis=SynthesisConfig(positives=6, check_voices=False))
+
+    def killed(phase: Phase, done: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        with_synthesised(config, DataFolders(), tmp_path, lambda line: None, killed)
+    (spoken,) = tmp_path.glob(".*/000000.flac")
+    before = spoken.stat()
+    made = with_synthesised(config, DataFolders(), tmp_path, lambda line: None)
+    again = (made.positives[0] / spoken.name).stat()
+    assert (again.st_ino, again.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert len(rows(made.positives[0])) == 6
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_natural_voices_are_a_separate_pass(tmp_path: Path) -> None:
@@ -128,3 +148,38 @@ def test_an_engine_without_voices_for_a_split_is_refused(tmp_path: Path) -> None
     plan = SynthesisConfig(positives=4, engines=(f"command:{tmp_path / 'mine.toml'}@train",))
     with pytest.raises(ConfigError, match="split validation"):
         with_synthesised(TrainConfig(keyword="marvin", synthesis=plan), DataFolders(), tmp_path / "made", print)
+
+
+def test_other_phrases_and_ways_to_say_it_are_spoken_too(tmp_path: Path) -> None:
+    plan = SynthesisConfig(positives=12, near_negatives=40, also=("ok marvin",), say=("ˈmɑɹvɪn",))
+    config = TrainConfig(keyword="marvyn", synthesis=plan)
+    made = with_synthesised(config, DataFolders(), tmp_path, lambda line: None)
+    spoken = {row["text"] for folder in made.positives for row in rows(folder)}
+    assert spoken == {espeak_of_ipa("ˈmɑɹvɪn"), "ok marvin"}
+    close = [row["text"] for folder in made.near_negatives for row in rows(folder)]
+    assert close
+    for form in spoken:
+        assert without_sound_of(form, close) == close
+
+
+def test_installed_voices_are_those_of_the_machine_and_none_is_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WAKEWORD_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("WAKEWORD_KOKORO", raising=False)
+    natural = NaturalConfig(positives=5, engines=("installed",))
+    plan = SynthesisConfig(positives=4, engines=("installed",), natural=natural)
+    reports: list[str] = []
+    seen: list[tuple[Phase, float]] = []
+    made = with_synthesised(
+        TrainConfig(keyword="marvin", synthesis=plan),
+        DataFolders(),
+        tmp_path / "made",
+        reports.append,
+        lambda phase, done: seen.append((phase, done)),
+    )
+    assert len(made.positives) == 2
+    assert any("wakeword voices install kokoro" in line for line in reports)
+    assert {phase for phase, _ in seen} == {Phase.SPEECH}
+    assert seen[-1][1] == 1.0
+    assert [done for _, done in seen] == sorted(done for _, done in seen)

@@ -9,7 +9,7 @@ from support.commands import Cli
 from support.small_world import write_world
 
 from wakeword.model import read_model
-from wakeword_train.command import describe_epoch
+from wakeword_train.command import adversary_advice, describe_epoch
 from wakeword_train.loop import EpochReport
 from wakeword_train.methods.drocc import AdversaryHealth
 
@@ -87,6 +87,22 @@ def test_an_error_is_one_line_and_nothing_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("option", ["--positives", "--background", "--noise", "--data"])
+def test_a_missing_folder_is_an_error_before_anything_is_loaded(
+    cli: Cli, option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    done = cli("train", "marvin", option, "nowhere/")
+    assert (done.status, len(done.err.splitlines())) == (1, 1)
+    assert "nowhere: expected a folder of recordings" in done.err
+
+
+def test_a_word_is_given_once(cli: Cli) -> None:
+    assert cli("train", "marvin", "--keyword", "sheila").status == 2
+    unquoted = cli("train", "hey", "marvin")
+    assert (unquoted.status, "quotes" in unquoted.err) == (2, True)
+
+
 def test_the_libraries_of_training_print_no_further_line(tmp_path: Path) -> None:
     """In a separate process, which imports them all."""
     command = [sys.executable, "-m", "wakeword", "train", "--keyword", "?!"]
@@ -109,8 +125,32 @@ def test_an_encoder_that_does_not_fit_is_refused_before_anything_is_synthesised(
     assert list(tmp_path.iterdir()) == [config]
 
 
-@pytest.mark.parametrize(("before", "after", "expected"), [(0.4, 0.9, False), (0.4, 0.1, True), (2e-4, 1e-4, False)])
-def test_an_ascent_that_ends_on_easier_points_is_reported(before: float, after: float, *, expected: bool) -> None:
-    health = AdversaryHealth(inside=0.0, outside=0.5, loss_before=before, loss_after=after, fallbacks=0)
-    report = EpochReport(3, "drocc-lf", 0.2, {"words": 0.5}, 0.5, health, 20.0, settled=False)
-    assert ("lower step_size" in describe_epoch(report)) is expected
+def epoch_with(*, before: float, after: float, checked: float | None = None, finer: float | None = None) -> EpochReport:
+    health = AdversaryHealth(0.0, 0.5, before, after, fallbacks=0, checked=checked, finer=finer)
+    return EpochReport(3, "drocc-lf", 0.2, {"words": 0.5}, 0.5, health, 20.0, settled=False)
+
+
+@pytest.mark.parametrize(
+    ("epoch", "expected"),
+    [
+        (epoch_with(before=0.4, after=0.9), None),
+        (epoch_with(before=0.4, after=0.3), "easier points"),
+        (epoch_with(before=0.1, after=0.4, checked=0.4, finer=0.6), None),
+        (epoch_with(before=0.1, after=0.4, checked=0.4, finer=1.6), "4.0 times"),
+        (epoch_with(before=1e-4, after=1e-3, checked=1e-3, finer=9e-2), None),
+    ],
+)
+def test_an_adversary_that_misses_what_it_looks_for_is_reported_in_one_line(
+    epoch: EpochReport, expected: str | None
+) -> None:
+    advice = adversary_advice([epoch, epoch])
+    assert (advice is None) is (expected is None)
+    if advice is not None and expected is not None:
+        assert expected in advice
+        assert "\n" not in advice
+
+
+def test_the_line_of_an_epoch_says_what_the_adversary_did() -> None:
+    line = describe_epoch(epoch_with(before=0.1, after=0.4, checked=0.41, finer=0.62))
+    assert line.endswith("loss 0.100 -> 0.400 (checked 0.410, finer 0.620)")
+    assert describe_epoch(epoch_with(before=0.1, after=0.4)).endswith("loss 0.100 -> 0.400")

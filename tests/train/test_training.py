@@ -3,6 +3,7 @@
 import dataclasses
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from wakeword_tools.measure.scores import clip_score
 from wakeword_train import DataFolders, Kind, Split, TrainConfig, loop, train
 from wakeword_train.config import ScheduleConfig
 from wakeword_train.loop import EpochReport, best_epoch
+from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.training import TrainingResult, gather_clips
 
 
@@ -61,6 +63,9 @@ def test_the_adversary_is_active_and_its_health_is_in_the_card(world: DataFolder
         assert health is not None
         assert health.loss_after > health.loss_before
         assert health.fallbacks == 0
+        assert health.checked is not None
+        assert health.finer is not None
+        assert health.finer > health.loss_before
     best = read_model(result.path).card.training["best_epoch"]
     assert best["health"] == dataclasses.asdict(reports[best["epoch"] - 1])["health"]
 
@@ -89,8 +94,11 @@ def test_the_same_seed_gives_the_same_model_and_another_seed_another(world: Data
     assert run("a.onnx", 1) == run("b.onnx", 1) != run("c.onnx", 2)
 
 
-def test_a_killed_run_resumes_as_if_it_had_not_stopped(world: DataFolders, tmp_path: Path) -> None:
-    config = small_config()
+@pytest.mark.parametrize("settings", [{"anneal_from": 2.0}, {"space": "state", "radius": 1.0, "anneal_from": 2.0}])
+def test_a_killed_run_resumes_as_if_it_had_not_stopped(
+    settings: dict[str, Any], world: DataFolders, tmp_path: Path
+) -> None:
+    config = small_config(adversary=AdversaryConfig(**settings))
     whole = train(config, world, tmp_path / "whole.onnx")
 
     class KilledError(Exception):
@@ -106,7 +114,10 @@ def test_a_killed_run_resumes_as_if_it_had_not_stopped(world: DataFolders, tmp_p
     assert not (tmp_path / "resumed.onnx").exists()
     resumed = train(config, world, tmp_path / "resumed.onnx", checkpoint=checkpoint, resume=True)
     assert weights(resumed.path) == weights(whole.path)
-    assert [r.loss for r in resumed.reports] == [r.loss for r in whole.reports]
+    assert [(r.loss, r.health) for r in resumed.reports] == [(r.loss, r.health) for r in whole.reports]
+    healths = [report.health for report in whole.reports if report.health is not None]
+    assert len(healths) == 2
+    assert all(health.loss_after >= health.loss_before for health in healths)
 
 
 def test_a_checkpoint_of_another_run_or_a_damaged_one_is_refused(world: DataFolders, tmp_path: Path) -> None:

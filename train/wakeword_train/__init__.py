@@ -20,7 +20,10 @@ if TYPE_CHECKING:  # For type checkers and editors; at run time ``_HOMES`` is us
     from wakeword_train.methods.projection import project_to_shell
     from wakeword_train.methods.registry import METHODS, LossSettings, Method, make_loss, method_named
     from wakeword_train.model.two_stage import export_two_stage, shipped_digests, with_verifier
+    from wakeword_train.phases import Phase
     from wakeword_train.pipeline import train_model
+    from wakeword_train.recipe import default_recipe
+    from wakeword_train.report.verdict import Verdict, verdict
     from wakeword_train.training import DataFolders, TrainingResult, train
 
 __all__ = [
@@ -38,9 +41,12 @@ __all__ = [
     "Loss",
     "LossSettings",
     "Method",
+    "Phase",
     "Split",
     "TrainConfig",
     "TrainingResult",
+    "Verdict",
+    "default_recipe",
     "enrol_model",
     "export_two_stage",
     "find_adversaries",
@@ -53,6 +59,7 @@ __all__ = [
     "shipped_digests",
     "train",
     "train_model",
+    "verdict",
     "with_verifier",
 ]
 
@@ -69,7 +76,10 @@ _HOMES = {
     "wakeword_train.methods.projection": ("project_to_shell",),
     "wakeword_train.methods.registry": ("METHODS", "LossSettings", "Method", "make_loss", "method_named"),
     "wakeword_train.model.two_stage": ("export_two_stage", "shipped_digests", "with_verifier"),
+    "wakeword_train.phases": ("Phase",),
     "wakeword_train.pipeline": ("train_model",),
+    "wakeword_train.recipe": ("default_recipe",),
+    "wakeword_train.report.verdict": ("Verdict", "verdict"),
     "wakeword_train.training": ("DataFolders", "TrainingResult", "train"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -1,14 +1,18 @@
 """``wakeword train``: recordings and synthesised speech -> a calibrated model file."""
 
 import importlib.util
+import os
+import sys
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from wakeword.cli.job_options import JobSettings, JobsOption, RayOption
 from wakeword.cli.ranges import MAX_SEED
-from wakeword.errors import ConfigError
+from wakeword.errors import ConfigError, DataError
 
 
 class _Device(StrEnum):
@@ -31,11 +35,23 @@ _METHOD = typer.Option(
 )
 _SAVED = _folders("--extend-negatives", "False accepts saved by evaluate --save-errors, to train against")
 _SPEECH = typer.Option("--data", metavar="DIR", help="Speech Commands: a folder for each word.")
+_DOWNLOAD = typer.Option("--download", help="Fetch Speech Commands v0.02 into --data first.")
+_REPORT = typer.Option("--report/--no-report", help="Write a page about the model beside it (.html).")
 _WORK = typer.Option("--work", metavar="DIR", help="For checkpoints and synthesised clips.")
 
 
+_ALSO = typer.Option("--also", metavar="PHRASE", help="Another phrase that wakes it too; repeatable.")
+_SAY = typer.Option("--say", metavar="IPA", help="How the word is said, as 'ˈmɑɹvɪn'; repeatable.")
+_THREADS = typer.Option("--threads", metavar="N", min=1, max=256, help="Of the network's training; more seldom pays.")
+
+
 def train(
-    keyword: Annotated[str, typer.Option("--keyword", metavar="K", help="The wake word.")] = "",
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="WORD", help="The wake word; of several, in quotes.")
+    ] = None,
+    keyword: Annotated[str, typer.Option("--keyword", metavar="K", help="The same as WORD.")] = "",
+    also: Annotated[list[str] | None, _ALSO] = None,
+    say: Annotated[list[str] | None, _SAY] = None,
     data: Annotated[Path | None, _SPEECH] = None,
     positives: Annotated[list[Path] | None, _folders("--positives", "Recordings of the keyword")] = None,
     negatives: Annotated[list[Path] | None, _folders("--negatives", "Recordings of other words")] = None,
@@ -50,18 +66,27 @@ def train(
     device: Annotated[_Device, typer.Option("--device")] = _Device.CPU,
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="Random seed.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from an interrupted run's checkpoint.")] = False,
-    download: Annotated[
-        bool, typer.Option("--download", help="Fetch Speech Commands v0.02 into --data first.")
-    ] = False,
+    download: Annotated[bool, _DOWNLOAD] = False,
     work: Annotated[Path, _WORK] = Path("runs"),
+    threads: Annotated[int, _THREADS] = 1,
+    report: Annotated[bool, _REPORT] = True,
+    jobs: JobsOption = None,
+    ray: RayOption = None,
 ) -> None:
-    """Train a model for a keyword, calibrate it, and write it to one file."""
-    _require_training_packages()
+    """Train a model for a keyword, calibrate it, and write it to one file.
+
+    `wakeword train "hey zorvella"` is enough: speech is synthesised, and the package brings speech of others.
+    """
+    speech = None if download else [data]
+    keyword = _one_word(words or (), keyword)
+    _prepare(positives, negatives, near_negatives, extend_negatives, background, noise, speech)
     # Imported here so that --help works without torch, which an installation for listening does not have.
     from wakeword_train.command import TrainOptions, run_command
 
     options = TrainOptions(
         keyword=keyword,
+        also=also or (),
+        say=say or (),
         data=data,
         positives=positives or (),
         negatives=negatives or (),
@@ -78,12 +103,49 @@ def train(
         resume=resume,
         download=download,
         work=work,
+        threads=threads,
+        report=report,
+        jobs=JobSettings(jobs, ray),
     )
     print(run_command(options))
 
 
-def _require_training_packages() -> None:
-    missing = [name for name in ("torch", "torchaudio", "onnx", "scipy") if importlib.util.find_spec(name) is None]
+def _prepare(*folders: Sequence[Path | None] | None) -> None:
+    """Check what can be checked before anything slow is imported, and set up what must be set before."""
+    _require_folders(folder for some in folders for folder in some or () if folder is not None)
+    require_training_packages()
+    _wait_without_spinning()
+
+
+def _one_word(words: Sequence[str], keyword: str) -> str:
+    if len(words) > 1:
+        raise typer.BadParameter(f'a wake word of several words needs quotes: wakeword train "{" ".join(words)}"')
+    word = words[0] if words else keyword
+    if keyword and word != keyword:
+        raise typer.BadParameter(f"give the wake word once, as WORD or with --keyword, got {word!r} and {keyword!r}")
+    return word
+
+
+def _require_folders(folders: Iterable[Path]) -> None:
+    """Raise ``DataError`` for a folder that does not exist."""
+    for folder in folders:
+        if not folder.is_dir():
+            raise DataError(f"{folder}: expected a folder of recordings, found none")
+
+
+def _wait_without_spinning() -> None:
+    """Let threads that wait for each other sleep: on a busy machine spinning ones took seven times as long as one thread.
+
+    OpenMP reads this when torch is imported.
+    """
+    if "torch" not in sys.modules:
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+
+def require_training_packages(*others: str) -> None:
+    """Raise ``ConfigError`` if packages are missing that training needs, or one of these."""
+    needed = ("torch", "torchaudio", "onnx", "scipy", *others)
+    missing = [name for name in needed if importlib.util.find_spec(name) is None]
     if missing:
         raise ConfigError(
             f"training needs {', '.join(missing)}; install torch first, in the build for your machine, then: "

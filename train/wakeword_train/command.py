@@ -1,25 +1,37 @@
 """The work of ``wakeword train``: settings and folders from the options, the run, its progress on stderr."""
 
 import dataclasses
-import logging
+import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from statistics import median
 
+import torch
 import typer
 
 from wakeword.cli.console import note, progress
+from wakeword.cli.job_options import JobSettings
+from wakeword.jobs.choice import executor_for
 from wakeword.model import read_model
 from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.data.download import download_speech_commands
+from wakeword_train.display import phases_shown
 from wakeword_train.enrolment import base_model, enrol_model
 from wakeword_train.loop import EpochReport
 from wakeword_train.pipeline import returning_negatives, train_model
 from wakeword_train.placement import file_stem
-from wakeword_train.training import DataFolders, check_keyword
+from wakeword_train.recipe import default_recipe, describe_plan
+from wakeword_train.report.page import write_page
+from wakeword_train.report.verdict import verdict
+from wakeword_train.time_left import expected_seconds
+from wakeword_train.training import DataFolders, TrainingResult, check_keyword
 
-_SEEN_LOSS = 0.01
-"""Loss below which the adversary makes no difference to training."""
+_SEEN_LOSS = 0.1
+"""Loss below which the adversary makes little difference to training."""
+_MUCH_MORE = 2.0
+"""Factor from which on a finer search finds much more than the training's."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +39,8 @@ class TrainOptions:
     """The options of the command as given; see ``cli.train``."""
 
     keyword: str
+    also: Sequence[str]
+    say: Sequence[str]
     data: Path | None
     positives: Sequence[Path]
     negatives: Sequence[Path]
@@ -43,6 +57,9 @@ class TrainOptions:
     resume: bool
     download: bool
     work: Path
+    threads: int
+    report: bool
+    jobs: JobSettings = field(default_factory=JobSettings)
 
 
 def run_command(options: TrainOptions) -> Path:
@@ -55,7 +72,7 @@ def run_command(options: TrainOptions) -> Path:
     settings = _settings(options)
     if options.download and options.data is None:
         raise typer.BadParameter("give --data, the folder to download into")
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    torch.set_num_threads(options.threads)
     out = options.out or Path(f"{file_stem(settings.keyword)}.onnx")
     folders = _folders(options, settings)
     if options.base is not None:
@@ -63,13 +80,21 @@ def run_command(options: TrainOptions) -> Path:
             return enrol_model(
                 settings, options.base, folders, out, work=options.work, progress=update, report=note
             ).path
-    with progress(f"train '{settings.keyword}' with {settings.method}", settings.schedule.epochs) as update:
+    return _train(options, settings, folders, out)
+
+
+def _train(options: TrainOptions, settings: TrainConfig, folders: DataFolders, out: Path) -> Path:
+    expected = expected_seconds(settings, workers=options.jobs.jobs)
+    with phases_shown(expected) as (watch, above):
 
         def show(epoch: EpochReport) -> None:
-            update(epoch.epoch)
-            note(describe_epoch(epoch))
+            above(describe_epoch(epoch))
 
-        return train_model(
+        def begin(folders: DataFolders) -> None:
+            for line in describe_plan(settings, folders, sum(expected.values())):
+                above(line)
+
+        result = train_model(
             settings,
             folders,
             out,
@@ -77,12 +102,35 @@ def run_command(options: TrainOptions) -> Path:
             device=options.device,
             resume=options.resume,
             progress=show,
-            report=note,
-        ).path
+            report=above,
+            watch=watch,
+            begin=begin,
+            executor=partial(executor_for, jobs=options.jobs.jobs, ray=options.jobs.ray),
+        )
+    if advice := adversary_advice(result.reports):
+        note(advice)
+    _summarise(options, result)
+    return result.path
+
+
+def _summarise(options: TrainOptions, result: TrainingResult) -> None:
+    """Say what the model is worth, write the page about it, and say how to try it."""
+    card, path = read_model(result.path).card, result.path
+    judged = verdict(card)
+    note(f"'{card.phrase}' is {judged}")
+    for line in judged.advice:
+        note(f"to do better: {line}")
+    if options.report:
+        page = path.with_suffix(".html")
+        write_page(page, card, result, model=path.name)
+        note(f"more about it, with sounds: {page}")
+    note(f"try it: wakeword listen --model {shlex.quote(str(path))}")
 
 
 def _refuse_with_base(options: TrainOptions) -> None:
     values = {
+        "--also": options.also,
+        "--say": options.say,
         "--data": options.data,
         "--method": options.method,
         "--resume": options.resume,
@@ -97,16 +145,24 @@ def _refuse_with_base(options: TrainOptions) -> None:
 
 
 def _settings(options: TrainOptions) -> TrainConfig:
-    """The configuration file or the defaults, overridden by the command line."""
+    """The configuration file or the recipe, overridden by the command line."""
     keyword = options.keyword
     if options.base is not None and not keyword:
         keyword = read_model(base_model(options.base)).card.phrase
-    settings = read_config(options.config) if options.config is not None else TrainConfig()
+    if options.config is not None:
+        settings = read_config(options.config)
+    else:
+        settings = TrainConfig() if options.base is not None else default_recipe()
     settings = dataclasses.replace(
         settings,
         keyword=keyword or settings.keyword,
         method=settings.method if options.method is None else options.method,
         seed=settings.seed if options.seed is None else options.seed,
+        synthesis=dataclasses.replace(
+            settings.synthesis,
+            also=tuple(options.also) or settings.synthesis.also,
+            say=tuple(options.say) or settings.synthesis.say,
+        ),
     )
     check_keyword(settings)
     return settings
@@ -136,9 +192,34 @@ def describe_epoch(report: EpochReport) -> str:
     if report.health is None:
         return line
     health = report.health
-    falls = health.loss_before > _SEEN_LOSS and health.loss_after < 0.9 * health.loss_before
-    advice = " (it falls: lower step_size)" if falls else ""
+    finer = (
+        ""
+        if health.checked is None or health.finer is None
+        else f" (checked {health.checked:.3f}, finer {health.finer:.3f})"
+    )
     return (
         f"{line}; adversary {health.inside:.0%} pushed out, {health.outside:.0%} pulled in, "
-        f"loss {health.loss_before:.3f} -> {health.loss_after:.3f}{advice}"
+        f"loss {health.loss_before:.3f} -> {health.loss_after:.3f}{finer}"
+    )
+
+
+def adversary_advice(reports: Sequence[EpochReport]) -> str | None:
+    """Advice where an ascent ended on easier points than it began with, or where shorter steps find much worse ones."""
+    seen = [report.health for report in reports if report.health is not None]
+    easier = sum(one.loss_after < one.loss_before for one in seen)
+    if easier:
+        return (
+            f"in {easier} of {len(seen)} epochs the adversary ended on easier points than it began with: see its method"
+        )
+    ratios = [
+        one.finer / max(one.checked, 1e-9)
+        for one in seen
+        if one.checked is not None and one.finer is not None and one.finer > _SEEN_LOSS
+    ]
+    masked = [ratio for ratio in ratios if ratio > _MUCH_MORE]
+    if 2 * len(masked) <= len(seen):
+        return None
+    return (
+        f"in {len(masked)} of {len(seen)} epochs a finer search found {median(masked):.1f} times the adversary's loss: "
+        "raise steps or lower step_size ([adversary]), and compare the recall: a stronger adversary can cost some"
     )

@@ -124,7 +124,8 @@ class NaturalConfig:
     near_negatives: int = 0
     negatives: int = 0
     engines: tuple[str, ...] = ("kokoro",)
-    """As in ``SynthesisConfig``; ``kokoro`` is the folder in the environment variable ``WAKEWORD_KOKORO``."""
+    """As in ``SynthesisConfig``; ``kokoro`` is the folder in the environment variable ``WAKEWORD_KOKORO``, or what
+    ``wakeword voices install kokoro`` installed. ``installed`` stands for all that are installed, which may be none."""
 
     def __post_init__(self) -> None:
         _check_counts(self.positives, self.near_negatives, self.negatives)
@@ -146,11 +147,22 @@ class SynthesisConfig:
     """As ``near_negative_texts``."""
     engines: tuple[str, ...] = ("espeak-ng",)
     """Text-to-speech engines to use: ``espeak-ng``; ``flite`` and ``festival``, installed by hand;
-    ``piper:FOLDER`` of voices; ``kokoro:FOLDER``; ``command:FILE.toml`` for anything else."""
+    ``piper:FOLDER`` of voices; ``kokoro:FOLDER``; ``command:FILE.toml`` for anything else; ``installed`` for those of this
+    machine that are fast."""
+    also: tuple[str, ...] = ()
+    """Other phrases that wake the model too, such as "ok marvin" with "hey marvin"."""
+    say: tuple[str, ...] = ()
+    """Ways to say the keyword as IPA, in place of how English reads it. Only voices that take phonemes then speak it."""
+    children: float = 0.0
+    """Share of the clips of the keyword with formants and pitch as high as those of children."""
+    check_voices: bool = True
+    """Leave out voices in whose speech the phoneme network does not hear the keyword."""
     natural: NaturalConfig = field(default_factory=NaturalConfig)
 
     def __post_init__(self) -> None:
         _check_counts(self.positives, self.near_negatives, self.negatives)
+        if not 0 <= self.children <= 1:
+            raise ConfigError(f"expected a share of children in 0..1, got {self.children}")
 
 
 def _check_counts(*counts: int) -> None:
@@ -182,6 +194,10 @@ class TrainConfig:
     share, only to judge the speakers by whom the two differ. So almost all background is evidence. 0: once is enough."""
     encoder: str = ""
     """Encoder to begin with: the name of one in ``assets/encoders``, or a file (.npz); an untrained one if empty."""
+    starter_pack: str = ""
+    """Background that needs no recordings: ``starter`` for the features of speech that the extra ``train`` installs, or a
+    file that ``python -m wakeword_train.pack.make`` wrote; none if empty. ``background_evidence`` is also the share of its
+    speakers on whom the first stage is not trained."""
     hold_out_recorded: bool = False
     """Keep every recorded positive, and all other clips of its speakers, for the test."""
     network: NetworkConfig = field(default_factory=NetworkConfig)
@@ -225,10 +241,22 @@ def read_config(path: Path | str) -> TrainConfig:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: expected TOML: {error}") from error
     try:
-        config: TrainConfig = _build(TrainConfig, raw, "")
-        return config
+        return build_config(raw)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
+
+
+def build_config(raw: dict[str, Any]) -> TrainConfig:
+    """A configuration from the tables of TOML. ``ConfigError`` for unknown or wrong settings."""
+    adversary = raw.get("adversary")
+    if isinstance(adversary, dict) and "mu" in adversary and "mu_per" not in adversary:
+        # Files from before mu_per mean the second; taken for the first their adversary would count a quarter as much.
+        raise ConfigError(
+            'expected adversary.mu_per beside adversary.mu: "batch" (as in the paper) or "positive" (its only meaning '
+            "in older files), got neither"
+        )
+    config: TrainConfig = _build(TrainConfig, raw, "")
+    return config
 
 
 def _build(cls: type[Any], raw: dict[str, Any], place: str) -> Any:

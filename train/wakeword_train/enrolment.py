@@ -5,8 +5,8 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
-from wakeword.errors import ConfigError
-from wakeword.model import read_model, shipped_models
+from wakeword.errors import ConfigError, ModelError
+from wakeword.model import model_file, read_model
 from wakeword_train.config import TrainConfig
 from wakeword_train.enrol import EnrolConfig, Enrolment, enrol, own_takes
 from wakeword_train.enrolled_points import enrolled_points
@@ -22,13 +22,13 @@ _NEAR_NEGATIVES, _NEGATIVES = 600, 900
 
 
 def base_model(name: Path | str) -> Path:
-    """The file of a shipped model, by its keyword, or of any other, by its path. ``ConfigError`` if there is none."""
-    shipped = shipped_models()
-    if str(name) in shipped:
-        return shipped[str(name)]
-    path = Path(name)
+    """The file of an included or installed model, by its keyword, or of any other. ``ConfigError`` if there is none."""
+    try:
+        path = model_file(name)
+    except ModelError as error:
+        raise ConfigError(f"expected a model to begin with: {error}") from error
     if not path.is_file():
-        raise ConfigError(f"expected a shipped model ({', '.join(shipped) or 'none'}) or a model file, got {name!r}")
+        raise ConfigError(f"expected a model file to begin with, found no {path}; check the path or give a keyword")
     return path
 
 

@@ -16,6 +16,7 @@ from wakeword_train.methods.deepsad import DeepSadConfig
 from wakeword_train.methods.drocc import AdversaryHealth, shared_sensitivity
 from wakeword_train.methods.losses import AdversaryConfig, Loss
 from wakeword_train.methods.registry import DEFAULT_METHOD, LossSettings, Method, method_named
+from wakeword_train.methods.spaces import in_space
 
 _METRIC_ROWS = 256
 """Positives from which a metric that all rows share is taken."""
@@ -72,10 +73,10 @@ def fit_tensors(
     """Train ``network``, inputs ``(batch, ...)`` -> logits ``(batch,)``, in place, and return it in ``eval`` mode.
 
     ``inputs`` ``(n, ...)`` of any shape; ``labels`` ``(n,)``, 1 for a positive and 0 for a negative (which the one-class
-    methods never use). ``deepsad`` needs a ``DistanceNetwork``. ``loss`` replaces the method's own after the warm-up.
-    ``select`` scores a network, higher is better, after each epoch of the method's own loss, and the best is kept; without
-    it, the last. Repeatable on the CPU, and torch's global random generator is not changed. Raises ``DataError`` if there
-    is no positive, or if the loss is not finite.
+    methods never use). ``deepsad`` needs a ``DistanceNetwork``. ``loss`` replaces the method's own after the warm-up,
+    without annealing. ``select`` scores a network, higher is better, after each epoch of the method's own loss, and the
+    best is kept; without it, the last. Repeatable on the CPU, and torch's global random generator is not changed. Raises
+    ``DataError`` if there is no positive, or if the loss is not finite.
     """
     if len(inputs) != len(labels) or not bool((labels > 0.5).any()):
         raise DataError(f"expected a label for each of {len(inputs)} inputs, one of them 1; got {len(labels)} labels")
@@ -116,7 +117,8 @@ def _fit(
         elif own_loss is not None:
             loss = own_loss
         else:
-            loss = method_loss(method, settings, network, inputs[labels > 0.5][:_METRIC_ROWS])
+            share = own_share(epoch, config.warmup_epochs, config.epochs)
+            loss = method_loss(method, settings, network, inputs[labels > 0.5][:_METRIC_ROWS], share=share)
         mean_loss, health = trainer.epoch(loss, shuffled(inputs, labels, config, generator))
         averaged = trainer.averaged.eval()
         if after_epoch is not None:
@@ -140,18 +142,26 @@ def shuffled(
         yield inputs[rows], labels[rows]
 
 
-def method_loss(method: Method, settings: LossSettings, network: nn.Module, positives: Tensor | None) -> Loss:
-    """The method's loss for the coming epoch; ``positives`` ``(rows, ...)`` give the metric if all rows share one."""
-    adversary = settings.adversary
+def own_share(epoch: int, warmup_epochs: int, epochs: int) -> float:
+    """How far ``epoch``, counted from 0, is through those of the method's own loss: 0 in the first, 1 in the last."""
+    last = epochs - 1 - warmup_epochs
+    return (epoch - warmup_epochs) / last if last > 0 else 1.0
+
+
+def method_loss(
+    method: Method, settings: LossSettings, network: nn.Module, positives: Tensor | None, *, share: float = 1.0
+) -> Loss:
+    """The method's loss for the coming epoch, at this ``share`` of its own epochs (``own_share``).
+
+    ``positives`` ``(rows, ...)`` give the metric if all rows share one. Raises ``ConfigError`` for a network without the
+    states that the adversary's ``space`` asks for.
+    """
+    adversary = settings.adversary.at(share)
     metric = None
     if positives is not None and method.takes_metric(adversary):
-        # Without dropout: a single draw would decide the metric of a whole epoch. cuDNN has no gradient in that mode.
-        network.eval()
-        with torch.backends.cudnn.flags(enabled=False):
-            metric = shared_sensitivity(
-                network, positives, floor=adversary.sigma_floor, smoothing=adversary.sigma_smoothing
-            )
-    return method.loss(dataclasses.replace(settings, metric=metric))
+        function, points = in_space(network, positives, adversary.space)
+        metric = shared_sensitivity(function, points, floor=adversary.sigma_floor, smoothing=adversary.sigma_smoothing)
+    return method.loss(dataclasses.replace(settings, adversary=adversary, metric=metric))
 
 
 class Trainer:
@@ -224,8 +234,11 @@ class Trainer:
 
 
 def mean_health(health: list[AdversaryHealth]) -> AdversaryHealth | None:
-    """The means over batches, with the sum of the fallbacks."""
+    """The means over the batches that have a figure, with the sum of the fallbacks."""
     if not health:
         return None
-    means = {f.name: float(np.mean([getattr(h, f.name) for h in health])) for f in dataclasses.fields(AdversaryHealth)}
+    means: dict[str, float | None] = {}
+    for one in dataclasses.fields(AdversaryHealth):
+        found = [getattr(of_batch, one.name) for of_batch in health if getattr(of_batch, one.name) is not None]
+        means[one.name] = float(np.mean(found)) if found else None
     return AdversaryHealth(**{**means, "fallbacks": sum(h.fallbacks for h in health)})  # type: ignore[arg-type]

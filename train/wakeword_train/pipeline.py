@@ -2,9 +2,11 @@
 
 import dataclasses
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from wakeword.jobs.choice import in_this_process
+from wakeword.jobs.work import Executor
 from wakeword.operating_point import OperatingPoint
 from wakeword.sources import audio_files
 from wakeword.verify.fusion import FLOOR
@@ -13,14 +15,27 @@ from wakeword_tools.kinds import Split
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip
-from wakeword_train.loop import Progress
+from wakeword_train.data.store import ClipStore
+from wakeword_train.loop import EpochReport, Progress
 from wakeword_train.model.two_stage import export_two_stage
+from wakeword_train.pack.speech_pack import pack_path
+from wakeword_train.phases import Phase, Watch, nobody
 from wakeword_train.placement import check_target, file_stem, put_into_place
 from wakeword_train.points import Report, calibration_points, default_point, points_of
-from wakeword_train.second_stage.build import StandIn, train_second_stage
+from wakeword_train.second_stage.ahead import looks_ahead
+from wakeword_train.second_stage.build import train_second_stage
 from wakeword_train.second_stage.result import SecondStageResult
-from wakeword_train.synthesis import with_synthesised
-from wakeword_train.training import DataFolders, TrainingResult, check_device, check_keyword, describe_encoder, train
+from wakeword_train.second_stage.stand_in import StandIn
+from wakeword_train.synthesis import check_synthesis, with_synthesised
+from wakeword_train.training import (
+    DataFolders,
+    TrainingResult,
+    check_device,
+    check_keyword,
+    describe_encoder,
+    gather_clips,
+    train,
+)
 
 log = logging.getLogger(__name__)
 
@@ -38,46 +53,98 @@ def train_model(
     resume: bool = False,
     progress: Progress | None = None,
     report: Report | None = None,
+    watch: Watch = nobody,
+    begin: Callable[[DataFolders], None] | None = None,
+    executor: Callable[[float], Executor] = in_this_process,
 ) -> TrainingResult:
     """Train a model for ``config.keyword``, as ``wakeword train`` does, and write it, calibrated, to ``out``.
 
     ```python
     config = TrainConfig(keyword="hey marvin", encoder="speech")
     folders = DataFolders(positives=[Path("takes")], background=[Path("podcasts")])
-    result = train_model(config, folders, "hey_marvin.onnx", report=print)
+    result = train_model(config, folders, "hey-marvin.onnx", report=print)
     detector = wakeword.Detector(result.path)
     ```
 
     What ``config.synthesis`` asks for is synthesised first, and the keyword itself if no recordings of it are given.
     Clips and the checkpoint go to the keyword's folder in ``work``; clips of the same settings are used again, and with
     ``resume`` an interrupted run of the same settings continues. ``device`` is ``cpu`` or ``cuda``. ``progress`` gets
-    each epoch's report, and ``report`` a line for each step and each warning; without ``report`` they are logged.
+    each epoch's report, ``watch`` the phases of the run and how far each is, and ``report`` a line for each step and each
+    warning; without ``report`` they are logged. ``begin`` is called with the folders when all settings have been checked.
+    ``executor`` gives the executor for work that costs as much as so many seconds of audio, such as searching background
+    and training heads; the model does not depend on it.
 
     Operating points are chosen on the validation split; targets for which it is too small are left out and reported.
     Raises ``ConfigError`` before any work for settings that cannot be trained or an ``out`` that cannot be written,
     ``DataError`` for recordings that are missing or too few, and ``SynthesisError`` if an engine fails.
     """
     out, report = Path(out), report or log.info
-    check_keyword(config)
-    check_device(device)
-    check_target(out)
-    describe_encoder(config)  # refuse an encoder that does not fit before minutes of synthesis
+    _check(config, folders, out, device)
+    if begin is not None:
+        begin(folders)
     own = Path(work) / file_stem(config.keyword)
-    folders = with_synthesised(config, folders, own / "synthesised", report)
+    folders = with_synthesised(config, folders, own / "synthesised", report, watch)
     checkpoint = own / f"{config.method}-{config.seed}.checkpoint"
     if not resume:
         checkpoint.unlink(missing_ok=True)
     draft = checkpoint.with_suffix(".onnx")
-    result = train(config, folders, draft, device=device, checkpoint=checkpoint, resume=resume, progress=progress)
+    watch(Phase.READING, 0.0)
+    cache = Path(work) / EMBEDDINGS
+    with looks_ahead(config, gather_clips(config, folders), cache, executor) as looks_are_made:
+        result = train(
+            config,
+            folders,
+            draft,
+            device=device,
+            checkpoint=checkpoint,
+            resume=resume,
+            progress=_epochs_watched(config, watch, progress),
+            executor=executor,
+        )
+        if config.second_stage.enabled:
+            watch(Phase.LISTENING, 0.0)
+        looks_are_made()
     if config.second_stage.enabled:
         stand_in = train_stand_in(config, folders, own, device=device, resume=resume, progress=progress, report=report)
-        cache = Path(work) / EMBEDDINGS
-        points, _ = add_second_stage(config, draft, result.clips, cache, report, stand_in=stand_in)
+        points, second = add_second_stage(
+            config,
+            draft,
+            result.clips,
+            cache,
+            report,
+            stand_in=stand_in,
+            watch=watch,
+            known=result.stores,
+            executor=executor,
+        )
+        result = dataclasses.replace(result, second_stage=second)
     else:
         report("calibrating on the validation clips")
         points = calibration_points(draft, result.validation, report)
     put_into_place(draft, points, out, report)
-    return dataclasses.replace(result, path=out)
+    return dataclasses.replace(result, path=out, stores=())
+
+
+def _check(config: TrainConfig, folders: DataFolders, out: Path, device: str) -> None:
+    """Refuse before minutes of synthesis what cannot be trained. Raises as ``train_model``."""
+    check_keyword(config)
+    check_device(device)
+    check_target(out)
+    describe_encoder(config)
+    if config.starter_pack:
+        pack_path(config.starter_pack)
+    check_synthesis(config, folders)
+
+
+def _epochs_watched(config: TrainConfig, watch: Watch, progress: Progress | None) -> Progress:
+    """Tells ``watch`` of each epoch of the first stage, and ``progress`` too."""
+
+    def show(epoch: EpochReport) -> None:
+        watch(Phase.FIRST, epoch.epoch / config.schedule.epochs)
+        if progress is not None:
+            progress(epoch)
+
+    return show
 
 
 def train_stand_in(
@@ -111,13 +178,27 @@ def add_second_stage(
     report: Report,
     *,
     stand_in: StandIn | None = None,
+    watch: Watch = nobody,
+    known: Sequence[ClipStore] = (),
+    executor: Callable[[float], Executor] = in_this_process,
 ) -> tuple[list[OperatingPoint], SecondStageResult]:
     """Train a second stage for the model file ``path`` and write both stages there.
 
-    Returns the points of both stages together, and the second stage with what was held out. ``clips``, ``cache`` and
-    ``stand_in`` as for ``train_second_stage``. The points of the first stage alone are in the file already.
+    Returns the points of both stages together, and the second stage with what was held out. ``clips``, ``cache``,
+    ``stand_in``, ``watch``, ``known`` and ``executor`` as for ``train_second_stage``. The points of the first stage alone
+    are in the file already.
     """
-    result = train_second_stage(config, path, clips, cache=cache, advance=report, stand_in=stand_in)
+    result = train_second_stage(
+        config,
+        path,
+        clips,
+        cache=cache,
+        advance=report,
+        stand_in=stand_in,
+        watch=watch,
+        known=known,
+        executor=executor,
+    )
     alone = points_of(result.stage_one_scores(), result.description, result.fingerprint, _nothing)
     points = points_of(result.scores(), result.description, result.fingerprint, _nothing)
     # Looking for phonemes costs more than all else: only where it can decide at the point that listening uses.

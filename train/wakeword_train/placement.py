@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from wakeword.errors import ConfigError
-from wakeword.files import replacing
+from wakeword.files import replacing, resolved
 from wakeword.operating_point import OperatingPoint
 from wakeword_tools.measure.calibrate import write_points
 from wakeword_train.points import Report, default_point
@@ -14,14 +14,17 @@ from wakeword_train.points import Report, default_point
 
 def file_stem(keyword: str) -> str:
     """The keyword as part of a file's or a folder's name."""
-    return keyword.replace(" ", "_")
+    return "-".join(keyword.split())
 
 
 def check_target(out: Path) -> None:
-    """Raise ``ConfigError`` before an hour of training, and not after it, if the model cannot be written."""
+    """Raise ``ConfigError`` before an hour of training, and not after it, if the model cannot be written.
+
+    ``OSError`` for symbolic links in a circle.
+    """
     if out.is_dir():
         raise ConfigError(f"expected a file for the model, got the folder {out}; give a name that ends in .onnx")
-    existing = next(folder for folder in out.absolute().parents if folder.exists())
+    existing = next(folder for folder in resolved(out).parents if folder.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK):
         raise ConfigError(f"{out}: expected a writable place; choose another with --out")
 

@@ -17,7 +17,7 @@ from wakeword_train.data.clips import Clip
 
 LEAST_RECALL = 0.75
 """Share of the positives that a default point finds if any point does."""
-_FEW = 10
+FEW = 10
 """With fewer recordings of people, their share says nothing, and that of synthetic voices counts."""
 _SILENT = DEFAULT_TARGETS[0]
 """What the points of false accepts an hour keep too."""
@@ -84,10 +84,16 @@ def _from(scores: ScoreSet, target: Target, data: str, fingerprint: str, report:
     return points
 
 
+def by_synthetic_voices(point: OperatingPoint) -> bool:
+    """Whether ``found`` is of synthetic voices: there are no recordings of people, or too few."""
+    only = point.synthetic is not None and 0 < point.positives == point.synthetic
+    return only or (point.recall_synthetic is not None and point.positives < FEW)
+
+
 def found(point: OperatingPoint) -> float:
     """The share of the positives by which points are compared: of people if there are enough, else of synthetic voices."""
     voices = point.recall_synthetic
-    return point.recall if voices is None or point.positives >= _FEW else voices.value
+    return voices.value if voices is not None and by_synthetic_voices(point) else point.recall
 
 
 def default_point(points: Sequence[OperatingPoint], report: Report) -> OperatingPoint:

@@ -4,8 +4,8 @@ import dataclasses
 import datetime
 import importlib.metadata
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,20 @@ import torch
 
 from wakeword.card import ModelCard, SelfTest
 from wakeword.errors import ConfigError, DataError
+from wakeword.jobs.choice import in_this_process
+from wakeword.jobs.work import Executor
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import BatchSampler, load_stores
 from wakeword_train.data.clips import Clip, deal_speakers, hold_out, read_folder, read_speech_commands
+from wakeword_train.data.packed import PackedStore, packed_clips
 from wakeword_train.data.store import ClipStore
 from wakeword_train.encoder.shipped import begin_with_encoder, encoder_path, file_fingerprint
 from wakeword_train.loop import EpochReport, Progress, best_epoch, build_network, fit
 from wakeword_train.model.export import export_model
+from wakeword_train.model.two_stage import shipped_digests
+from wakeword_train.pack.speech_pack import pack_path, read_pack
+from wakeword_train.second_stage.result import SecondStageResult
 from wakeword_train.validation import validation_set
 
 log = logging.getLogger(__name__)
@@ -49,6 +55,10 @@ class TrainingResult:
     validation: list[Clip]
     """Those of the validation split that could be read, for calibration."""
     reports: list[EpochReport]
+    second_stage: SecondStageResult | None = None
+    """The second stage, if one was trained, with what was held out."""
+    stores: Sequence[ClipStore] = field(default=(), repr=False)
+    """The clips that were read, so that they need not be read again; empty once the run has ended."""
 
 
 def check_keyword(config: TrainConfig) -> None:
@@ -84,12 +94,31 @@ def gather_clips(config: TrainConfig, data: DataFolders) -> list[Clip]:
             if kind is Kind.BACKGROUND and config.second_stage.enabled:
                 shares = (config.background_evidence, 0.0)
             clips += read_folder(
-                root, kind, keyword=config.keyword, placed=placed, validation=shares[0], testing=shares[1]
+                root,
+                kind,
+                keyword=config.keyword,
+                also=config.synthesis.also,
+                placed=placed,
+                validation=shares[0],
+                testing=shares[1],
             )
+    if config.starter_pack:
+        clips = _with_pack(config, clips)
     if config.hold_out_recorded:
         clips = hold_out(clips, Kind.POSITIVE)
     _check_classes(config, clips)
     return clips
+
+
+def _with_pack(config: TrainConfig, clips: list[Clip]) -> list[Clip]:
+    """The clips and those of the starter pack; speech of the same people that was also given as audio is left out."""
+    pack = read_pack(pack_path(config.starter_pack))
+    if config.second_stage.enabled and (pack.embedding_digest, pack.phonemes_digest) != shipped_digests():
+        raise DataError(f"{pack.path}: expected features of the networks that are included, got others; make it again")
+    own = [
+        clip for clip in clips if clip.kind is not Kind.BACKGROUND or (clip.path.stem, clip.speaker) not in pack.heard
+    ]
+    return own + packed_clips(pack, (config.keyword, *config.synthesis.also), validation=config.background_evidence)
 
 
 def _check_classes(config: TrainConfig, clips: list[Clip]) -> None:
@@ -121,10 +150,11 @@ def train(
     checkpoint: Path | None = None,
     resume: bool = False,
     progress: Progress | None = None,
+    executor: Callable[[float], Executor] = in_this_process,
 ) -> TrainingResult:
     """Train a model for ``config.keyword`` and write it, without operating points yet, to ``out``.
 
-    Raises ``ConfigError`` or ``DataError`` before anything is written. Repeatable on the CPU.
+    Raises ``ConfigError`` or ``DataError`` before anything is written. Repeatable on the CPU. ``executor`` as for ``fit``.
     """
     check_keyword(config)
     check_device(device)
@@ -141,11 +171,13 @@ def train(
         window=config.network.window,
         batch_size=config.schedule.batch_size,
         generator=torch.Generator().manual_seed(config.seed),
+        packed=PackedStore.of(clip for clip in clips if clip.split is Split.TRAIN),
     )
     for kind, store in stores.items():
         log.info("train on %d %s clips, %.2f h, %d skipped", len(store), kind.value, store.hours, store.skipped)
     held_out = load_stores(clips, Split.VALIDATION)
-    validation = validation_set(held_out, config.network.window)
+    packed = PackedStore.of(clip for clip in clips if clip.split is Split.VALIDATION)
+    validation = validation_set(held_out, config.network.window, packed=packed)
     network, reports = fit(
         config,
         sampler,
@@ -154,18 +186,21 @@ def train(
         checkpoint=checkpoint,
         resume=resume,
         progress=progress,
+        executor=executor,
     )
     card = ModelCard(
         phrase=config.keyword,
         version=datetime.date.today().strftime("%Y.%m.%d"),
         window=config.network.window,
         self_test=SelfTest(0.0),
-        training=provenance(config, stores, held_out, reports) | encoder,
+        training=provenance(config, stores, held_out, reports) | encoder | _describe_pack(sampler, packed),
         licence=config.licence,
     )
     network.round_to_half()
     export_model(network, card, out)
-    return TrainingResult(out, clips, [clip for store in held_out.values() for clip in store.clips], reports)
+    loaded = (*stores.values(), *held_out.values())
+    heard = [clip for store in held_out.values() for clip in store.clips]
+    return TrainingResult(out, clips, heard, reports, stores=loaded)
 
 
 def provenance(
@@ -184,8 +219,26 @@ def provenance(
         "validation": {kind.value: _describe(store) for kind, store in held_out.items()},
         "best_epoch": dataclasses.asdict(best_epoch(reports)),
         "epochs": len(reports),
+        "engines": sorted(
+            {clip.speaker.partition(":")[0] for store in stores.values() for clip in store.clips if clip.synthetic}
+        ),
         "versions": {name: importlib.metadata.version(name) for name in packages},
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+    }
+
+
+def _describe_pack(sampler: BatchSampler, packed: PackedStore | None) -> dict[str, Any]:
+    """The card's record of the starter pack: nobody in it is a stranger to the model."""
+    own = [store for store in (sampler.packed, packed) if store is not None]
+    if not own:
+        return {}
+    return {
+        "starter_pack": {
+            "digest": own[0].pack.digest,
+            "licence": own[0].pack.licence,
+            "people": len(own[0].pack.people),
+            "hours": {"train" if store is sampler.packed else "validation": round(store.hours, 4) for store in own},
+        }
     }
 
 

@@ -11,6 +11,7 @@ from wakeword.features import FeatureConfig
 from wakeword_tools.kinds import WORD_KINDS, Kind
 from wakeword_tools.measure.thresholds import threshold_at_mean_fpr
 from wakeword_train.data.frontend import Frontend
+from wakeword_train.data.packed import PackedStore
 from wakeword_train.data.store import ClipStore
 from wakeword_train.model.network import WakeWordNetwork
 
@@ -35,12 +36,19 @@ class ValidationSet:
         return scores.scatter_reduce(0, self.clip, window_scores, "amax")
 
 
-def validation_set(stores: dict[Kind, ClipStore], window: int, features: FeatureConfig | None = None) -> ValidationSet:
+def validation_set(
+    stores: dict[Kind, ClipStore],
+    window: int,
+    features: FeatureConfig | None = None,
+    packed: PackedStore | None = None,
+) -> ValidationSet:
     """Windows of every validation clip: the word early, in the middle and late; of long recordings, one every 0.5 s.
+
+    ``packed``: background as features, in addition to that in ``stores``.
 
     Raises ``DataError`` if there are no positives or only positives.
     """
-    if Kind.POSITIVE not in stores or len(stores) < 2:
+    if Kind.POSITIVE not in stores or len(stores) + (packed is not None) < 2:
         names = ", ".join(kind.value for kind in stores) or "nothing"
         raise DataError(f"expected positives and negatives to validate on, got {names}; give more clips or speakers")
     frontend = Frontend(features)
@@ -56,6 +64,12 @@ def validation_set(stores: dict[Kind, ClipStore], window: int, features: Feature
         owner = rows if kind in WORD_KINDS else torch.arange(len(rows))
         owners.append(len(kinds) + owner)
         kinds += [kind] * (len(store) if kind in WORD_KINDS else len(rows))
+    if packed is not None:
+        step = max(50, int(packed.lengths.sum()) // _MOST_LONG)
+        for _, some, _ in packed.hops(window, step=step):
+            windows.append(some)
+            owners.append(len(kinds) + torch.arange(len(some)))
+            kinds += [Kind.BACKGROUND] * len(some)
     return ValidationSet(torch.cat(windows), torch.cat(owners), kinds)
 
 
@@ -78,6 +92,18 @@ def score_windows(network: WakeWordNetwork, windows: Tensor, *, device: str = "c
     with torch.no_grad():
         pieces = [network(network.normalise(piece.to(device))).cpu() for piece in torch.split(windows, batch)]
     return torch.cat(pieces)
+
+
+@dataclass(frozen=True)
+class WindowScore:
+    """``score_windows`` of a network as it is now, for other processes too."""
+
+    network: WakeWordNetwork
+    device: str = "cpu"
+
+    def __call__(self, windows: Tensor) -> Tensor:
+        """``(windows, window, n_mfcc)`` -> ``(windows,)``."""
+        return score_windows(self.network, windows, device=self.device)
 
 
 def validate(network: WakeWordNetwork, validation: ValidationSet, *, device: str = "cpu") -> dict[str, float]:

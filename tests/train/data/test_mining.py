@@ -10,16 +10,20 @@ import torch
 from support.small_world import RATE, small_config, tones, write_world
 from torch import Tensor
 
-from wakeword.errors import ConfigError
+from wakeword.errors import ConfigError, WorkerError
+from wakeword.jobs.processes import Processes
+from wakeword.jobs.work import Executor, ThisProcess
 from wakeword.scorer import DEFAULT_HOP
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders, train
 from wakeword_train.data.batches import BatchSampler, load_stores
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.frontend import Frontend
-from wakeword_train.data.mining import MiningConfig, hardest_places
+from wakeword_train.data.mining import MiningConfig, MiningWork, hardest_places, stretches
 from wakeword_train.data.store import ClipStore
+from wakeword_train.model.network import WakeWordNetwork
 from wakeword_train.training import gather_clips
+from wakeword_train.validation import WindowScore
 
 WINDOW, HOP = 98, 160 * DEFAULT_HOP
 
@@ -50,6 +54,34 @@ def background(tmp_path: Path) -> ClipStore:
 def places(store: ClipStore, count: int) -> list[tuple[int, int]]:
     rows, offsets = hardest_places(store, loudest, frontend=Frontend(), window=WINDOW, count=count)
     return list(zip(rows.tolist(), offsets.tolist(), strict=True))
+
+
+def test_the_places_do_not_depend_on_processes_and_threads(background: ClipStore) -> None:
+    torch.manual_seed(0)
+    score = WindowScore(WakeWordNetwork(n_features=32, hidden_size=8, pooling="attention"))
+
+    def found(executor: Executor) -> tuple[Tensor, ...]:
+        frontend = Frontend()
+        return hardest_places(
+            background, score, frontend=frontend, window=WINDOW, count=50, executor=lambda seconds: executor
+        )
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        alone = found(ThisProcess())
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+    shared = found(Processes(1))
+    assert all(torch.equal(one, other) for one, other in zip(alone, shared, strict=True))
+    assert len(alone[0]) == 50
+
+
+def test_scores_that_are_lost_end_the_training(background: ClipStore) -> None:
+    (piece, *_) = stretches(background, Frontend().config, WINDOW)
+    with pytest.raises(WorkerError, match="recording 0"):
+        MiningWork(loudest, Frontend().config, WINDOW).lost(piece, "died")
 
 
 def test_the_hardest_place_of_each_recording_is_found(background: ClipStore) -> None:

@@ -93,7 +93,7 @@ def test_a_built_in_name_cannot_be_taken() -> None:
 
 
 def test_the_default_is_a_method_and_the_same_everywhere() -> None:
-    assert FitConfig().method == TrainConfig().method == DEFAULT_METHOD == "drocc-lf"
+    assert FitConfig().method == TrainConfig().method == DEFAULT_METHOD == "bce"
     assert [name for name, method in METHODS.items() if method.name != name] == []
 
 

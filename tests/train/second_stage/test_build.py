@@ -1,6 +1,7 @@
 """A second stage is trained from clips and a first stage, on nobody whom it is measured on."""
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,11 +9,17 @@ from support.small_world import SMALL_SECOND_STAGE, small_config, write_backgrou
 
 from wakeword import Detector
 from wakeword.audio import read_audio
+from wakeword.jobs.choice import in_this_process
+from wakeword.jobs.processes import Processes
+from wakeword.jobs.work import Executor
 from wakeword.model import read_model
 from wakeword.verify.fusion import FLOOR
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders, TrainConfig, train_model
 from wakeword_train.second_stage import build
+from wakeword_train.second_stage.ahead import looks_ahead
+from wakeword_train.second_stage.result import SecondStageResult
+from wakeword_train.second_stage.stand_in import StandIn
 from wakeword_train.training import gather_clips
 
 
@@ -69,10 +76,10 @@ def test_no_head_is_trained_on_those_whom_it_is_asked_about(
     clips = gather_clips(config, world)
     synthetic = {clip.path for clip in clips if clip.word == "low"}
     clips = [dataclasses.replace(clip, synthetic=clip.path in synthetic) for clip in clips]
-    training = build.SecondStageTraining(config, read_model(trained), clips, tmp_path, lambda line: None)
+    training = build.SecondStageTraining(config, trained, clips, tmp_path, lambda line: None)
     folds = config.second_stage.folds
-    for store in training.stores.values():
-        heard = {fold: training.is_heard(store, fold).tolist() for fold in (*range(folds), None)}
+    for kind, store in training.stores.items():
+        heard = {fold: training.is_heard(kind, fold).tolist() for fold in (*range(folds), None)}
         for row, clip in enumerate(store.clips):
             assert clip.split is not Split.TEST
             own = training.fold(clip)
@@ -92,13 +99,13 @@ def test_a_stand_in_judges_the_background_that_it_did_not_hear(
 ) -> None:
     clips = gather_clips(config, world)
     more = gather_clips(dataclasses.replace(config, background_evidence=0.8), world)
-    stand_in = build.StandIn.of(trained, more)
-    training = build.SecondStageTraining(config, read_model(trained), clips, tmp_path, lambda line: None, stand_in)
+    stand_in = StandIn.of(trained, more)
+    training = build.SecondStageTraining(config, trained, clips, tmp_path, lambda line: None, stand_in)
     store, held_out = training.stores[Kind.BACKGROUND], training.held_out()
     judged = {store.clips[row].path for row in held_out[Kind.BACKGROUND]}
     assert judged == {clip.path for clip in more if clip.kind is Kind.BACKGROUND and clip.split is Split.VALIDATION}
     assert judged > {clip.path for clip in store.clips if clip.split is Split.VALIDATION}
-    alone = build.SecondStageTraining(config, read_model(trained), clips, tmp_path, lambda line: None).held_out()
+    alone = build.SecondStageTraining(config, trained, clips, tmp_path, lambda line: None).held_out()
     assert {kind: rows for kind, rows in held_out.items() if kind is not Kind.BACKGROUND} == {
         kind: rows for kind, rows in alone.items() if kind is not Kind.BACKGROUND
     }
@@ -111,3 +118,37 @@ def test_the_first_stage_is_not_trained_on_most_of_the_background(world: DataFol
         splits = [clip.split for clip in background]
         assert splits.count(Split.VALIDATION) == expected
         assert splits.count(Split.TEST) == 0
+
+
+@pytest.mark.slow
+def test_other_processes_and_looks_made_ahead_give_the_same_model(
+    world: DataFolders, config: TrainConfig, trained: Path, tmp_path: Path
+) -> None:
+    """With household sounds, so that clips are heard in noise too."""
+    config = dataclasses.replace(config, augmentation=dataclasses.replace(config.augmentation, household=0.75))
+    clips = gather_clips(config, world)
+
+    def result(cache: Path, executor: Callable[[float], Executor]) -> SecondStageResult:
+        return build.train_second_stage(
+            config, trained, clips, cache=cache, advance=lambda line: None, executor=executor
+        )
+
+    alone = result(tmp_path / "alone", in_this_process)
+    ahead = tmp_path / "ahead"
+    with looks_ahead(config, clips, ahead, lambda seconds: Processes(2)) as looks_are_made:
+        looks_are_made()
+    kept = {path.name for path in ahead.iterdir()}
+    assert len(kept) == 3  # positives, parts of them, negatives
+    assert kept < {path.name for path in (tmp_path / "alone").iterdir()}
+    together = result(ahead, lambda seconds: Processes(2))
+    assert (together.head, together.card) == (alone.head, alone.card)
+    assert alone.held_out.noisy is not None
+    assert 0 < len(alone.held_out.noisy.of(Kind.POSITIVE)) < len(alone.held_out.of(Kind.POSITIVE))
+    assert alone.held_out.noisy.hours == 0
+
+
+def test_nothing_is_made_ahead_in_this_process(world: DataFolders, config: TrainConfig, tmp_path: Path) -> None:
+    clips = gather_clips(config, world)
+    with looks_ahead(config, clips, tmp_path / "cache", in_this_process) as looks_are_made:
+        looks_are_made()
+    assert not (tmp_path / "cache").exists()

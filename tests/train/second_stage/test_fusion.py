@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+from wakeword_tools.kinds import Kind
 from wakeword_train.second_stage.evidence import Evidence
-from wakeword_train.second_stage.fusion_fit import PHONEME_FLOOR, USUAL, Group, fit_fusion
+from wakeword_train.second_stage.fusion_fit import PHONEME_FLOORS, USUAL, Group, fit_fusion
+from wakeword_train.second_stage.groups import best_fusion
+from wakeword_train.second_stage.result import HeldOut
 
 GATE = 0.0
 
@@ -50,7 +53,7 @@ def test_without_candidates_on_both_sides_the_weights_are_the_usual_ones() -> No
     below = [Evidence(*(np.array([-5.0]) for _ in range(4)))]
     fusion = fit_fusion([Group(drawn(True, 5, 0), True, 1.0), Group(below, False, 1.0)], GATE, phonemes=True)
     assert (fusion.bias, fusion.stage_one, fusion.embedding, fusion.phonemes) == (0, *USUAL)
-    assert fusion.phoneme_floor == PHONEME_FLOOR
+    assert fusion.phoneme_floor == PHONEME_FLOORS[0]
 
 
 def test_without_phonemes_their_weight_is_zero() -> None:
@@ -61,3 +64,30 @@ def test_without_phonemes_their_weight_is_zero() -> None:
     fusion = fit_fusion(groups, GATE, phonemes=False)
     assert (fusion.phonemes, fusion.phoneme_floor) == (0, 0)
     assert fusion.embedding > 0
+
+
+def held_out(positives: list[Evidence], background: list[Evidence], noisy: HeldOut | None = None) -> HeldOut:
+    evidence = {Kind.POSITIVE: positives, Kind.BACKGROUND: background}
+    synthetic = {kind: [kind is Kind.POSITIVE] * len(some) for kind, some in evidence.items()}
+    return HeldOut(evidence, synthetic, float(len(background)), noisy=noisy)
+
+
+def test_where_noise_hides_the_phonemes_they_count_less() -> None:
+    random = np.random.default_rng(3)
+    clean, background = drawn(True, 60, 0), drawn(False, 200, 1)
+    hidden = [evidence(abs(random.normal(3, 1)), random.normal(3, 1), -6.0) for _ in range(60)]
+    noisy = held_out(hidden, [])
+    without, informed = (best_fusion(held_out(clean, background, some), GATE, phonemes=True) for some in (None, noisy))
+    assert without.phoneme_floor == PHONEME_FLOORS[0]
+    lost = [fusion.phonemes * fusion.phoneme_floor for fusion in (without, informed)]
+    assert lost[1] < lost[0]
+    found = [np.mean([one.scores(GATE, fusion).max() >= 0.5 for one in hidden]) for fusion in (without, informed)]
+    assert found[1] > found[0]
+
+
+def test_clips_in_noise_do_not_count_among_the_rates_of_points() -> None:
+    clean, background = drawn(True, 10, 0), drawn(False, 10, 1)
+    noisy = held_out(drawn(True, 5, 2), [])
+    for heard in (held_out(clean, background), held_out(clean, background, noisy)):
+        scores = heard.score_set(lambda one: one.logits)
+        assert (len(scores.positives), len(scores.streams), scores.hours) == (10, 10, 10.0)

@@ -26,6 +26,8 @@ class AugmentationConfig:
     snr_low: float = 3.0
     snr_high: float = 30.0
     """Range of the signal-to-noise ratio, dB."""
+    household: float = 0.0
+    """Share of household sounds in the noise that is not recorded; the rest is white, pink and brown."""
     reverb_probability: float = 0.3
     reverb_seconds: float = 0.5
     """Longest reverberation time (60 dB)."""
@@ -41,7 +43,7 @@ class AugmentationConfig:
     """Share of clips whose surroundings are digital silence, as in synthesised speech and padded files."""
 
     def __post_init__(self) -> None:
-        for name in ("noise_probability", "reverb_probability", "mask_probability", "silence_probability"):
+        for name in ("noise_probability", "household", "reverb_probability", "mask_probability", "silence_probability"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"expected {name} in 0..1, got {getattr(self, name)}")
         if self.reverb_seconds <= 0.1:
@@ -95,6 +97,23 @@ def _reverberate(waves: Tensor, config: AugmentationConfig, generator: torch.Gen
     wet = waves.clone()
     wet[rows] = taf.fftconvolve(waves[rows], response)[:, : waves.shape[1]]
     return wet
+
+
+def mix_log_mel(speech: Tensor, noise: Tensor, config: AugmentationConfig, generator: torch.Generator) -> Tensor:
+    """Add noise to speech of which only the log mel energies are known, and change its level.
+
+    Both ``(batch, frames, n_mels)`` -> the same shape. The energies of independent sounds add up, but for their phases.
+    """
+    batch = len(speech)
+    per_decibel = math.log(10) / 10
+    powers = [torch.logsumexp(one.flatten(1), dim=1) for one in (speech, noise)]
+    gain = powers[0] - powers[1] - per_decibel * uniform(batch, config.snr_low, config.snr_high, generator)
+    noisy = torch.logaddexp(speech, noise + gain[:, None, None])
+    chosen = torch.rand(batch, generator=generator) < config.noise_probability
+    mixed = torch.where(chosen[:, None, None], noisy, speech)
+    half = (config.level_high - config.level_low) / 2
+    shift = per_decibel * uniform(batch, -half, half, generator)
+    return mixed + shift[:, None, None]
 
 
 def augment_log_mel(log_mel: Tensor, config: AugmentationConfig, generator: torch.Generator) -> Tensor:

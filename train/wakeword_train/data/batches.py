@@ -8,13 +8,17 @@ from torch import Tensor
 
 from wakeword.errors import DataError
 from wakeword.features import FeatureConfig
+from wakeword.jobs.choice import in_this_process
+from wakeword.jobs.work import Executor
 from wakeword.takes.word_region import locate_word
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_train.config import MixConfig
-from wakeword_train.data.augment import AugmentationConfig, augment_log_mel, augment_waves, uniform
+from wakeword_train.data.augment import AugmentationConfig, augment_log_mel, augment_waves, mix_log_mel, uniform
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.frontend import Frontend
-from wakeword_train.data.mining import MiningConfig, hardest_places
+from wakeword_train.data.household import household_of
+from wakeword_train.data.mining import MiningConfig, hardest_packed, hardest_places
+from wakeword_train.data.packed import PackedStore, rounded
 from wakeword_train.data.store import ClipStore
 from wakeword_train.data.weights import clip_weights
 
@@ -26,9 +30,17 @@ _JITTER = 1_280
 """Largest shift of a hard place in samples, in either direction: one hop."""
 
 
+_PACKED = "packed"
+"""Name of the rows from the starter pack; they are background."""
+_HOUSEHOLD = "household"
+"""Name of the rows of household sounds alone; they stand for recorded noise where there is none."""
+_ROUNDED = 0.5
+"""Share of the other rows that are rounded as the pack is."""
+
+
 def load_stores(clips: Iterable[Clip], split: Split) -> dict[Kind, ClipStore]:
-    """The clips of one split, by kind, read into memory."""
-    chosen = [clip for clip in clips if clip.split is split]
+    """The clips of one split that are audio, by kind, read into memory."""
+    chosen = [clip for clip in clips if clip.split is split and not clip.is_packed]
     return {kind: ClipStore(of_kind) for kind in Kind if (of_kind := [clip for clip in chosen if clip.kind is kind])}
 
 
@@ -59,8 +71,10 @@ class BatchSampler:
         mining: MiningConfig | None = None,
         reuse: int = 1,
         features: FeatureConfig | None = None,
+        packed: PackedStore | None = None,
     ) -> None:
-        if Kind.POSITIVE not in stores or len(stores) < 2:
+        """``packed``: background as features, in addition to that in ``stores``."""
+        if Kind.POSITIVE not in stores or len(stores) + (packed is not None) < 2:
             names = ", ".join(kind.value for kind in stores) or "nothing"
             raise DataError(f"expected positives and some kind of negatives to train on, got {names}")
         self.stores = stores
@@ -71,7 +85,14 @@ class BatchSampler:
         self.frontend = Frontend(features)
         self.window = window
         self.samples = self.frontend.config.samples_in(window)
-        self._hard = (torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=torch.int64))
+        self.packed = packed
+        self._household = None
+        if augmentation.household:
+            # Nothing is drawn without them, so that older recipes give the same models.
+            seed = int(torch.randint(2**31, (1,), generator=generator))
+            self._household = household_of(stores.get(Kind.NEGATIVE), seed=seed)
+        nothing = (torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=torch.int64))
+        self._hard, self._hard_packed = nothing, nothing
         self._weights = {kind: clip_weights(store, kind, mix.recorded) for kind, store in stores.items()}
         self._counts = self._shares(mix, batch_size)
         # A row is of the same kind in every batch.
@@ -85,6 +106,13 @@ class BatchSampler:
     def _shares(self, mix: MixConfig, batch_size: int) -> dict[str, int]:
         shares = {kind.value: float(getattr(mix, kind.value)) for kind in self.stores}
         shares["fragment"] = mix.fragment
+        if self._household is not None and Kind.NOISE not in self.stores:
+            shares[_HOUSEHOLD] = mix.noise
+        if self.packed is not None:
+            own = self.stores[Kind.BACKGROUND].hours if Kind.BACKGROUND in self.stores else 0.0
+            part = self.packed.hours / (self.packed.hours + own)
+            shares[Kind.BACKGROUND.value] = mix.background * (1 - part)
+            shares[_PACKED] = mix.background * part
         total = sum(shares.values())
         counts = {name: round(batch_size * share / total) for name, share in shares.items()}
         return {name: count for name, count in counts.items() if count}
@@ -101,9 +129,28 @@ class BatchSampler:
 
     def _fresh(self) -> Tensor:
         """Log mel energies of windows, each in its own room and noise, ``(batch, window, n_mels)``."""
-        waves = torch.cat([self._cut(name, count) for name, count in self._counts.items()])
+        waves = torch.cat([self._cut(name, count) for name, count in self._counts.items() if name != _PACKED])
         waves = augment_waves(waves, self._noise(len(waves)), self.augmentation, self.generator)
-        return self.frontend.log_mel(waves)
+        log_mel = self.frontend.log_mel(waves)
+        if self.packed is None or not self._counts.get(_PACKED):
+            return log_mel
+        chosen = torch.rand(len(log_mel), generator=self.generator) < _ROUNDED
+        cepstrum = self.frontend.cepstrum(log_mel[chosen])
+        log_mel[chosen] = rounded(cepstrum, self.packed.pack.mfcc_codec) @ self.frontend.dct.T
+        return torch.cat([log_mel, self._cut_packed(self.packed, self._counts[_PACKED])])
+
+    def _cut_packed(self, store: PackedStore, count: int) -> Tensor:
+        """Log mel energies of windows of the starter pack, in noise, ``(count, window, n_mels)``."""
+        rows = torch.multinomial(store.lengths.double(), count, replacement=True, generator=self.generator)
+        speed = 1 + uniform(count, -self.augmentation.speed, self.augmentation.speed, self.generator)
+        offsets = store.any_offsets(rows, self.window, generator=self.generator)
+        if len(self._hard_packed[0]):
+            hard = round(count * self.mining.share)
+            chosen = torch.randint(len(self._hard_packed[0]), (hard,), generator=self.generator)
+            rows[:hard], offsets[:hard] = self._hard_packed[0][chosen], self._hard_packed[1][chosen]
+        speech = store.log_mel(rows, offsets, self.window, speed=speed)
+        noise = self.frontend.log_mel(self._noise(count))
+        return mix_log_mel(speech, noise, self.augmentation, self.generator)
 
     def _from_pool(self) -> Tensor:
         """As ``_fresh``, but a window is used in ``reuse`` batches on average, each time together with different ones."""
@@ -117,14 +164,18 @@ class BatchSampler:
     @property
     def fingerprint(self) -> str:
         """Identifies the clips: samplers with the same fingerprint draw from the same recordings."""
-        return "-".join(f"{kind.value}:{store.fingerprint}" for kind, store in sorted(self.stores.items()))
+        parts = {kind.value: store.fingerprint for kind, store in self.stores.items()}
+        if self.packed is not None:
+            parts[_PACKED] = self.packed.fingerprint
+        return "-".join(f"{name}:{value}" for name, value in sorted(parts.items()))
 
     def state(self) -> dict[str, Tensor]:
         """Everything that changes while sampling, for a checkpoint."""
         positives = self.stores[Kind.POSITIVE]
         regions = {"word_starts": positives.word_starts, "word_ends": positives.word_ends}
         hard = {"hard_rows": self._hard[0], "hard_offsets": self._hard[1]}
-        return {"generator": self.generator.get_state(), **regions, **hard}
+        packed = {"packed_rows": self._hard_packed[0], "packed_offsets": self._hard_packed[1]}
+        return {"generator": self.generator.get_state(), **regions, **hard, **packed}
 
     def restore(self, state: dict[str, Tensor]) -> None:
         """Continue from ``state``, with the same clips."""
@@ -132,14 +183,27 @@ class BatchSampler:
         self.generator.set_state(state["generator"])
         positives.word_starts, positives.word_ends = state["word_starts"], state["word_ends"]
         self._hard = state["hard_rows"], state["hard_offsets"]
+        self._hard_packed = state["packed_rows"], state["packed_offsets"]
 
-    def mine(self, score: Callable[[Tensor], Tensor]) -> None:
-        """From now on, draw a share of the background from where ``score`` (see ``relocate_words``) is highest."""
+    def mine(
+        self, score: Callable[[Tensor], Tensor], *, executor: Callable[[float], Executor] = in_this_process
+    ) -> None:
+        """From now on, draw a share of the background from where ``score`` (see ``relocate_words``) is highest.
+
+        ``executor`` as for ``hardest_places``.
+        """
         store = self.stores.get(Kind.BACKGROUND)
         if store is not None:
             self._hard = hardest_places(
-                store, score, frontend=self.frontend, window=self.window, count=self.mining.places
+                store,
+                score,
+                frontend=self.frontend,
+                window=self.window,
+                count=self.mining.places,
+                executor=executor,
             )
+        if self.packed is not None:
+            self._hard_packed = hardest_packed(self.packed, score, window=self.window, count=self.mining.places)
 
     def relocate_words(self, score: Callable[[Tensor], Tensor]) -> None:
         """Locate the word again in positives that are longer than a window: in the window with the highest ``score``.
@@ -160,6 +224,9 @@ class BatchSampler:
 
     def _cut(self, name: str, count: int) -> Tensor:
         """Windows of one kind, ``(count, samples)``."""
+        if name == _HOUSEHOLD:
+            assert self._household is not None
+            return self._household.cut(count, self.samples, self.generator)
         kind = Kind.POSITIVE if name == "fragment" else Kind(name)
         store = self.stores[kind]
         rows = torch.multinomial(self._weights[kind], count, replacement=True, generator=self.generator)
@@ -178,10 +245,13 @@ class BatchSampler:
         return store.cut(rows, offsets, self.samples, speed=speed, silent=silent, generator=self.generator)
 
     def _noise(self, count: int) -> Tensor:
-        """Recorded noise for most rows if there is any, and synthetic noise for the others; ``(count, samples)``."""
+        """Recorded noise for most rows if there is any, and noise that is made for the others; ``(count, samples)``."""
         offsets = torch.randint(self._synthetic_noise.shape[1] - self.samples, (count,), generator=self.generator)
         colours = torch.randint(len(self._synthetic_noise), (count,), generator=self.generator)
         synthetic = self._synthetic_noise[colours[:, None], offsets[:, None] + torch.arange(self.samples)]
+        if self._household is not None:
+            chosen = torch.rand(count, generator=self.generator) < self.augmentation.household
+            synthetic[chosen] = self._household.cut(int(chosen.sum()), self.samples, self.generator)
         store = self.stores.get(Kind.NOISE)
         if store is None:
             return synthetic

@@ -8,7 +8,7 @@ import hashlib
 import logging
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from wakeword.types import Array
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.transcripts import Part, describe_cut, read_transcripts, turns, without_keyword
+from wakeword_train.pack.speech_pack import SUFFIX
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +40,11 @@ class Clip:
     synthetic: bool = False
     part: tuple[float, float] | None = None
     """Start and end in seconds of the recording, the end infinite for its own; ``None``: all of it."""
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether it is a part of the starter pack, which holds features in place of audio."""
+        return self.path.suffix == SUFFIX
 
     def cut(self, samples: Array) -> Array:
         """The part of the recording's samples at 16 kHz, ``(n,)``, that this is."""
@@ -126,6 +132,7 @@ def read_folder(
     kind: Kind,
     *,
     keyword: str = "",
+    also: Sequence[str] = (),
     placed: Mapping[str, Split] | None = None,
     validation: float = 0.15,
     testing: float = 0.15,
@@ -135,7 +142,7 @@ def read_folder(
     If the folder has a manifest, it gives each clip's split. Otherwise speakers are taken from the file names
     (``speaker_nohash_n`` and ``speaker-chapter``; any other file counts as a separate speaker) and dealt out, except
     those already ``placed`` by other recordings. Background with transcripts is divided by speaker, and the utterances
-    in which ``keyword`` is said are left out. Raises ``DataError`` if the folder holds no audio.
+    in which ``keyword`` or a phrase of ``also`` is said are left out. Raises ``DataError`` if the folder holds no audio.
     """
     if (root / MANIFEST).is_file():
         rows = read_manifest(root / MANIFEST)
@@ -145,7 +152,9 @@ def read_folder(
         raise DataError(f"{root}: expected a folder of {kind.value} audio files, found none")
     if kind is Kind.BACKGROUND:
         clips = deal_speakers(_by_turn(root, files), placed=placed, validation=validation, testing=testing)
-        return _without_keyword(clips, root, keyword)
+        for phrase in (keyword, *also):
+            clips = _without_keyword(clips, root, phrase)
+        return clips
     clips = [Clip(path, kind, path.parent.name, speaker_of(path), Split.TRAIN) for path in files]
     return deal_speakers(clips, placed=placed, validation=validation, testing=testing)
 

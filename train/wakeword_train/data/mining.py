@@ -1,14 +1,25 @@
 """Hard negatives: the places in long recordings where a network comes closest to a false accept."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from wakeword.errors import ConfigError
+from wakeword.audio import SAMPLE_RATE
+from wakeword.errors import ConfigError, WorkerError
+from wakeword.features import FeatureConfig
+from wakeword.jobs.choice import in_this_process
+from wakeword.jobs.run import Run
+from wakeword.jobs.work import Executor, Report
 from wakeword.scorer import DEFAULT_HOP
 from wakeword_train.data.frontend import Frontend
+from wakeword_train.data.packed import PackedStore
 from wakeword_train.data.store import ClipStore
 
 _PIECE = 200 * DEFAULT_HOP
@@ -38,27 +49,139 @@ class MiningConfig:
         return {warmup + index * (total - warmup) // self.rounds for index in range(self.rounds)}
 
 
+@dataclass(frozen=True)
+class Stretch:
+    """Half a minute of a recording: a piece of work."""
+
+    row: int
+    """Of the recording in its store."""
+    first: int
+    """Its first sample in the recording."""
+    pcm: NDArray[np.int16]
+    """``(samples,)``"""
+    stamp: str = ""
+
+    @property
+    def key(self) -> str:
+        """Its place."""
+        return f"recording {self.row} from sample {self.first}"
+
+    @property
+    def size(self) -> float:
+        """Samples."""
+        return float(len(self.pcm))
+
+    @property
+    def seconds(self) -> float:
+        """Of audio."""
+        return len(self.pcm) / SAMPLE_RATE
+
+    def digest(self) -> str:
+        """Empty: nothing of it is kept."""
+        return ""
+
+
+class MiningWork:
+    """Scores the windows of stretches: ``wakeword.jobs.work.Work``. Rows are scores ``(windows,)`` float32.
+
+    ``score`` is pickled with the work, if that is done in other processes. Every process uses one thread, so that scores
+    are the same in each.
+    """
+
+    def __init__(self, score: Score, config: FeatureConfig, window: int) -> None:
+        self._score, self._config, self._window = score, config, window
+        self.digest = uuid4().hex
+        """Different for every work, as weights change from round to round."""
+
+    def begin(self, report: Report) -> Callable[[Stretch], NDArray[np.float32]]:
+        """Get ready."""
+        frontend = Frontend(self._config)
+
+        def score(item: Stretch) -> NDArray[np.float32]:
+            with one_thread():
+                frames = frontend(torch.from_numpy(item.pcm).float()[None] / 32_768)[0]
+                windows = frames.unfold(0, self._window, DEFAULT_HOP).transpose(1, 2)
+                found: NDArray[np.float32] = self._score(windows).numpy()
+            report(item.size, item.seconds)
+            return found
+
+        return score
+
+    def lost(self, item: Stretch, reason: str) -> NDArray[np.float32]:
+        """Nothing stands for it: what is trained would depend on accidents. Raises ``WorkerError``."""
+        raise WorkerError(f"expected the scores of {item.key} of the background, but {reason}; take fewer --jobs")
+
+    def is_final(self, row: NDArray[np.float32]) -> bool:
+        """Always."""
+        return True
+
+    def to_json(self, row: NDArray[np.float32]) -> list[float]:
+        """The scores."""
+        return [float(one) for one in row]
+
+    def from_json(self, content: Any) -> NDArray[np.float32]:
+        """The scores."""
+        return np.array(content, np.float32)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let torch use one thread: with others, sums can differ in their last digit."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def stretches(store: ClipStore, config: FeatureConfig, window: int) -> list[Stretch]:
+    """The recordings of a store in stretches, whose windows begin where those of the running engine do."""
+    hop, found = config.hop_length, []
+    for row, length in enumerate(store.lengths.tolist()):
+        start = int(store.starts[row])
+        for first in range(0, length - config.samples_in(window) + 1, _PIECE * hop):
+            last = min(length, first + config.samples_in(_PIECE + window - 1))
+            found.append(Stretch(row, first, store.samples[start + first : start + last].numpy()))
+    return found
+
+
 def hardest_places(
-    store: ClipStore, score: Score, *, frontend: Frontend, window: int, count: int
+    store: ClipStore,
+    score: Score,
+    *,
+    frontend: Frontend,
+    window: int,
+    count: int,
+    executor: Callable[[float], Executor] = in_this_process,
 ) -> tuple[Tensor, Tensor]:
     """Clips and offsets (samples) of the ``count`` windows of highest score, each ``(places,)`` int64.
 
     Windows begin where those of the running engine do, a hop apart. Fewer are returned if the recordings hold fewer.
+    ``executor`` gives the executor for so many seconds of audio; the result does not depend on it.
     """
-    hop = frontend.config.hop_length
+    pieces = stretches(store, frontend.config, window)
+    if not pieces:
+        return torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=torch.int64)
+    run = Run(MiningWork(score, frontend.config, window), pieces)
     rows: list[Tensor] = []
     offsets: list[Tensor] = []
     scores: list[Tensor] = []
-    for row, length in enumerate(store.lengths.tolist()):
-        start = int(store.starts[row])
-        for first in range(0, length - frontend.config.samples_in(window) + 1, _PIECE * hop):
-            last = min(length, first + frontend.config.samples_in(_PIECE + window - 1))
-            wave = store.samples[start + first : start + last].float() / 32_768
-            frames = frontend(wave[None])[0]
-            windows = frames.unfold(0, window, DEFAULT_HOP).transpose(1, 2)
-            rows.append(torch.full((len(windows),), row))
-            offsets.append(first + torch.arange(len(windows)) * DEFAULT_HOP * hop)
-            scores.append(score(windows))
+    for piece, found in run.rows(executor(run.seconds), lambda size, seconds: None):
+        rows.append(torch.full((len(found),), piece.row))
+        offsets.append(piece.first + torch.arange(len(found)) * DEFAULT_HOP * frontend.config.hop_length)
+        scores.append(torch.from_numpy(found))
+    best = torch.cat(scores).topk(min(count, sum(map(len, scores)))).indices
+    return torch.cat(rows)[best], torch.cat(offsets)[best]
+
+
+def hardest_packed(store: PackedStore, score: Score, *, window: int, count: int) -> tuple[Tensor, Tensor]:
+    """The same of the starter pack: clips and offsets in frames, each ``(places,)`` int64."""
+    rows, offsets, scores = [], [], []
+    for row, windows, places in store.hops(window):
+        rows.append(torch.full((len(windows),), row))
+        offsets.append(places)
+        scores.append(score(windows))
     if not rows:
         return torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=torch.int64)
     best = torch.cat(scores).topk(min(count, sum(map(len, scores)))).indices

@@ -28,27 +28,44 @@ class ClipStore:
     Unreadable files are logged and left out: ``clips`` holds only those that were read.
     """
 
-    def __init__(self, clips: Sequence[Clip]) -> None:
+    def __init__(self, clips: Sequence[Clip], known: Sequence["ClipStore"] = ()) -> None:
+        """``known``: stores that may hold some of the clips, which are then not read again."""
+        places = {clip: (store, row) for store in known for row, clip in enumerate(store.clips)}
+
+        def recordings(some: list[Clip]) -> list[_Recording]:
+            if all(clip in places for clip in some):
+                return [store._recording(row) for store, row in (places[clip] for clip in some)]
+            return _read(some)
+
         # Parts of one long recording stand together, and it is decoded once for all of them.
         files = [list(of_file) for _, of_file in groupby(clips, key=lambda clip: clip.path)]
         with ThreadPoolExecutor(4) as pool:
-            loaded = [recording for some in pool.map(_read, files) for recording in some]
+            loaded = [recording for some in pool.map(recordings, files) for recording in some]
         if clips and not loaded:
             raise DataError(
                 f"none of the {len(clips)} {clips[0].kind.value} clips could be read; see the warnings above"
             )
         self.skipped = len(clips) - len(loaded)
-        self.clips = [recording.clip for recording in loaded]
+        self.clips: list[Clip] = [recording.clip for recording in loaded]
         self.lengths = torch.tensor([len(recording.samples) for recording in loaded], dtype=torch.int64)
         self.starts = torch.cumsum(self.lengths, 0) - self.lengths
         self.word_starts = torch.tensor([recording.word.start for recording in loaded], dtype=torch.int64)
         self.word_ends = torch.tensor([recording.word.end for recording in loaded], dtype=torch.int64)
+        # Training may locate words elsewhere later.
+        self._located = self.word_starts.clone(), self.word_ends.clone()
         self.floors = torch.tensor([recording.floor for recording in loaded], dtype=torch.float32)
         samples = [recording.samples for recording in loaded] or [np.zeros(1, np.int16)]
         self.samples = torch.from_numpy(np.concatenate(samples))
 
     def __len__(self) -> int:
         return len(self.clips)
+
+    def _recording(self, row: int) -> "_Recording":
+        """A clip as it was read."""
+        start, length = int(self.starts[row]), int(self.lengths[row])
+        word = Region(*(int(place[row]) for place in self._located))
+        samples = self.samples[start : start + length].numpy()
+        return _Recording(self.clips[row], samples, word, float(self.floors[row]))
 
     @property
     def hours(self) -> float:

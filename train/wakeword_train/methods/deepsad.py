@@ -14,7 +14,8 @@ import torch.nn.functional as nnf
 from torch import Tensor, nn
 
 from wakeword.errors import ConfigError, DataError
-from wakeword_train.methods.drocc import AdversaryHealth, LogitFunction
+from wakeword_train.methods.drocc import AdversaryHealth
+from wakeword_train.methods.spaces import LogitFunction
 
 log = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from wakeword_train.methods.losses import AdversaryConfig, BinaryCrossEntropy, D
 ENTRY_POINTS = "wakeword.methods"
 """Group of entry points for the methods of installed packages: a name and its ``Method``."""
 
-DEFAULT_METHOD = "drocc-lf"
+DEFAULT_METHOD = "bce"
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,8 @@ class LossSettings:
     deepsad: DeepSadConfig = field(default_factory=DeepSadConfig)
     metric: Tensor | None = None
     """A metric that all rows share, of the shape of one row; see ``Method.shares_metric``."""
+    checked_rows: int = 0
+    """Positives of an epoch's first batch on which the adversary is compared with a finer search, for its health."""
 
 
 class Pretraining(Protocol):
@@ -70,11 +72,15 @@ class Method:
 
 
 def _drocc_lf(settings: LossSettings) -> Loss:
-    return DroccLoss(settings.adversary, metric="learned" if settings.metric is None else settings.metric)
+    return DroccLoss(
+        settings.adversary,
+        metric="learned" if settings.metric is None else settings.metric,
+        checked_rows=settings.checked_rows,
+    )
 
 
 def _drocc_oe(settings: LossSettings) -> Loss:
-    return DroccLoss(settings.adversary, metric="euclidean")
+    return DroccLoss(settings.adversary, metric="euclidean", checked_rows=settings.checked_rows)
 
 
 def _bce(settings: LossSettings) -> Loss:
@@ -86,7 +92,7 @@ def _deepsad(settings: LossSettings) -> Loss:
 
 
 def _drocc(settings: LossSettings) -> Loss:
-    return DroccLoss(settings.adversary, metric="euclidean", one_class=True)
+    return DroccLoss(settings.adversary, metric="euclidean", one_class=True, checked_rows=settings.checked_rows)
 
 
 def _drocc_rand(settings: LossSettings) -> Loss:
@@ -95,9 +101,9 @@ def _drocc_rand(settings: LossSettings) -> Loss:
 
 
 _BUILT_IN = (
-    Method(DEFAULT_METHOD, _drocc_lf, shares_metric=True),
+    Method("drocc-lf", _drocc_lf, shares_metric=True),
     Method("drocc-oe", _drocc_oe),
-    Method("bce", _bce, warmup=None),
+    Method(DEFAULT_METHOD, _bce, warmup=None),
     Method("deepsad", _deepsad, warmup=None, distance_head=True, pretrain=pretrain),
     Method("drocc", _drocc, warmup=OneClassCrossEntropy(), one_class=True),
     Method("drocc-rand", _drocc_rand, warmup=OneClassCrossEntropy(), one_class=True),

@@ -3,69 +3,48 @@
 import dataclasses
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from wakeword.jobs.choice import in_this_process
+from wakeword.jobs.run import Run
+from wakeword.jobs.work import Executor
 from wakeword.model import Model, assets_folder, read_model
-from wakeword.operating_point import Rate
 from wakeword.scorer import DEFAULT_HOP
+from wakeword.takes.word_region import Region
 from wakeword.types import Scores
 from wakeword.verify.card import VerifierCard
 from wakeword.verify.embedding import STEP_FRAMES
-from wakeword.verify.fusion import LARGEST_GATE, Fusion
-from wakeword.verify.head import Head
+from wakeword.verify.fusion import Fusion
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, load_embedding, load_phonemes
-from wakeword.verify.verifier import SecondStage
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
-from wakeword_tools.measure.intervals import poisson_rate
-from wakeword_tools.texts.recogniser import recogniser_variants
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip
+from wakeword_train.data.packed import PackedStore
 from wakeword_train.data.store import ClipStore
 from wakeword_train.model.two_stage import shipped_digests
-from wakeword_train.second_stage.evidence import (
-    Evidence,
-    EvidenceReader,
-    best_of_span,
-    candidate_runs,
-    window_logits,
-)
-from wakeword_train.second_stage.examples import FRAGMENT, ExampleMaker, Words
+from wakeword_train.phases import Phase, Watch, nobody
+from wakeword_train.second_stage.background import LongSpeech, rounded_now_and_then
+from wakeword_train.second_stage.evidence import Evidence, best_of_span, window_logits
+from wakeword_train.second_stage.examples import FRAGMENT, HOUSEHOLD, ExampleMaker, Words, stores_of
 from wakeword_train.second_stage.fusion_fit import NO_GATE
+from wakeword_train.second_stage.gate import Candidates
 from wakeword_train.second_stage.groups import best_fusion
 from wakeword_train.second_stage.head import HeadNetwork, head_bytes
-from wakeword_train.second_stage.head_fit import Background, fit_head
+from wakeword_train.second_stage.head_fit import Background
+from wakeword_train.second_stage.heads import HeadItem, HeadWork, head_of, seconds_of_head
+from wakeword_train.second_stage.hearing import SNR, HearingWork, HeldOutClip, in_noise, readers_of
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
+from wakeword_train.second_stage.stand_in import StandIn
+from wakeword_train.spoken_texts import keyword_variants
 
 PROBE = -4.0
 """The phonemes are asked for in training where the logits of both stages add up to this."""
-_PASSED = 0.995
-"""Share of the positives that the gate lets pass, if the range of its candidates allows."""
 _BELOW_GATE = 2.0
 """Logits below the gate down to which windows are mined."""
-
-
-@dataclass(frozen=True)
-class StandIn:
-    """A first stage of the same settings that was trained without some of the background on which the other was."""
-
-    path: Path
-    unheard: frozenset[tuple[Path, tuple[float, float] | None]]
-    """Recordings or parts of them that it was not trained on."""
-
-    @classmethod
-    def of(cls, path: Path, clips: Iterable[Clip]) -> "StandIn":
-        """The model file of a training with these clips."""
-        held_out = [clip for clip in clips if clip.kind is Kind.BACKGROUND and clip.split is Split.VALIDATION]
-        return cls(path, frozenset((clip.path, clip.part) for clip in held_out))
-
-    def may_judge(self, clip: Clip) -> bool:
-        """Whether it was not trained on a clip."""
-        return clip.kind is Kind.BACKGROUND and (clip.path, clip.part) in self.unheard
 
 
 class SecondStageTraining:
@@ -74,26 +53,33 @@ class SecondStageTraining:
     def __init__(
         self,
         config: TrainConfig,
-        model: Model,
+        stage_one: Path,
         clips: Iterable[Clip],
         cache: Path,
         advance: Callable[[str], None],
         stand_in: StandIn | None = None,
+        watch: Watch = nobody,
+        known: Sequence[ClipStore] = (),
+        executor: Callable[[float], Executor] = in_this_process,
     ) -> None:
         self.config = config
+        self.stage_one = stage_one
+        self.executor = executor
+        self.watch = watch
         self.settings = config.second_stage
-        self.model = model
+        self.model = read_model(stage_one)
         self.stand_in = stand_in
-        self.other = read_model(stand_in.path) if stand_in is not None else model
+        self.other = read_model(stand_in.path) if stand_in is not None else self.model
         self.advance = advance
-        kept = [clip for clip in clips if clip.split is not Split.TEST]
-        of_kind = {kind: [clip for clip in kept if clip.kind is kind] for kind in Kind}
-        self.stores = {kind: ClipStore(some) for kind, some in of_kind.items() if some}
+        clips = list(clips)
+        self.stores = stores_of(clips, known)
+        self.packed = PackedStore.of(clip for clip in clips if clip.split is not Split.TEST)
+        self.speech = LongSpeech(self.stores.get(Kind.BACKGROUND), self.packed)
         digest, phonemes = shipped_digests()
         folder = assets_folder() / "encoders"
         self.embedding = load_embedding(folder / EMBEDDING_FILE, digest)
         self.recogniser = load_phonemes(folder / PHONEMES_FILE, phonemes) if self.settings.phonemes else None
-        variants = recogniser_variants(config.keyword, self.recogniser.tokens) if self.recogniser is not None else ()
+        variants = keyword_variants(config, self.recogniser.tokens) if self.recogniser is not None else ()
         if not variants:
             self.recogniser = None
         self.draft = VerifierCard(
@@ -117,22 +103,18 @@ class SecondStageTraining:
         best = [best_of_span(one, self.settings.span) for one in logits]
         held_out = self.held_out()
         positives = self._logits_of(Kind.POSITIVE, held_out.get(Kind.POSITIVE, []))
-        gate = self._gate(best, held_out.get(Kind.BACKGROUND, []), [float(one.max()) for one in positives.values()])
+        spoken = held_out.get(Kind.BACKGROUND, [])
+        candidates = Candidates([best[row] for row in spoken], self.speech.hours(spoken))
+        gate = candidates.gate([float(one.max()) for one in positives.values()], self.settings)
         at_embeddings = [
             best_of_span(one, self.settings.span, hop=STEP_FRAMES) for one in self._background_logits(STEP_FRAMES)
         ]
-        background = Background(self.maker.recordings(), at_embeddings, self.model.card.window // STEP_FRAMES - 1)
-        heads = [self._head(fold, words, background, gate) for fold in (*range(self.settings.folds), None)]
+        recordings = self.speech.with_packed(self.maker.recordings())
+        background = Background(recordings, at_embeddings, self.model.card.window // STEP_FRAMES - 1)
+        heads = self._heads(words, background, gate)
         draft = dataclasses.replace(self.draft, gate=gate)
-        evidence = {
-            kind: self._evidence(kind, rows, heads, draft, positives if kind is Kind.POSITIVE else None, logits)
-            for kind, rows in held_out.items()
-        }
-        heard = HeldOut(
-            evidence,
-            {kind: [self.stores[kind].clips[row].synthetic for row in rows] for kind, rows in held_out.items()},
-            self._hours(held_out.get(Kind.BACKGROUND, [])),
-        )
+        self.watch(Phase.MEASURING, 0.0)
+        heard = self._heard(held_out, heads, draft, positives, logits)
         description = self._describe(held_out)
         fusion = best_fusion(heard, gate, phonemes=self.recogniser is not None)
         if not fusion.phonemes:
@@ -140,38 +122,50 @@ class SecondStageTraining:
         card = dataclasses.replace(
             draft,
             fusion=fusion,
-            candidates_per_hour=self._rate(best, held_out.get(Kind.BACKGROUND, []), gate),
+            candidates_per_hour=candidates.rate(gate),
             data=description,
         )
         return SecondStageResult(head_bytes(heads[-1]), card, heard, description, self._fingerprint(held_out))
 
     def _words(self) -> dict[str, Words]:
         found: dict[str, Words] = {}
-        for kind in WORD_KINDS:
+        for number, kind in enumerate(WORD_KINDS):
+            self.watch(Phase.LISTENING, number / len(WORD_KINDS))
             if kind in self.stores:
                 found |= self.maker.words(kind, self.settings.looks, recorded=self.config.mix.recorded)
-        return found
+        found |= self.maker.household_alone()
+        return {
+            name: dataclasses.replace(words, embeddings=rounded_now_and_then(words.embeddings, self.packed))
+            for name, words in found.items()
+        }
+
+    def clips(self, kind: Kind) -> Sequence[Clip]:
+        """The clips of a kind, by row."""
+        if kind is Kind.BACKGROUND:
+            return self.speech.clips
+        return self.stores[kind].clips if kind in self.stores else ()
 
     def fold(self, clip: Clip) -> int:
         """The fold of a speaker, or of a synthetic voice."""
         return int(hashlib.sha1(clip.speaker.encode()).hexdigest(), 16) % self.settings.folds
 
-    def is_heard(self, store: ClipStore, fold: int | None) -> Tensor:
+    def is_heard(self, kind: Kind, fold: int | None) -> Tensor:
         """Which clips the head of a fold is trained on, ``(clips,)``: of synthetic voices those of the train split."""
         return torch.tensor(
             [
                 clip.split is Split.TRAIN if clip.synthetic else fold is None or self.fold(clip) != fold
-                for clip in store.clips
-            ]
+                for clip in self.clips(kind)
+            ],
+            dtype=torch.bool,
         )
 
     def held_out(self) -> dict[Kind, list[int]]:
         """The clips that the first stage was not trained on, by kind."""
         return {
             kind: rows
-            for kind, store in self.stores.items()
+            for kind in Kind
             if kind is not Kind.NOISE
-            and (rows := [row for row, clip in enumerate(store.clips) if self._judge(clip) is not None])
+            and (rows := [row for row, clip in enumerate(self.clips(kind)) if self._judge(clip) is not None])
         }
 
     def _judge(self, clip: Clip) -> Model | None:
@@ -191,100 +185,140 @@ class SecondStageTraining:
 
     def _background_logits(self, hop: int) -> list[Scores]:
         """Of every recording, by a first stage that was not trained on it if there is one."""
-        store = self.stores.get(Kind.BACKGROUND)
         return [
-            window_logits(self._judge(clip) or self.model, self._samples(Kind.BACKGROUND, row), hop=hop)
-            for row, clip in enumerate(store.clips if store is not None else ())
+            self.speech.logits(row, self._judge(clip) or self.model, hop=hop)
+            for row, clip in enumerate(self.speech.clips)
         ]
 
-    def _hours(self, rows: Iterable[int]) -> float:
-        store = self.stores.get(Kind.BACKGROUND)
-        return sum(int(store.lengths[row]) for row in rows) / 16_000 / 3600 if store is not None else 0.0
-
-    def _rate(self, best: Sequence[Scores], rows: Sequence[int], gate: float) -> Rate | None:
-        hours = self._hours(rows)
-        if not hours:
-            return None
-        runs = sum(candidate_runs(best[row], gate) for row in rows)
-        return Rate(runs / hours, *poisson_rate(runs, hours), runs, hours)
-
-    def _gate(self, best: Sequence[Scores], rows: Sequence[int], positives: Sequence[float]) -> float:
-        """The logit that nearly all positives pass, as far as the range of candidates an hour allows."""
-        wanted = float(np.quantile(positives, 1 - _PASSED)) if positives else 0.0
-        hours = self._hours(rows)
-        if not hours:
-            return float(np.clip(wanted, -LARGEST_GATE, LARGEST_GATE))
-        most, least = (
-            self._gate_of_rate(best, rows, rate * hours)
-            for rate in (self.settings.most_candidates, self.settings.least_candidates)
-        )
-        return round(float(np.clip(wanted, most, least)), 3)
-
-    def _gate_of_rate(self, best: Sequence[Scores], rows: Sequence[int], runs: float) -> float:
-        """The lowest gate, in tenths, that begins at most so many looks."""
-        gates = np.arange(LARGEST_GATE, -LARGEST_GATE, -0.1)
-        passing = LARGEST_GATE
-        for gate in gates.tolist():
-            if sum(candidate_runs(best[row], gate) for row in rows) > runs:
-                break
-            passing = gate
-        return passing
-
-    def _head(self, fold: int | None, words: Mapping[str, Words], background: Background, gate: float) -> HeadNetwork:
-        name = "all speakers" if fold is None else f"the speakers of all folds but {fold + 1}"
-        self.advance(f"train the head on {name}")
-        heard = {}
-        for part, examples in words.items():
-            store = self.stores[Kind.POSITIVE if part == FRAGMENT else Kind(part)]
-            heard[part] = self.is_heard(store, fold)[examples.rows]
-        spoken = self.stores.get(Kind.BACKGROUND)
-        used = self.is_heard(spoken, fold) if spoken is not None else torch.zeros(0, dtype=torch.bool)
-        return fit_head(
+    def _heads(self, words: Mapping[str, Words], background: Background, gate: float) -> list[HeadNetwork]:
+        """The heads without the speakers of one fold each, and the head of all."""
+        folds = (*range(self.settings.folds), None)
+        self.advance(f"train {len(folds)} heads, each but the last without a part of the speakers")
+        items = [
+            HeadItem(
+                fold,
+                {part: self._may_hear(part, fold, examples.rows).numpy() for part, examples in words.items()},
+                self.is_heard(Kind.BACKGROUND, fold).numpy(),
+                seconds_of_head(self.settings),
+            )
+            for fold in folds
+        ]
+        work = HeadWork(
             words,
-            heard,
             background,
-            used,
             self.settings,
             self.config.adversary,
             least=gate - _BELOW_GATE,
             seed=self.config.seed,
-            advance=lambda: None,
         )
+        done = 0.0
 
-    def _evidence(
+        def report(size: float, seconds: float) -> None:
+            nonlocal done
+            done += size
+            self.watch(Phase.SECOND, done / len(folds))
+
+        run = Run(work, items)
+        return [head_of(weights, self.settings) for _, weights in run.rows(self.executor(run.seconds), report)]
+
+    def _may_hear(self, part: str, fold: int | None, rows: Tensor) -> Tensor:
+        """Which looks of a part the head of a fold is trained on, ``(looks,)``."""
+        if part == HOUSEHOLD:
+            return torch.ones(len(rows), dtype=torch.bool)
+        return self.is_heard(Kind.POSITIVE if part == FRAGMENT else Kind(part), fold)[rows]
+
+    def _heard(
         self,
-        kind: Kind,
-        rows: Sequence[int],
+        held_out: Mapping[Kind, Sequence[int]],
         heads: Sequence[HeadNetwork],
         draft: VerifierCard,
-        known: Mapping[int, Scores] | None,
+        known: Mapping[int, Scores],
         background: Sequence[Scores],
-    ) -> list[Evidence]:
-        """What both stages say of held-out clips, each by the head of its fold."""
-        self.advance(f"both stages hear {len(rows)} held-out {kind.plural.replace('_', ' ')}")
-        stages = [SecondStage(draft, Head(head_bytes(head)), self.embedding, self.recogniser) for head in heads]
-        readers = [EvidenceReader(stage, self.model.card.window, probe=PROBE) for stage in stages]
-        found = []
-        for row in rows:
-            samples = self._samples(kind, row)
-            if kind is Kind.BACKGROUND:
-                logits = background[row]
-            else:
-                logits = known[row] if known is not None else window_logits(self.model, samples)
-            found.append(readers[self.fold(self.stores[kind].clips[row])].read(samples, logits))
-        return found
+    ) -> HeldOut:
+        """What both stages say of held-out clips, each by the head of its fold; of some of them in noise too."""
+        files = [head_bytes(head) for head in heads]
+        readers = readers_of(draft, files, self.model.card.window, probe=PROBE)
+        items, noisy = self._items(held_out, known)
+        self.advance(
+            f"both stages hear {len(items)} held-out clips, and {len(noisy)} of them in noise"
+            if noisy
+            else f"both stages hear {len(items)} held-out clips"
+        )
+        done = 0.0
+
+        def report(size: float, seconds: float) -> None:
+            nonlocal done
+            done += size
+            self.watch(Phase.MEASURING, 0.5 * done / (len(items) + len(noisy)))
+
+        run = Run(HearingWork(self.stage_one, draft, files, probe=PROBE), [*items, *noisy])
+        rows = [(item, found) for item, found in run.rows(self.executor(run.seconds), report)]
+        spoken = held_out.get(Kind.BACKGROUND, [])
+        self.advance(f"both stages hear {len(spoken)} held-out recordings of background")
+        streams = []
+        for number, row in enumerate(spoken):
+            self.watch(Phase.MEASURING, 0.5 + 0.5 * number / len(spoken))
+            streams.append(
+                self.speech.evidence(row, readers[self.fold(self.clips(Kind.BACKGROUND)[row])], background[row])
+            )
+        clean = self._held_out({kind: list(some) for kind, some in held_out.items()}, rows[: len(items)], streams)
+        if not noisy:
+            return clean
+        again = {kind: [item.row for item in noisy if item.kind is kind] for kind in WORD_KINDS}
+        return dataclasses.replace(clean, noisy=self._held_out(again, rows[len(items) :], []))
+
+    def _items(
+        self, held_out: Mapping[Kind, Sequence[int]], known: Mapping[int, Scores]
+    ) -> tuple[list[HeldOutClip], list[HeldOutClip]]:
+        """The held-out clips of words, and every second one of them in noise if there are household sounds."""
+        items, noisy = [], []
+        cutter = self.maker.cutter() if self.maker.household is not None else None
+        ratios = np.random.default_rng(self.config.seed)
+        for kind in WORD_KINDS:
+            for number, row in enumerate(held_out.get(kind, ())):
+                samples, reader = self._samples(kind, row), self.fold(self.clips(kind)[row])
+                logits = known[row] if kind is Kind.POSITIVE else None
+                items.append(HeldOutClip(kind, row, reader, samples, logits))
+                if cutter is None or number % 2:
+                    continue
+                store = self.stores[kind]
+                word = Region(int(store.word_starts[row]), int(store.word_ends[row]))
+                noise = cutter.noises(1, len(samples))[0].numpy()
+                mixed = in_noise(samples, word, noise, ratios.uniform(*SNR))
+                noisy.append(HeldOutClip(kind, row, reader, mixed, noisy=True))
+        return items, noisy
+
+    def _held_out(
+        self,
+        rows: Mapping[Kind, Sequence[int]],
+        heard: Sequence[tuple[HeldOutClip, Evidence]],
+        streams: Sequence[Evidence],
+    ) -> HeldOut:
+        evidence = {kind: [found for item, found in heard if item.kind is kind] for kind in rows}
+        if Kind.BACKGROUND in rows:
+            evidence[Kind.BACKGROUND] = list(streams)
+        return HeldOut(
+            evidence,
+            {kind: [self.clips(kind)[row].synthetic for row in some] for kind, some in rows.items()},
+            self.speech.hours(rows.get(Kind.BACKGROUND, [])),
+            {kind: [self.clips(kind)[row] for row in some] for kind, some in rows.items()},
+        )
 
     def _describe(self, held_out: Mapping[Kind, Sequence[int]]) -> str:
         counts = {kind: len(held_out.get(kind, ())) for kind in WORD_KINDS}
-        speakers = {self.stores[Kind.BACKGROUND].clips[row].speaker for row in held_out.get(Kind.BACKGROUND, ())}
+        spoken = held_out.get(Kind.BACKGROUND, ())
+        speakers = {self.speech.clips[row].speaker for row in spoken}
         return (
             f"{counts[Kind.POSITIVE]} positives, {counts[Kind.NEGATIVE]} negatives, "
-            f"{counts[Kind.NEAR_NEGATIVE]} near negatives, {self._hours(held_out.get(Kind.BACKGROUND, ())):.2f} h of "
+            f"{counts[Kind.NEAR_NEGATIVE]} near negatives, {self.speech.hours(spoken):.2f} h of "
             f"background of {len(speakers)} speakers"
         )
 
     def _fingerprint(self, held_out: Mapping[Kind, Sequence[int]]) -> str:
-        content = [(kind.value, self.stores[kind].fingerprint, list(rows)) for kind, rows in sorted(held_out.items())]
+        prints = {kind: store.fingerprint for kind, store in self.stores.items()}
+        if self.packed is not None:
+            prints[Kind.BACKGROUND] = self.speech.fingerprint
+        content = [(kind.value, prints[kind], list(rows)) for kind, rows in sorted(held_out.items())]
         return hashlib.sha256(repr(content).encode()).hexdigest()[:16]
 
 
@@ -296,6 +330,9 @@ def train_second_stage(
     cache: Path,
     advance: Callable[[str], None],
     stand_in: StandIn | None = None,
+    watch: Watch = nobody,
+    known: Sequence[ClipStore] = (),
+    executor: Callable[[float], Executor] = in_this_process,
 ) -> SecondStageResult:
     """Train the second stage of the model ``stage_one``.
 
@@ -303,7 +340,8 @@ def train_second_stage(
     of both the train and the validation split; of those of the validation split, each is scored by a head that was
     trained without them, for the fusion and for thresholds. So is the background of the train split that ``stand_in`` was
     not trained on, with its logits in place of the first stage's. Clips of the test split are not used. Embeddings are
-    kept in the folder ``cache``. ``advance`` gets a line for each step. Raises ``DataError`` without positives or
-    negatives.
+    kept in the folder ``cache``. ``advance`` gets a line for each step, and ``watch`` the phases. Clips in the stores
+    ``known`` are not read again. ``executor`` gives the executor for work that costs as much as so many seconds of audio;
+    the result does not depend on it. Raises ``DataError`` without positives or negatives.
     """
-    return SecondStageTraining(config, read_model(stage_one), clips, cache, advance, stand_in).run()
+    return SecondStageTraining(config, stage_one, clips, cache, advance, stand_in, watch, known, executor).run()

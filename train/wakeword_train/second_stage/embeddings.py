@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -10,24 +11,32 @@ import torch
 from torch import Tensor
 
 from wakeword.files import replacing
+from wakeword.types import Array
 from wakeword.verify.embedding import DIMENSION, EmbeddingNetwork, embeddings_of
 from wakeword.verify.head import HEAD_EMBEDDINGS
 from wakeword_train.second_stage.looks import LOOK_SAMPLES
 from wakeword_train.second_stage.spectra import varied_spectra
 
+_THREADS = 2
 _VERSION = 1
 """Of the way in which looks are cut and varied: embeddings of another version are computed again."""
 
 
 def embeddings_of_looks(network: EmbeddingNetwork, waves: Tensor, generator: torch.Generator) -> Tensor:
     """The embeddings that a head judges, of other vocal tracts: ``(batch, LOOK_SAMPLES)`` -> ``(batch, 16, 96)`` half."""
-    found = torch.empty(len(waves), HEAD_EMBEDDINGS, DIMENSION, dtype=torch.float16)
-    power = torch.from_numpy(np.stack([network.power(np.ascontiguousarray(wave)) for wave in waves.numpy()]))
-    for row, spectra in enumerate(varied_spectra(power, generator).numpy()):
-        embeddings, _ = network.advance(spectra, network.start())
-        found[row] = torch.from_numpy(embeddings[-HEAD_EMBEDDINGS:])
     assert waves.shape[1] == LOOK_SAMPLES
-    return found
+
+    def embedded(spectra: Array) -> Array:
+        embeddings, _ = network.advance(spectra, network.start())
+        last: Array = embeddings[-HEAD_EMBEDDINGS:]
+        return last
+
+    # Each look is computed by itself, so that threads change no digit.
+    with ThreadPoolExecutor(_THREADS) as pool:
+        power = torch.from_numpy(np.stack([*pool.map(network.power, map(np.ascontiguousarray, waves.numpy()))]))
+        found = [*pool.map(embedded, varied_spectra(power, generator).numpy())]
+    embeddings = np.stack(found) if found else np.zeros((0, HEAD_EMBEDDINGS, DIMENSION))
+    return torch.from_numpy(embeddings.astype(np.float16))
 
 
 def embeddings_of_recording(network: EmbeddingNetwork, samples: Tensor) -> Tensor:

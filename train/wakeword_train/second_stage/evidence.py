@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,13 +73,21 @@ def candidate_runs(best: Scores, gate: float) -> int:
     return int(passed[:1].sum() + (passed[1:] & ~passed[:-1]).sum())
 
 
+class Heard(Protocol):
+    """What a second stage says of the window that ends with an MFCC frame."""
+
+    def __call__(self, frame: int, *, phonemes: bool) -> tuple[float, float | None]:
+        """The head's logit or, where they are asked for, the phonemes' score; the other number means nothing."""
+        ...
+
+
 class EvidenceReader:
     """Asks the second stage about the candidates of recordings."""
 
     def __init__(self, stage: SecondStage, window: int, *, probe: float, hop: int = DEFAULT_HOP) -> None:
         """``window``: frames of the first stage's windows. ``probe``: the phonemes are asked for where the logits of both
         stages add up to this number."""
-        self._stage = stage
+        self.stage = stage
         self._window = _CONFIG.samples_in(window)
         self._step = hop * _CONFIG.hop_length
         self._span, self._hop = stage.card.span, hop
@@ -86,9 +95,6 @@ class EvidenceReader:
 
     def read(self, samples: Array, logits: Scores) -> Evidence:
         """The evidence on a recording ``(samples,)`` with these logits of the first stage, ``(windows,)``."""
-        stage, gate = self._stage, self._stage.card.gate
-        best = best_of_span(logits, self._span, hop=self._hop)
-        evidence = Evidence(logits, best, np.full(len(logits), np.nan), np.full(len(logits), np.nan))
         end = self._window + len(logits) * self._step
         padded: Array = np.concatenate(
             [np.zeros(LOOK_SAMPLES, np.float32), samples, np.zeros(max(0, end - len(samples)), np.float32)]
@@ -97,15 +103,27 @@ class EvidenceReader:
         def samples_of(first: int, last: int) -> Array:
             return padded[first + LOOK_SAMPLES : last + LOOK_SAMPLES]
 
-        sound = StreamSound(samples_of)
-        for window in np.flatnonzero(best >= gate).tolist():
-            window_end = self._window + window * self._step
-            frame = (window_end - _CONFIG.n_fft) // _CONFIG.hop_length
-            logit = stage.head(sound.embeddings(stage.embedding, frame))
+        stage, sound = self.stage, StreamSound(samples_of)
+
+        def heard(frame: int, *, phonemes: bool) -> tuple[float, float | None]:
+            window_end = _CONFIG.samples_in(frame + 1)
+            if not phonemes:
+                return stage.head(sound.embeddings(stage.embedding, frame)), None
+            return math.nan, stage.phoneme_score(samples_of(window_end - PHONEME_SAMPLES, window_end))
+
+        return self.read_with(logits, heard)
+
+    def read_with(self, logits: Scores, heard: Heard) -> Evidence:
+        """The evidence on a recording that ``heard`` answers for, with the first stage's logits, ``(windows,)``."""
+        best = best_of_span(logits, self._span, hop=self._hop)
+        evidence = Evidence(logits, best, np.full(len(logits), np.nan), np.full(len(logits), np.nan))
+        for window in np.flatnonzero(best >= self.stage.card.gate).tolist():
+            frame = (self._window + window * self._step - _CONFIG.n_fft) // _CONFIG.hop_length
+            logit, _ = heard(frame, phonemes=False)
             if not math.isfinite(logit):
                 raise ModelError(f"expected a finite logit of the second stage, got {logit}")
             evidence.embedding[window] = logit
             if best[window] + logit >= self._probe:
-                fit = stage.phoneme_score(samples_of(window_end - PHONEME_SAMPLES, window_end))
+                _, fit = heard(frame, phonemes=True)
                 evidence.phonemes[window] = math.nan if fit is None else fit
         return evidence

@@ -3,8 +3,9 @@
 import hashlib
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import torch
@@ -12,8 +13,10 @@ from torch import Tensor
 
 from wakeword.audio import SAMPLE_RATE
 from wakeword.verify.embedding import EmbeddingNetwork
-from wakeword_tools.kinds import Kind
+from wakeword_tools.kinds import Kind, Split
 from wakeword_train.data.augment import AugmentationConfig
+from wakeword_train.data.clips import Clip
+from wakeword_train.data.household import HouseholdSounds, household_of
 from wakeword_train.data.store import ClipStore
 from wakeword_train.data.weights import clip_weights
 from wakeword_train.second_stage.embeddings import EmbeddingCache, embeddings_of_looks, embeddings_of_recording
@@ -22,6 +25,9 @@ from wakeword_train.second_stage.looks import LookCutter
 log = logging.getLogger(__name__)
 
 FRAGMENT = "fragment"
+HOUSEHOLD = "household"
+"""Name of the looks at household sounds alone."""
+_HOUSEHOLD_LOOKS = 600
 _BATCH = 32
 _MOST_LOOKS = {Kind.POSITIVE: 40, Kind.NEAR_NEGATIVE: 4, Kind.NEGATIVE: 2, Kind.NOISE: 2}
 """Most looks at one clip."""
@@ -53,6 +59,14 @@ class Recordings:
     """The same in other rooms, noises and channels."""
 
 
+def stores_of(clips: Iterable[Clip], known: Sequence[ClipStore] = ()) -> dict[Kind, ClipStore]:
+    """The clips that a second stage is made of, by kind: those that are audio and not kept for the test. ``known`` as for
+    ``ClipStore``."""
+    kept = [clip for clip in clips if clip.split is not Split.TEST and not clip.is_packed]
+    of_kind = {kind: [clip for clip in kept if clip.kind is kind] for kind in Kind}
+    return {kind: ClipStore(some, known) for kind, some in of_kind.items() if some}
+
+
 class ExampleMaker:
     """Computes examples, or takes them from the cache. Repeatable: each part has a generator of its own."""
 
@@ -80,6 +94,41 @@ class ExampleMaker:
             "noise": self._fingerprint(Kind.NOISE),
         }
 
+    @cached_property
+    def household(self) -> HouseholdSounds | None:
+        """The sounds that are mixed into words, with voices of other words; ``None`` if none are asked for."""
+        return household_of(self._stores.get(Kind.NEGATIVE), seed=self._seed) if self._augmentation.household else None
+
+    @cached_property
+    def _wordless(self) -> HouseholdSounds | None:
+        """Those that are mixed into background: without voices, as it is kept for all keywords."""
+        return household_of(None, seed=self._seed) if self._augmentation.household else None
+
+    def cutter(self) -> LookCutter:
+        """What mixes noise into words, from the beginning of its randomness."""
+        return self._cutter(torch.Generator().manual_seed(self._seed), self.household)
+
+    def household_alone(self) -> dict[str, Words]:
+        """Looks at household sounds, for the head to stay silent at; none if there are no such sounds."""
+        if self.household is None:
+            return {}
+        self._advance(f"embed {_HOUSEHOLD_LOOKS} looks at household sounds")
+
+        def compute() -> dict[str, Tensor]:
+            generator = torch.Generator().manual_seed(self._seed)
+            cutter = self._cutter(generator, self.household)
+            parts = [
+                embeddings_of_looks(self._network, cutter.household(count), generator)
+                for count in (_BATCH,) * (_HOUSEHOLD_LOOKS // _BATCH)
+            ]
+            return {"embeddings": torch.cat(parts)}
+
+        embeddings = self._cache.get(self._origin | {"part": HOUSEHOLD, "voices": self._voices()}, compute)[
+            "embeddings"
+        ]
+        count = len(embeddings)
+        return {HOUSEHOLD: Words(embeddings, torch.zeros(count, dtype=torch.int64), torch.ones(count))}
+
     def words(self, kind: Kind, looks: int, *, recorded: float) -> dict[str, Words]:
         """Looks at the clips of a kind, ``looks`` of people and as many of each engine, and of positives at parts of them.
 
@@ -94,6 +143,7 @@ class ExampleMaker:
             rows = torch.arange(len(store)).repeat_interleave((copies * share).ceil().long())
             self._advance(f"embed {len(rows)} looks at {name.replace('_', ' ')}s")
             key = {"part": name, "store": store.fingerprint, "copies": len(rows), "before": self._before()}
+            key |= {"voices": self._voices()}
             embeddings = self._cache.get(self._origin | key, lambda rows=rows, f=fragment: self._looks(store, rows, f))  # type: ignore[misc]
             found[name] = Words(embeddings["embeddings"], rows, weights[rows] / copies[rows])
         return found
@@ -105,7 +155,7 @@ class ExampleMaker:
             return Recordings([], [])
         self._advance(f"embed {store.hours:.1f} h of background twice")
         generator = torch.Generator().manual_seed(self._seed)
-        cutter = self._cutter(generator)
+        cutter = self._cutter(generator, self._wordless)
         found = []
         for start, length in zip(store.starts.tolist(), store.lengths.tolist(), strict=True):
             samples = store.samples[start : start + length]
@@ -115,13 +165,15 @@ class ExampleMaker:
             found.append(self._cache.get(key, lambda samples=samples: self._recording(samples, cutter)))  # type: ignore[misc]
         return Recordings([one["clean"] for one in found], [one["varied"] for one in found])
 
-    def _cutter(self, generator: torch.Generator) -> LookCutter:
+    def _cutter(self, generator: torch.Generator, household: HouseholdSounds | None) -> LookCutter:
         noise, background = self._stores.get(Kind.NOISE), self._stores.get(Kind.BACKGROUND)
-        return LookCutter(self._augmentation, noise=noise, background=background, generator=generator)
+        return LookCutter(
+            self._augmentation, noise=noise, background=background, household=household, generator=generator
+        )
 
     def _looks(self, store: ClipStore, rows: Tensor, fragment: bool) -> dict[str, Tensor]:
         generator = torch.Generator().manual_seed(self._seed)
-        cutter = self._cutter(generator)
+        cutter = self._cutter(generator, self.household)
         parts = [
             embeddings_of_looks(self._network, cutter.words(store, some, fragment=fragment), generator)
             for some in torch.split(rows, _BATCH)
@@ -139,6 +191,10 @@ class ExampleMaker:
     def _before(self) -> str:
         """What may be said before a word."""
         return self._fingerprint(Kind.BACKGROUND)
+
+    def _voices(self) -> str:
+        """What is heard as voices in household sounds."""
+        return self._fingerprint(Kind.NEGATIVE) if self._augmentation.household else ""
 
     def _fingerprint(self, kind: Kind) -> str:
         return self._stores[kind].fingerprint if kind in self._stores else ""

@@ -11,11 +11,11 @@ from wakeword.errors import DataError
 from wakeword.types import Scores
 from wakeword.verify.head import HEAD_EMBEDDINGS
 from wakeword_tools.kinds import Kind
-from wakeword_train.fitting import Trainer, method_loss
+from wakeword_train.fitting import Trainer, method_loss, own_share
 from wakeword_train.methods.losses import AdversaryConfig, BinaryCrossEntropy
 from wakeword_train.methods.registry import LossSettings, method_named
 from wakeword_train.second_stage.config import SecondStageConfig
-from wakeword_train.second_stage.examples import FRAGMENT, Recordings, Words
+from wakeword_train.second_stage.examples import FRAGMENT, HOUSEHOLD, Recordings, Words
 from wakeword_train.second_stage.head import HeadNetwork, head_logits
 
 _SHARES = {
@@ -24,6 +24,7 @@ _SHARES = {
     FRAGMENT: 0.07,
     Kind.NEGATIVE.value: 0.19,
     Kind.BACKGROUND.value: 0.24,
+    HOUSEHOLD: 0.04,
 }
 """Shares of a batch; those of missing kinds go to the others."""
 _MINED = 0.5
@@ -181,7 +182,8 @@ def fit_head(
                 loss = method.warmup or BinaryCrossEntropy()
             else:
                 positives = network.normalise(_positives(batches, network))
-                loss = method_loss(method, settings, network, positives)
+                share = own_share(epoch, config.warmup_epochs, config.epochs)
+                loss = method_loss(method, settings, network, positives, share=share)
             trainer.epoch(loss, ((network.normalise(x), y) for x, y in batches.draw(config.steps_per_epoch)))
             advance()
         finished: HeadNetwork = trainer.averaged  # type: ignore[assignment]

@@ -10,6 +10,7 @@ from wakeword_tools.kinds import WORD_KINDS
 from wakeword_train.data.augment import AugmentationConfig, augment_waves, level, uniform
 from wakeword_train.data.batches import coloured_noise
 from wakeword_train.data.channels import through_channels
+from wakeword_train.data.household import HouseholdSounds
 from wakeword_train.data.store import ClipStore
 from wakeword_train.second_stage.spectra import SAMPLES_OF_STEP, STEP_OVERLAP
 
@@ -29,7 +30,7 @@ _NOISE_SPEED = 0.2
 class LookCutter:
     """Cuts looks at the words of clips, in other rooms, noises and channels. Seeded by its generator.
 
-    ``noise`` and ``background`` give the sounds to mix in and the speech before a word, where there are any.
+    ``noise``, ``household`` and ``background`` give the sounds to mix in and the speech before a word, where there are any.
     """
 
     def __init__(
@@ -38,8 +39,10 @@ class LookCutter:
         *,
         noise: ClipStore | None,
         background: ClipStore | None,
+        household: HouseholdSounds | None = None,
         generator: torch.Generator,
     ) -> None:
+        self._household = household
         self._augmentation = augmentation
         self._noise = noise
         self._background = background
@@ -65,6 +68,11 @@ class LookCutter:
         self._speak_before(waves, (-offsets / speed).long())
         return self.varied(waves)
 
+    def household(self, count: int) -> Tensor:
+        """Looks at household sounds alone, ``(count, LOOK_SAMPLES)``. There must be such sounds."""
+        assert self._household is not None
+        return self.varied(self._household.cut(count, LOOK_SAMPLES, self._generator))
+
     def places(self, store: ClipStore, rows: Tensor, ends: Tensor) -> Tensor:
         """Looks that end ``ends`` samples into the clips ``rows``, both ``(batch,)`` -> ``(batch, LOOK_SAMPLES)``."""
         waves = store.cut(rows, ends - LOOK_SAMPLES, LOOK_SAMPLES, generator=self._generator)
@@ -72,7 +80,7 @@ class LookCutter:
 
     def varied(self, waves: Tensor) -> Tensor:
         """Other rooms, noises, levels and channels, ``(batch, samples)`` -> the same shape."""
-        noisy = augment_waves(waves, self._noises(*waves.shape), self._augmentation, self._generator)
+        noisy = augment_waves(waves, self.noises(*waves.shape), self._augmentation, self._generator)
         return through_channels(noisy, self._generator)
 
     def _speak_before(self, waves: Tensor, begins: Tensor) -> None:
@@ -89,12 +97,15 @@ class LookCutter:
             wanted = level(waves[row : row + 1, length:]) * uniform(1, 0.4, 1.2, generator)
             waves[row, :length] += (speech * wanted / level(speech[None]).clamp_min(1e-4)).clamp(-1, 1)
 
-    def _noises(self, count: int, samples: int) -> Tensor:
-        """Recorded noise for most rows if there is any, synthetic noise for the others; ``(count, samples)``."""
+    def noises(self, count: int, samples: int) -> Tensor:
+        """Recorded noise for most rows if there is any, noise that is made for the others; ``(count, samples)``."""
         generator = self._generator
         starts = torch.randint(self._synthetic_noise.shape[1] - samples, (count,), generator=generator)
         colours = torch.randint(len(self._synthetic_noise), (count,), generator=generator)
         synthetic = self._synthetic_noise[colours[:, None], starts[:, None] + torch.arange(samples)]
+        if self._household is not None:
+            chosen = torch.rand(count, generator=generator) < self._augmentation.household
+            synthetic[chosen] = self._household.cut(int(chosen.sum()), samples, generator)
         store = self._noise
         if store is None or not len(store):
             return synthetic

@@ -3,7 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from wakeword.verify.card import VerifierCard
 from wakeword.verify.fusion import FLOOR
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.scores import ScoreSet
+from wakeword_train.data.clips import Clip
 from wakeword_train.second_stage.evidence import Evidence
 
 _ROOM = 1e-3
@@ -27,6 +28,10 @@ class HeldOut:
     synthetic: Mapping[Kind, Sequence[bool]]
     hours: float
     """Of background."""
+    clips: Mapping[Kind, Sequence[Clip]] = field(default_factory=dict)
+    """The clips in the sequence of their evidence, where they are known."""
+    noisy: "HeldOut | None" = None
+    """Some of the clips again, in noise, for the fusion: the rates of points are those of clips as they are."""
 
     def of(self, kind: Kind, *, synthetic: bool | None = None) -> list[Evidence]:
         """Of the clips of a kind, all or only the synthetic or the recorded ones."""

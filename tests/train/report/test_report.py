@@ -1,0 +1,142 @@
+"""The verdict says what the card says, and the page holds all it shows."""
+
+import dataclasses
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from support.small_world import SMALL_SECOND_STAGE, small_config, write_background, write_world
+
+from wakeword.card import ModelCard, SelfTest
+from wakeword.model import read_model
+from wakeword.operating_point import OperatingPoint, Rate
+from wakeword.verify.fusion import FLOOR
+from wakeword_tools.kinds import Kind, Split
+from wakeword_train import DataFolders, TrainingResult, train_model
+from wakeword_train.data.clips import Clip
+from wakeword_train.report.charts import curve_of_epochs, curve_of_thresholds
+from wakeword_train.report.page import fired_close_words, page
+from wakeword_train.report.verdict import Grade, Verdict, verdict
+
+
+def card(recall: float, target: float | None, *, events: int = 1, synthetic: bool = True) -> ModelCard:
+    kind = "fpr" if target is None else "fa_per_hour"
+    rate = None if target is None else Rate(events / 2, 0.0, 3.0, events, 2.0)
+    point = OperatingPoint(
+        "default", kind, target or 0.03, 0.5, recall, 0.0, 1.0, "2 h", 100, 100 if synthetic else 0,
+        false_accepts_per_hour=rate, assurance=0.9,
+    )  # fmt: skip
+    return ModelCard("hey <b>", "2026", 96, SelfTest(0.0), operating_points=(point,), default_point="default")
+
+
+@pytest.mark.parametrize(
+    ("recall", "target", "grade"),
+    [
+        (0.93, 1.0, Grade.GOOD),
+        (0.93, 3.0, Grade.FAIR),
+        (0.7, 0.5, Grade.FAIR),
+        (0.3, 0.5, Grade.WEAK),
+        (0.99, None, Grade.WEAK),
+    ],
+)
+def test_a_grade_needs_both_few_misses_and_few_mistakes(recall: float, target: float | None, grade: Grade) -> None:
+    assert verdict(card(recall, target)).grade is grade
+
+
+def test_close_words_and_what_was_not_shown_lower_the_grade() -> None:
+    good = card(0.93, 0.5)
+
+    def judged(**changes: object) -> Verdict:
+        return verdict(
+            dataclasses.replace(good, operating_points=(dataclasses.replace(good.operating_points[0], **changes),))  # type: ignore[arg-type]
+        )
+
+    assert judged().grade is Grade.GOOD
+    assert judged(assurance=0.79).grade is Grade.FAIR
+    grades = [judged(fpr_near_negatives=Rate(share, 0.0, 1.0, 1, 100)) for share in (0.1, 0.11, 0.31)]
+    assert [one.grade for one in grades] == [Grade.GOOD, Grade.FAIR, Grade.WEAK]
+    assert ["sound like it wake it too" in one.wakes for one in grades] == [False, True, True]
+
+
+def test_the_verdict_is_in_plain_words_and_says_what_it_rests_on() -> None:
+    judged = verdict(card(0.93, 0.5, events=0))
+    assert "about 9 of 10 synthetic voices" in str(judged)
+    assert "people" in judged.finds
+    assert "up to once in 2 hours of talking (it did so never in 2.0 h" in judged.wakes
+    assert "record yourself" in judged.advice[0]
+    assert "10 recordings of people" in str(verdict(card(0.9, 0.5, synthetic=False)))
+    nothing = dataclasses.replace(card(0.9, 0.5), operating_points=(), default_point=None)
+    assert verdict(nothing).grade is Grade.WEAK
+    # The page puts "it" before both.
+    for judged in (verdict(nothing), verdict(card(0.9, None))):
+        assert judged.finds.startswith("finds ")
+        assert judged.wakes.startswith(("may wake ", "wakes "))
+
+
+def test_the_verdict_never_gives_synthetic_voices_out_for_people_or_most_for_all() -> None:
+    one = card(1.0, 0.5, synthetic=False)
+    three = dataclasses.replace(
+        one.operating_points[0], positives=3, recall=2 / 3, recall_synthetic=Rate(0.96, 0.9, 1.0, 288, 300)
+    )
+    judged = verdict(dataclasses.replace(one, operating_points=(three,)))
+    assert "nearly all of 10 synthetic voices" in judged.finds
+    assert "2 of only 3 recordings of people" in judged.finds
+    alone = verdict(
+        dataclasses.replace(one, operating_points=(dataclasses.replace(three, recall_synthetic=None, recall=1.0),))
+    )
+    assert "all of 10 recordings of people (there were only 3)" in alone.finds
+    said = {share: verdict(card(share, 0.5, synthetic=False)).finds for share in (0.0, 0.01, 0.94, 0.95, 0.99, 1.0)}
+    assert [words.split(" of 10")[0] for words in said.values()] == [
+        *("finds none", "finds hardly any", "finds about 9", "finds nearly all", "finds nearly all", "finds all"),
+    ]
+
+
+def test_charts_stay_inside_their_frames() -> None:
+    curves = [
+        curve_of_thresholds([(0.0, 0.1), (0.5, 0.8), (50.0, 1.0)], chosen=(0.5, 0.8)),
+        curve_of_epochs([0.1, 0.9]),
+    ]
+    for curve in curves:
+        places = [float(number) for number in re.findall(r"[ML]([\d.-]+)", curve)]
+        assert places
+        assert all(0 <= x <= 520 for x in places)
+    assert curve_of_thresholds([], chosen=None) == curve_of_epochs([]) == ""
+
+
+def test_a_page_loads_nothing_and_escapes_what_it_is_told(tmp_path: Path) -> None:
+    sound = tmp_path / "one.wav"
+    soundfile.write(sound, np.full(1_600, 0.1), 16_000)
+    clip = Clip(sound, Kind.POSITIVE, "x", "e:<i>voice</i>", Split.TRAIN, synthetic=True)
+    made = page(card(0.9, 0.5), TrainingResult(sound, [clip], [], []), model="<script>.onnx")
+    assert "<script" not in made
+    assert "hey &lt;b&gt;" in made
+    assert "e:&lt;i&gt;voice" in made
+    assert made.count("data:audio/flac;base64,") == 1
+    assert not re.search(r'(?:src|href)="(?!data:)', made)
+    assert "default-src 'none'" in made
+
+
+def test_the_page_of_a_run_shows_its_curves_and_the_close_words_that_fire(tmp_path: Path) -> None:
+    world = write_world(tmp_path / "world", speakers=24)
+    folders = DataFolders(
+        speech_commands=world, near_negatives=[world / "downup"], background=[write_background(tmp_path / "long")]
+    )
+    config = small_config(method="bce", second_stage=SMALL_SECOND_STAGE)
+    result = train_model(config, folders, tmp_path / "m.onnx", work=tmp_path)
+    assert result.second_stage is not None
+    heard = result.second_stage.held_out
+    assert [len(heard.clips[kind]) for kind in heard.evidence] == [len(some) for some in heard.evidence.values()]
+    # So few clips support no operating point; at this one nearly everything fires.
+    point = dataclasses.replace(card(0.9, 0.5).operating_points[0], threshold=2 * FLOOR)
+    trained = dataclasses.replace(
+        read_model(tmp_path / "m.onnx").card, operating_points=(point,), default_point=point.name
+    )
+    made = page(trained, result, model="m.onnx")
+    fired = fired_close_words(result.second_stage, point.threshold)
+    assert fired == sorted(fired, key=lambda one: -one.score)
+    assert all(one.clip.word == "downup" for one in fired)
+    assert fired_close_words(result.second_stage, 1.0) == []
+    assert made.count("<svg") == 2
+    assert "Close words" in made

@@ -1,0 +1,69 @@
+"""Laws of the time that is left, and of the display."""
+
+import logging
+
+import pytest
+
+from wakeword_train.config import TrainConfig
+from wakeword_train.display import phases_shown
+from wakeword_train.phases import Phase
+from wakeword_train.recipe import default_recipe
+from wakeword_train.time_left import TimeLeft, expected_seconds, in_words
+
+GUESS = {Phase.SPEECH: 100.0, Phase.FIRST: 200.0, Phase.SECOND: 100.0}
+
+
+def test_the_guess_counts_until_there_is_a_pace() -> None:
+    assert TimeLeft(GUESS).seconds(Phase.SPEECH, 0.0, 0.0) == 400.0
+    assert TimeLeft(GUESS).seconds(Phase.SPEECH, 0.0, 60.0) == 340.0
+
+
+def test_the_pace_of_a_phase_replaces_its_guess() -> None:
+    # A quarter took 50 s, so the phase takes 200 and not 100.
+    assert TimeLeft(GUESS).seconds(Phase.SPEECH, 0.25, 50.0) == 150 + 300
+
+
+def test_a_machine_slower_than_guessed_is_slower_to_the_end() -> None:
+    left = TimeLeft(GUESS)
+    left.ended(Phase.SPEECH, 300.0)
+    assert left.seconds(Phase.FIRST, 0.5, 300.0) == 300 + 3 * 100
+
+
+def test_the_last_phase_ends_at_nothing() -> None:
+    assert TimeLeft(GUESS).seconds(Phase.SECOND, 1.0, 90.0) == 0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"), [(0.2, "5 s"), (42, "40 s"), (89, "90 s"), (150, "2 min"), (600, "10 min")]
+)
+def test_times_are_said_in_words(seconds: float, expected: str) -> None:
+    assert in_words(seconds) == expected
+
+
+def test_more_work_takes_longer_and_a_busy_machine_too() -> None:
+    recipe, plain = default_recipe(), TrainConfig(keyword="x")
+    calm = expected_seconds(recipe, busy=1.0, workers=1)
+    assert set(calm) == set(Phase)
+    assert sum(expected_seconds(recipe, busy=3.0, workers=1).values()) == pytest.approx(3 * sum(calm.values()))
+    assert expected_seconds(plain, busy=1.0, workers=1)[Phase.FIRST] > calm[Phase.FIRST]
+    assert expected_seconds(plain, busy=1.0)[Phase.SPEECH] == 0
+
+
+def test_more_processes_take_less_time() -> None:
+    found = [sum(expected_seconds(default_recipe(), busy=1.0, workers=workers).values()) for workers in (1, 2, 4)]
+    assert found == sorted(found, reverse=True)
+    assert found[0] > 1.2 * found[1]
+
+
+def test_without_a_terminal_each_phase_is_a_line_and_the_log_too(capsys: pytest.CaptureFixture[str]) -> None:
+    with phases_shown(GUESS) as (watch, above):
+        for done in (0.0, 0.5, 1.0):
+            watch(Phase.SPEECH, done)
+        watch(Phase.FIRST, 0.0)
+        above("a note")
+        logging.getLogger("wakeword_train").warning("from the log")
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(":")[0] for line in lines[:2]] == ["1/3 making speech", "2/3 training the first stage"]
+    assert "left in all" in lines[0]
+    assert lines[2:] == ["a note", "from the log"]
+    assert not any(type(handler).__name__ == "Handler" for handler in logging.getLogger().handlers)

@@ -1,0 +1,306 @@
+"""The file of the starter pack, and what is read from it.
+
+All recordings stand one after the other on one time line, as if they were one long recording with transcripts: frame
+``i`` is the MFCC of the sound from ``10 i`` ms on, embedding ``k`` ends with frame ``8 k + 7``, and each recording
+begins with a whole block of embeddings. Nothing in it can be played.
+"""
+
+import hashlib
+import io
+import json
+import lzma
+import math
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wakeword.errors import ConfigError, DataError
+from wakeword.features import FeatureConfig
+from wakeword.files import read_limited, replacing
+from wakeword.model import assets_folder
+from wakeword.types import Array
+from wakeword.verify.embedding import STEP_FRAMES
+from wakeword_tools.transcripts import Part, Utterance
+from wakeword_train.pack.codec import BLOCK, BlockCodec
+
+STARTER = "starter"
+"""Name of the pack that the extra ``train`` installs."""
+BACKGROUND_PACKAGE = "wakeword_background"
+"""The package that holds it: 14 MB that a computer which only listens does not need."""
+SUFFIX = ".pack"
+FRAMES_A_SECOND = 100
+UNIT = BLOCK * STEP_FRAMES
+"""Frames of which each recording holds a multiple."""
+FRAMES_OF_PHONEME = 2
+"""MFCC frames in one frame of the phoneme recogniser."""
+LOSS_STEP = 0.25
+_LISTED, _MOST_LISTED = 8.0, 8
+"""Tokens of a frame are listed if they lose less than this, and of these so many at most."""
+UNLISTED = 7.0
+"""What a token loses that a frame does not list. With this number the fit of "computer" to speech of the pack is in the
+mean that of the recogniser in use (0.03 higher, with a deviation of 0.7); with 8 it is 0.2 lower, which would promise too
+much."""
+_VERSION = 1
+_MOST_BYTES = 64 * 2**20
+_MOST_UNPACKED = 512 * 2**20
+"""A file of half a megabyte can unpack to gigabytes."""
+
+
+@dataclass(frozen=True)
+class PackedRecording:
+    """Speech of one person, in sequence."""
+
+    source: str
+    """The collection's recording, without the suffix of its name."""
+    speaker: str
+    frames: int
+    utterances: tuple[tuple[float, float, str], ...] = ()
+    """Start and end in seconds of the recording, and the text."""
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether it is what a pack can hold, whatever a file says."""
+        times = [time for start, end, _ in self.utterances for time in (start, end)]
+        return (
+            all(isinstance(text, str) for text in (self.source, self.speaker, *(text for *_, text in self.utterances)))
+            and type(self.frames) is int
+            and self.frames > 0
+            and self.frames % UNIT == 0
+            and all(isinstance(time, int | float) and math.isfinite(time) for time in times)
+        )
+
+    @property
+    def person(self) -> str:
+        """The speaker, with the collection that the source is a numbered part of."""
+        return f"{self.source.rpartition('-')[0] or self.source}/{self.speaker}"
+
+
+@dataclass(frozen=True)
+class Phonemes:
+    """What the phoneme recogniser hears: the likeliest tokens of each of its frames, and how much less likely they are."""
+
+    starts: NDArray[np.int64]
+    """Where the tokens of each frame begin, and the end of the last: ``(frames + 1,)``."""
+    tokens: NDArray[np.uint8]
+    losses: NDArray[np.uint8]
+    """Of the logarithm of the probability, in steps of ``LOSS_STEP``."""
+
+    @classmethod
+    def of(cls, log_probabilities: Array) -> "Phonemes":
+        """The likeliest tokens of each frame of ``(frames, tokens)``; of equals those that come first."""
+        losses = np.round((log_probabilities.max(axis=1, keepdims=True) - log_probabilities) / LOSS_STEP)
+        nearest = np.sort(np.argsort(losses, axis=1, kind="stable")[:, :_MOST_LISTED], axis=1)
+        own = np.take_along_axis(losses, nearest, axis=1)
+        listed = own < _LISTED / LOSS_STEP
+        starts = np.concatenate([[0], np.cumsum(listed.sum(axis=1))])
+        return cls(starts, nearest[listed].astype(np.uint8), own[listed].astype(np.uint8))
+
+    @classmethod
+    def joined(cls, parts: Sequence["Phonemes"]) -> "Phonemes":
+        """Several one after the other."""
+        counts = np.concatenate([np.diff(part.starts) for part in parts])
+        tokens, losses = (np.concatenate([getattr(part, name) for part in parts]) for name in ("tokens", "losses"))
+        return cls(np.concatenate([[0], np.cumsum(counts)]), tokens, losses)
+
+    def between(self, first: int, last: int, n_tokens: int, blank: int) -> Array:
+        """The losses of all tokens, negative, in the frames ``first`` to ``last``, ``(last - first, n_tokens)``.
+
+        ``blank`` is the likeliest token in frames outside the pack.
+        """
+        found = np.full((last - first, n_tokens), -UNLISTED, np.float32)
+        inside = range(max(first, 0), min(last, len(self.starts) - 1))
+        found[: max(0, inside.start - first), blank] = 0
+        found[max(0, inside.stop - first) :, blank] = 0
+        for frame in inside:
+            some = slice(self.starts[frame], self.starts[frame + 1])
+            found[frame - first, self.tokens[some]] = -LOSS_STEP * self.losses[some].astype(np.float32)
+        return found
+
+
+@dataclass(frozen=True)
+class SpeechPack:
+    """A pack that was read."""
+
+    path: Path
+    recordings: tuple[PackedRecording, ...]
+    licence: str
+    mfcc_codec: BlockCodec
+    mfcc: Array
+    """``(frames, n_mfcc)`` float32, rounded as the codec does."""
+    embedding_codec: BlockCodec
+    embeddings: NDArray[np.float16]
+    """``(frames / 8, 96)``."""
+    embedding_digest: str
+    """Of the network that made them; with another they are worthless."""
+    phonemes: Phonemes
+    phonemes_digest: str
+    digest: str
+    """SHA-256 of the file, in hex."""
+
+    @property
+    def hours(self) -> float:
+        """Hours of speech."""
+        return len(self.mfcc) / FRAMES_A_SECOND / 3600
+
+    @property
+    def transcripts(self) -> list[Utterance]:
+        """The utterances on the time line of the pack, by start; a recording without any is one of unknown text."""
+        found, begin = [], 0
+        for recording in self.recordings:
+            offset, length = begin / FRAMES_A_SECOND, recording.frames / FRAMES_A_SECOND
+            for start, end, text in recording.utterances or ((0.0, length, ""),):
+                found.append(Utterance(self.path, offset + start, offset + min(end, length), text, recording.person))
+            begin += recording.frames
+        return found
+
+    @property
+    def parts(self) -> list[Part]:
+        """The recordings on the time line."""
+        ends = np.cumsum([recording.frames for recording in self.recordings]) / FRAMES_A_SECOND
+        starts = [0.0, *ends[:-1].tolist()]
+        return [
+            Part(self.path, start, end, recording.person)
+            for recording, start, end in zip(self.recordings, starts, ends.tolist(), strict=True)
+        ]
+
+    @property
+    def people(self) -> frozenset[str]:
+        """Everyone who speaks in it."""
+        return frozenset(recording.person for recording in self.recordings)
+
+    @property
+    def heard(self) -> frozenset[tuple[str, str]]:
+        """Source and speaker of every recording: nobody among them is a stranger to a model trained with the pack."""
+        return frozenset((recording.source, recording.speaker) for recording in self.recordings)
+
+
+def pack_path(name: str) -> Path:
+    """The file of a pack: the starter pack by its name, ``starter``, or a path. ``ConfigError`` if there is none."""
+    path = _starter_path() if name == STARTER else Path(name)
+    if path is None:
+        raise ConfigError(
+            "expected the package wakeword-background, which holds the starter pack, found none: install wakeword[train], "
+            "or set starter_pack to a file of your own"
+        )
+    if path.suffix != SUFFIX or not path.is_file():
+        raise ConfigError(
+            f"expected {STARTER!r} or a file ({SUFFIX}) that python -m wakeword_train.pack.make wrote as starter_pack, "
+            f"got {name!r}"
+        )
+    return path
+
+
+def _starter_path() -> Path | None:
+    """The starter pack of this checkout, otherwise of the package that the extra ``train`` installs, if it is there."""
+    file = f"{STARTER}{SUFFIX}"
+    own = assets_folder().parent / "background" / BACKGROUND_PACKAGE / file
+    if own.is_file():
+        return own
+    found = find_spec(BACKGROUND_PACKAGE)
+    return Path(found.origin).with_name(file) if found is not None and found.origin else None
+
+
+@lru_cache(maxsize=1)
+def read_pack(path: Path) -> SpeechPack:
+    """The pack in a file. ``DataError`` if it is damaged, or of another version or other features."""
+    try:
+        data = read_limited(path, _MOST_BYTES)
+        arrays = _arrays(data)
+        header = json.loads(arrays["header"].tobytes().decode())
+        if header["version"] != _VERSION or header["features"] != FeatureConfig().fingerprint:
+            raise DataError(f"{path}: expected a pack of version {_VERSION} and of these features; make it again")
+        return _pack(path, header, arrays, data)
+    except DataError:
+        raise
+    except Exception as error:  # numpy, zipfile and lzma raise many kinds of errors
+        raise DataError(f"{path}: expected a pack of speech features, could not read it: {error!r}") from error
+
+
+def _arrays(data: bytes) -> dict[str, Any]:
+    """The arrays of a file's bytes. ``ValueError`` for more than ``_MOST_UNPACKED``, and other errors for no pack."""
+    decompressor = lzma.LZMADecompressor()
+    content = decompressor.decompress(data, max_length=_MOST_UNPACKED)
+    if not decompressor.eof:
+        raise ValueError(f"it is cut short, or unpacks to more than {_MOST_UNPACKED} bytes")
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if sum(member.file_size for member in archive.infolist()) > _MOST_UNPACKED:
+            raise ValueError(f"it unpacks to more than {_MOST_UNPACKED} bytes")
+    with np.load(io.BytesIO(content)) as found:
+        return {name: found[name] for name in found.files}
+
+
+def _pack(path: Path, header: dict[str, Any], arrays: dict[str, Any], data: bytes) -> SpeechPack:
+    codecs = {name: BlockCodec(arrays[f"{name}_mean"], arrays[f"{name}_steps"]) for name in ("mfcc", "embedding")}
+    mfcc = codecs["mfcc"].decode(arrays["mfcc"])
+    embeddings = codecs["embedding"].decode(arrays["embedding"]).astype(np.float16)
+    counts = arrays["phoneme_counts"].astype(np.int64)
+    recordings = tuple(
+        PackedRecording(one["source"], one["speaker"], one["frames"], tuple((s, e, t) for s, e, t in one["utterances"]))
+        for one in header["recordings"]
+    )
+    lengths = (sum(one.frames for one in recordings), len(embeddings) * STEP_FRAMES, len(counts) * FRAMES_OF_PHONEME)
+    if any(length != len(mfcc) for length in lengths):
+        raise DataError(f"{path}: expected parts of the same length in the pack, got {lengths} and {len(mfcc)} frames")
+    tokens, losses = arrays["phoneme_tokens"], arrays["phoneme_losses"]
+    if not len(tokens) == len(losses) == counts.sum():
+        raise DataError(f"{path}: expected {counts.sum()} tokens in the pack, got {len(tokens)} and {len(losses)}")
+    if not all(one.is_sound for one in recordings) or not (np.isfinite(mfcc).all() and np.isfinite(embeddings).all()):
+        raise DataError(f"{path}: expected names, whole blocks, times and finite features in the pack; make it again")
+    return SpeechPack(
+        path=path,
+        recordings=recordings,
+        licence=header["licence"],
+        mfcc_codec=codecs["mfcc"],
+        mfcc=mfcc,
+        embedding_codec=codecs["embedding"],
+        embeddings=embeddings,
+        embedding_digest=header["embedding_digest"],
+        phonemes=Phonemes(np.concatenate([[0], np.cumsum(counts)]), tokens, losses),
+        phonemes_digest=header["phonemes_digest"],
+        digest=hashlib.sha256(data).hexdigest(),
+    )
+
+
+def write_pack(
+    path: Path,
+    recordings: Sequence[PackedRecording],
+    *,
+    licence: str,
+    mfcc: tuple[BlockCodec, Array],
+    embeddings: tuple[BlockCodec, Array],
+    embedding_digest: str,
+    phonemes: Phonemes,
+    phonemes_digest: str,
+) -> None:
+    """Write a pack: ``mfcc`` ``(frames, n_mfcc)``, ``embeddings`` ``(frames / 8, 96)`` and ``phonemes`` of ``frames / 2``
+    frames, of all ``recordings`` one after the other. The same input gives the same bytes."""
+    header = {
+        "version": _VERSION,
+        "features": FeatureConfig().fingerprint,
+        "licence": licence,
+        "embedding_digest": embedding_digest,
+        "phonemes_digest": phonemes_digest,
+        "recordings": [
+            {"source": one.source, "speaker": one.speaker, "frames": one.frames, "utterances": one.utterances}
+            for one in recordings
+        ],
+    }
+    arrays: dict[str, Any] = {
+        "header": np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), np.uint8),
+        "phoneme_counts": np.diff(phonemes.starts).astype(np.uint8),
+        "phoneme_tokens": phonemes.tokens,
+        "phoneme_losses": phonemes.losses,
+    }
+    for name, (codec, rows) in (("mfcc", mfcc), ("embedding", embeddings)):
+        arrays |= {f"{name}_mean": codec.mean, f"{name}_steps": codec.steps, name: codec.encode(rows)}
+    content = io.BytesIO()
+    np.savez(content, **arrays)
+    with replacing(path) as temporary:
+        temporary.write_bytes(lzma.compress(content.getvalue(), preset=6))

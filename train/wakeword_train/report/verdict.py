@@ -1,0 +1,109 @@
+"""What a model is worth, in words for someone who has never heard of recall."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from wakeword.card import ModelCard
+from wakeword.evidence import is_supported
+from wakeword.operating_point import OperatingPoint
+from wakeword_train.points import FEW, by_synthetic_voices, found
+
+_GOOD, _FAIR = (0.85, 1.0, 0.1), (0.6, 3.0, 0.3)
+"""Least share of the voices that is found, most false accepts an hour, and largest share of close words that fire."""
+
+
+class Grade(StrEnum):
+    """How good a model is, as far as its evidence goes."""
+
+    GOOD = "good"
+    FAIR = "fair"
+    WEAK = "weak"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A grade and the sentences that explain it."""
+
+    grade: Grade
+    finds: str
+    """How often it finds the word."""
+    wakes: str
+    """How often it wakes by mistake."""
+    advice: tuple[str, ...]
+    """What would make it better, the most useful first."""
+
+    def __str__(self) -> str:
+        return f"{self.grade}: {self.finds}; {self.wakes}"
+
+
+def verdict(card: ModelCard) -> Verdict:
+    """The verdict on a model at its default point. Without operating points it is weak, as nothing is known."""
+    word = card.phrase
+    if not card.operating_points:
+        return Verdict(Grade.WEAK, "finds the word nobody knows how often", _WAKES_UNKNOWN, (_MORE_CLIPS,))
+    point = card.point()
+    share, advice = found(point), []
+    if by_synthetic_voices(point):
+        people = "of people it may find fewer"
+        if point.recall_synthetic is not None:
+            people = f"and {round(point.recall * point.positives)} of only {point.positives} recordings of people"
+        finds = f"finds {_of_ten(share)} synthetic voices that it never heard ({people})"
+    else:
+        few = f" (there were only {point.positives})" if 0 < point.positives < FEW else ""
+        finds = f"finds {_of_ten(share)} recordings of people{few}"
+    if point.positives == point.synthetic:
+        advice.append(
+            f'record yourself ten times, and it learns your voice: wakeword record "{word}" --count 10 --out takes/ and '
+            f'then wakeword train "{word}" --positives takes/'
+        )
+    rate = point.target if point.kind == "fa_per_hour" else None
+    if share < _GOOD[0] and len(word) < _LONG:
+        advice.append("take a longer word or phrase: short ones sound like too much of what people say")
+    if rate is None or rate > 0.5 or not is_supported(point):
+        advice.append("give hours of your own rooms and radio with --background: they prove, and allow, fewer mistakes")
+    return Verdict(_grade(point, share, rate), finds, _wakes(point), tuple(advice))
+
+
+_LONG = 8
+_MORE_CLIPS = "train it again, longer or with more clips or recordings: with these no threshold could be measured"
+_WAKES_UNKNOWN = "wakes by mistake in talk nobody knows how often"
+
+
+def _of_ten(share: float) -> str:
+    """A share as so many of ten: all or none only where it was all or none."""
+    if share in (0, 1):
+        return f"{'all' if share else 'none'} of 10"
+    tenths = round(10 * share)
+    return {0: "hardly any of 10", 10: "nearly all of 10"}.get(tenths, f"about {tenths} of 10")
+
+
+def _grade(point: OperatingPoint, share: float, rate: float | None) -> Grade:
+    """The grade of the worst of what is found, of mistakes in speech, and of close words that fire.
+
+    A rate that speech does not support is at most fair: it is hoped for, and was not shown.
+    """
+    close = point.fpr_near_negatives.value if point.fpr_near_negatives is not None else 0.0
+    grades = ((Grade.GOOD, _GOOD), (Grade.FAIR, _FAIR))
+    for grade, (least, most, closest) in grades if is_supported(point) else grades[1:]:
+        if rate is not None and share >= least and rate <= most and close <= closest:
+            return grade
+    return Grade.WEAK
+
+
+def _wakes(point: OperatingPoint) -> str:
+    measured = point.false_accepts_per_hour
+    if point.kind != "fa_per_hour" or measured is None:
+        return _WAKES_UNKNOWN
+    hours = round(1 / point.target)
+    close = point.fpr_near_negatives
+    words = ""
+    if close is not None and close.value > _GOOD[2]:
+        words = f", and {_of_ten(close.value)} words that sound like it wake it too"
+    often = (
+        f"{point.target:g} times an hour" if hours < 1 else "once an hour" if hours == 1 else f"once in {hours} hours"
+    )
+    times = {0: "never", 1: "once"}.get(measured.count, f"{measured.count} times")
+    return (
+        f"may wake by mistake up to {often} of talking (it did so {times} in {measured.trials:.1f} h of other people's "
+        f"speech){words}"
+    )

@@ -1,0 +1,125 @@
+"""The background of a second stage: recordings, and parts of the starter pack, of which only features are known."""
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from wakeword.audio import SAMPLE_RATE
+from wakeword.model import Model
+from wakeword.scorer import DEFAULT_HOP, StreamScorer
+from wakeword.types import Scores
+from wakeword.verify.embedding import STEP_FRAMES, EmbeddingNetwork, embeddings_of
+from wakeword.verify.head import HEAD_EMBEDDINGS
+from wakeword_train.data.clips import Clip
+from wakeword_train.data.packed import PackedStore, rounded
+from wakeword_train.data.store import ClipStore
+from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, FRAMES_OF_PHONEME
+from wakeword_train.second_stage.evidence import Evidence, EvidenceReader, window_logits
+from wakeword_train.second_stage.examples import Recordings
+
+_SILENCE = 2 * SAMPLE_RATE
+
+
+class LongSpeech:
+    """Rows of background: first those of ``store``, then those of ``packed``."""
+
+    def __init__(self, store: ClipStore | None, packed: PackedStore | None) -> None:
+        self._store = store
+        self._packed = packed
+        self._audio = len(store) if store is not None else 0
+        self.clips: list[Clip] = [
+            *(store.clips if store is not None else ()),
+            *(packed.clips if packed is not None else ()),
+        ]
+
+    def __len__(self) -> int:
+        return len(self.clips)
+
+    @property
+    def fingerprint(self) -> str:
+        """Identifies the recordings."""
+        parts = [part.fingerprint for part in (self._store, self._packed) if part is not None]
+        return "+".join(parts)
+
+    def hours(self, rows: Iterable[int]) -> float:
+        """Hours of these rows."""
+        return sum(self._seconds(row) for row in rows) / 3600
+
+    def _seconds(self, row: int) -> float:
+        if row < self._audio:
+            assert self._store is not None
+            return int(self._store.lengths[row]) / SAMPLE_RATE
+        assert self._packed is not None
+        return int(self._packed.lengths[row - self._audio]) / FRAMES_A_SECOND
+
+    def logits(self, row: int, model: Model, *, hop: int = DEFAULT_HOP) -> Scores:
+        """The first stage's logits of a row, ``(windows,)``."""
+        if row < self._audio:
+            return window_logits(model, self._samples(row), hop=hop)
+        assert self._packed is not None
+        frames = self._packed.mfcc(row - self._audio).numpy()
+        return np.array(list(StreamScorer(model, hop=hop).logits(frames)), np.float64)
+
+    def with_packed(self, recordings: Recordings) -> Recordings:
+        """The embeddings of the recordings and of the packed rows, of which no variations are known."""
+        packed = [] if self._packed is None else [self._packed.embeddings(row) for row in range(len(self._packed))]
+        return Recordings([*recordings.clean, *packed], [*recordings.varied, *packed])
+
+    def evidence(self, row: int, reader: EvidenceReader, logits: Scores) -> Evidence:
+        """What both stages say of a row with these logits of the first."""
+        if row < self._audio:
+            return reader.read(self._samples(row), logits)
+        assert self._packed is not None
+        return reader.read_with(logits, _PackedSound(self._packed, row - self._audio, reader).heard)
+
+    def _samples(self, row: int) -> np.ndarray:
+        assert self._store is not None
+        start, length = int(self._store.starts[row]), int(self._store.lengths[row])
+        samples: np.ndarray = self._store.samples[start : start + length].numpy().astype(np.float32) / 32_768
+        return samples
+
+
+class _PackedSound:
+    """What a second stage hears in a row of a pack."""
+
+    def __init__(self, store: PackedStore, row: int, reader: EvidenceReader) -> None:
+        self._phonemes = store.pack.phonemes
+        self._first = int(store.starts[row]) // FRAMES_OF_PHONEME
+        before = torch.from_numpy(_silence(reader.stage.embedding))
+        self._embeddings = torch.cat([before, store.embeddings(row).float()]).numpy()
+        self._reader = reader
+
+    def heard(self, frame: int, *, phonemes: bool) -> tuple[float, float | None]:
+        """See ``evidence.Heard``."""
+        stage = self._reader.stage
+        if phonemes:
+            return math.nan, self._fit(frame)
+        end = (frame + 1) // STEP_FRAMES + HEAD_EMBEDDINGS
+        return stage.head(np.ascontiguousarray(self._embeddings[end - HEAD_EMBEDDINGS : end])), None
+
+    def _fit(self, frame: int) -> float | None:
+        stage = self._reader.stage
+        if stage.phoneme_tokens is None:
+            return None
+        n_tokens, blank = stage.phoneme_tokens
+        last = self._first + (frame + 1) // FRAMES_OF_PHONEME
+        first = max(last - FRAMES_A_SECOND * 2 // FRAMES_OF_PHONEME, self._first)
+        return stage.fit(self._phonemes.between(first, last, n_tokens, blank))
+
+
+def _silence(network: EmbeddingNetwork) -> np.ndarray:
+    """The embeddings of silence before a recording, ``(HEAD_EMBEDDINGS, 96)``."""
+    found = embeddings_of(network, np.zeros(_SILENCE, np.float32))[-HEAD_EMBEDDINGS:]
+    return np.asarray(found, np.float32)
+
+
+def rounded_now_and_then(embeddings: Tensor, packed: PackedStore | None) -> Tensor:
+    """Looks ``(looks, 16, 96)``, every second one rounded as the pack's are, if there is one."""
+    if packed is None or not len(embeddings):
+        return embeddings
+    changed = embeddings.clone()
+    changed[::2] = rounded(embeddings[::2].float(), packed.pack.embedding_codec).to(embeddings.dtype)
+    return changed

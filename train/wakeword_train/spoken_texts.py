@@ -1,0 +1,107 @@
+"""Which texts are spoken for each split: the keyword and what it may be called too, close words, and other words."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from wakeword.errors import ConfigError
+from wakeword.model import assets_folder
+from wakeword.verify.card import Variant
+from wakeword_tools.engines.voices import Voice
+from wakeword_tools.kinds import Kind, Split
+from wakeword_tools.texts.candidates import choose, speakable
+from wakeword_tools.texts.confusables import confusables, without_sound_of
+from wakeword_tools.texts.ipa import espeak_of_ipa
+from wakeword_tools.texts.lists import read_texts, spoken_phrases
+from wakeword_tools.texts.recogniser import recogniser_variants
+from wakeword_tools.texts.splits import split_texts
+from wakeword_train.config import TrainConfig
+from wakeword_train.points import Report
+
+Texts = dict[Split, dict[str, float | None]]
+"""The texts of each split, and the distance of each from the keyword if known."""
+
+SHARES = {Split.TRAIN: 1.0, Split.VALIDATION: 0.2}
+"""Splits that are synthesised, and the number of clips of each as a share of the configured number."""
+_DISTINCT = 300
+"""Different near negatives generated for training; for validation in proportion."""
+_PHRASES_PER_TEXT = 6
+
+
+def spoken_forms(config: TrainConfig) -> list[str]:
+    """What is spoken as the keyword: its ways to be said if they are given, otherwise its letters; and other phrases.
+
+    Raises ``SynthesisError`` for a way to say it that is not English IPA.
+    """
+    ways = [espeak_of_ipa(way) for way in config.synthesis.say] or [config.keyword]
+    return list(dict.fromkeys([*ways, *config.synthesis.also]))
+
+
+def keyword_variants(config: TrainConfig, known: Iterable[str]) -> tuple[Variant, ...]:
+    """The ways to say any form of the keyword, as tokens that the recogniser has; empty if it lacks one of a form."""
+    tokens = tuple(known)
+    of_forms = [recogniser_variants(form, tokens) for form in spoken_forms(config)]
+    return tuple(dict.fromkeys(one for form in of_forms for one in form)) if all(of_forms) else ()
+
+
+def texts_of(kind: Kind, config: TrainConfig, voices: dict[Split, list[Voice]], report: Report) -> Texts:
+    """The texts of each split for a kind of clips. Raises ``ConfigError`` for a list with too few texts."""
+    plan = config.synthesis
+    if kind is Kind.POSITIVE:
+        return {split: dict.fromkeys(spoken_forms(config), 0.0) for split in SHARES}
+    if kind is Kind.NEAR_NEGATIVE and not plan.near_negative_texts:
+        return _generated(config, voices)
+    name = plan.near_negative_texts if kind is Kind.NEAR_NEGATIVE else plan.negative_texts
+    return _listed(config, _phrases(name), report, phrases=kind is Kind.NEGATIVE)
+
+
+def _generated(config: TrainConfig, voices: dict[Split, list[Voice]]) -> Texts:
+    """Close words of each form, none of which sounds like another form."""
+    forms = spoken_forms(config)
+    texts: Texts = {split: {} for split in SHARES}
+    for form in forms:
+        pool = confusables(form)
+        for split, share in SHARES.items():
+            if not voices[split]:
+                continue
+            chosen = choose(speakable(pool, voices[split]), max(1, round(_DISTINCT * share / len(forms))), split=split)
+            distances = {candidate.text: candidate.distance for candidate in chosen}
+            kept = _unlike(list(distances), [other for other in forms if other != form])
+            texts[split] |= {text: distances[text] for text in kept}
+    return texts
+
+
+def _unlike(texts: list[str], forms: list[str]) -> list[str]:
+    for form in forms:
+        texts = without_sound_of(form, texts)
+    return texts
+
+
+def _listed(config: TrainConfig, path: Path, report: Report, *, phrases: bool) -> Texts:
+    """The texts of a list that do not sound like the keyword; with ``phrases`` also running speech made of them."""
+    forms = spoken_forms(config)
+    listed = _unlike(read_texts(path), forms)
+    by_split = split_texts(config.keyword, listed)
+    if len(by_split[Split.TRAIN]) + len(by_split[Split.VALIDATION]) < 2:
+        raise ConfigError(
+            f"{path}: expected two or more texts other than {config.keyword!r} that are not kept for the test, "
+            f"got {listed[:5]}; write more"
+        )
+    if not by_split[Split.TRAIN]:
+        by_split[Split.TRAIN].append(by_split[Split.VALIDATION].pop())
+    if not by_split[Split.VALIDATION]:
+        by_split[Split.VALIDATION].append(by_split[Split.TRAIN].pop())
+    if by_split[Split.TEST]:
+        report(f"{path.name}: {len(by_split[Split.TEST])} of {len(listed)} texts are kept for the test")
+    texts: Texts = {}
+    for split in SHARES:
+        chosen = by_split[split]
+        if phrases:
+            running = spoken_phrases(chosen, count=len(chosen) * _PHRASES_PER_TEXT, seed=config.seed)
+            chosen = [*chosen, *_unlike(running, forms)]
+        texts[split] = dict.fromkeys(chosen)
+    return texts
+
+
+def _phrases(name: str) -> Path:
+    """A list that ships with the package, or the user's own file."""
+    return Path(name) if name.endswith(".txt") else assets_folder() / "phrases" / f"{name}.txt"

@@ -1,0 +1,1 @@
+"""``wakeword sweep``: trainings of several words, settings and seeds, compared by their validation."""

@@ -1,0 +1,121 @@
+"""How long a training run takes: a guess beforehand, and what is left of it while it runs."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import torch
+
+from wakeword.jobs.plan import cores
+from wakeword_tools.engines.installed import resolved
+from wakeword_tools.kinds import Kind
+from wakeword_train.config import TrainConfig
+from wakeword_train.phases import Phase
+from wakeword_train.spoken_texts import SHARES
+
+# Seconds on one calm core of a server of 2025.
+_CLIP, _NATURAL_CLIP = 0.03, 1.0
+_READING, _READING_CLIP = 5.0, 0.0015
+_STEP, _HEAD_STEP = 0.13, 0.04
+_LOOK, _HELD_OUT_CLIP = 0.016, 0.03
+_PROCESSES = 5.0
+"""To start processes."""
+_HELD_OUT_SPEECH = 20.0
+_HELD_OUT = 0.2 / 1.2
+"""Share of the synthetic clips that only measure."""
+_PROBE = 0.05
+"""Of ``_probe`` on that machine."""
+_JOBS = 2
+_ENOUGH = 0.05
+"""Share of a phase from which on its own pace says more than the guess."""
+
+
+@dataclass
+class TimeLeft:
+    """The time left, from a guess for each phase that is corrected by what has passed."""
+
+    expected: Mapping[Phase, float]
+    """Seconds of each phase."""
+    _passed: dict[Phase, float] = field(default_factory=dict)
+
+    def seconds(self, phase: Phase, done: float, elapsed: float) -> float:
+        """Seconds left in the whole run, ``elapsed`` seconds after ``phase`` began, of which the share ``done`` is done."""
+        guess = self.expected.get(phase, 0.0)
+        own = elapsed * (1 - done) / done if done >= _ENOUGH else max(guess - elapsed, guess * (1 - done) / 4)
+        phases = list(Phase)
+        later = sum(self.expected.get(one, 0.0) for one in phases[phases.index(phase) + 1 :])
+        return own + later * self._pace()
+
+    def ended(self, phase: Phase, seconds: float) -> None:
+        """A phase took so many seconds."""
+        self._passed[phase] = seconds
+
+    def _pace(self) -> float:
+        """How much slower the run is than was guessed, from the phases that have ended."""
+        guessed = sum(self.expected.get(one, 0.0) for one in self._passed)
+        if guessed < 5:
+            return 1.0
+        return min(10.0, max(0.1, sum(self._passed.values()) / guessed))
+
+
+def expected_seconds(
+    config: TrainConfig, *, busy: float | None = None, workers: int | None = None
+) -> dict[Phase, float]:
+    """A guess of the seconds of each phase, from a quick measurement of this machine as busy as it is now.
+
+    ``busy``: how many times as long as on a calm machine work takes; measured if it is not given. ``workers``: processes
+    that work at the same time; by default one for each core.
+    """
+    workers = cores() if workers is None else workers
+    factor = slowness() if busy is None else busy
+    plan, second, schedule = config.synthesis, config.second_stage, config.schedule
+    kinds = (Kind.POSITIVE, Kind.NEAR_NEGATIVE, Kind.NEGATIVE)
+    clips = sum(getattr(plan, kind.plural) for kind in kinds) * sum(SHARES.values())
+    natural = sum(getattr(plan.natural, kind.plural) for kind in kinds) * sum(SHARES.values())
+    if not resolved(plan.natural.engines, natural=True):
+        natural = 0.0
+    seconds = {
+        Phase.SPEECH: clips * _CLIP / _JOBS,
+        Phase.NATURAL: natural * _NATURAL_CLIP / _JOBS,
+        Phase.READING: _READING + _READING_CLIP * (clips + natural),
+        Phase.FIRST: schedule.epochs * schedule.steps_per_epoch * _STEP * schedule.batch_size / 192,
+    }
+    if second.enabled:
+        listening = (clips + natural + 3 * second.looks) * _LOOK
+        noisy = 1.5 if config.augmentation.household else 1.0
+        measuring = (clips + natural) * _HELD_OUT * _HELD_OUT_CLIP * noisy
+        heads, starting = second.folds + 1, _PROCESSES if workers > 1 else 0.0
+        head = second.epochs * second.steps_per_epoch * _HEAD_STEP
+        if workers > 1:
+            # Other processes listen while the first stage is trained.
+            both = max(seconds[Phase.FIRST], (seconds[Phase.FIRST] + listening) / workers)
+            seconds[Phase.FIRST], listening = both, 0.0
+        seconds[Phase.LISTENING] = listening + 1
+        seconds[Phase.SECOND] = -(-heads // min(workers, heads)) * head + starting
+        seconds[Phase.MEASURING] = measuring / workers + starting + _HELD_OUT_SPEECH
+    return {phase: value * factor for phase, value in seconds.items()}
+
+
+def slowness() -> float:
+    """How many times as long as on the calm machine of reference a training step takes now."""
+    return max(0.2, min(_probe() for _ in range(3)) / _PROBE)
+
+
+def _probe() -> float:
+    """Seconds of a few steps of a small network."""
+    generator = torch.Generator().manual_seed(0)
+    inputs = torch.randn(12, 192, 80, generator=generator)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        network = torch.nn.LSTM(80, 96)
+    started = time.perf_counter()
+    for _ in range(3):
+        network(inputs)[0].sum().backward()
+    return time.perf_counter() - started
+
+
+def in_words(seconds: float) -> str:
+    """A time that nobody should take by the second: ``40 s``, ``8 min``."""
+    if seconds < 90:
+        return f"{max(5, 5 * round(seconds / 5)):.0f} s"
+    return f"{seconds / 60:.0f} min"
