@@ -12,6 +12,12 @@ import typer
 
 from wakeword.errors import WakewordError
 from wakeword.escaping import printable
+from wakeword.jobs.choice import executor_for
+from wakeword.jobs.work import Executor
+from wakeword_experiments.invocation import begin, command_line, report_progress
+from wakeword_experiments.one_class import commands as one_class
+from wakeword_experiments.ten_words.commands import ten_words, ten_words_settings
+from wakeword_experiments.two_stages.commands import anyword, by_speaker, close_words, heads, peers, two_stages, unheard
 
 app = typer.Typer(
     name="wakeword_experiments",
@@ -23,60 +29,21 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+_ONE_CLASS = (
+    one_class.sphere,
+    one_class.sine,
+    one_class.noisy_sine,
+    one_class.half_zeros,
+    one_class.tabular,
+    one_class.one_class_audio,
+    one_class.paper,
+)
+for one in _ONE_CLASS:
+    app.command()(one)
+
 Seeds = Annotated[int, typer.Option("--seeds", min=1, help="Number of seeds, counted from 0.")]
 Out = Annotated[Path, typer.Option("--out", help="Folder for the results.")]
 _OUT = Path("docs/results")
-
-
-@app.command()
-def sphere(seeds: Seeds = 5, out: Out = _OUT) -> None:
-    """AUC of five one-class methods: positives on a sphere, anomalies on larger ones."""
-    from wakeword_experiments.one_class import pages
-
-    pages.sphere(out, _begin(seeds), _command(), report_progress)
-
-
-@app.command()
-def sine(seeds: Seeds = 5, out: Out = _OUT) -> None:
-    """AUC of five one-class methods on a displaced sine wave, and their decision boundaries."""
-    from wakeword_experiments.one_class import pages
-
-    pages.sine(out, _begin(seeds), _command(), report_progress)
-
-
-@app.command()
-def noisy_sine(seeds: Seeds = 5, out: Out = _OUT) -> None:
-    """DROCC-LF, DROCC-OE, BCE and DROCC where eight of ten coordinates are noise."""
-    from wakeword_experiments.one_class import pages
-
-    pages.noisy(out, _begin(seeds), _command(), report_progress)
-
-
-@app.command()
-def half_zeros(
-    seeds: Seeds = 5,
-    out: Out = _OUT,
-    mnist: Annotated[
-        Path | None, typer.Option("--mnist", help="Folder of MNIST's IDX files; default: scikit-learn's digits.")
-    ] = None,
-) -> None:
-    """Recall of the digit 0 at 3 % false positives on zeros with half of their pixels blanked."""
-    from wakeword_experiments.one_class import pages
-
-    pages.halves(out, _begin(seeds), _command(), report_progress, mnist=mnist)
-
-
-@app.command()
-def one_class_audio(
-    data: Annotated[Path, typer.Option("--data", help="Folder of Speech Commands: a folder per word.")],
-    keyword: Annotated[str, typer.Option("--keyword", help="Word to learn.")] = "stop",
-    seeds: Seeds = 5,
-    out: Out = _OUT,
-) -> None:
-    """AUC of one-class methods on one spoken word against all others."""
-    from wakeword_experiments.one_class import pages
-
-    pages.one_class_audio(out, _begin(seeds), _command(), report_progress, speech_commands=data, keyword=keyword)
 
 
 Words = Annotated[str, typer.Option("--words", help="Keywords, separated by commas.")]
@@ -85,10 +52,18 @@ NoiseFolder = Annotated[Path | None, typer.Option("--noise", help="Sounds to mix
 SplitName = Annotated[str, typer.Option("--split", help="published, or dealt for an excerpt of Speech Commands.")]
 Work = Annotated[Path, typer.Option("--work", help="For synthesised clips and finished runs; a later call continues.")]
 Processes = Annotated[int, typer.Option("--processes", min=1, help="Networks to train at a time.")]
+Ray = Annotated[
+    str | None,
+    typer.Option("--ray", metavar="ADDRESS", help="Train on a Ray cluster that shares --work; local: this one."),
+]
 HeldOut = Annotated[
     int, typer.Option("--held-out", help="Largest number of clips of each group in each of validation and test.")
 ]
 Bank = Annotated[int, typer.Option("--bank", help="Augmented windows that a run draws its batches from.")]
+
+
+def _executor(processes: int, ray: str | None) -> Executor:
+    return executor_for(0.0, jobs=processes if ray is None else None, ray=ray)
 
 
 @app.command()
@@ -106,6 +81,7 @@ def wake_words(
     bank: Bank = 4_800,
     work: Work = Path("runs/wake-words"),
     processes: Processes = 2,
+    ray: Ray = None,
     out: Out = _OUT,
 ) -> None:
     """Recall at 3 and 5 % false positives of BCE, DeepSAD, DROCC-OE and DROCC-LF: the paper's protocol."""
@@ -115,11 +91,11 @@ def wake_words(
         source_of(data, noise, split, held_out, bank, work),
         words,
         regimes,
-        seeds=_begin(seeds),
-        further_seeds=_begin(further_seeds or seeds),
-        processes=processes,
+        seeds=begin(seeds),
+        further_seeds=begin(further_seeds or seeds),
+        executor=_executor(processes, ray),
         out=out,
-        command=_command(),
+        command=command_line(),
         report=report_progress,
     )
 
@@ -135,6 +111,7 @@ def ablations(
     bank: Bank = 4_800,
     work: Work = Path("runs/wake-words"),
     processes: Processes = 2,
+    ray: Ray = None,
     out: Out = _OUT,
 ) -> None:
     """The contribution of each part of DROCC-LF, from the settings that `wake-words` chose (or chooses now)."""
@@ -142,7 +119,13 @@ def ablations(
 
     source = source_of(data, noise, split, held_out, bank, work)
     run_ablations(
-        source, words, seeds=_begin(seeds), processes=processes, out=out, command=_command(), report=report_progress
+        source,
+        words,
+        seeds=begin(seeds),
+        executor=_executor(processes, ray),
+        out=out,
+        command=command_line(),
+        report=report_progress,
     )
 
 
@@ -151,7 +134,27 @@ def cost(work: Work = Path("runs/cost"), out: Out = _OUT) -> None:
     """Milliseconds of each phase of a training run on this machine."""
     from wakeword_experiments.cost import measure_cost, write_cost
 
-    write_cost(out, measure_cost(work), command=_command())
+    write_cost(out, measure_cost(work), command=command_line())
+
+
+@app.command()
+def adversary_health(
+    audio: Annotated[Path, typer.Option("--audio", help="Folder with wake_words/WORD and speech_commands/WORD.")],
+    model: Annotated[
+        list[Path] | None, typer.Option("--model", help="Model file; repeatable. Default: the included models.")
+    ] = None,
+    recordings: Annotated[int, typer.Option("--recordings", min=2, help="Recordings of a word, at most.")] = 64,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the starting points.")] = 0,
+    out: Out = _OUT,
+) -> None:
+    """What the adversary finds around recordings of finished models' words, by its own steps and by finer ones."""
+    from wakeword.model import assets_folder
+    from wakeword_experiments.adversary_health import measure_health, write_health
+
+    begin(1)
+    models = model or sorted((assets_folder() / "models").glob("*.onnx"))
+    rows = measure_health(models, audio, recordings=recordings, seed=seed, report=report_progress)
+    write_health(out, rows, recordings=recordings, seed=seed, command=command_line())
 
 
 @app.command()
@@ -177,7 +180,7 @@ def accuracy(
     """
     from wakeword_experiments.accuracy.runs import run_accuracy
 
-    _begin(1)
+    begin(1)
     run_accuracy(
         model or [],
         audio,
@@ -187,7 +190,7 @@ def accuracy(
         seed=seed,
         work=work,
         cache=cache,
-        command=_command(),
+        command=command_line(),
         report=report_progress,
     )
 
@@ -208,70 +211,9 @@ def folds(
     from wakeword_experiments.accuracy.measurement import Bench
     from wakeword_experiments.accuracy.runs import run_folds
 
-    _begin(1)
+    begin(1)
     bench = Bench(audio, work, near_clips, seed, cache, report_progress)
-    run_folds(config, method or [], count, bench, out, command=_command())
-
-
-@app.command()
-def two_stages(
-    model: Annotated[
-        list[Path], typer.Option("--model", help="A model of two stages, named as its recipe; repeatable.")
-    ],
-    audio: Annotated[Path, typer.Option("--audio", help="The folder of recordings that WAKEWORD_DATA names.")],
-    voices: Annotated[Path, typer.Option("--voices", help="The wake words by voice: see the command voices.")],
-    clips: Annotated[Path, typer.Option("--clips", help="Synthesised clips: said-WORD, close-WORD, other, ....")],
-    background: Annotated[
-        list[Path] | None, typer.Option("--background", help="In place of the audio folder's.")
-    ] = None,
-    recipes: Annotated[Path, typer.Option("--recipes", help="The recipes.")] = Path("assets/configs"),
-    work: Annotated[Path, typer.Option("--work", help="For embeddings.")] = Path("runs"),
-    figures: Annotated[Path, typer.Option("--figures")] = Path("docs/results/two-stages.json"),
-    page: Annotated[Path, typer.Option("--page")] = Path("docs/accuracy.md"),
-) -> None:
-    """People and false accepts of the included models of two stages, and what each part of them adds."""
-    from wakeword_experiments.two_stages.run import Sources, measure_words
-
-    _begin(1)
-    sources = Sources(audio, voices, clips, tuple(background or ()))
-    measure_words(model, recipes, sources, work, figures, page, command=_command(), report=report_progress)
-
-
-@app.command()
-def unheard(
-    word: Annotated[list[str], typer.Option("--word", help="A keyword; repeatable.")],
-    recipe: Annotated[Path, typer.Option("--recipe", help="The recipe (TOML) of all words.")],
-    audio: Annotated[Path, typer.Option("--audio", help="The folder of recordings that WAKEWORD_DATA names.")],
-    voices: Annotated[Path, typer.Option("--voices", help="The wake words by voice: see the command voices.")],
-    clips: Annotated[Path, typer.Option("--clips", help="Synthesised clips: said-WORD, close-WORD, other, ....")],
-    background: Annotated[
-        list[Path] | None, typer.Option("--background", help="In place of the audio folder's.")
-    ] = None,
-    speech: Annotated[
-        list[Path] | None, typer.Option("--speech", help="Unheard: false accepts are counted in it.")
-    ] = None,
-    recorded: Annotated[bool, typer.Option("--recorded", help="Train on recordings of the word too.")] = False,
-    takes: Annotated[int, typer.Option("--takes", min=0, help="Recordings for fine-tuning afterwards.")] = 0,
-    work: Annotated[Path, typer.Option("--work", help="For models and embeddings.")] = Path("runs/unheard"),
-    figures: Annotated[Path, typer.Option("--figures", help="Earlier figures there are kept.")] = _OUT / "unheard.json",
-) -> None:
-    """Words, people and speech of whole collections that training heard nothing of."""
-    from wakeword_experiments.two_stages.run import Sources, measure_unheard
-
-    _begin(1)
-    sources = Sources(audio, voices, clips, tuple(background or ()))
-    measure_unheard(
-        word,
-        recipe,
-        sources,
-        work,
-        figures,
-        recorded=recorded,
-        takes=takes,
-        speech=speech or [],
-        command=_command(),
-        report=report_progress,
-    )
+    run_folds(config, method or [], count, bench, out, command=command_line())
 
 
 @app.command()
@@ -285,23 +227,16 @@ def voices(
     report_progress(f"{link_by_voice(root, out)} voices")
 
 
-def report_progress(line: str) -> None:
-    """Print a line of progress to stderr."""
-    print(line, file=sys.stderr, flush=True)
+@app.command()
+def voice_groups(data: Data, seeds: Seeds = 10, out: Out = _OUT) -> None:
+    """How well recordings are grouped by speaker, where the speakers are known; each seed draws other people."""
+    from wakeword_experiments.voice_groups import voice_groups_page
+
+    voice_groups_page(out, data, begin(seeds), command=command_line(), report=report_progress)
 
 
-def _begin(seeds: int) -> list[int]:
-    """The seeds. One thread: the networks are small, and times in the results are of one core."""
-    import torch
-
-    torch.set_num_threads(1)
-    return list(range(seeds))
-
-
-def _command() -> str:
-    """The command line as given, for the record; of absolute paths only the last part."""
-    arguments = [Path(argument).name if Path(argument).is_absolute() else argument for argument in sys.argv[1:]]
-    return " ".join(["python -m wakeword_experiments", *arguments])
+for other in (ten_words, ten_words_settings, two_stages, unheard, heads, peers, anyword, close_words, by_speaker):
+    app.command()(other)
 
 
 def main() -> None:

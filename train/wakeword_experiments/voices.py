@@ -2,8 +2,8 @@
 
 In Picovoice's wake words some fifty people say every word several times, in files without names. ``voices.json`` has a
 number for the voice of each: the 50 groups into which complete linkage divides Resemblyzer's speaker embeddings. They are
-guesses from one or two seconds of sound, so two people can share a group, which does no harm, and one person can be in
-two, which makes the figures of these words a little better than they should be.
+guesses from one or two seconds of sound: two people can share a group, which does no harm, and one person can be in two,
+which makes the figures of these words better than they should be. ``voice_groups`` measures how much of a test that is.
 """
 
 import importlib.resources

@@ -63,6 +63,10 @@ class Loudness:
     def bytes(self) -> int:
         return 7
 
+    @property
+    def cutoff(self) -> float:
+        return 0.5
+
 
 def loudest(samples: np.ndarray) -> np.ndarray:
     """``Loudness`` without a stream."""
@@ -215,7 +219,7 @@ def test_a_peer_gets_the_same_samples_under_the_same_rules(spoken: Clips, tmp_pa
         np.testing.assert_array_equal(one, other)
     np.testing.assert_array_equal(stub.noisy, plain.noisy)
     assert figures(stub, stub) == figures(plain, plain)
-    assert contenders[0].facts == {"ours": False, "version": "1.0", "bytes": 7}
+    assert contenders[0].facts == {"ours": False, "version": "1.0", "bytes": 7, "cutoff": 0.5}
 
 
 def _whole_blocks(samples: np.ndarray) -> np.ndarray:

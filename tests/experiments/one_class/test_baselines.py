@@ -3,15 +3,18 @@
 import numpy as np
 import pytest
 
-from wakeword_experiments.one_class import half_zeros, shapes
+from wakeword_experiments.one_class import half_zeros, shapes, tabular, words
 from wakeword_experiments.one_class.baselines import (
     Autoencoder,
     DeepSvdd,
     Drocc,
+    Isolation,
     KNearest,
+    LocalOutliers,
     OneClassSvm,
     Problem,
     auc,
+    settings_of,
     tune,
 )
 from wakeword_experiments.one_class.figures import bars, boundaries, curves
@@ -24,6 +27,8 @@ ENCODER = dense_encoder(2, width=32, depth=2)
 METHODS = [
     KNearest(5),
     OneClassSvm(1.0),
+    LocalOutliers(20),
+    Isolation(50, 64),
     Autoencoder(1, 1e-2, epochs=20),
     DeepSvdd(ENCODER, 8, 1e-2, epochs=20, pretraining=5),
     Drocc(ENCODER, 0.5, 1, epochs=30),
@@ -40,7 +45,7 @@ def test_points_far_outside_score_below_the_positives(method) -> None:
     assert auc(scorer, circle(256, 1, 1), circle(256, 6, 2)) > 85
 
 
-@pytest.mark.parametrize("method", METHODS[2:], ids=lambda method: method.name)
+@pytest.mark.parametrize("method", METHODS[3:], ids=lambda method: method.name)
 def test_a_seed_is_repeatable(method) -> None:
     points = circle(64, 1, 0)
     first, again, other = (method.fit(points, seed)(points) for seed in (0, 0, 1))
@@ -63,11 +68,19 @@ def test_tuning_takes_the_best_on_its_own_problem() -> None:
     assert tuned.settings == "neighbours=2"
 
 
-@pytest.mark.parametrize("shape", [shapes.SPHERE, shapes.SINE], ids=lambda shape: shape.name)
-def test_every_method_gets_six_settings(shape) -> None:
-    candidates = shapes.candidates(shape)
-    assert {name: len(settings) for name, settings in candidates.items()} == dict.fromkeys(candidates, 6)
-    assert len(candidates) == 5
+@pytest.mark.parametrize(
+    ("candidates", "methods"),
+    [
+        (shapes.candidates(shapes.SPHERE), 5),
+        (shapes.candidates(shapes.SINE), 5),
+        (tabular.candidates(8), 7),
+        (words.candidates(32), 7),
+    ],
+    ids=["sphere", "sine", "tabular", "words"],
+)
+def test_every_method_gets_six_different_settings(candidates, methods: int) -> None:
+    assert {name: len({*map(settings_of, some)}) for name, some in candidates.items()} == dict.fromkeys(candidates, 6)
+    assert len(candidates) == methods
 
 
 @pytest.mark.parametrize("method", ["bce", "deepsad", "drocc", "drocc-oe", "drocc-lf"])

@@ -3,7 +3,9 @@
 import dataclasses
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,12 +14,17 @@ from soundfile import write
 from support.small_world import RATE, tones
 
 from wakeword.errors import DataError
+from wakeword.jobs.processes import Processes
+from wakeword.jobs.work import ThisProcess
 from wakeword_experiments.one_class.random_search import search_shell
 from wakeword_experiments.wake_words.candidates import BASE, candidates, choose
+from wakeword_experiments.wake_words.close_texts import close_texts, sounds_of
 from wakeword_experiments.wake_words.data import DataSizes, WordData, gather
-from wakeword_experiments.wake_words.grid import Job, Source, run_grid
+from wakeword_experiments.wake_words.grid import Job, Source, finished, run_grid, scores_file
 from wakeword_experiments.wake_words.protocol import Shape, measure, mixed_negatives
+from wakeword_experiments.wake_words.scores import read_scores
 from wakeword_tools.kinds import Kind, Split
+from wakeword_tools.texts.confusables import listed
 from wakeword_train.methods.projection import metric_norm, project_to_shell
 
 TINY = DataSizes(
@@ -40,6 +47,11 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
         for speaker in range(24):
             write(root / word / f"{speaker:08x}_nohash_0.wav", tones(pitches, rng), RATE)
     return Source(root, None, "dealt", TINY, tmp_path_factory.mktemp("work"))
+
+
+def without_times(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows without what no two runs share."""
+    return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
 
 
 def test_no_speaker_voice_or_close_text_is_in_two_splits(source: Source) -> None:
@@ -73,15 +85,15 @@ def test_finished_runs_are_not_repeated_and_seeds_repeat(source: Source) -> None
     config = dataclasses.replace(BASE, warmup_epochs=1, epochs=2)
     job = Job("stop", "paper", "a", config, Shape(hidden_size=8))
     messages: list[str] = []
-    (row,) = run_grid([job], source, processes=1, report=messages.append)
+    (row,) = run_grid([job], source, executor=ThisProcess(), report=messages.append)
     assert len(messages) == 1
     assert 0 <= row["recall@3"] <= row["recall@5"] <= 100
-    (again,) = run_grid([dataclasses.replace(job, label="b")], source, processes=1, report=messages.append)
+    (again,) = run_grid([dataclasses.replace(job, label="b")], source, executor=ThisProcess(), report=messages.append)
     assert len(messages) == 1, "a run of the same settings was repeated"
     assert again == {**row, "label": "b"}
     elsewhere = dataclasses.replace(source, work=source.work / "other")
-    (fresh,) = run_grid([job], elsewhere, processes=1, report=messages.append)
-    assert fresh == row
+    (fresh,) = run_grid([job], elsewhere, executor=ThisProcess(), report=messages.append)
+    assert without_times([fresh]) == without_times([row])
     assert len((source.work / "rows.jsonl").read_text().splitlines()) == 1
 
 
@@ -94,6 +106,7 @@ def test_everything_that_determines_a_run_changes_its_key(source: Source) -> Non
         {"shape": Shape(pooling="last")},
         {"random_search": True},
     ]
+    assert job.key(dataclasses.replace(source, texts="nearest")) != job.key(source)
     keys = {job.key(source), *(dataclasses.replace(job, **change).key(source) for change in changes)}
     assert len(keys) == 1 + len(changes)
     assert dataclasses.replace(job, label="b").key(source) == job.key(source)
@@ -151,13 +164,13 @@ def test_half_a_row_of_a_killed_run_is_run_again(source: Source, tmp_path: Path)
     gather("stop", source.speech_commands, source.work, TINY, split="dealt")
     killed = dataclasses.replace(source, work=tmp_path / "work")
     shutil.copytree(source.work, killed.work, ignore=shutil.ignore_patterns("rows.jsonl", "other"))
-    rows = run_grid(jobs, killed, processes=2, report=lambda line: None)
+    rows = without_times(run_grid(jobs, killed, executor=Processes(2), report=lambda line: None))
     file = killed.work / "rows.jsonl"
     first, second = file.read_text().splitlines()
     file.write_text(f"{first}\n{second[:50]}\n")
     # Now in this process, which gives the same figures as a separate one.
-    assert run_grid(jobs, killed, processes=1, report=lambda line: None) == rows
-    assert json.loads(file.read_text().splitlines()[-1]) == json.loads(second)
+    assert without_times(run_grid(jobs, killed, executor=ThisProcess(), report=lambda line: None)) == rows
+    assert json.loads(file.read_text().splitlines()[-1])["key"] == json.loads(second)["key"]
 
 
 def test_words_that_sound_like_a_close_word_are_not_negatives(source: Source) -> None:
@@ -165,6 +178,39 @@ def test_words_that_sound_like_a_close_word_are_not_negatives(source: Source) ->
     generic = {clip.word for clip in clips if clip.kind is Kind.NEGATIVE}
     assert {"stop", "up"} <= generic
     assert not generic & {"one", "won", "eleven", "heaven"}
+
+
+def test_the_nearest_words_of_a_keyword_share_no_sound_between_splits() -> None:
+    for word in ("stop", "on"):
+        texts = close_texts(word, "nearest")
+        assert len(texts.test) == len(texts.validation) == 10
+        assert not sounds_of(texts.test) & sounds_of(texts.validation)
+        assert not sounds_of(texts.every) & sounds_of([word])
+        # The first of both splits are the closest, so that neither is the harder one.
+        first, last = (listed(word, [side[index] for side in (texts.test, texts.validation)]) for index in (0, -1))
+        assert max(one.distance for one in first) < min(one.distance for one in last)
+
+
+def test_the_scores_of_single_clips_give_the_figures_of_the_row(source: Source) -> None:
+    keeping = dataclasses.replace(source, work=source.work / "keeping", keep_scores=True)
+    job = Job("stop", "paper", "a", dataclasses.replace(BASE, warmup_epochs=1, epochs=2), Shape(hidden_size=8))
+    (row,) = run_grid([job], keeping, executor=ThisProcess(), report=lambda line: None)
+    assert finished([job], keeping) == [job]
+    groups = {}
+    for split in (Split.VALIDATION, Split.TEST):
+        clips = read_scores(scores_file(job, keeping), split)
+        groups[split] = {str(group): clips.scores[clips.groups == group] for group in np.unique(clips.groups)}
+        recorded = {clip.speaker for clip in keeping.clips("stop") if clip.split is split}
+        assert set(clips.speakers.tolist()) <= recorded
+    figures = measure(groups[Split.TEST], groups[Split.VALIDATION])
+    assert figures == {name: row[name] for name in figures}
+
+
+def test_damaged_scores_are_refused_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "x.npz").write_bytes(b"PK damaged")
+    with pytest.raises(DataError, match="expected the scores of a run") as raised:
+        read_scores(tmp_path / "x.npz", Split.TEST)
+    assert len(str(raised.value).splitlines()) == 1
 
 
 def test_the_paths_of_a_source_do_not_change_a_key(source: Source, tmp_path: Path) -> None:

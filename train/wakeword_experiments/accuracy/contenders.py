@@ -26,6 +26,8 @@ from wakeword_tools.measure.scores import RecordingScorer
 BLOCK = DEFAULT_HOP * FeatureConfig().hop_length
 """Samples between two scores."""
 _FULL_SCALE = 32_767
+_OPEN_CUTOFF = 0.5
+"""The threshold that openWakeWord's makers recommend, and at which its servers report a word."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,11 @@ class PeerStream(Protocol):
         """Size of the files that the engine reads for this word."""
         ...
 
+    @property
+    def cutoff(self) -> float:
+        """The score above which the engine reports the word, as its makers set it."""
+        ...
+
 
 class _PymicroWakeword:
     def __init__(self) -> None:
@@ -75,6 +82,10 @@ class _PymicroWakeword:
 
     def bytes(self) -> int:
         return Path(self._model.model_path.decode()).stat().st_size
+
+    @property
+    def cutoff(self) -> float:
+        return float(self._model.probability_cutoff)
 
 
 class _OpenWakeWord:
@@ -97,6 +108,8 @@ class _OpenWakeWord:
 
     def bytes(self) -> int:
         return sum(path.stat().st_size for path in self._files)
+
+    cutoff = _OPEN_CUTOFF
 
 
 class _PyopenWakeword:
@@ -122,6 +135,8 @@ class _PyopenWakeword:
     def bytes(self) -> int:
         files = (self._model.tflite_model, self._features.mel_path, self._features.emb_path)
         return sum(Path(path).stat().st_size for path in files)
+
+    cutoff = _OPEN_CUTOFF
 
 
 def _state(part: object) -> dict[str, Any]:
@@ -197,5 +212,5 @@ def peer(name: str, version: str, stream: PeerStream) -> Contender:
         blocks = np.pad(pcm, (0, -len(pcm) % BLOCK)).reshape(-1, BLOCK)
         return np.array([stream.push(block) for block in blocks], np.float64)
 
-    facts = {"ours": False, "version": version, "bytes": stream.bytes()}
+    facts = {"ours": False, "version": version, "bytes": stream.bytes(), "cutoff": stream.cutoff}
     return Contender(f"{name} {version}", f"{name} {version} at {SAMPLE_RATE}", score, facts)

@@ -17,7 +17,8 @@ INDEX = "README.md"
 _PROTOCOL = """\
 - **Splits.** Recordings are dealt by speaker into train, validation and test exactly as the model's training dealt them;
   its card has the shares. A recording without a speaker's name counts as a separate speaker; copies of one recording
-  count once.
+  count once. Alexa, computer and jarvis have no names, so people of their test were heard in training
+  ([how many](../voice-groups.md)); the intervals treat their clips as independent, which they are not.
 - **Thresholds** are chosen on the validation split alone, and rates are reported on the test split alone. A false positive
   rate (FPR) is the mean of that of *other words* (recorded) and that of *close words* (synthesised words that sound like
   the keyword), regardless of the numbers of clips. False accepts an hour (FA/h) are counted as the detector counts them,

@@ -208,7 +208,7 @@ def _read(clip: Clip, seen: set[str], report: Report) -> tuple[Array, Recording]
         report(f"skipped: {clip.path}: {'a copy of another recording' if len(samples) else 'no audio'}")
         return None
     seen.add(digest)
-    return samples, Recording(clip.path, len(samples) / SAMPLE_RATE, digest)
+    return samples, Recording(str(clip.path), len(samples) / SAMPLE_RATE, digest)
 
 
 def _described(clip: Clip, samples: Array) -> ScoredRecording:

@@ -1,4 +1,4 @@
-"""Five one-class methods with one interface: learn from positives only, then score anything.
+"""Seven one-class methods with one interface: learn from positives only, then score anything.
 
 A method is a frozen dataclass of its settings; ``fit`` gives a *scorer*, higher for points like the positives. Inputs
 are ``(n, ...)`` float32; they are flattened for methods that take only vectors.
@@ -14,8 +14,9 @@ import numpy as np
 import torch
 import torch.nn.functional as nnf
 from numpy.typing import NDArray
+from sklearn.ensemble import IsolationForest
 from sklearn.metrics import roc_auc_score
-from sklearn.neighbors import NearestNeighbors
+from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
 from sklearn.svm import OneClassSVM
 from torch import nn
 
@@ -65,6 +66,35 @@ class OneClassSvm:
         gamma = 1 / (2 * self.width**2 * flat.shape[1] * float(flat.var()))
         machine = OneClassSVM(gamma=gamma, nu=self.nu).fit(flat)
         return lambda points: np.asarray(machine.decision_function(_flat(points)), np.float64)
+
+
+@dataclass(frozen=True)
+class LocalOutliers:
+    """Local outlier factor (Breunig et al., 2000): how dense a point's surroundings are beside its neighbours'."""
+
+    neighbours: int
+    name: str = field(default="LOF", init=False)
+
+    def fit(self, positives: Points, seed: int) -> Scorer:
+        """See ``OneClassMethod``."""
+        detector = LocalOutlierFactor(n_neighbors=self.neighbours, novelty=True).fit(_flat(positives))
+        return lambda points: np.asarray(detector.score_samples(_flat(points)), np.float64)
+
+
+@dataclass(frozen=True)
+class Isolation:
+    """Isolation forest (Liu et al., 2008): how many random cuts it takes to part a point from the others."""
+
+    trees: int
+    rows: int
+    """Positives from which each tree is grown, at most."""
+    name: str = field(default="isolation forest", init=False)
+
+    def fit(self, positives: Points, seed: int) -> Scorer:
+        """See ``OneClassMethod``."""
+        rows = min(self.rows, len(positives))
+        forest = IsolationForest(n_estimators=self.trees, max_samples=rows, random_state=seed).fit(_flat(positives))
+        return lambda points: np.asarray(forest.score_samples(_flat(points)), np.float64)
 
 
 @dataclass(frozen=True)

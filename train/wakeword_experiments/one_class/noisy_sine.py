@@ -16,7 +16,12 @@ import numpy as np
 from wakeword_experiments.one_class.baselines import auc
 from wakeword_experiments.one_class.fitted import Points, Scorer, adversary, fit, settings_of, six_settings
 from wakeword_experiments.one_class.networks import dense_encoder
-from wakeword_experiments.one_class.synthetic import around_the_sine, sine_wave, with_noise_coordinates
+from wakeword_experiments.one_class.synthetic import (
+    around_the_sine,
+    displaced_sine,
+    sine_wave,
+    with_noise_coordinates,
+)
 from wakeword_experiments.report import Progress
 from wakeword_train.fitting import FitConfig
 
@@ -28,6 +33,8 @@ DISPLACEMENTS = (0.2, 0.4, 0.6, 0.8, 1.0)
 TUNING_SEED = 10_000
 METHODS = {"drocc": "DROCC", "bce": "BCE", "drocc-oe": "DROCC-OE", "drocc-lf": "DROCC-LF"}
 _RADII = {"drocc": (1.0, 2.0, 3.0), "drocc-oe": (0.5, 1.0, 2.0), "drocc-lf": (0.5, 1.0, 2.0), "bce": ()}
+_MU = {"drocc": 1.0, "bce": 1.0, "drocc-oe": 2.0, "drocc-lf": 2.0}
+"""With as many negatives as positives 2 per batch is 1 per positive, which DROCC, without negatives, has at 1."""
 _ENCODER = dense_encoder(2 + N_NOISE)
 _BASE = FitConfig(adversary=adversary(), warmup_epochs=10, epochs=80, batch_size=256, learning_rate=3e-3)
 
@@ -49,15 +56,11 @@ def draw(seed: int) -> Draw:
     def hidden(points: Points) -> Points:
         return with_noise_coordinates(points, N_NOISE, generator)
 
-    def shifted(displacement: float) -> Points:
-        sides = [sine_wave(N_POINTS // 2, sign * displacement, generator) for sign in (1, -1)]
-        return hidden(np.concatenate(sides))
-
     return Draw(
         train=hidden(sine_wave(N_POINTS, 0, generator)),
         negatives=hidden(around_the_sine(N_POINTS, CLEARANCE, REACH, generator)),
         positives=hidden(sine_wave(N_POINTS, 0, generator)),
-        displaced={displacement: shifted(displacement) for displacement in DISPLACEMENTS},
+        displaced={shift: hidden(displaced_sine(N_POINTS, shift, generator)) for shift in DISPLACEMENTS},
     )
 
 
@@ -72,7 +75,8 @@ def tune(progress: Progress) -> tuple[dict[str, FitConfig], dict[str, dict[str, 
     chosen: dict[str, FitConfig] = {}
     record: dict[str, dict[str, float]] = {}
     for method, label in METHODS.items():
-        configs = six_settings(method, _BASE, radii=_RADII[method])
+        base = dataclasses.replace(_BASE, adversary=adversary(mu=_MU[method]))
+        configs = six_settings(method, base, radii=_RADII[method])
         aucs = [
             float(np.mean([auc(scorer, data.positives, points) for points in data.displaced.values()]))
             for scorer in (fit_to(config, data, TUNING_SEED) for config in configs)

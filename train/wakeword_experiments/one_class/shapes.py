@@ -1,4 +1,7 @@
-"""Experiment 1: positives on a sphere or a sine wave, anomalies next to it; five one-class methods.
+"""Experiment 1: positives in a ball or on a sine wave, anomalies next to it; five one-class methods.
+
+As in the paper's appendix B: positives fill the unit ball, and anomalies lie on the surface of larger ones; or positives
+lie on a sine wave, and anomalies on the same wave displaced upwards and downwards.
 
 Six settings of every method are tried on a separate draw; the best one is used for all reported seeds.
 """
@@ -24,7 +27,7 @@ from wakeword_experiments.one_class.baselines import (
 )
 from wakeword_experiments.one_class.fitted import Points, Scorer
 from wakeword_experiments.one_class.networks import dense_encoder
-from wakeword_experiments.one_class.synthetic import sine_wave, sphere_surface
+from wakeword_experiments.one_class.synthetic import ball, displaced_sine, sine_wave, sphere_surface
 from wakeword_experiments.report import Progress
 
 N_POINTS = 1024
@@ -49,7 +52,7 @@ class Shape:
 
 SPHERE = Shape(
     "sphere",
-    positives=lambda n, generator: sphere_surface(n, 1, generator),
+    positives=lambda n, generator: ball(n, 1, generator),
     anomalies=sphere_surface,
     distances=(1.2, 1.4, 1.6, 1.8, 2.0),
     radii=(0.2, 0.3, 0.4),
@@ -59,8 +62,8 @@ SPHERE = Shape(
 SINE = Shape(
     "sine",
     positives=lambda n, generator: sine_wave(n, 0, generator),
-    anomalies=sine_wave,
-    distances=(0.2, 0.4, 0.6, 0.8, 1.0),
+    anomalies=displaced_sine,
+    distances=(0.2, 0.4, 0.6, 0.8, 1.0, 2.0),
     radii=(0.2, 0.3, 0.5),
     dimension=2,
     epochs=100,

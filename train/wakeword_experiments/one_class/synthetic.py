@@ -1,7 +1,7 @@
-"""Points whose shape is known: a sphere, a sine wave, and a sine wave hidden among noise coordinates.
+"""Points whose shape is known: a ball, a sphere around it, a sine wave, and one hidden among noise coordinates.
 
-Source: Goyal et al., section 5.1 and its appendix. Dimension and number of periods, which they do not give, are set here.
-All functions take the generator that they draw from and return ``(n, d)`` float32.
+Source: Goyal et al., section 5.1 and appendix B. The number of periods, which they do not give, is set here. All functions
+take the generator that they draw from and return ``(n, d)`` float32.
 """
 
 import numpy as np
@@ -19,10 +19,25 @@ def sphere_surface(n: int, radius: float, generator: np.random.Generator, *, dim
     return np.asarray(radius * directions / np.linalg.norm(directions, axis=1, keepdims=True), np.float32)
 
 
+def ball(n: int, radius: float, generator: np.random.Generator, *, dimension: int = 3) -> Points:
+    """Uniform in the volume of a sphere around the origin: ``(n, dimension)``."""
+    surface = sphere_surface(n, radius, generator, dimension=dimension)
+    # The share of the volume within r grows as r ** dimension.
+    radii = generator.random((n, 1)) ** (1 / dimension)
+    return np.asarray(radii * surface, np.float32)
+
+
 def sine_wave(n: int, displacement: float, generator: np.random.Generator) -> Points:
     """Points ``(x, sin x + displacement)`` with uniform ``x``: ``(n, 2)``."""
     x = generator.uniform(-SINE_SPAN, SINE_SPAN, n)
     return np.asarray(np.stack([x, np.sin(x) + displacement], axis=1), np.float32)
+
+
+def displaced_sine(n: int, displacement: float, generator: np.random.Generator) -> Points:
+    """Half of the points on the wave displaced upwards, half downwards: ``(n, 2)``."""
+    up = n // 2
+    sides = (sine_wave(up, displacement, generator), sine_wave(n - up, -displacement, generator))
+    return np.concatenate(sides)
 
 
 def with_noise_coordinates(points: Points, n_noise: int, generator: np.random.Generator) -> Points:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,8 @@ from numpy.typing import NDArray
 from wakeword.audio import read_audio
 from wakeword.errors import CalibrationError
 from wakeword.model import Model, read_model
-from wakeword.operating_point import OperatingPoint
-from wakeword.types import Scores
+from wakeword.types import Array, Scores
+from wakeword_experiments.grouped import grouped_interval
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.intervals import clopper_pearson, poisson_rate
 from wakeword_tools.measure.latency import latency, spoken_word
@@ -32,6 +33,8 @@ RATE, CONFIDENCE = 0.5, 0.8
 """The rate of false accepts an hour at which parts are compared, and the confidence of the point's rule."""
 
 Report = Callable[[str], None]
+Score = Callable[[Array], Scores]
+"""A recording, ``(samples,)`` at 16 kHz -> one score for each hop, ``(windows,)``."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,16 @@ class TestClips:
     others: Sequence[Clip]
     close: Sequence[Clip]
     noise: Sequence[Path]
+
+    @property
+    def groups(self) -> dict[str, list[str]]:
+        """What clips of a kind share: their speaker, or the text of words that are not the keyword."""
+        return {
+            "people": [clip.speaker for clip in self.people],
+            "voices": [clip.speaker for clip in self.voices],
+            "others": [clip.word for clip in self.others],
+            "close": [clip.word for clip in self.close],
+        }
 
     @classmethod
     def of(cls, clips: Iterable[Clip]) -> "TestClips":
@@ -78,42 +91,53 @@ def measure_word(path: Path, result: SecondStageResult, clips: Iterable[Clip], r
     }
     for name, model in (("both", both), ("first", both.stage_one())):
         report(f"{word}: {name}")
-        scores = {
-            "people": people_scores(model, test, report),
-            "voices": {"clean": _scores(model, test.voices, None)},
-            "others": {"clean": _scores(model, test.others, None)},
-            "close": {"clean": _scores(model, test.close, None)},
-        }
+        scores = scores_by_group(partial(stream_scores, model), test, report)
         evidence = result.scores() if name == "both" else result.stage_one_scores()
         default = model.card.point()
         points = {point.name: point for point in model.card.operating_points}
         chosen = {"fpr=0.03": points.get("fpr=0.03"), "default": default}
         record["stages"][name] = {
-            "points": {label: _at(point, scores, evidence) for label, point in chosen.items() if point is not None},
+            "points": {
+                label: {"name": point.name, **rates_at(point.threshold, scores, evidence, test.groups)}
+                for label, point in chosen.items()
+                if point is not None
+            },
             "cross_validated": cross_validated(evidence, default.target if default.kind == "fa_per_hour" else RATE),
             "delay": _delay(model, test.people, default.threshold),
         }
     return record
 
 
-def people_scores(model: Model, test: TestClips, report: Report) -> dict[str, Scores]:
+def scores_by_group(score: Score, test: TestClips, report: Report) -> dict[str, dict[str, Scores]]:
+    """Group of test clips -> condition -> the highest score of each of its clips."""
+    return {
+        "people": people_scores(score, test, report),
+        "voices": {"clean": highest_scores(score, test.voices, None)},
+        "others": {"clean": highest_scores(score, test.others, None)},
+        "close": {"clean": highest_scores(score, test.close, None)},
+    }
+
+
+def people_scores(score: Score, test: TestClips, report: Report) -> dict[str, Scores]:
     """The highest score of each recorded positive as it is, and with noise."""
     mixer = NoiseMixer(test.noise, warn=report)
-    return {"clean": _scores(model, test.people, None), "noisy": _scores(model, test.people, mixer)}
+    return {"clean": highest_scores(score, test.people, None), "noisy": highest_scores(score, test.people, mixer)}
 
 
 def recall_of(model: Model, test: TestClips, threshold: float, report: Report) -> dict[str, Any]:
     """The share of recorded positives that reach a threshold, with the interval, in both conditions."""
-    return {condition: share(scores >= threshold) for condition, scores in people_scores(model, test, report).items()}
+    found = people_scores(partial(stream_scores, model), test, report)
+    return {condition: share(scores >= threshold, test.groups["people"]) for condition, scores in found.items()}
 
 
-def _scores(model: Model, clips: Sequence[Clip], mixer: NoiseMixer | None) -> Scores:
+def highest_scores(score: Score, clips: Sequence[Clip], mixer: NoiseMixer | None) -> Scores:
+    """The highest score of each clip, ``(n,)``; with a mixer, 10 dB above the noise that it mixes in."""
     found = []
     for clip in clips:
         samples = read_audio(clip.path)
         if mixer is not None:
             samples = mixer.mix(samples, _recording(clip.path), snr=SNR)
-        found.append(float(stream_scores(model, samples).max()))
+        found.append(float(score(samples).max()))
     return np.array(found)
 
 
@@ -121,19 +145,23 @@ def _recording(path: Path) -> Recording:
     hashed = HashedBlocks(pcm_blocks(path))
     for _ in hashed:
         pass
-    return hashed.recording(path)
+    return hashed.recording(str(path))
 
 
-def _at(point: OperatingPoint, scores: Mapping[str, Mapping[str, Scores]], evidence: ScoreSet) -> dict[str, Any]:
-    """The rates at a point: of test clips, and events in the held-out speech."""
+def rates_at(
+    threshold: float,
+    scores: Mapping[str, Mapping[str, Scores]],
+    evidence: ScoreSet,
+    groups: Mapping[str, Sequence[str]],
+) -> dict[str, Any]:
+    """The rates at a threshold: of test clips, with the ``groups`` of ``TestClips``, and events in held-out speech."""
     rates = {
-        kind: {condition: share(values >= point.threshold) for condition, values in some.items() if len(values)}
+        kind: {condition: share(values >= threshold, groups[kind]) for condition, values in some.items() if len(values)}
         for kind, some in scores.items()
     }
-    events = events_at(evidence.streams, point.threshold)
+    events = events_at(evidence.streams, threshold)
     return {
-        "name": point.name,
-        "threshold": point.threshold,
+        "threshold": threshold,
         **rates,
         "events": events,
         "hours": evidence.hours,
@@ -141,15 +169,24 @@ def _at(point: OperatingPoint, scores: Mapping[str, Mapping[str, Scores]], evide
     }
 
 
-def share(found: NDArray[np.bool_]) -> dict[str, Any]:
-    """A share with its exact interval."""
+def share(found: NDArray[np.bool_], groups: Sequence[str] | None = None) -> dict[str, Any]:
+    """A share with its exact interval; with ``groups``, the speaker or text of each clip, also the interval by these."""
     count = int(found.sum())
-    return {
+    record: dict[str, Any] = {
         "found": count,
         "of": len(found),
         "rate": count / len(found),
         "interval": clopper_pearson(count, len(found)),
     }
+    if groups is not None:
+        record["by_group"] = {"groups": len({*groups}), "interval": grouped_interval(found, groups)}
+    return record
+
+
+def interval_of(shared: Mapping[str, Any]) -> tuple[float, float]:
+    """The interval of a recorded ``share`` by speaker or text, or by clip where the record lacks that."""
+    low, high = shared.get("by_group", shared)["interval"]
+    return low, high
 
 
 def cross_validated(evidence: ScoreSet, rate: float) -> dict[str, Any]:

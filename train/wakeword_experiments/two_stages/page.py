@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from wakeword_experiments.two_stages.measure import interval_of
+
 Record = Mapping[str, Any]
 
 _CHOICE = (
@@ -18,18 +20,23 @@ _LIMITS = (
     "## Limits",
     "",
     "- **Few people**: the recordings of the test are few, as the intervals say. In those of alexa, computer and jarvis "
-    "some fifty people say all the words, without names; they were dealt by the sound of their voices, which is a guess.",
+    "some fifty people say all the words, without names; they were dealt by the sound of their voices, which is a guess: "
+    "of people whose names are known, and whose recordings are shorter, half of a test dealt that way has a voice of "
+    "training ([groups of voices](results/voice-groups.md)).",
+    "- **The corpora of training**: the people of the test said the word into the same collections of recordings that "
+    "training used, and the close words come from the speech engines of training, in other voices and texts. "
+    "[Unheard](results/unheard.md) has a word without any recording in training.",
     "- **The encoder** with which the first stage begins has heard 55 % of the speech and of the words' recordings, "
     'without being told what is said, but nobody who says "marvin".',
     "- **Read speech, and noise mixed in afterwards**: television, distance and echo were not measured.",
     "- **One training run** of each model. [What was tried](results/accuracy-notes.md), [peers and earlier "
     "models](results/one-stage.md), [strangers](results/strangers.md), [words and speech of which training heard "
-    "nothing](results/unheard.md).",
+    "nothing](results/unheard.md), [the paper's close words](results/close-words.md).",
 )
 
 
-def accuracy_page(record: Mapping[str, Any], *, figures: str) -> str:
-    """``docs/accuracy.md``; ``figures`` is a link to the record."""
+def accuracy_page(record: Record, *, figures: str, peers: Record | None = None) -> str:
+    """``docs/accuracy.md``; ``figures`` is a link to the record, and ``peers`` the record of other engines."""
     words: Sequence[Record] = record["words"]
     hours = min(word["stages"]["both"]["cross_validated"]["hours"] for word in words)
     parts = [
@@ -43,11 +50,13 @@ def accuracy_page(record: Mapping[str, Any], *, figures: str) -> str:
         "",
         *_people(words),
         "",
-        "In brackets: the 95 % interval as recorded. The thresholds are the models' own: `fpr=0.03` is the mean of the "
-        "rates on other and on close words. The default keeps its rate with a probability of at least 80 %.",
+        f"In brackets: the 95 % interval as recorded{_grouped(words)}. The thresholds "
+        "are the models' own: `fpr=0.03` is the mean of the rates on other and on close words. The default keeps its rate "
+        "with a probability of at least 80 %.",
         "",
         *_silence(words),
         "",
+        *(() if peers is None else (" ".join(_peer(peers["keyword"], peer) for peer in peers["peers"]), "")),
         "## What the second stage adds",
         "",
         "Recall of the validation recordings (people / synthetic voices) at half a false accept an hour, and close words "
@@ -62,6 +71,23 @@ def accuracy_page(record: Mapping[str, Any], *, figures: str) -> str:
         "",
     ]
     return "\n".join(parts)
+
+
+def _peer(keyword: str, peer: Record) -> str:
+    """A sentence about another engine."""
+    at = peer["at_cutoff"]
+    return (
+        f"On the same recordings of {keyword}, in {at['hours']:.1f} h of this speech, {peer['name']} at the threshold of "
+        f"its makers: {_recall(at, interval=True)}, {_per_hour(at)} an hour, close words {_share(at['close'])} "
+        "([other engines](results/peers.md))."
+    )
+
+
+def _grouped(words: Sequence[Record]) -> str:
+    """What the intervals of recall are by, if the record has them by speaker."""
+    clean = [word["stages"]["both"]["points"]["default"]["people"]["clean"] for word in words]
+    grouped = all("by_group" in shared for shared in clean)
+    return ", by speaker, because a person's recordings are alike" if grouped else ""
 
 
 def _people(words: Sequence[Record]) -> list[str]:
@@ -118,7 +144,7 @@ def _recall(point: Record | None, *, interval: bool = False) -> str:
     if point is None or not point["people"]:
         return ""
     clean, noisy = point["people"]["clean"], point["people"]["noisy"]
-    low, high = clean["interval"]
+    low, high = interval_of(clean)
     shown = f" ({100 * low:.0f} to {100 * high:.0f})" if interval else ""
     return f"{100 * clean['rate']:.0f} / {100 * noisy['rate']:.0f} %{shown}"
 

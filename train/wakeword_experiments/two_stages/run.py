@@ -14,6 +14,7 @@ from wakeword.files import replacing, write_json
 from wakeword.model import read_model
 from wakeword.verify.card import VerifierCard
 from wakeword_experiments.report import versions
+from wakeword_experiments.two_stages.anyword import anyword_page, measure_anyword
 from wakeword_experiments.two_stages.measure import measure_word
 from wakeword_experiments.two_stages.page import accuracy_page
 from wakeword_experiments.two_stages.unheard import Trial, measure_trial, unheard_page
@@ -96,10 +97,13 @@ def measure_words(
 
 
 def write_page(figures: Path, page: Path) -> None:
-    """Write the page from figures that ``measure_words`` wrote."""
+    """Write the page from figures that ``measure_words`` wrote, and from those of ``measure_peers`` beside them."""
     record = json.loads(figures.read_text(encoding="utf-8"))
+    others = figures.with_name("peers.json")
+    peers = json.loads(others.read_text(encoding="utf-8")) if others.is_file() else None
+    text = accuracy_page(record, figures=f"results/{figures.name}", peers=peers)
     with replacing(page) as temporary:
-        temporary.write_text(accuracy_page(record, figures=f"results/{figures.name}"), encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")
 
 
 def _card(path: Path) -> VerifierCard:
@@ -145,3 +149,29 @@ def measure_unheard(
         write_json(figures, record)
         with replacing(figures.with_suffix(".md")) as temporary:
             temporary.write_text(unheard_page(record, figures=figures.name), encoding="utf-8")
+
+
+def measure_any_words(
+    words: Sequence[str],
+    audio: Path,
+    speech: Sequence[Path],
+    work: Path,
+    figures: Path,
+    *,
+    takes: int,
+    command: str,
+    report: Report,
+) -> None:
+    """Train and measure words as ``measure_anyword`` does; the figures and their page are written after each word."""
+    for word in words:
+        measured = measure_anyword(word, audio, speech, work, takes=takes, report=report)
+        known = json.loads(figures.read_text(encoding="utf-8"))["words"] if figures.is_file() else []
+        record = {
+            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+            "versions": versions(),
+            "command": command,
+            "words": [*(one for one in known if one["keyword"] != word), measured],
+        }
+        write_json(figures, record)
+        with replacing(figures.with_suffix(".md")) as temporary:
+            temporary.write_text(anyword_page(record, figures=figures.name), encoding="utf-8")

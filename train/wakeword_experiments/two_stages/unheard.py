@@ -17,7 +17,7 @@ import numpy as np
 from wakeword.files import new_folder
 from wakeword.model import Model, read_model
 from wakeword.operating_point import OperatingPoint
-from wakeword_experiments.two_stages.measure import TestClips, measure_word, recall_of
+from wakeword_experiments.two_stages.measure import TestClips, interval_of, measure_word, recall_of
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.intervals import poisson_rate
 from wakeword_tools.measure.scores import events_at, stream_scores
@@ -157,7 +157,7 @@ def unheard_page(record: Mapping[str, Any], *, figures: str) -> str:
 
 def _both(people: Mapping[str, Any]) -> str:
     clean, noisy = people["clean"], people["noisy"]
-    low, high = clean["interval"]
+    low, high = interval_of(clean)
     return f"{100 * clean['rate']:.0f} / {100 * noisy['rate']:.0f} % ({100 * low:.0f} to {100 * high:.0f})"
 
 

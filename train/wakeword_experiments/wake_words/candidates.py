@@ -12,8 +12,9 @@ BASE = FitConfig(
 )
 """Settings that all candidates share. 50 steps an epoch over a bank of 4,800 windows."""
 
-# Radius and weight of the adversary. Below 48 the positives' own augmentations are beyond the shell.
-_SHELLS = ((48.0, 0.3), (64.0, 0.3), (64.0, 0.7), (80.0, 0.5), (96.0, 0.5))
+# Radius and weight of the adversary. Below 48 the positives' own augmentations are beyond the shell. A third of a batch is
+# positive, so one adversary counts as much as the mean over them times a third of the weight.
+_SHELLS = ((48.0, 0.9), (64.0, 0.9), (64.0, 2.1), (80.0, 1.5), (96.0, 1.5))
 _RATES = ((1e-3, 1e-4), (2e-3, 1e-4), (3e-3, 1e-4), (3e-3, 1e-2), (6e-3, 1e-4))
 _DEEPSAD = ((1e-3, 1.0), (3e-3, 0.3), (3e-3, 1.0), (3e-3, 3.0), (6e-3, 1.0))
 

@@ -17,13 +17,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from wakeword.errors import DataError
-from wakeword.model import assets_folder
+from wakeword_experiments.wake_words.close_texts import CloseTexts, TextSource, close_texts, phrases, sounds_of
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.lists import read_texts, texts_without
-from wakeword_tools.texts.phonemes import pronunciations
-from wakeword_tools.texts.sounds import Heard, sound_keys
 from wakeword_train.config import WINDOW, MixConfig
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.batches import BatchSampler, load_stores
@@ -77,11 +75,17 @@ class HeldOut:
     windows: ValidationSet
     groups: NDArray[np.str_]
     """``(clips,)``: a kind, or ``synthetic`` for synthesised positives."""
+    speakers: NDArray[np.str_]
+    """``(clips,)``: the speaker, or the synthetic voice."""
 
-    def scores(self, network: nn.Module) -> dict[str, Scores]:
-        """Group -> score of each clip, that of its best window."""
+    def clip_scores(self, network: nn.Module) -> Scores:
+        """The score of each clip, ``(clips,)``: that of its best window."""
         assert isinstance(network, WakeWordNetwork)
-        scores = self.windows.clip_scores(score_windows(network, self.windows.windows)).double().numpy()
+        scores: Scores = self.windows.clip_scores(score_windows(network, self.windows.windows)).double().numpy()
+        return scores
+
+    def by_group(self, scores: Scores) -> dict[str, Scores]:
+        """Group -> those of ``clip_scores`` that are of its clips."""
         return {str(group): scores[self.groups == group] for group in np.unique(self.groups)}
 
 
@@ -97,25 +101,28 @@ class Task:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
-def gather(word: str, data: Path, work: Path, sizes: DataSizes, *, split: str) -> list[Clip]:
+def gather(
+    word: str, data: Path, work: Path, sizes: DataSizes, *, split: str, texts: TextSource = "listed"
+) -> list[Clip]:
     """Recorded clips of ``data`` (Speech Commands) and clips synthesised into ``work``, with kind, speaker and split.
 
     ``split``: ``published``, or ``dealt`` for an excerpt. Close words in training are ``Kind.NEAR_NEGATIVE`` of the train
-    split. Raises ``DataError`` if the word has no recordings or no lists of close words.
+    split. Raises ``DataError`` if the word has no recordings or no close words.
     """
     recorded = [clip for clip in read_speech_commands(data, word) if clip.kind is not Kind.NOISE]
     if split == "dealt":
         recorded = deal_speakers(recorded, validation=0.2, testing=0.35)
     if not any(clip.kind is Kind.POSITIVE for clip in recorded):
         raise DataError(f"{data}: expected a folder {word!r} with recordings of it, found none")
-    close = _sounds(read_texts(_phrases(f"{word}.txt")) + read_texts(_phrases(f"{word}-train.txt")))
+    close = close_texts(word, texts)
+    sounds = sounds_of(close.every)
     # Some close words are among those of Speech Commands: "one" sounds like "seven".
-    recorded = [clip for clip in recorded if clip.kind is Kind.POSITIVE or not _sounds([clip.word]) & close]
+    recorded = [clip for clip in recorded if clip.kind is Kind.POSITIVE or not sounds_of([clip.word]) & sounds]
     clips = _at_most(recorded, sizes)
-    for kind, of_kind in _spoken(word, sizes).items():
-        for of_split, (texts, count) in of_kind.items():
-            if texts and count:
-                clips += read_folder(_synthesised(texts, count, of_split, work), kind)
+    for kind, of_kind in _spoken(word, close, sizes).items():
+        for of_split, (spoken, count) in of_kind.items():
+            if spoken and count:
+                clips += read_folder(_synthesised(spoken, count, of_split, work), kind)
     return clips
 
 
@@ -131,13 +138,11 @@ def _at_most(clips: Sequence[Clip], sizes: DataSizes) -> list[Clip]:
     return kept
 
 
-def _spoken(word: str, sizes: DataSizes) -> dict[Kind, dict[Split, tuple[list[str], int]]]:
+def _spoken(word: str, close: CloseTexts, sizes: DataSizes) -> dict[Kind, dict[Split, tuple[Sequence[str], int]]]:
     """What to synthesise: kind -> split -> texts and number of clips."""
-    tested = read_texts(_phrases(f"{word}.txt"))
-    others = read_texts(_phrases(f"{word}-train.txt"))
-    close = _sounds(tested + others)
-    listed = texts_without(word, read_texts(_phrases("words.txt")))
-    unlike = [text for text in listed if not _sounds([text]) & close]
+    sounds = sounds_of(close.every)
+    listed = texts_without(word, read_texts(phrases("words.txt")))
+    unlike = [text for text in listed if not sounds_of([text]) & sounds]
     half = sizes.held_out
     return {
         Kind.POSITIVE: {
@@ -147,30 +152,11 @@ def _spoken(word: str, sizes: DataSizes) -> dict[Kind, dict[Split, tuple[list[st
         },
         Kind.NEGATIVE: {Split.TRAIN: (unlike, sizes.synthetic_negatives)},
         Kind.NEAR_NEGATIVE: {
-            Split.TRAIN: (others[::2], sizes.synthetic_negatives),
-            Split.VALIDATION: (others[1::2], half),
-            Split.TEST: (tested, half),
+            Split.TRAIN: (close.train, sizes.synthetic_negatives),
+            Split.VALIDATION: (close.validation, half),
+            Split.TEST: (close.test, half),
         },
     }
-
-
-def _phrases(name: str) -> Path:
-    path = assets_folder() / "phrases" / name
-    if not path.is_file():
-        raise DataError(
-            f"expected lists of words close to the keyword, KEYWORD.txt and KEYWORD-train.txt, found no {path}"
-        )
-    return path
-
-
-def _sounds(texts: Sequence[str]) -> frozenset[Heard]:
-    """The sounds of the texts in every accent."""
-    return frozenset(key for text in texts for key in _sounds_of(text))
-
-
-@cache
-def _sounds_of(text: str) -> frozenset[Heard]:
-    return frozenset(key for phones in pronunciations(text) for key in sound_keys(phones))
 
 
 def _synthesised(texts: Sequence[str], count: int, split: Split, work: Path) -> Path:
@@ -188,7 +174,7 @@ class WordData:
     def __init__(self, clips: Sequence[Clip], sizes: DataSizes, *, noise: Path | None) -> None:
         self.clips = clips
         self.sizes = sizes
-        self._noise = None if noise is None else load_stores(read_folder(noise, Kind.NOISE), Split.TRAIN)[Kind.NOISE]
+        self._noise = None if noise is None else _noise_store(noise)
         self._stores: dict[Regime, dict[Kind, ClipStore]] = {}
         self._held_out = {split: _held_out(load_stores(clips, split)) for split in (Split.VALIDATION, Split.TEST)}
 
@@ -221,15 +207,18 @@ class WordData:
         )
 
 
+@cache
+def _noise_store(folder: Path) -> ClipStore:
+    """The sounds to mix in, read once for all words."""
+    return load_stores(read_folder(folder, Kind.NOISE), Split.TRAIN)[Kind.NOISE]
+
+
 def _is_in(clip: Clip, regime: Regime) -> bool:
     """Whether a clip may be trained on."""
     return regime == "seen" or (not clip.synthetic if regime == "paper" else clip.kind is not Kind.NEAR_NEGATIVE)
 
 
 def _held_out(stores: dict[Kind, ClipStore]) -> HeldOut:
-    groups = [
-        SYNTHETIC if clip.kind is Kind.POSITIVE and clip.synthetic else clip.kind.value
-        for store in stores.values()
-        for clip in store.clips
-    ]
-    return HeldOut(validation_set(stores, WINDOW), np.array(groups))
+    clips = [clip for store in stores.values() for clip in store.clips]
+    groups = [SYNTHETIC if clip.kind is Kind.POSITIVE and clip.synthetic else clip.kind.value for clip in clips]
+    return HeldOut(validation_set(stores, WINDOW), np.array(groups), np.array([clip.speaker for clip in clips]))

@@ -1,7 +1,7 @@
 """The paper's protocol for wake words: one keyword against other words and against words that sound like it."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,12 +46,19 @@ def selection_score(scores: Mapping[str, Scores]) -> float:
     )
 
 
-def run(task: Task, config: FitConfig, shape: Shape, *, loss: Loss | None = None) -> dict[str, Any]:
+def run(
+    task: Task,
+    config: FitConfig,
+    shape: Shape,
+    *,
+    loss: Loss | None = None,
+    keep: Callable[[Scores, Scores], None] | None = None,
+) -> dict[str, Any]:
     """Train one network and measure it: a flat row of percentages.
 
     The epoch is chosen on validation clips. ``recall@3`` is the paper's measure, at the threshold that gives exactly that
     rate on the test's mixed negatives; for ``set recall@3`` the threshold is from the validation clips, and ``set fpr@3
-    ...`` are the rates that it gives on the test.
+    ...`` are the rates that it gives on the test. ``keep`` is given the scores of the clips of validation and test.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
@@ -62,19 +69,23 @@ def run(task: Task, config: FitConfig, shape: Shape, *, loss: Loss | None = None
     validation_scores: list[float] = []
 
     def select(averaged: nn.Module) -> float:
-        validation_scores.append(selection_score(task.validation.scores(averaged)))
+        validation_scores.append(selection_score(task.validation.by_group(task.validation.clip_scores(averaged))))
         return validation_scores[-1]
 
     with torch.no_grad():
         inputs = network.normalise(task.inputs)
     fit_tensors(network, inputs, task.labels, config, loss=loss, after_epoch=outcomes.append, select=select)
-    held_out = task.validation.scores(network)
-    row = {"validation": 100 * max(validation_scores), **measure(task.test.scores(network), held_out)}
+    held_out, tested = task.validation.clip_scores(network), task.test.clip_scores(network)
+    if keep is not None:
+        keep(held_out, tested)
+    figures = measure(task.test.by_group(tested), task.validation.by_group(held_out))
+    row = {"validation": 100 * max(validation_scores), **figures}
     own = [outcome.health for outcome in outcomes if not outcome.warming_up]
     # The health in the epoch that was kept: the last of the best.
     health = own[max(range(len(own)), key=lambda epoch: (validation_scores[epoch], epoch))]
     if health is not None:
-        row |= {f"adversary {name}": value for name, value in dataclasses.asdict(health).items()}
+        told = dataclasses.asdict(health).items()
+        row |= {f"adversary {name}": value for name, value in told if value is not None}
     return row
 
 

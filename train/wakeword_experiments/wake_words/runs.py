@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from wakeword.errors import ConfigError
+from wakeword.jobs.work import Executor
 from wakeword_experiments.wake_words.ablations import ablation_jobs, variants, write_ablations
 from wakeword_experiments.wake_words.data import DataSizes, Regime
 from wakeword_experiments.wake_words.grid import Source, run_grid
@@ -25,7 +26,7 @@ def run_wake_words(
     *,
     seeds: Sequence[int],
     further_seeds: Sequence[int],
-    processes: int,
+    executor: Executor,
     out: Path,
     command: str,
     report: Report,
@@ -35,23 +36,23 @@ def run_wake_words(
     ``words`` and ``regimes`` are separated by commas; ``further_seeds`` are those of all regimes except the first.
     """
     keywords = _listed(words)
-    chosen = tune(keywords, source, processes=processes, report=report)
+    chosen = tune(keywords, source, executor=executor, report=report)
     rows: list[dict[str, Any]] = []
     for number, regime in enumerate(_regimes(regimes)):
         of_regime = further_seeds if number else seeds
-        rows += compare(chosen, keywords, of_regime, regime, source, processes=processes, report=report)
+        rows += compare(chosen, keywords, of_regime, regime, source, executor=executor, report=report)
     write_study(out, rows, chosen, source, command=command)
 
 
 def run_ablations(
-    source: Source, words: str, *, seeds: Sequence[int], processes: int, out: Path, command: str, report: Report
+    source: Source, words: str, *, seeds: Sequence[int], executor: Executor, out: Path, command: str, report: Report
 ) -> None:
     """Tune the methods as ``run_wake_words`` does, run the variants of DROCC-LF and write the page."""
     keywords = _listed(words)
-    chosen = tune(keywords, source, processes=processes, report=report)
+    chosen = tune(keywords, source, executor=executor, report=report)
     changes = variants(chosen["drocc-lf"], chosen["bce"])
     jobs = ablation_jobs(changes, keywords, seeds, "paper")
-    rows = run_grid(jobs, source, processes=processes, report=report)
+    rows = run_grid(jobs, source, executor=executor, report=report)
     write_ablations(out, rows, changes, source, command=command)
 
 

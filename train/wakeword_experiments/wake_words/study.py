@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from wakeword.jobs.work import Executor
 from wakeword_experiments.one_class.figures import bars
 from wakeword_experiments.report import (
     Row,
@@ -36,7 +37,7 @@ _TITLES: dict[Regime, str] = {
 }
 
 
-def tune(words: Sequence[str], source: Source, *, processes: int, report: Report) -> dict[str, FitConfig]:
+def tune(words: Sequence[str], source: Source, *, executor: Executor, report: Report) -> dict[str, FitConfig]:
     """The best candidate of each method by its validation score, on the first words and a separate seed."""
     jobs = [
         Job(word, "paper", f"{method} {index}", dataclasses.replace(config, seed=TUNING_SEED))
@@ -44,7 +45,7 @@ def tune(words: Sequence[str], source: Source, *, processes: int, report: Report
         for index, config in enumerate(configs)
         for word in words[:TUNING_WORDS]
     ]
-    rows = run_grid(jobs, source, processes=processes, report=report)
+    rows = run_grid(jobs, source, executor=executor, report=report)
     chosen = {}
     for method, configs in candidates().items():
         scores = {i: [row["validation"] for row in select(rows, label=f"{method} {i}")] for i in range(len(configs))}
@@ -61,7 +62,7 @@ def compare(
     regime: Regime,
     source: Source,
     *,
-    processes: int,
+    executor: Executor,
     report: Report,
 ) -> list[dict[str, Any]]:
     """A row for each method, word and seed."""
@@ -71,7 +72,7 @@ def compare(
         for word in words
         for method, config in chosen.items()
     ]
-    return run_grid(jobs, source, processes=processes, report=report)
+    return run_grid(jobs, source, executor=executor, report=report)
 
 
 def write_study(out: Path, rows: Sequence[Row], chosen: dict[str, FitConfig], source: Source, *, command: str) -> None:

@@ -1,0 +1,244 @@
+"""Every headline figure of README, ``docs/adversary.md`` and the evidence for the method is that of a record."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support import ROOT
+
+from wakeword_experiments.report import distinct, mean_interval, select
+from wakeword_experiments.two_stages.page import accuracy_page
+from wakeword_train.recipe import default_recipe
+
+DOCS = ROOT / "docs"
+PUBLISHED = "| the published figures for marvin, seven, forward, follow | 43.4 | 53.9 | 59.7 | 64.2 |"
+"""Read off the bar charts of Goyal et al., 2020: the only figures of the section that are not from a record."""
+
+
+def record(name: str) -> dict[str, Any]:
+    """A record of ``docs/results``."""
+    content: dict[str, Any] = json.loads((DOCS / "results" / f"{name}.json").read_text(encoding="utf-8"))
+    return content
+
+
+def one_line(path: Path) -> str:
+    """A page with every run of white space as one space, without bold."""
+    return re.sub(r"\s+", " ", path.read_text(encoding="utf-8").replace("**", ""))
+
+
+def mean(rows: list[Any], field: str, **chosen: object) -> float:
+    """Of ``field`` over the rows that have these values."""
+    found = [row[field] for row in select(rows, **chosen)]
+    assert found, chosen
+    return float(np.mean(found))
+
+
+def gains(rows: list[Any], better: str, worse: str) -> dict[str, list[float]]:
+    """Word -> difference in recall at 3 % mixed of each seed."""
+    base = {(row["word"], row["seed"]): row["recall@3"] for row in select(rows, label=worse)}
+    return {
+        word: [row["recall@3"] - base[word, row["seed"]] for row in select(rows, label=better, word=word)]
+        for word in distinct(rows, "word")
+    }
+
+
+def four_words() -> list[str]:
+    """What the section says of the study of four words."""
+    rows = record("wake-words")["rows"]
+    paper, seen = select(rows, regime="paper"), select(rows, regime="seen")
+    order = ("bce", "deepsad", "drocc-oe", "drocc-lf")
+    of_paper, of_seen = (
+        " | ".join(f"{mean(some, 'recall@3', label=label):.1f}" for label in order) for some in (paper, seen)
+    )
+    by_word = gains(paper, "drocc-lf", "bce")
+    gain, low, high = mean_interval([each for word in by_word.values() for each in word])
+    _, lowest, highest = mean_interval([float(np.mean(word)) for word in by_word.values()])
+    oe = mean_interval([each for word in gains(paper, "drocc-lf", "drocc-oe").values() for each in word])
+    later = mean_interval([each for word in gains(seen, "drocc-lf", "bce").values() for each in word])
+    rates = {
+        label: [mean(paper, f"set fpr@3 {group}", label=label) for group in ("close", "generic")]
+        for label in ("drocc-lf", "bce")
+    }
+    return [
+        f"the paper's regime; 5 seeds) | {of_paper} |",
+        f"seen in training (3 seeds) | {of_seen} |",
+        f"DROCC-LF finds {gain:.1f} points more than cross-entropy (95 % interval {low:.1f} to {high:.1f} over 20 runs",
+        f"the gain for a fifth may lie anywhere from {lowest:.0f} to {highest:.0f}",
+        f"no difference here ({oe[0]:.1f}, interval {oe[1]:.1f} to {oe[2]:.1f})",
+        f"(DROCC-LF {later[0]:.1f}, interval {later[1]:.1f} to {later[2]:.1f};",
+        f"let {rates['drocc-lf'][0]:.1f} % of the close and {rates['drocc-lf'][1]:.1f} % of the other test words pass "
+        f"(cross-entropy: {rates['bce'][0]:.1f} and {rates['bce'][1]:.1f})",
+    ]
+
+
+def ten_words() -> list[str]:
+    """What the page says of the comparison on ten words."""
+    content = record("ten-words")
+    rows, settings = content["rows"], content["settings"]
+    effects = {(tuple(one["better"]), tuple(one["worse"])): one for one in settings["effects"]}
+    arms = {method: (method, pooling) for method, pooling in settings["pooling of each method"].items()}
+
+    def gain(better: tuple[str, str], worse: tuple[str, str]) -> str:
+        one = effects[better, worse]
+        return f"{one['mean']:+.1f} ({one['over words'][0]:.1f} to {one['over words'][1]:.1f})"
+
+    order = ("bce", "deepsad", "drocc-lf-rand", "drocc-oe", "drocc-lf")
+    table = [
+        f"| {pooling} pooling | "
+        + " | ".join(f"{mean(rows, 'recall@3', label=label, pooling=pooling):.1f}" for label in order)
+        + " |"
+        for pooling in ("attention", "mean")
+    ]
+    of_words = effects[arms["drocc-lf"], arms["bce"]]["by word"]
+    rates = mean_rates(rows, ("bce", "drocc-lf"), arms)
+    return [
+        *table,
+        settings["decision"]["reason"],
+        f"finds less than cross-entropy in {sum(one < 0 for one in of_words.values())} of ten words",
+        f"DeepSAD {gain(arms['deepsad'], arms['bce'])}",
+        f"DROCC-OE {gain(arms['drocc-oe'], arms['bce'])}",
+        f"without ascent {gain(arms['drocc-lf-rand'], arms['bce'])}",
+        f"the ascent is worth {gain(('drocc-lf', 'attention'), ('drocc-lf-rand', 'attention'))} with attention and "
+        f"{gain(('drocc-lf', 'mean'), ('drocc-lf-rand', 'mean'))} with mean pooling",
+        f"the metric {gain(('drocc-lf', 'attention'), ('drocc-oe', 'attention'))} and "
+        f"{gain(('drocc-lf', 'mean'), ('drocc-oe', 'mean'))}",
+        f"cross-entropy {gain(('bce', 'mean'), ('bce', 'attention'))}, DROCC-LF "
+        f"{gain(('drocc-lf', 'mean'), ('drocc-lf', 'attention'))}",
+        f"cross-entropy finds {rates['bce']}, DROCC-LF {rates['drocc-lf']}",
+    ]
+
+
+def mean_rates(rows: list[Any], methods: tuple[str, ...], arms: dict[str, tuple[str, str]]) -> dict[str, str]:
+    """Recall with the threshold of validation, and the realised rates, of each method with its pooling."""
+    found = {}
+    for method in methods:
+        own = select(rows, label=method, pooling=arms[method][1])
+        recall, generic, close = (mean(own, f"set {name}") for name in ("recall@3", "fpr@3 generic", "fpr@3 close"))
+        found[method] = (
+            f"{recall:.1f} % at {(generic + close) / 2:.1f} % ({generic:.1f} of other, {close:.1f} of close words)"
+        )
+    return found
+
+
+def after_the_fact() -> list[str]:
+    """What the page says of the settings that the comparison did not choose."""
+    content = record("ten-words-settings")
+    rows, configs = content["rows"], content["settings"]["settings"]
+    means = {label: mean(rows, "recall@3", label=label) for label in configs}
+    of = {
+        name: {label: figure for label, figure in means.items() if configs[label]["method"] == name}
+        for name in ("bce", "drocc-lf")
+    }
+    best = {name: max(figures, key=figures.__getitem__) for name, figures in of.items()}
+    shell = configs[best["drocc-lf"]]["adversary"]
+    ends = {name: f"{min(figures.values()):.1f} to {max(figures.values()):.1f}" for name, figures in of.items()}
+    base = {row["word"]: row["recall@3"] for row in select(rows, label=best["bce"])}
+    differences = [row["recall@3"] - base[row["word"]] for row in select(rows, label=best["drocc-lf"])]
+    middle, low, high = mean_interval(differences)
+    return [
+        f"on {len(base)} of the words, with attention and one seed",
+        f"cross-entropy finds {ends['bce']} % with its four learning rates, DROCC-LF {ends['drocc-lf']} % with its four "
+        "shells",
+        f"the best of these (radius {shell['radius']:g}, `mu` {shell['mu']:g}) against the best of those: "
+        f"{middle:+.1f} ({low:.1f} to {high:.1f})",
+    ]
+
+
+def parts() -> list[str]:
+    """What the section says of the ablations."""
+    rows = record("ablations")["rows"]
+    means = {label: mean(rows, "validation", label=label) for label in distinct(rows, "label")}
+    best = max(means, key=means.__getitem__)
+    assert best == "BCE, mean pooling"
+    return [
+        f"{means['as tuned']:.1f} as tuned",
+        f"With mean pooling DROCC-LF does as well ({means['DROCC-LF, mean pooling']:.1f}), and cross-entropy has the best "
+        f"figure of all {len(means)} rows ({means[best]:.1f})",
+        f"DROCC-LF falls to {means['DROCC-LF, last hidden state']:.0f} and cross-entropy to "
+        f"{means['BCE, last hidden state']:.0f}",
+    ]
+
+
+CLAIMS = [*ten_words(), *after_the_fact(), PUBLISHED, *four_words(), *parts()]
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_the_evidence_says_what_the_records_say(claim: str) -> None:
+    assert claim in one_line(DOCS / "evidence.md")
+
+
+def test_the_page_of_the_method_has_the_verdict_of_the_record() -> None:
+    assert record("ten-words")["settings"]["decision"]["reason"] in one_line(DOCS / "method.md")
+
+
+def test_no_figure_of_the_evidence_is_without_a_record() -> None:
+    page = one_line(DOCS / "evidence.md")
+    evidence = page[: page.index("## Small problems")]
+    for claim in sorted(CLAIMS, key=len, reverse=True):
+        evidence = evidence.replace(claim, "")
+    # Settings, of which the page speaks too: step sizes, mu.
+    settings = {"0.01", "0.12", "0.17", "0.3", "0.5", "1.2", "1.5"}
+    assert set(re.findall(r"\d+\.\d+", evidence)) <= settings
+
+
+def test_the_page_of_the_adversary_says_what_its_record_says() -> None:
+    rows = record("adversary-health")["rows"]
+    losses = {row["search"]: row["loss"] for row in select(rows, model="alexa", space="input")}
+    near, far = ([row[name] for row in rows if name in row] for name in ("nearest of the word", "from other words"))
+    least = min(row["from the nearest other word"] for row in rows if "from the nearest other word" in row)
+    text = one_line(DOCS / "adversary.md")
+    for claim in (
+        f"lowers the loss from {losses['random points of the shell']:.2f} to {losses['fixed steps, last point']:.3f}, "
+        f"where today's finds {losses['best point, shortened steps']:.1f} by as many steps and "
+        f"{losses['the same, 4 times finer']:.1f} by four times as many",
+        f"within {min(near):.1f} to {max(near):.1f} of these units (median), other words lie {min(far):.1f} to "
+        f"{max(far):.1f} from the nearest of the word and none of them within {least:.1f}",
+    ):
+        assert claim in text
+
+
+def test_the_settings_beside_the_papers_are_those_of_the_recipe() -> None:
+    recipe = default_recipe()
+    schedule, network, adversary = recipe.schedule, recipe.network, recipe.adversary
+    mantissa, exponent = f"{schedule.learning_rate:.0e}".split("e")
+    page = (DOCS / "adversary.md").read_text(encoding="utf-8")
+    table = {line.split(" | ")[0].lstrip("| "): line.split(" | ")[-1] for line in page.splitlines() if line[:1] == "|"}
+    for setting, expected in {
+        "features": f"{network.window} frames",
+        "network": f"{network.stack} frames at a time, rectified layer of {network.stem}, LSTM of {network.hidden_size}, "
+        f"{network.pooling}, linear; dropout {network.dropout:g}",
+        "radius": f"{adversary.radius:g}, ",
+        "gamma, outer over inner radius": f"{adversary.gamma:g} |",
+        "mu": f"{adversary.mu:g} |",
+        "length of a step": f"{adversary.step_size:g} radii ({adversary.step_size * adversary.radius:g}) at first",
+        "learning rate": f"{mantissa}e{int(exponent)}, ",
+        "weights that are used": f"a running average ({schedule.averaging:g} a step)",
+        "epochs of cross-entropy first": f"{schedule.warmup_epochs} of {schedule.epochs} |",
+    }.items():
+        assert table[setting].startswith(expected), setting
+
+
+def test_the_page_of_accuracy_is_that_of_its_record() -> None:
+    page = (DOCS / "accuracy.md").read_text(encoding="utf-8")
+    assert page == accuracy_page(record("two-stages"), figures="results/two-stages.json", peers=record("peers"))
+
+
+def test_the_readme_counts_false_accepts_as_the_record_does() -> None:
+    content = record("two-stages")
+    counted: dict[int, list[str]] = {}
+    defaults: dict[str, list[str]] = {}
+    for word in content["words"]:
+        both = word["stages"]["both"]
+        counted.setdefault(int(both["cross_validated"]["events"]), []).append(f'"{word["keyword"]}"')
+        defaults.setdefault(both["points"]["default"]["name"], []).append(word["keyword"])
+    hours = min(word["stages"]["both"]["cross_validated"]["hours"] for word in content["words"])
+    text = one_line(ROOT / "README.md")
+    assert f"In {hours:.1f} h of speech of {content['speakers']} other people" in text
+    never, once, often = (", ".join(counted.pop(events)) for events in (0, 1, 3))
+    assert not counted
+    assert f"fired 0 times ({never}), once ({once}) and 3 times ({often})" in text
+    assert {name: len(words) for name, words in defaults.items()} == {"fa_per_hour=0.5": 5, "fa_per_hour=1": 1}
+    assert f'`fa_per_hour=0.5` for five words, `fa_per_hour=1` for "{defaults["fa_per_hour=1"][0]}"' in text

@@ -1,0 +1,1 @@
+"""Ten words, five methods and two poolings: the comparison that decides the default of ``wakeword train``."""

@@ -1,0 +1,93 @@
+"""The texts that sound like a keyword, from which an experiment synthesises its near negatives."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from wakeword.errors import DataError
+from wakeword.model import assets_folder
+from wakeword_tools.texts.confusables import without_sound_of
+from wakeword_tools.texts.lexicon import words_near
+from wakeword_tools.texts.lists import read_texts
+from wakeword_tools.texts.phonemes import pronunciations
+from wakeword_tools.texts.sounds import Heard, sound_keys
+
+TextSource = Literal["listed", "nearest"]
+"""``listed``: the lists that come with the package, for some words. ``nearest``: the words of the dictionary that sound
+most like the keyword, for any word."""
+
+_NEAREST = 20
+_COMMON = 4.0
+"""Least Zipf frequency of ``nearest`` words: rarer ones are mostly names and foreign words, which engines read in many
+ways."""
+_FARTHEST = 3.0
+"""Distance in phoneme edits within which to look for ``nearest`` words."""
+
+
+@dataclass(frozen=True)
+class CloseTexts:
+    """The close texts of one keyword: no two splits share a sound."""
+
+    train: tuple[str, ...]
+    validation: tuple[str, ...]
+    test: tuple[str, ...]
+
+    @property
+    def every(self) -> tuple[str, ...]:
+        """Those of all splits."""
+        return (*self.train, *self.validation, *self.test)
+
+
+def close_texts(word: str, source: TextSource) -> CloseTexts:
+    """The close texts of ``word``. Raises ``DataError`` if there are none."""
+    return listed_texts(word) if source == "listed" else nearest_texts(word)
+
+
+def listed_texts(word: str) -> CloseTexts:
+    """Those of ``assets/phrases``: ``WORD.txt`` is for the test, and ``WORD-train.txt`` is dealt to the other splits."""
+    others = read_texts(phrases(f"{word}-train.txt"))
+    return CloseTexts(tuple(others[::2]), tuple(others[1::2]), tuple(read_texts(phrases(f"{word}.txt"))))
+
+
+@cache
+def nearest_texts(word: str) -> CloseTexts:
+    """The twenty common words that sound most like ``word``, the closest first, in turn for test and validation.
+
+    None is for training. Left out are words that sound the same as the keyword, contain its sound, or sound the same as a
+    closer one, in any English accent.
+    """
+    near = [(one, away) for one, away in words_near(pronunciations(word), _FARTHEST) if one.zipf >= _COMMON]
+    near.sort(key=lambda found: (round(found[1], 3), -found[0].zipf, found[0].text))
+    different = set(without_sound_of(word, [one.text for one, _ in near]))
+    heard: set[Heard] = set()
+    chosen: list[str] = []
+    for one, _ in near:
+        sounds = sounds_of([one.text])
+        if one.text in different and not sounds & heard:
+            heard |= sounds
+            chosen.append(one.text)
+    if len(chosen) < _NEAREST:
+        raise DataError(f"expected {_NEAREST} common words that sound like {word!r}, found {len(chosen)}")
+    return CloseTexts((), tuple(chosen[1:_NEAREST:2]), tuple(chosen[:_NEAREST:2]))
+
+
+def phrases(name: str) -> Path:
+    """A list of ``assets/phrases``. Raises ``DataError`` if there is none of that name."""
+    path = assets_folder() / "phrases" / name
+    if not path.is_file():
+        raise DataError(
+            f"expected lists of words close to the keyword, KEYWORD.txt and KEYWORD-train.txt, found no {path}"
+        )
+    return path
+
+
+def sounds_of(texts: Sequence[str]) -> frozenset[Heard]:
+    """The sounds of the texts in every accent."""
+    return frozenset(key for text in texts for key in _sounds_of(text))
+
+
+@cache
+def _sounds_of(text: str) -> frozenset[Heard]:
+    return frozenset(key for phones in pronunciations(text) for key in sound_keys(phones))
