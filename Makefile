@@ -2,11 +2,13 @@
 # make test         set up everything and run the tests, on all cores
 # make test-fast    most tests, in a minute: without training runs, synthesis, sound devices and whole commands
 # make test-ha      test `wakeword serve` with a real Home Assistant: needs Python 3.13 and downloads some 500 MB
+# make web-deps     what the tests of the browser's package need besides Node 20 and Chromium: some 190 MB from npm
+# make test-web     types and tests of the browser's package; what is missing is skipped, with the reason
 # make check        lint and types
 # make system-deps  PortAudio and a sound server for the microphone's tests (Debian, Ubuntu)
 # make docs         build the documentation site in site/; fails on broken links and on requests to other hosts
 # make addon        put the add-on for Home Assistant together in build/addon
-# make supply       build the wheel twice and compare; SBOM and licences in build/; known vulnerabilities of the dependencies
+# make supply       build the wheels twice and compare; SBOM and licences in build/; known vulnerabilities of the dependencies
 # make bench        measure the cost of the engine on this machine
 
 PYTHON ?= $(firstword $(foreach v,python3.11 python3.12 python3.13 python3,$(shell command -v $(v) 2>/dev/null)))
@@ -21,7 +23,7 @@ HA_PYTHON ?= $(firstword $(foreach p,python3.13 $(wildcard $(HOME)/.pyenv/versio
 HA_VENV ?= .venv-ha
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test test-fast test-ha check docs supply system-deps bench addon clean
+.PHONY: demo test test-fast test-ha test-web web-deps check docs supply system-deps bench addon clean
 
 demo: $(VENV)/.runtime
 	@echo 'wakeword scan --point fpr=0.05 assets/audio/demo.flac'
@@ -56,6 +58,17 @@ $(HA_VENV)/.tried: tests/homeassistant/requirements.txt
 	if $(HA_VENV)/bin/python -m pip --disable-pip-version-check install --quiet uv && \
 		$(HA_VENV)/bin/uv pip install --quiet --python $(HA_VENV)/bin/python --requirement $<; then touch $(HA_VENV)/.installed; fi
 	@touch $@
+
+web-deps: web/node_modules/.package-lock.json
+
+web/node_modules/.package-lock.json: web/package.json
+	cd web && npm install --no-audit --no-fund --no-package-lock --ignore-scripts --loglevel=error
+	@touch $@
+
+test-web: $(VENV)/.development
+	@if test -x web/node_modules/.bin/tsc; then cd web && node_modules/.bin/tsc --project tsconfig.json; \
+		else echo 'skipped the types: make web-deps sets up what they need'; fi
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/web
 
 check: $(VENV)/.development
 	$(BIN)/ruff check .
@@ -114,4 +127,4 @@ system-deps:
 		libportaudio2 pulseaudio pulseaudio-utils libasound2-plugins
 
 clean:
-	rm -rf $(VENV) $(HA_VENV) .venv-supply build dist site .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(HA_VENV) .venv-supply web/node_modules build dist site .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

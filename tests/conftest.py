@@ -1,12 +1,14 @@
 """Fixtures shared by all tests, and their distribution over workers."""
 
 import signal
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 from support.builders import band_model_bytes
 
 from wakeword import Model
+from wakeword.installed import HOME_VARIABLE
 from wakeword.model import parse_model
 
 pytest_plugins = ["support.commands"]
@@ -20,6 +22,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # The same examples in every run, and no deadline: a busy machine must not fail a test.
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_installed_models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What whoever runs the tests has installed changes none of them, nor is it changed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(HOME_VARIABLE, str(tmp_path_factory.mktemp("home")))
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -37,8 +47,10 @@ def high_model() -> Model:
 SLOW = (
     *("tests/train/", "tests/experiments/", "tests/test_examples", "tests/test_product.py"),
     *(f"tests/tools/{room}/" for room in ("bench", "cli", "clips", "engines", "makers", "soak")),
-    *("tests/tools/texts/test_confusables.py", "tests/tools/measure/test_plots.py", "tests/runtime/cli/listen/"),
+    *("tests/tools/texts/test_advice.py", "tests/tools/texts/test_confusables.py"),
+    *("tests/tools/measure/test_plots.py", "tests/runtime/cli/listen/"),
     "tests/runtime/serve/test_command.py",
+    *(f"tests/runtime/jobs/test_{name}.py" for name in ("processes", "cluster")),
     *(f"tests/runtime/microphone/test_{name}.py" for name in ("faults", "microphone", "examples_device")),
     *(f"tests/runtime/microphone/test_{name}_device.py" for name in ("doctor", "listen", "record")),
 )
