@@ -10,7 +10,7 @@ import soundfile
 import soxr
 
 from wakeword.checking import file_path, integer
-from wakeword.completeness import missing
+from wakeword.completeness import impossible, missing
 from wakeword.errors import AudioFileError, AudioFormatError
 from wakeword.types import Array, Samples
 
@@ -148,12 +148,12 @@ class PcmStream:
 class AudioFile:
     """An audio file opened for reading in blocks. A context manager.
 
-    Raises ``AudioFileError`` if the file is missing or libsndfile cannot read it.
+    Raises ``AudioFileError`` if the file is missing, libsndfile cannot read it, or it declares more than it can hold.
     """
 
     def __init__(self, path: Path | str) -> None:
         self.path = file_path(path, "the path of an audio file")
-        _check_readable(self.path)
+        size = _readable_size(self.path)
         try:
             # POSIX file names need not be valid Unicode; soundfile accepts any name as bytes.
             self._file = soundfile.SoundFile(os.fsencode(self.path) if os.name == "posix" else str(self.path))
@@ -162,6 +162,10 @@ class AudioFile:
             raise AudioFileError(
                 f"{self.path}: expected audio (wav, flac, ogg, opus, mp3), could not read it: {reason}"
             ) from error
+        wrong = impossible(self._file, size)
+        if wrong is not None:
+            self._file.close()
+            raise AudioFileError(f"{self.path}: expected audio, could not read it, the file is damaged: {wrong}")
         self.sample_rate: int = self._file.samplerate
         self.channels: int = self._file.channels
         self.seconds: float = self._file.frames / self.sample_rate
@@ -202,12 +206,12 @@ class AudioFile:
         self.close()
 
 
-def _check_readable(path: Path) -> None:
+def _readable_size(path: Path) -> int:
     try:
         if path.is_file():
             # libsndfile does not say why it cannot open a file.
-            path.open("rb").close()
-            return
+            with path.open("rb") as raw:
+                return os.fstat(raw.fileno()).st_size
         what = "a folder" if path.is_dir() else "a pipe, a device or a socket" if path.exists() else "nothing"
     except OSError as error:
         raise AudioFileError(f"{path}: expected an audio file, could not read it: {error.strerror}") from error

@@ -22,6 +22,10 @@ _PAGE_HEAD = struct.Struct("<4sBBqIIIB")
 _LAST_PAGE = 4
 """Bit of the kind of a page: the stream ends with it."""
 _REVERSED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
+_VARIABLE = ("MPEG", "VORBIS", "OPUS", "ALAC")
+"""Subtypes that need next to nothing for silence; FLAC, a format with subtypes of PCM, is another."""
+_MOST_FRAMES_A_BYTE = 8
+"""Of all other subtypes: DWVW takes one bit for a silent sample, GSM 6.10 five samples to a byte."""
 _TOLERANCE, _MP3_TOLERANCE = 0.001, 0.1
 """Seconds. MP3 counts whole frames, and encoders differ in whether they count the first one."""
 
@@ -50,6 +54,17 @@ def missing(path: Path, file: soundfile.SoundFile, read: int) -> str | None:
     if declared is None or seconds >= declared - tolerance:
         return None
     return f"got {seconds:.2f} s, and no end" if declared == math.inf else f"got {seconds:.2f} of {declared:.2f} s"
+
+
+def impossible(file: soundfile.SoundFile, size: int) -> str | None:
+    """What an open file of ``size`` bytes declares that so few bytes cannot hold, in words; ``None`` if they can.
+
+    libsndfile takes the length of W64 on trust: it would give silence for days.
+    """
+    if file.format in ("FLAC", "OGG") or file.subtype.startswith(_VARIABLE):
+        return None
+    most = _MOST_FRAMES_A_BYTE * size
+    return f"its header declares {file.frames} samples in {size} bytes" if file.frames > most else None
 
 
 def _declared_seconds(path: Path, file: soundfile.SoundFile) -> float | None:

@@ -1,5 +1,6 @@
 """Every container: a whole file is read without complaint, a part of one is never taken for the whole."""
 
+import contextlib
 import os
 import struct
 from pathlib import Path
@@ -88,6 +89,58 @@ def test_an_mp3_without_a_header_declares_no_length(tmp_path: Path) -> None:
     data = path.read_bytes()
     path.write_bytes(data[data.index(data[:2], 4) :])
     assert len(read_audio(path)) == pytest.approx(15 * RATE, rel=0.01)
+
+
+def sound_of(path: Path, form: str, subtype: str, seconds: float = 2.0) -> Path:
+    """A silent file: what compresses best."""
+    soundfile.write(path, np.zeros(round(seconds * RATE)), RATE, format=form, subtype=subtype)
+    return path
+
+
+@pytest.mark.parametrize("length", [-8_353_663_836_842_098_584, 2**62, 2**40])
+@pytest.mark.parametrize("subtype", ["GSM610", "IMA_ADPCM", "ULAW", "PCM_16"])
+def test_a_length_that_the_bytes_cannot_hold_is_never_read_as_days_of_silence(
+    tmp_path: Path, subtype: str, length: int
+) -> None:
+    path = sound_of(tmp_path / "a.w64", "W64", subtype)
+    data = bytearray(path.read_bytes())
+    place = data.rindex(b"data\xf3\xac") + 16
+    data[place : place + 8] = struct.pack("<q", length)
+    path.write_bytes(data)
+    # Either is right: libsndfile corrects some lengths to what there is.
+    with contextlib.suppress(AudioFileError), AudioFile(path) as file:
+        assert file.seconds < 60
+        assert sum(map(len, file.blocks())) < 60 * RATE
+
+
+def test_the_file_of_days_of_silence_that_a_fuzzer_made_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "a.w64"
+    chunks = [
+        (b"fmt ", struct.pack("<HHIIHHHH", 0x31, 1, 22_050, 4_478, 65, 0, 2, 320) + bytes(4)),
+        (b"data", bytes(100)),
+    ]
+    tail = b"\xf3\xac\xd3\x11\x8c\xd1\x00\xc0\x4f\x8e\xdb\x8a"
+    body = b"wave" + tail
+    for name, content in chunks:
+        length = 24 + len(content) if name == b"fmt " else -8_353_663_836_842_098_584
+        body += name + tail + struct.pack("<q", length) + content
+    riff = b"riff\x2e\x91\xcf\x11\xa5\xd6\x28\xdb\x04\xc1\x00\x00"
+    path.write_bytes(riff + struct.pack("<q", 24 + len(body)) + body)
+    with pytest.raises(AudioFileError, match=r"a\.w64: .*damaged: its header declares \d+ samples in \d+ bytes"):
+        AudioFile(path)
+
+
+@pytest.mark.parametrize("form", sorted(set(soundfile.available_formats()) - {"RAW", "SD2"}))
+def test_silence_is_sound_in_every_format(tmp_path: Path, form: str) -> None:
+    for subtype in soundfile.available_subtypes(form):
+        if subtype.startswith("DWVW"):
+            continue  # libsndfile 1.2.2 cannot read what it wrote
+        try:
+            path = sound_of(tmp_path / f"{subtype}.{form.lower()}", form, subtype)
+        except (soundfile.LibsndfileError, ValueError):
+            continue  # some cannot be written at this rate
+        with AudioFile(path) as file:  # XI and WVE have a rate of their own
+            assert sum(map(len, file.blocks())) == pytest.approx(2.0 * RATE, rel=0.1), subtype
 
 
 @pytest.mark.parametrize("digits", [30, 400, 5_000])
