@@ -182,7 +182,7 @@ class AudioFile:
             except (soundfile.LibsndfileError, RuntimeError) as error:
                 raise AudioFileError(
                     f"{self.path}: could not read all of it, the file is damaged after "
-                    f"{self._file.tell() / self.sample_rate:.2f} s"
+                    f"{self._read / self.sample_rate:.2f} s"
                 ) from error
             if len(block) == 0:
                 break

@@ -130,6 +130,18 @@ def test_the_file_of_days_of_silence_that_a_fuzzer_made_is_damaged(tmp_path: Pat
         AudioFile(path)
 
 
+def test_damage_is_named_by_what_was_read_before_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.flac"
+    data = bytearray(written(path))
+    data[21] |= 0x0F
+    data[22:26] = b"\xff" * 4  # the number of samples in the header; the decoder cannot tell where it stopped
+    path.write_bytes(data)
+    blocks: list[np.ndarray] = []
+    with pytest.raises(AudioFileError) as caught, AudioFile(path) as file:
+        blocks.extend(file.blocks())
+    assert f" {sum(map(len, blocks)) / RATE:.2f} " in str(caught.value)
+
+
 @pytest.mark.parametrize("form", sorted(set(soundfile.available_formats()) - {"RAW", "SD2"}))
 def test_silence_is_sound_in_every_format(tmp_path: Path, form: str) -> None:
     for subtype in soundfile.available_subtypes(form):
