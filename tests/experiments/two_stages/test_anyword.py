@@ -42,8 +42,23 @@ def test_a_model_is_measured_at_its_default_and_at_one_rate(tmp_path: Path) -> N
     assert found["default"]["clean"]["of"] == len(people)
     assert found["at_rate"]["per_hour"][0] <= 0.5 or found["at_rate"]["events"] == 0
     assert np.isclose(found["hours"], speech.hours)
-    word = {"keyword": "updown", "text": found, "clock": 60.0, "cpu": 120.0}
+    word = {"keyword": "updown", "text": found, "clock": 60.0, "cpu": 120.0, "cores": 2}
     record = {"words": [word], "command": "made", "date": "2026-01-01"}
     page = anyword_page(json.loads(json.dumps(record)), figures="figures.json")
     assert "| updown, text alone | 6 |" in page
     assert "1, 2 min" in page
+    assert "mean" not in page  # there is one word
+
+
+def test_the_mean_of_words_weighs_each_word_alike() -> None:
+    def measured_as(clean: float, clips: int) -> dict[str, object]:
+        share = {"rate": clean, "of": clips}
+        at = {"clean": share, "noisy": share, "events": 1, "per_hour": [0.25, 0.0, 1.0]}
+        return {"point": "fa_per_hour=1", "hours": 4.0, "default": at, "at_rate": at}
+
+    words = [
+        {"keyword": name, "text": measured_as(clean, clips), "clock": 60.0, "cpu": 60.0, "cores": 1}
+        for name, clean, clips in (("one", 1.0, 10), ("two", 0.5, 30))
+    ]
+    page = anyword_page({"words": words, "command": "made", "date": "2026-01-01"}, figures="figures.json")
+    assert "| **mean, text alone** | 40 | | 75 / 75 % | 0.25 | 75 / 75 % | |" in page

@@ -37,6 +37,12 @@ RATE = 0.5
 
 Report = Callable[[str], None]
 
+_PEERS = (
+    "No other engine's training from text stands beside: those of livekit-wakeword 0.3.0 and openWakeWord 0.6.0 begin with "
+    "the download of a Piper checkpoint and of 16 GB of features that are in no package index, and could not be run where "
+    "these figures were made."
+)
+
 
 def measure_anyword(
     word: str, audio: Path, speech: Sequence[Path], work: Path, *, takes: int, report: Report
@@ -53,6 +59,7 @@ def measure_anyword(
         "keyword": word,
         "clock": time.monotonic() - began,
         "cpu": _cpu() - spent,
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "engines": read_model(model_file).card.training["engines"],
     }
     test = _people(audio, word)
@@ -140,17 +147,27 @@ def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
             own = word["takes"]
             rows.append(_row("the same, people who gave none", word["before"], ""))
             rows.append(_row(f"and {own['takes']} recordings", word["after"], _cost(own)))
+    rows += [
+        row
+        for state, name in (
+            ("text", "mean, text alone"),
+            ("before", "the same, who gave none"),
+            ("after", "and recordings"),
+        )
+        if (row := _mean_row(name, [word[state] for word in record["words"] if state in word]))
+    ]
     hours = min((word["text"]["hours"] for word in record["words"]), default=0.0)
     head = (
         "# Any word",
         "",
         "What `wakeword train WORD` finds of words nobody tuned it for, told nothing but their text, and after "
         "`wakeword train WORD --positives` with recordings. Nobody who says the word was heard in training; false accepts "
-        f"are counted in {hours:.1f} h or more of the speech of people who are not in the starter pack.",
+        f"are counted in {hours:.1f} h or more of the speech of people who are not in the starter pack. One training each, "
+        f"with {_cores(record['words'])} and seed 0.",
         "",
     )
     return "\n".join(
-        [*head, *rows, "", f"Made by `{record['command']}` on {record['date']}. [Figures]({figures}).", ""]
+        [*head, *rows, "", _PEERS, "", f"Made by `{record['command']}` on {record['date']}. [Figures]({figures}).", ""]
     )
 
 
@@ -161,6 +178,26 @@ def _row(name: str, own: Mapping[str, Any], cost: str) -> str:
         f"| {name} | {point['clean']['of']} | `{own['point']}` | {_both(point)} | {rate:.2f} ({low:.2f} to {high:.2f}) | "
         f"{_both(at)} | {cost} |"
     )
+
+
+def _mean_row(name: str, words: Sequence[Mapping[str, Any]]) -> str:
+    """The means over words; empty for fewer than two."""
+    if len(words) < 2:
+        return ""
+
+    def both(point: str) -> str:
+        clean, noisy = (np.mean([own[point][condition]["rate"] for own in words]) for condition in ("clean", "noisy"))
+        return f"{100 * clean:.0f} / {100 * noisy:.0f} %"
+
+    clips = sum(own["default"]["clean"]["of"] for own in words)
+    events = sum(own["default"]["events"] for own in words)
+    rate = events / sum(own["hours"] for own in words)
+    return f"| **{name}** | {clips} | | {both('default')} | {rate:.2f} | {both('at_rate')} | |"
+
+
+def _cores(words: Sequence[Mapping[str, Any]]) -> str:
+    numbers = sorted({word["cores"] for word in words})
+    return " or ".join(str(number) for number in numbers) + (" core" if numbers == [1] else " cores")
 
 
 def _cost(own: Mapping[str, Any]) -> str:
