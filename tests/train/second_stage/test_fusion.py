@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from wakeword_tools.kinds import Kind
+from wakeword_train.points import FEW
 from wakeword_train.second_stage.evidence import Evidence
 from wakeword_train.second_stage.fusion_fit import PHONEME_FLOORS, USUAL, Group, fit_fusion
 from wakeword_train.second_stage.groups import best_fusion
@@ -66,9 +67,15 @@ def test_without_phonemes_their_weight_is_zero() -> None:
     assert fusion.embedding > 0
 
 
-def held_out(positives: list[Evidence], background: list[Evidence], noisy: HeldOut | None = None) -> HeldOut:
+def held_out(
+    positives: list[Evidence], background: list[Evidence], noisy: HeldOut | None = None, *, people: int = 0
+) -> HeldOut:
+    """``people``: so many of the positives are recorded, the others synthetic."""
     evidence = {Kind.POSITIVE: positives, Kind.BACKGROUND: background}
-    synthetic = {kind: [kind is Kind.POSITIVE] * len(some) for kind, some in evidence.items()}
+    synthetic = {
+        kind: [kind is Kind.POSITIVE and number >= people for number in range(len(some))]
+        for kind, some in evidence.items()
+    }
     return HeldOut(evidence, synthetic, float(len(background)), noisy=noisy)
 
 
@@ -83,6 +90,22 @@ def test_where_noise_hides_the_phonemes_they_count_less() -> None:
     assert lost[1] < lost[0]
     found = [np.mean([one.scores(GATE, fusion).max() >= 0.5 for one in hidden]) for fusion in (without, informed)]
     assert found[1] > found[0]
+
+
+@pytest.mark.parametrize("phonemes", [True, False])
+def test_the_weights_follow_people_but_hardly_synthetic_voices(phonemes: bool) -> None:
+    # Of these, the embedding knows nothing.
+    random = np.random.default_rng(5)
+    clean, background = (
+        [evidence(abs(random.normal(mean, 1)), random.normal(0, 3), -1.0) for _ in range(count)]
+        for mean, count in ((4, 60), (1, 200))
+    )
+    moved = {}
+    for people in (0, FEW - 1, FEW, 60):
+        fusion = best_fusion(held_out(clean, background, people=people), GATE, phonemes=phonemes)
+        moved[people] = abs(fusion.embedding - USUAL[1])
+    assert max(moved[0], moved[FEW - 1]) < 0.5
+    assert min(moved[FEW], moved[60]) > 1.5 * max(moved[0], moved[FEW - 1])
 
 
 def test_clips_in_noise_do_not_count_among_the_rates_of_points() -> None:

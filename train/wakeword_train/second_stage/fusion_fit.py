@@ -16,8 +16,9 @@ PHONEME_FLOORS = (6.0, 3.0)
 noise the recogniser is the first to hear nothing, so where clips in noise are judged the smaller one can find more."""
 USUAL = np.array([1.0, 1.0, 1.5])
 """Weights of the first stage's logit, the head's logit and the phonemes' score that suit any word."""
-_STRENGTH = 0.05
-"""How strongly the regression is held near them."""
+STRENGTH, FIRM = 0.05, 1.0
+"""How strongly the regression is held near them: where people decide, and where only synthetic voices can. All parts find
+nearly every voice of the kind that they learned from, so these cannot tell which part finds people."""
 NO_GATE = -1e6
 """A gate of the phonemes that every sum passes."""
 
@@ -31,11 +32,19 @@ class Group:
     share: float
 
 
-def fit_fusion(groups: Sequence[Group], gate: float, *, phonemes: bool, floor: float = PHONEME_FLOORS[0]) -> Fusion:
+def fit_fusion(
+    groups: Sequence[Group],
+    gate: float,
+    *,
+    phonemes: bool,
+    floor: float = PHONEME_FLOORS[0],
+    strength: float = STRENGTH,
+) -> Fusion:
     """The fusion that separates the positives' best looks from the best looks of all candidates of the others.
 
     Recordings without a candidate say nothing about it. Without positives or without negatives among the candidates, the
     usual weights with a bias of 0. ``floor``: one of ``PHONEME_FLOORS``.
+    ``strength``: ``STRENGTH`` or ``FIRM``.
     """
     weights = USUAL if phonemes else USUAL * [1, 1, 0]
     rows = [(_looks(group, gate, weights, floor), group) for group in groups]
@@ -54,7 +63,7 @@ def fit_fusion(groups: Sequence[Group], gate: float, *, phonemes: bool, floor: f
     def loss(parameters: NDArray[np.float64]) -> float:
         margins = signs * (parameters[0] + inputs @ parameters[1:])
         held = float(np.square(parameters[1:] - weights).sum())
-        return float((shares * np.logaddexp(0, -margins)).sum()) + _STRENGTH * held
+        return float((shares * np.logaddexp(0, -margins)).sum()) + strength * held
 
     bounds = [(None, None), (0.0, None), (0.0, None), (0.0, None) if phonemes else (0.0, 0.0)]
     found = minimize(loss, np.concatenate([[0.0], weights]), method="L-BFGS-B", bounds=bounds)

@@ -6,8 +6,9 @@ from wakeword.types import Scores
 from wakeword.verify.fusion import Fusion
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, choose_fa_per_hour
+from wakeword_train.points import FEW
 from wakeword_train.second_stage.evidence import Evidence
-from wakeword_train.second_stage.fusion_fit import PHONEME_FLOORS, Group, fit_fusion
+from wakeword_train.second_stage.fusion_fit import FIRM, PHONEME_FLOORS, STRENGTH, Group, fit_fusion
 from wakeword_train.second_stage.result import HeldOut
 
 _PEOPLE, _VOICES, _SPEECH, _CLOSE, _OTHERS = 0.7, 0.3, 0.6, 0.3, 0.1
@@ -37,9 +38,10 @@ def best_fusion(heard: HeldOut, gate: float, *, phonemes: bool) -> Fusion:
     equals, the one with the phonemes.
     """
     groups = fusion_groups(heard)
+    strength = STRENGTH if len(heard.of(Kind.POSITIVE, synthetic=False)) >= FEW else FIRM
     floors = PHONEME_FLOORS if heard.noisy is not None else PHONEME_FLOORS[:1]
-    fusions = [fit_fusion(groups, gate, phonemes=True, floor=floor) for floor in floors if phonemes]
-    fusions.append(fit_fusion(groups, gate, phonemes=False))
+    fusions = [fit_fusion(groups, gate, phonemes=True, floor=floor, strength=strength) for floor in floors if phonemes]
+    fusions.append(fit_fusion(groups, gate, phonemes=False, strength=strength))
     if not heard.hours:
         return fusions[0]
     return max(fusions, key=lambda fusion: _found(heard, gate, fusion))
