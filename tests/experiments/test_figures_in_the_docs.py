@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from support import ROOT
 
-from wakeword_experiments.report import distinct, mean_interval, select
+from wakeword_experiments.one_class.comparison import COMPARISONS, comparison_page
+from wakeword_experiments.one_class.published import AUDIO
+from wakeword_experiments.report import distinct, mean_interval, paired_difference, plus_minus, select
 from wakeword_experiments.two_stages.page import accuracy_page
 from wakeword_train.recipe import default_recipe
 
@@ -163,6 +165,53 @@ def parts() -> list[str]:
 
 
 CLAIMS = [*ten_words(), *after_the_fact(), PUBLISHED, *four_words(), *parts()]
+
+
+def one_class() -> tuple[dict[str, list[float]], dict[str, str]]:
+    """AUC of each method by word, and its mean and spread over words as the pages write them."""
+    rows = record("one-class-audio")["rows"]
+    by_word = {
+        method: [mean(rows, "auc", method=method, keyword=word) for word in distinct(rows, "keyword")]
+        for method in distinct(rows, "method")
+    }
+    return by_word, {method: plus_minus(values) for method, values in by_word.items()}
+
+
+def test_the_pages_say_of_one_class_on_audio_what_its_record_says() -> None:
+    rows = record("one-class-audio")["rows"]
+    by_word, shown = one_class()
+    words = distinct(rows, "keyword")
+    assert len(words) == 10
+    means = {method: float(np.mean(values)) for method, values in by_word.items()}
+    drocc = dict(zip(words, by_word["DROCC"], strict=True))
+    assert max(means, key=means.__getitem__) == "LOF"
+    assert max(by_word, key=lambda method: float(np.ptp(by_word[method]))) == "DROCC"
+    assert (min(drocc, key=drocc.__getitem__), max(drocc, key=drocc.__getitem__)) == ("left", "on")
+    against = paired_difference(
+        rows, field="method", better="DROCC", worse="kNN", value="auc", by=("keyword", "seed")
+    ).split(" points")[0]
+    people = [3 * row["speakers"] // 5 for row in rows]
+    readme = one_line(DOCS / "results" / "README.md")
+    for claim in (
+        *(f"{method} {shown[method]}" for method in means),
+        f"by {min(people)} to {max(people)} people",
+        f"LOF, has an AUC of {means['LOF']:.1f}, and DROCC, at {shown['DROCC']}, is level",
+        f"({against} points)",
+        f'{min(drocc.values()):.1f} for "left", {max(drocc.values()):.1f} for "on"',
+    ):
+        assert claim in readme, claim
+    knn, published = AUDIO.rows["kNN"][0], AUDIO.rows["DROCC"][0]
+    assert (
+        f"no one-class method has a mean AUC above {np.ceil(means['LOF']):.0f} (DROCC {means['DROCC']:.1f}, kNN "
+        f'{means["kNN"]:.1f}; published for "marvin" {published:.1f} and {knn:.1f})'
+    ) in one_line(DOCS / "evidence.md")
+
+
+def test_the_page_of_the_papers_figures_is_that_of_the_records(tmp_path: Path) -> None:
+    for name in [one.record for one in COMPARISONS]:
+        (tmp_path / f"{name}.json").write_bytes((DOCS / "results" / f"{name}.json").read_bytes())
+    comparison_page(tmp_path, record("paper")["command"])
+    assert (tmp_path / "paper.md").read_text(encoding="utf-8") == (DOCS / "results" / "paper.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
