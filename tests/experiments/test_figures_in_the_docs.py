@@ -291,3 +291,22 @@ def test_the_readme_counts_false_accepts_as_the_record_does() -> None:
     assert f"fired 0 times ({never}), once ({once}) and 3 times ({often})" in text
     assert {name: len(words) for name, words in defaults.items()} == {"fa_per_hour=0.5": 5, "fa_per_hour=1": 1}
     assert f'`fa_per_hour=0.5` for five words, `fa_per_hour=1` for "{defaults["fa_per_hour=1"][0]}"' in text
+
+
+def test_the_collections_begin_with_the_table_of_accuracy_and_the_index_has_their_figures() -> None:
+    rows = record("collections")["rows"]
+    for word in record("two-stages")["words"]:
+        clean = word["stages"]["both"]["points"]["default"]["people"]["clean"]
+        own = select(rows, keyword=word["keyword"], collection="Speech Commands", condition="")
+        assert [(row["found"], row["of"]) for row in own] in ([], [(clean["found"], clean["of"])])
+
+    def rate(keyword: str, collection: str, condition: str = "") -> str:
+        (row,) = select(rows, keyword=keyword, collection=collection, condition=condition)
+        return f"{100 * row['found'] / row['of']:.0f}"
+
+    recorded, narrow = ([rate(word, "Speech Commands", how) for word in ("seven", "stop")] for how in ("", "at 8 kHz"))
+    assert (
+        f'"seven" and "stop" are found in {recorded[0]} and {recorded[1]} % of the test\'s recordings, in {narrow[0]} and '
+        f'{narrow[1]} % of the same at 8 kHz; "seven" of another collection at 8 kHz in '
+        f"{rate('seven', 'Free Spoken Digit Dataset')} %, in sentences in {rate('seven', 'speechocean762')} %."
+    ) in one_line(DOCS / "results" / "README.md")

@@ -7,6 +7,7 @@ from pathlib import Path
 from time import process_time
 
 import numpy as np
+import soundfile
 import soxr
 
 from wakeword.audio import SAMPLE_RATE, read_audio
@@ -68,11 +69,14 @@ def said_in_talk(folders: Sequence[Path], keyword: str) -> list[Said]:
             if keyword in re.findall(r"[a-z']+", one.text.lower()):
                 wanted.setdefault(one.path, []).append(one)
         for path, utterances in wanted.items():
-            samples = read_audio(path)
+            rate = soundfile.info(path).samplerate
             collection = next((name for name in TALK if path.name.startswith(name)), TALK[-1])
             for one in utterances:
-                start, end = (round(SAMPLE_RATE * at) for at in (max(0.0, one.start - _MARGIN), one.end + _MARGIN))
-                found.append(Said(collection, one.speaker or path.stem.partition("-")[0], samples[start:end].copy()))
+                # A part alone: the recordings are long, and reading one takes seconds.
+                start, stop = (round(rate * at) for at in (max(0.0, one.start - _MARGIN), one.end + _MARGIN))
+                samples, _ = soundfile.read(path, start=start, stop=stop, dtype="float32")
+                samples = soxr.resample(samples, rate, SAMPLE_RATE)
+                found.append(Said(collection, one.speaker or path.stem.partition("-")[0], samples))
     return found
 
 
@@ -151,9 +155,10 @@ def collections_page(out: Path, rows: Sequence[Row], *, command: str, seconds: f
         markdown_table(["", "collection", "what it is", "recordings of people", "found"], lines),
         "The lines of Speech Commands as recorded are those of [accuracy](../accuracy.md). *At 8 kHz* and *in faint noise* "
         "(half a second before and after the word, all in white noise 60 dB below full scale) were added when the digits' "
-        "figure was seen, to look for its reason: part of it is the band of 4 kHz, which costs recall in the collection of "
-        "training too, and part that these recordings begin and end with the word, amid digital silence.",
-        "The models are trained on the word said alone. In a sentence it is shorter, and no pause follows it.",
+        "figure was seen, to look for its reason: the band of 4 kHz costs recall in the collection of training too, and "
+        "that these recordings begin and end with the word, amid digital silence, costs some more.",
+        "The models are trained on the word said alone. In a sentence it is shorter, and no pause follows it. For other "
+        "sound than that of the first line, [fine-tune](../enrolment.md) on some recordings of it.",
     ]
     return write_results(
         out,
