@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from support import ROOT
 
-from wakeword_experiments.report import distinct, mean_interval, select
+from wakeword_experiments.one_class.comparison import COMPARISONS, comparison_page
+from wakeword_experiments.one_class.published import AUDIO
+from wakeword_experiments.report import distinct, mean_interval, paired_difference, plus_minus, select
 from wakeword_experiments.two_stages.page import accuracy_page
 from wakeword_train.recipe import default_recipe
 
@@ -165,6 +167,53 @@ def parts() -> list[str]:
 CLAIMS = [*ten_words(), *after_the_fact(), PUBLISHED, *four_words(), *parts()]
 
 
+def one_class() -> tuple[dict[str, list[float]], dict[str, str]]:
+    """AUC of each method by word, and its mean and spread over words as the pages write them."""
+    rows = record("one-class-audio")["rows"]
+    by_word = {
+        method: [mean(rows, "auc", method=method, keyword=word) for word in distinct(rows, "keyword")]
+        for method in distinct(rows, "method")
+    }
+    return by_word, {method: plus_minus(values) for method, values in by_word.items()}
+
+
+def test_the_pages_say_of_one_class_on_audio_what_its_record_says() -> None:
+    rows = record("one-class-audio")["rows"]
+    by_word, shown = one_class()
+    words = distinct(rows, "keyword")
+    assert len(words) == 10
+    means = {method: float(np.mean(values)) for method, values in by_word.items()}
+    drocc = dict(zip(words, by_word["DROCC"], strict=True))
+    assert max(means, key=means.__getitem__) == "LOF"
+    assert max(by_word, key=lambda method: float(np.ptp(by_word[method]))) == "DROCC"
+    assert (min(drocc, key=drocc.__getitem__), max(drocc, key=drocc.__getitem__)) == ("left", "on")
+    against = paired_difference(
+        rows, field="method", better="DROCC", worse="kNN", value="auc", by=("keyword", "seed")
+    ).split(" points")[0]
+    people = [3 * row["speakers"] // 5 for row in rows]
+    readme = one_line(DOCS / "results" / "README.md")
+    for claim in (
+        *(f"{method} {shown[method]}" for method in means),
+        f"by {min(people)} to {max(people)} people",
+        f"LOF, has an AUC of {means['LOF']:.1f}, and DROCC, at {shown['DROCC']}, is level",
+        f"({against} points)",
+        f'{min(drocc.values()):.1f} for "left", {max(drocc.values()):.1f} for "on"',
+    ):
+        assert claim in readme, claim
+    knn, published = AUDIO.rows["kNN"][0], AUDIO.rows["DROCC"][0]
+    assert (
+        f"no one-class method has a mean AUC above {np.ceil(means['LOF']):.0f} (DROCC {means['DROCC']:.1f}, kNN "
+        f'{means["kNN"]:.1f}; published for "marvin" {published:.1f} and {knn:.1f})'
+    ) in one_line(DOCS / "evidence.md")
+
+
+def test_the_page_of_the_papers_figures_is_that_of_the_records(tmp_path: Path) -> None:
+    for name in [one.record for one in COMPARISONS]:
+        (tmp_path / f"{name}.json").write_bytes((DOCS / "results" / f"{name}.json").read_bytes())
+    comparison_page(tmp_path, record("paper")["command"])
+    assert (tmp_path / "paper.md").read_text(encoding="utf-8") == (DOCS / "results" / "paper.md").read_text("utf-8")
+
+
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_the_evidence_says_what_the_records_say(claim: str) -> None:
     assert claim in one_line(DOCS / "evidence.md")
@@ -242,3 +291,22 @@ def test_the_readme_counts_false_accepts_as_the_record_does() -> None:
     assert f"fired 0 times ({never}), once ({once}) and 3 times ({often})" in text
     assert {name: len(words) for name, words in defaults.items()} == {"fa_per_hour=0.5": 5, "fa_per_hour=1": 1}
     assert f'`fa_per_hour=0.5` for five words, `fa_per_hour=1` for "{defaults["fa_per_hour=1"][0]}"' in text
+
+
+def test_the_collections_begin_with_the_table_of_accuracy_and_the_index_has_their_figures() -> None:
+    rows = record("collections")["rows"]
+    for word in record("two-stages")["words"]:
+        clean = word["stages"]["both"]["points"]["default"]["people"]["clean"]
+        own = select(rows, keyword=word["keyword"], collection="Speech Commands", condition="")
+        assert [(row["found"], row["of"]) for row in own] in ([], [(clean["found"], clean["of"])])
+
+    def rate(keyword: str, collection: str, condition: str = "") -> str:
+        (row,) = select(rows, keyword=keyword, collection=collection, condition=condition)
+        return f"{100 * row['found'] / row['of']:.0f}"
+
+    recorded, narrow = ([rate(word, "Speech Commands", how) for word in ("seven", "stop")] for how in ("", "at 8 kHz"))
+    assert (
+        f'"seven" and "stop" are found in {recorded[0]} and {recorded[1]} % of the test\'s recordings, in {narrow[0]} and '
+        f'{narrow[1]} % of the same at 8 kHz; "seven" of another collection at 8 kHz in '
+        f"{rate('seven', 'Free Spoken Digit Dataset')} %, in sentences in {rate('seven', 'speechocean762')} %."
+    ) in one_line(DOCS / "results" / "README.md")

@@ -1,5 +1,6 @@
 """``wakeword train`` writes a model that works, or one line of error."""
 
+import dataclasses
 import subprocess
 import sys
 from pathlib import Path
@@ -9,9 +10,15 @@ from support.commands import Cli
 from support.small_world import write_world
 
 from wakeword.model import read_model
-from wakeword_train.command import adversary_advice, describe_epoch
+from wakeword.verify.card import VerifierCard
+from wakeword.verify.fusion import Fusion
+from wakeword_train.command import advice_on, describe_epoch
+from wakeword_train.health import adversary_advice
 from wakeword_train.loop import EpochReport
 from wakeword_train.methods.drocc import AdversaryHealth
+from wakeword_train.second_stage.head_fit import HeadEpoch
+from wakeword_train.second_stage.result import HeldOut, SecondStageResult
+from wakeword_train.training import TrainingResult
 
 CONFIG = """
 keyword = "updown"
@@ -143,11 +150,26 @@ def epoch_with(*, before: float, after: float, checked: float | None = None, fin
 def test_an_adversary_that_misses_what_it_looks_for_is_reported_in_one_line(
     epoch: EpochReport, expected: str | None
 ) -> None:
-    advice = adversary_advice([epoch, epoch])
+    advice = adversary_advice([epoch.health, epoch.health])
     assert (advice is None) is (expected is None)
     if advice is not None and expected is not None:
         assert expected in advice
         assert "\n" not in advice
+
+
+def test_the_advice_covers_the_heads_of_the_second_stage() -> None:
+    good, bad = epoch_with(before=0.4, after=0.9), epoch_with(before=0.4, after=0.3)
+    heads = [[HeadEpoch(1, "warm-up", 0.2, None), HeadEpoch(2, "drocc-lf", 0.2, bad.health)]]
+    held_out = HeldOut({}, {}, 0.0)
+    card = VerifierCard(0.0, 64, "0" * 64, Fusion(0.0, 1.0, 1.0, 0.0, 0.0, 1.0), 0.0)
+    second = SecondStageResult(b"", card, held_out, "", "", heads)
+    result = TrainingResult(Path(), [], [], [good], second)
+    assert advice_on(dataclasses.replace(result, second_stage=None)) == []
+    (advice,) = advice_on(result)
+    assert "in 1 of 1 epochs of the second stage's heads the adversary ended on easier points" in advice
+    assert second.head_training == dataclasses.asdict(heads[0][1])
+    assert dataclasses.replace(second, heads=()).head_training is None
+    assert len(advice_on(dataclasses.replace(result, reports=[bad]))) == 2
 
 
 def test_the_line_of_an_epoch_says_what_the_adversary_did() -> None:

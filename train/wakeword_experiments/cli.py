@@ -17,7 +17,17 @@ from wakeword.jobs.work import Executor
 from wakeword_experiments.invocation import begin, command_line, report_progress
 from wakeword_experiments.one_class import commands as one_class
 from wakeword_experiments.ten_words.commands import ten_words, ten_words_settings
-from wakeword_experiments.two_stages.commands import anyword, by_speaker, close_words, heads, peers, two_stages, unheard
+from wakeword_experiments.two_stages.commands import (
+    anyword,
+    by_speaker,
+    close_words,
+    collections,
+    dictionary_words,
+    heads,
+    peers,
+    two_stages,
+    unheard,
+)
 
 app = typer.Typer(
     name="wakeword_experiments",
@@ -235,7 +245,19 @@ def voice_groups(data: Data, seeds: Seeds = 10, out: Out = _OUT) -> None:
     voice_groups_page(out, data, begin(seeds), command=command_line(), report=report_progress)
 
 
-for other in (ten_words, ten_words_settings, two_stages, unheard, heads, peers, anyword, close_words, by_speaker):
+for other in (
+    ten_words,
+    ten_words_settings,
+    two_stages,
+    unheard,
+    heads,
+    peers,
+    anyword,
+    close_words,
+    collections,
+    dictionary_words,
+    by_speaker,
+):
     app.command()(other)
 
 

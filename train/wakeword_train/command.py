@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from statistics import median
 
 import torch
 import typer
@@ -19,6 +18,7 @@ from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.data.download import download_speech_commands
 from wakeword_train.display import phases_shown
 from wakeword_train.enrolment import base_model, enrol_model
+from wakeword_train.health import adversary_advice, describe_health
 from wakeword_train.loop import EpochReport
 from wakeword_train.pipeline import returning_negatives, train_model
 from wakeword_train.placement import file_stem
@@ -27,11 +27,6 @@ from wakeword_train.report.page import write_page
 from wakeword_train.report.verdict import verdict
 from wakeword_train.time_left import expected_seconds
 from wakeword_train.training import DataFolders, TrainingResult, check_keyword
-
-_SEEN_LOSS = 0.1
-"""Loss below which the adversary makes little difference to training."""
-_MUCH_MORE = 2.0
-"""Factor from which on a finer search finds much more than the training's."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +102,7 @@ def _train(options: TrainOptions, settings: TrainConfig, folders: DataFolders, o
             begin=begin,
             executor=partial(executor_for, jobs=options.jobs.jobs, ray=options.jobs.ray),
         )
-    if advice := adversary_advice(result.reports):
+    for advice in advice_on(result):
         note(advice)
     _summarise(options, result)
     return result.path
@@ -189,37 +184,14 @@ def describe_epoch(report: EpochReport) -> str:
     """One line about an epoch: loss, validation recalls and the adversary's health."""
     recalls = ", ".join(f"{name} {value:.3f}" for name, value in report.recall.items())
     line = f"epoch {report.epoch} ({report.phase}): loss {report.loss:.4f}; recall {recalls}; {report.seconds:.0f} s"
-    if report.health is None:
-        return line
-    health = report.health
-    finer = (
-        ""
-        if health.checked is None or health.finer is None
-        else f" (checked {health.checked:.3f}, finer {health.finer:.3f})"
-    )
-    return (
-        f"{line}; adversary {health.inside:.0%} pushed out, {health.outside:.0%} pulled in, "
-        f"loss {health.loss_before:.3f} -> {health.loss_after:.3f}{finer}"
-    )
+    return line + describe_health(report.health)
 
 
-def adversary_advice(reports: Sequence[EpochReport]) -> str | None:
-    """Advice where an ascent ended on easier points than it began with, or where shorter steps find much worse ones."""
-    seen = [report.health for report in reports if report.health is not None]
-    easier = sum(one.loss_after < one.loss_before for one in seen)
-    if easier:
-        return (
-            f"in {easier} of {len(seen)} epochs the adversary ended on easier points than it began with: see its method"
-        )
-    ratios = [
-        one.finer / max(one.checked, 1e-9)
-        for one in seen
-        if one.checked is not None and one.finer is not None and one.finer > _SEEN_LOSS
-    ]
-    masked = [ratio for ratio in ratios if ratio > _MUCH_MORE]
-    if 2 * len(masked) <= len(seen):
-        return None
-    return (
-        f"in {len(masked)} of {len(seen)} epochs a finer search found {median(masked):.1f} times the adversary's loss: "
-        "raise steps or lower step_size ([adversary]), and compare the recall: a stronger adversary can cost some"
+def advice_on(result: TrainingResult) -> list[str]:
+    """What the adversaries of both stages say of their settings, if anything."""
+    heads = [] if result.second_stage is None else [epoch.health for one in result.second_stage.heads for epoch in one]
+    found = (
+        adversary_advice([report.health for report in result.reports]),
+        adversary_advice(heads, of=" of the second stage's heads"),
     )
+    return [advice for advice in found if advice is not None]

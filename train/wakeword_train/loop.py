@@ -20,6 +20,7 @@ from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import BatchSampler
 from wakeword_train.encoder.shipped import PARTS, begin_with_encoder, encoder_path
 from wakeword_train.fitting import Trainer, method_loss, own_share
+from wakeword_train.health import CHECKED_ROWS
 from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.methods.registry import LossSettings, method_named
 from wakeword_train.model.network import Pooling, WakeWordNetwork
@@ -29,8 +30,6 @@ log = logging.getLogger(__name__)
 
 _NORMALISATION_BATCHES = 8
 _METRIC_BATCHES = 4
-_CHECKED_ROWS = 16
-"""Positives of each epoch on which the adversary is searched again with finer steps: about 2 % of an epoch's work."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +145,7 @@ def _train_epoch(run: "_Run", config: TrainConfig, epoch: int, validation: Valid
     schedule, method = config.schedule, method_named(config.method)
     warmup = method.warmup if epoch < schedule.warmup_epochs else None
     run.trainer.set_rate(epoch / max(1, schedule.epochs - 1))
-    settings = LossSettings(config.adversary, config.deepsad, checked_rows=_CHECKED_ROWS)
+    settings = LossSettings(config.adversary, config.deepsad, checked_rows=CHECKED_ROWS)
     if warmup is not None:
         loss_function = warmup
     else:

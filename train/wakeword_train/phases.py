@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from enum import StrEnum
 
+from wakeword.jobs.work import Report
+
 
 class Phase(StrEnum):
     """What a run does, in this order; a run may lack some."""
@@ -22,3 +24,15 @@ Watch = Callable[[Phase, float], None]
 
 def nobody(phase: Phase, done: float) -> None:
     """Watches nothing."""
+
+
+def counted(watch: Watch, phase: Phase, total: float) -> Report:
+    """Tells ``watch`` of a phase as work of the size ``total`` goes on."""
+    done = 0.0
+
+    def report(size: float, seconds: float) -> None:
+        nonlocal done
+        done += size
+        watch(phase, done / total)
+
+    return report

@@ -206,7 +206,7 @@ def add_second_stage(
     points = points_of(result.scores(), result.description, result.fingerprint, report)
     default = default_point(alone, _nothing).name if alone else None
     card = dataclasses.replace(result.card, stage_one_points=tuple(alone), stage_one_default=default)
-    export_two_stage(path, result.head, card, path)
+    export_two_stage(path, result.head, card, path, head_training=result.head_training)
     rate = result.card.candidates_per_hour
     if rate is not None:
         report(f"the second stage looks {rate.value:.0f} times an hour at {rate.trials:.1f} h of background")

@@ -11,7 +11,7 @@ from wakeword import Detector, ModelError, OperatingPoint
 from wakeword.model import parse_model
 from wakeword.verify.card import VerifierCard
 from wakeword_train.model.load import network_from
-from wakeword_train.model.two_stage import export_two_stage, shipped_digests, with_verifier
+from wakeword_train.model.two_stage import HEAD_RECORD, copy_verifier, export_two_stage, shipped_digests, with_verifier
 
 EMBEDDING, PHONEMES = shipped_digests()
 CARD = VerifierCard(gate=0.5, span=64, embedding_digest=EMBEDDING, fusion=ALWAYS, self_test=0.0)
@@ -40,6 +40,20 @@ def test_points_of_the_first_stage_that_the_card_brings_are_kept() -> None:
 def test_a_second_stage_replaces_another() -> None:
     once = with_verifier(random_model_bytes(), head_bytes(), CARD)
     assert with_verifier(with_verifier(random_model_bytes(), head_bytes(seed=5), CARD), head_bytes(), CARD) == once
+
+
+def test_the_card_says_how_the_head_was_trained_and_nothing_of_one_that_was_replaced(tmp_path: Path) -> None:
+    record = {"epoch": 3, "phase": "drocc-lf", "loss": 0.5, "health": None}
+    stage_one = random_model_bytes()
+    both = with_verifier(stage_one, head_bytes(), CARD, head_training=record)
+    before = parse_model(stage_one).card.training
+    assert parse_model(both).card.training == {**before, HEAD_RECORD: record}
+    assert parse_model(with_verifier(both, head_bytes(), CARD)).card.training == before
+    source, path = tmp_path / "source.onnx", tmp_path / "copy.onnx"
+    source.write_bytes(both)
+    path.write_bytes(stage_one)
+    assert copy_verifier(source, path)
+    assert parse_model(path.read_bytes()).card.training[HEAD_RECORD] == record
 
 
 def test_what_cannot_be_used_is_refused_and_nothing_is_written(tmp_path: Path) -> None:

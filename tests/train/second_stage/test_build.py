@@ -16,6 +16,7 @@ from wakeword.model import read_model
 from wakeword.verify.fusion import FLOOR
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders, TrainConfig, train_model
+from wakeword_train.model.two_stage import HEAD_RECORD
 from wakeword_train.second_stage import build
 from wakeword_train.second_stage.ahead import looks_ahead
 from wakeword_train.second_stage.result import SecondStageResult
@@ -68,6 +69,25 @@ def test_the_same_clips_give_the_same_head(
     ]
     assert {result.head for result in results} == {results[0].head}
     assert {result.card for result in results} == {results[0].card}
+
+
+@pytest.mark.slow
+def test_the_adversary_of_the_head_is_in_the_log_and_in_the_card(
+    world: DataFolders, config: TrainConfig, tmp_path: Path
+) -> None:
+    second = dataclasses.replace(config.second_stage, method="drocc-lf")
+    lines: list[str] = []
+    path = tmp_path / "updown.onnx"
+    config = dataclasses.replace(config, method="bce", second_stage=second)
+    result = train_model(config, world, path, work=tmp_path / "work", report=lines.append)
+    assert result.second_stage is not None
+    heads = result.second_stage.heads
+    assert [len(epochs) for epochs in heads] == [second.epochs] * (second.folds + 1)
+    last = heads[-1][-1]
+    assert last.health is not None
+    assert last.health.loss_after >= last.health.loss_before
+    assert [line for line in lines if line.startswith("head, epoch")] == [last.line()]
+    assert read_model(path).card.training[HEAD_RECORD] == dataclasses.asdict(last)
 
 
 def test_no_head_is_trained_on_those_whom_it_is_asked_about(

@@ -59,7 +59,7 @@ def _recall_of_words(rows: Iterable[Row]) -> list[Found]:
 
 
 def _mean(figures: Published, column: str) -> Published:
-    means = {method: (sum(values) / len(values),) for method, values in figures.rows.items()}
+    means = {method: (round(sum(values) / len(values), 1),) for method, values in figures.rows.items()}
     return Published(figures.source, (column,), means)
 
 

@@ -156,7 +156,11 @@ def _introduction(rows: Sequence[Row], clips: Mapping[str, Mapping[str, int]]) -
         f"{span('train positive')} recordings to train on and is tested on {span('test real')} of other speakers, on "
         f"{span('test generic')} recordings of other words and on {span('test close')} synthesised close words; no close "
         f"word and no synthetic voice is in training. Settings were chosen on the validation clips of {tuned}, with a seed "
-        f"of their own. The [protocol]({PROTOCOL}) was settled before the first run, the rule for the default with it."
+        f"of their own. The [protocol]({PROTOCOL}) was settled before the first run, the rule for the default with it.\n\n"
+        "Both sides of every difference are trained on the same windows: of the word and of "
+        f"{span('train negative')} recordings of other words, all of Speech Commands and mixed with the same noise. The "
+        "people of the test are of that collection too, so no figure here is of another one; for the included models there "
+        "are some of [other collections](collections.md)."
     )
 
 

@@ -19,6 +19,7 @@ from wakeword_experiments.two_stages.measure import interval_of
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.registry import english_voices
+from wakeword_tools.engines.voices import Voice
 from wakeword_tools.kinds import Split
 from wakeword_tools.measure.scores import clip_score
 from wakeword_tools.texts.splits import split_texts
@@ -74,20 +75,35 @@ def measure_keyword(keyword: str, engines: Sequence[Engine], work: Path, *, seed
             voices = english_voices(Split.TEST, engines=[engine.name])
             count = engine.per_text * (len(texts) if kind == CLOSE else 2)
             folder = work / f"{kind}-{keyword}-{engine.name.partition(':')[0]}-{count}-{seed}"
-            if not folder.is_dir():
-                report(f"{keyword}: {count} clips of {', '.join(texts)} by {engine.name}")
-                synthesize(texts, voices, folder, count=count, seed=seed, max_pause=_MAX_PAUSE)
-            rows += _scored(model, folder, {"keyword": keyword, "kind": kind})
-    return rows
+            report(f"{keyword}: {count} clips of {', '.join(texts)} by {engine.name}")
+            fields = {"keyword": keyword, "kind": kind}
+            rows += scored_clips(model, texts, voices, folder, count=count, seed=seed, fields=fields)
+    return [{name: value for name, value in row.items() if name != "name"} for row in rows]
 
 
-def _scored(model: Model, folder: Path, fields: Mapping[str, str]) -> list[Row]:
+def scored_clips(
+    model: Model,
+    texts: Sequence[str],
+    voices: Sequence[Voice],
+    folder: Path,
+    *,
+    count: int,
+    seed: int,
+    fields: Mapping[str, str],
+) -> list[Row]:
+    """A row for each clip, with ``fields``, its score, and its voice (``name``) and speaker (``voice``).
+
+    The clips are synthesised into ``folder`` unless it is there.
+    """
+    if not folder.is_dir():
+        synthesize(texts, voices, folder, count=count, seed=seed, max_pause=_MAX_PAUSE)
     return [
         {
             **fields,
             "text": row.text,
             "engine": row.content["engine"],
             "voice": row.source,
+            "name": row.content["voice"],
             "score": clip_score(model, read_audio(folder / row.file)),
         }
         for row in read_manifest(folder / MANIFEST)

@@ -168,6 +168,37 @@ def close_words(
     )
 
 
+def dictionary_words(
+    engine: Annotated[
+        list[str],
+        typer.Option("--engine", metavar="NAME=CLIPS", help="Unknown to training, and clips of each text; repeatable."),
+    ],
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the clips.")] = 0,
+    people: Annotated[Path, typer.Option("--people", help="The figures behind the page of accuracy.")] = _OUT
+    / "two-stages.json",
+    work: Annotated[Path, typer.Option("--work", help="For synthesised clips.")] = Path("runs/close-words"),
+    out: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = _OUT,
+) -> None:
+    """The included models on close words from a dictionary, spoken by engines that training did not have."""
+    from wakeword_experiments.two_stages.dictionary_page import measure_dictionary_words
+
+    begin(1)
+    measure_dictionary_words(engine, people, work, out, seed=seed, command=command_line(), report=report_progress)
+
+
+def collections(
+    audio: _Audio,
+    talk: Annotated[list[Path], typer.Option("--talk", help="Long recordings with transcripts; repeatable.")],
+    recipes: _Recipes = Path("assets/configs"),
+    out: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = _OUT,
+) -> None:
+    """Recall of the included "marvin", "seven" and "stop" by the collection in which the word is said."""
+    from wakeword_experiments.two_stages.other_collections import measure_collections
+
+    begin(1)
+    measure_collections(audio, talk, recipes, out, command=command_line(), report=report_progress)
+
+
 def by_speaker(
     model: Annotated[list[Path], typer.Option("--model", help="A model that the figures are of; repeatable.")],
     audio: _Audio,

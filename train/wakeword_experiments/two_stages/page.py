@@ -25,7 +25,10 @@ _LIMITS = (
     "training ([groups of voices](results/voice-groups.md)).",
     "- **The corpora of training**: the people of the test said the word into the same collections of recordings that "
     "training used, and the close words come from the speech engines of training, in other voices and texts. "
-    "[Unheard](results/unheard.md) has a word without any recording in training.",
+    "[Unheard](results/unheard.md) has a word without any recording in training, and [other "
+    "collections](results/collections.md) the same words elsewhere.",
+    "- **Single words at 16 kHz**: at 8 kHz, cut close or amid a sentence, the words are found far less often ([other "
+    "collections](results/collections.md)).",
     "- **The encoder** with which the first stage begins has heard 55 % of the speech and of the words' recordings, "
     'without being told what is said, but nobody who says "marvin".',
     "- **Read speech, and noise mixed in afterwards**: television, distance and echo were not measured.",

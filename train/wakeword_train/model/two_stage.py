@@ -2,8 +2,9 @@
 
 import base64
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import onnx
 
@@ -17,6 +18,9 @@ from wakeword.verify.head import METADATA_KEY, Head, head_to_text
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_embedding
 from wakeword.verify.verifier import SecondStage
 from wakeword_tools.measure.cards import embed_card
+
+HEAD_RECORD = "head"
+"""Entry of the card's record of training with the last epoch of the second stage's head."""
 
 
 def shipped_digests() -> tuple[str, str]:
@@ -32,13 +36,15 @@ def with_verifier(
     *,
     operating_points: Sequence[OperatingPoint] = (),
     default_point: str | None = None,
+    head_training: Mapping[str, Any] | None = None,
 ) -> bytes:
     """The bytes of a model file of two stages: those of ``stage_one``, a model file, with ``head``, an ONNX graph
     ``embeddings (16, 96) -> logit (1,)`` in float32.
 
-    ``operating_points`` and ``default_point`` are of the fused score. The card's self-test is computed here, and its points
-    of the first stage are those of ``stage_one`` unless it brings its own. A second stage that ``stage_one`` has already
-    is replaced. Raises ``ModelError`` if a file cannot be used or the shared networks are not those that the card names.
+    ``operating_points`` and ``default_point`` are of the fused score. ``head_training`` is what the card says of the
+    head's training, in its entry ``HEAD_RECORD``. The card's self-test is computed here, and its points of the first stage
+    are those of ``stage_one`` unless it brings its own. A second stage that ``stage_one`` has already is replaced. Raises
+    ``ModelError`` if a file cannot be used or the shared networks are not those that the card names.
     """
     card = parse_model(stage_one).card.of_stage_one()
     embedding = load_embedding(assets_folder() / "encoders" / EMBEDDING_FILE, verifier.embedding_digest)
@@ -46,15 +52,18 @@ def with_verifier(
     if not verifier.stage_one_points:
         points, default = card.operating_points, card.default_point
         verifier = dataclasses.replace(verifier, stage_one_points=points, stage_one_default=default)
+    # Of a head that is replaced nothing is said.
+    others = {key: value for key, value in card.training.items() if key != HEAD_RECORD}
     both: ModelCard = dataclasses.replace(
         card,
         verifier=dataclasses.replace(verifier, self_test=logit),
+        training=others | ({} if head_training is None else {HEAD_RECORD: dict(head_training)}),
         operating_points=tuple(operating_points),
         default_point=default_point,
     )
     proto = onnx.load_model_from_string(stage_one)
-    others = {entry.key: entry.value for entry in proto.metadata_props}
-    onnx.helper.set_model_props(proto, {**others, METADATA_KEY: head_to_text(head)})
+    entries = {entry.key: entry.value for entry in proto.metadata_props}
+    onnx.helper.set_model_props(proto, {**entries, METADATA_KEY: head_to_text(head)})
     data = embed_card(proto.SerializeToString(deterministic=True), both)
     if parse_model(data).second_stage is None:
         raise ModelError("expected a model of two stages, got one without a head")
@@ -66,13 +75,14 @@ def copy_verifier(source: Path | str, path: Path | str) -> bool:
 
     Gate, head and fusion stay; the operating points of ``source`` are not copied, as they are those of another first stage.
     """
-    verifier = read_model(source).card.verifier
+    card = read_model(source).card
+    verifier = card.verifier
     if verifier is None:
         return False
     proto = onnx.load(str(source))
     head = next(entry.value for entry in proto.metadata_props if entry.key == METADATA_KEY)
     bare = dataclasses.replace(verifier, stage_one_points=(), stage_one_default=None)
-    export_two_stage(path, base64.b64decode(head), bare, path)
+    export_two_stage(path, base64.b64decode(head), bare, path, head_training=card.training.get(HEAD_RECORD))
     return True
 
 
@@ -84,10 +94,16 @@ def export_two_stage(
     *,
     operating_points: Sequence[OperatingPoint] = (),
     default_point: str | None = None,
+    head_training: Mapping[str, Any] | None = None,
 ) -> Model:
     """Write what ``with_verifier`` makes of the file ``stage_one`` to ``path``. Raises as it does; then writes nothing."""
     data = with_verifier(
-        read_model_bytes(stage_one), head, verifier, operating_points=operating_points, default_point=default_point
+        read_model_bytes(stage_one),
+        head,
+        verifier,
+        operating_points=operating_points,
+        default_point=default_point,
+        head_training=head_training,
     )
     with replacing(path) as temporary:
         temporary.write_bytes(data)

@@ -26,7 +26,7 @@ from wakeword_train.data.clips import Clip
 from wakeword_train.data.packed import PackedStore
 from wakeword_train.data.store import ClipStore
 from wakeword_train.model.two_stage import shipped_digests
-from wakeword_train.phases import Phase, Watch, nobody
+from wakeword_train.phases import Phase, Watch, counted, nobody
 from wakeword_train.second_stage.background import LongSpeech, rounded_now_and_then
 from wakeword_train.second_stage.evidence import Evidence, best_of_span, window_logits
 from wakeword_train.second_stage.examples import FRAGMENT, HOUSEHOLD, ExampleMaker, Words, stores_of
@@ -35,7 +35,7 @@ from wakeword_train.second_stage.gate import Candidates
 from wakeword_train.second_stage.groups import best_fusion
 from wakeword_train.second_stage.head import HeadNetwork, head_bytes
 from wakeword_train.second_stage.head_fit import Background
-from wakeword_train.second_stage.heads import HeadItem, HeadWork, head_of, seconds_of_head
+from wakeword_train.second_stage.heads import HeadItem, HeadWork, TrainedHead, seconds_of_head
 from wakeword_train.second_stage.hearing import SNR, HearingWork, HeldOutClip, in_noise, readers_of
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
 from wakeword_train.second_stage.stand_in import StandIn
@@ -111,7 +111,8 @@ class SecondStageTraining:
         ]
         recordings = self.speech.with_packed(self.maker.recordings())
         background = Background(recordings, at_embeddings, self.model.card.window // STEP_FRAMES - 1)
-        heads = self._heads(words, background, gate)
+        trained = self._heads(words, background, gate)
+        heads = [one.network(self.settings) for one in trained]
         draft = dataclasses.replace(self.draft, gate=gate)
         self.watch(Phase.MEASURING, 0.0)
         heard = self._heard(held_out, heads, draft, positives, logits)
@@ -125,7 +126,14 @@ class SecondStageTraining:
             candidates_per_hour=candidates.rate(gate),
             data=description,
         )
-        return SecondStageResult(head_bytes(heads[-1]), card, heard, description, self._fingerprint(held_out))
+        return SecondStageResult(
+            head_bytes(heads[-1]),
+            card,
+            heard,
+            description,
+            self._fingerprint(held_out),
+            [one.epochs for one in trained],
+        )
 
     def _words(self) -> dict[str, Words]:
         found: dict[str, Words] = {}
@@ -190,7 +198,7 @@ class SecondStageTraining:
             for row, clip in enumerate(self.speech.clips)
         ]
 
-    def _heads(self, words: Mapping[str, Words], background: Background, gate: float) -> list[HeadNetwork]:
+    def _heads(self, words: Mapping[str, Words], background: Background, gate: float) -> list[TrainedHead]:
         """The heads without the speakers of one fold each, and the head of all."""
         folds = (*range(self.settings.folds), None)
         self.advance(f"train {len(folds)} heads, each but the last without a part of the speakers")
@@ -211,15 +219,13 @@ class SecondStageTraining:
             least=gate - _BELOW_GATE,
             seed=self.config.seed,
         )
-        done = 0.0
-
-        def report(size: float, seconds: float) -> None:
-            nonlocal done
-            done += size
-            self.watch(Phase.SECOND, done / len(folds))
-
+        report = counted(self.watch, Phase.SECOND, len(folds))
         run = Run(work, items)
-        return [head_of(weights, self.settings) for _, weights in run.rows(self.executor(run.seconds), report)]
+        trained = [head for _, head in run.rows(self.executor(run.seconds), report)]
+        for epoch in trained[-1].epochs:
+            if epoch.health is not None:
+                self.advance(epoch.line())
+        return trained
 
     def _may_hear(self, part: str, fold: int | None, rows: Tensor) -> Tensor:
         """Which looks of a part the head of a fold is trained on, ``(looks,)``."""
@@ -244,13 +250,7 @@ class SecondStageTraining:
             if noisy
             else f"both stages hear {len(items)} held-out clips"
         )
-        done = 0.0
-
-        def report(size: float, seconds: float) -> None:
-            nonlocal done
-            done += size
-            self.watch(Phase.MEASURING, 0.5 * done / (len(items) + len(noisy)))
-
+        report = counted(self.watch, Phase.MEASURING, 2 * (len(items) + len(noisy)))
         run = Run(HearingWork(self.stage_one, draft, files, probe=PROBE), [*items, *noisy])
         rows = [(item, found) for item, found in run.rows(self.executor(run.seconds), report)]
         spoken = held_out.get(Kind.BACKGROUND, [])

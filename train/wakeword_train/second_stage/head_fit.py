@@ -12,6 +12,8 @@ from wakeword.types import Scores
 from wakeword.verify.head import HEAD_EMBEDDINGS
 from wakeword_tools.kinds import Kind
 from wakeword_train.fitting import Trainer, method_loss, own_share
+from wakeword_train.health import CHECKED_ROWS, describe_health
+from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.methods.losses import AdversaryConfig, BinaryCrossEntropy
 from wakeword_train.methods.registry import LossSettings, method_named
 from wakeword_train.second_stage.config import SecondStageConfig
@@ -70,6 +72,21 @@ class Background:
         source = self.recordings.varied if varied else self.recordings.clean
         pairs = zip(rows.tolist(), places.tolist(), strict=True)
         return torch.stack([source[row][place - HEAD_EMBEDDINGS + 1 : place + 1] for row, place in pairs])
+
+
+@dataclass(frozen=True)
+class HeadEpoch:
+    """What one epoch of a head did."""
+
+    epoch: int
+    phase: str
+    """``warm-up`` (before the method's own loss) or the method."""
+    loss: float
+    health: AdversaryHealth | None
+
+    def line(self) -> str:
+        """One line about it."""
+        return f"head, epoch {self.epoch} ({self.phase}): loss {self.loss:.4f}{describe_health(self.health)}"
 
 
 class _Batches:
@@ -155,8 +172,8 @@ def fit_head(
     least: float,
     seed: int,
     advance: Callable[[], None],
-) -> HeadNetwork:
-    """Train a head on the looks that it may hear.
+) -> tuple[HeadNetwork, list[HeadEpoch]]:
+    """Train a head on the looks that it may hear; the head and what each of its epochs did.
 
     ``heard``: for the looks of each kind, and ``used``: for each recording of the background, whether it may; bool.
     Mining considers the windows in which the first stage's best logit is at least ``least``. ``advance`` is called after
@@ -169,25 +186,27 @@ def fit_head(
         network = HeadNetwork(config.units)
         sample = torch.cat([looks for looks, _ in batches.draw(-(-_NORMALISED // config.batch_size))])
         network.set_normalisation(sample)
-        method, settings = method_named(config.method), LossSettings(adversary)
+        method, settings = method_named(config.method), LossSettings(adversary, checked_rows=CHECKED_ROWS)
         trainer = Trainer(network, config.learning_rate, _WEIGHT_DECAY, _AVERAGING, generator)
         rounds = config.mining_rounds + 1
         mining = {round(config.epochs * index / rounds) for index in range(1, rounds)}
+        reports = []
         for epoch in range(config.epochs):
             if epoch in mining:
                 averaged: HeadNetwork = trainer.averaged  # type: ignore[assignment]
                 batches.mine(averaged, config.mined, least=least)
             trainer.set_rate(epoch / max(1, config.epochs - 1))
             if epoch < config.warmup_epochs:
-                loss = method.warmup or BinaryCrossEntropy()
+                phase, loss = "warm-up", method.warmup or BinaryCrossEntropy()
             else:
                 positives = network.normalise(_positives(batches, network))
                 share = own_share(epoch, config.warmup_epochs, config.epochs)
-                loss = method_loss(method, settings, network, positives, share=share)
-            trainer.epoch(loss, ((network.normalise(x), y) for x, y in batches.draw(config.steps_per_epoch)))
+                phase, loss = config.method, method_loss(method, settings, network, positives, share=share)
+            drawn = ((network.normalise(x), y) for x, y in batches.draw(config.steps_per_epoch))
+            reports.append(HeadEpoch(epoch + 1, phase, *trainer.epoch(loss, drawn)))
             advance()
         finished: HeadNetwork = trainer.averaged  # type: ignore[assignment]
-    return finished.eval()
+    return finished.eval(), reports
 
 
 def _positives(batches: _Batches, network: HeadNetwork) -> Tensor:

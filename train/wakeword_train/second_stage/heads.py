@@ -14,11 +14,12 @@ from wakeword.errors import WorkerError
 from wakeword.jobs.work import Report
 from wakeword.types import Array
 from wakeword_train.data.mining import one_thread
+from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.second_stage.examples import Recordings, Words
 from wakeword_train.second_stage.head import HeadNetwork
-from wakeword_train.second_stage.head_fit import Background, fit_head
+from wakeword_train.second_stage.head_fit import Background, HeadEpoch, fit_head
 
 _SECONDS_OF_STEP = 4.8
 """Seconds of audio that cost as much as a step on 256 looks: work is planned in such seconds."""
@@ -49,13 +50,27 @@ class HeadItem:
         return ""
 
 
+@dataclass(frozen=True)
+class TrainedHead:
+    """A head, as one process tells another of it."""
+
+    weights: Weights
+    epochs: tuple[HeadEpoch, ...]
+
+    def network(self, config: SecondStageConfig) -> HeadNetwork:
+        """The network with these weights."""
+        network = HeadNetwork(config.units)
+        network.load_state_dict({name: torch.from_numpy(value) for name, value in self.weights.items()})
+        return network.eval()
+
+
 def seconds_of_head(config: SecondStageConfig) -> float:
     """What a head costs, in seconds of audio that cost as much."""
     return config.epochs * config.steps_per_epoch * config.batch_size / 256 * _SECONDS_OF_STEP
 
 
 class HeadWork:
-    """Trains heads: ``wakeword.jobs.work.Work``. Rows are weights by name, the same in every process."""
+    """Trains heads: ``wakeword.jobs.work.Work``. Rows are heads, the same in every process."""
 
     digest = ""
 
@@ -74,12 +89,12 @@ class HeadWork:
         self._config, self._adversary = config, adversary
         self._least, self._seed = least, seed
 
-    def begin(self, report: Report) -> Callable[[HeadItem], Weights]:
+    def begin(self, report: Report) -> Callable[[HeadItem], TrainedHead]:
         """Get ready."""
 
-        def train(item: HeadItem) -> Weights:
+        def train(item: HeadItem) -> TrainedHead:
             with one_thread():
-                network = fit_head(
+                network, epochs = fit_head(
                     self._words,
                     {name: torch.from_numpy(heard) for name, heard in item.heard.items()},
                     self._background,
@@ -90,25 +105,31 @@ class HeadWork:
                     seed=self._seed,
                     advance=lambda: report(1 / self._config.epochs, 0.0),
                 )
-            return {name: value.numpy() for name, value in network.state_dict().items()}
+            return TrainedHead({name: value.numpy() for name, value in network.state_dict().items()}, tuple(epochs))
 
         return train
 
-    def lost(self, item: HeadItem, reason: str) -> Weights:
+    def lost(self, item: HeadItem, reason: str) -> TrainedHead:
         """Nothing stands for it. Raises ``WorkerError``."""
         raise WorkerError(f"expected {item.key} of the second stage, but {reason}; take fewer --jobs")
 
-    def is_final(self, row: Weights) -> bool:
+    def is_final(self, row: TrainedHead) -> bool:
         """Always."""
         return True
 
-    def to_json(self, row: Weights) -> Any:
-        """The weights."""
-        return {name: value.tolist() for name, value in row.items()}
+    def to_json(self, row: TrainedHead) -> Any:
+        """Its fields."""
+        weights = {name: value.tolist() for name, value in row.weights.items()}
+        return {"weights": weights, "epochs": [dataclasses.asdict(epoch) for epoch in row.epochs]}
 
-    def from_json(self, content: Any) -> Weights:
-        """The weights."""
-        return {name: np.array(value, np.float32) for name, value in content.items()}
+    def from_json(self, content: Any) -> TrainedHead:
+        """From its fields."""
+        weights = {name: np.array(value, np.float32) for name, value in content["weights"].items()}
+        epochs = (
+            HeadEpoch(**{**epoch, "health": epoch["health"] and AdversaryHealth(**epoch["health"])})
+            for epoch in content["epochs"]
+        )
+        return TrainedHead(weights, tuple(epochs))
 
     def __getstate__(self) -> dict[str, Any]:
         # As arrays: torch would put tensors into shared memory, of which containers have little, and views with all of
@@ -138,10 +159,3 @@ class HeadWork:
         self.__dict__ |= state
         self._words = {name: Words(*(torch.from_numpy(one) for one in parts)) for name, parts in words.items()}
         self._background = Background(recordings, best, first)
-
-
-def head_of(weights: Weights, config: SecondStageConfig) -> HeadNetwork:
-    """The network with these weights."""
-    network = HeadNetwork(config.units)
-    network.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
-    return network.eval()

@@ -4,6 +4,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.data.clips import Clip
 from wakeword_train.second_stage.evidence import Evidence
+from wakeword_train.second_stage.head_fit import HeadEpoch
 
 _ROOM = 1e-3
 """Logits between the gate of the phonemes and the sums that must or must not pass it."""
@@ -72,6 +74,13 @@ class SecondStageResult:
     """The held-out recordings in words."""
     fingerprint: str
     """Sixteen hex digits of them."""
+    heads: Sequence[Sequence[HeadEpoch]] = ()
+    """What each epoch of each head did; the last is the head of ``head``, the others are for what was held out."""
+
+    @property
+    def head_training(self) -> dict[str, Any] | None:
+        """For the card: the last epoch of the head with its adversary; ``None`` if nothing is known of it."""
+        return dataclasses.asdict(self.heads[-1][-1]) if self.heads else None
 
     def stage_one_scores(self) -> ScoreSet:
         """The first stage's scores of the held-out recordings."""

@@ -1,0 +1,86 @@
+"""A head's epochs say what its adversary did, and the head is the same whoever trains it."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from wakeword_tools.kinds import Kind
+from wakeword_train.health import CHECKED_ROWS, adversary_advice, describe_health
+from wakeword_train.methods.losses import AdversaryConfig
+from wakeword_train.second_stage.config import SecondStageConfig
+from wakeword_train.second_stage.examples import Recordings, Words
+from wakeword_train.second_stage.head_fit import Background
+from wakeword_train.second_stage.heads import HeadItem, HeadWork, TrainedHead
+
+SETTINGS = SecondStageConfig(
+    units=4, epochs=4, warmup_epochs=2, steps_per_epoch=2, batch_size=48, mining_rounds=0, mined=8, looks=8, folds=2
+)
+LOOKS = 64
+
+
+def work(method: str, adversary: AdversaryConfig | None = None) -> HeadWork:
+    """Looks of noise, those of positives a little louder."""
+    generator = torch.Generator().manual_seed(0)
+
+    def words(shift: float) -> Words:
+        looks = (torch.randn(LOOKS, 16, 96, generator=generator) + shift).half()
+        return Words(looks, torch.arange(LOOKS), torch.ones(LOOKS))
+
+    found = {Kind.POSITIVE.value: words(0.5), Kind.NEGATIVE.value: words(-0.5)}
+    settings = dataclasses.replace(SETTINGS, method=method)
+    nothing = Background(Recordings([], []), [], 0)
+    return HeadWork(found, nothing, settings, adversary or AdversaryConfig(radius=8.0), least=0.0, seed=0)
+
+
+def trained(method: str, adversary: AdversaryConfig | None = None) -> TrainedHead:
+    heard = {kind.value: np.ones(LOOKS, np.bool_) for kind in (Kind.POSITIVE, Kind.NEGATIVE)}
+    item = HeadItem(None, heard, np.zeros(0, np.bool_), 1.0)
+    return work(method, adversary).begin(lambda size, seconds: None)(item)
+
+
+@pytest.mark.parametrize("method", ["drocc-lf", "drocc-oe"])
+def test_each_epoch_of_the_adversary_has_its_health_with_a_finer_search(method: str) -> None:
+    epochs = trained(method).epochs
+    assert [(epoch.epoch, epoch.phase) for epoch in epochs] == [
+        (1, "warm-up"),
+        (2, "warm-up"),
+        (3, method),
+        (4, method),
+    ]
+    assert [epoch.health is None for epoch in epochs] == [True, True, False, False]
+    for epoch in epochs[2:]:
+        health = epoch.health
+        assert health is not None
+        assert health.loss_after >= health.loss_before
+        assert health.checked is not None
+        assert health.finer is not None
+        assert f"loss {health.loss_before:.3f} -> {health.loss_after:.3f} (checked" in epoch.line()
+    assert "adversary" not in epochs[0].line()
+
+
+def test_cross_entropy_has_no_adversary() -> None:
+    epochs = trained("bce").epochs
+    assert [epoch.health for epoch in epochs] == [None] * SETTINGS.epochs
+    assert describe_health(None) == ""
+    assert adversary_advice([epoch.health for epoch in epochs]) is None
+
+
+def test_without_steps_nothing_is_searched_again_and_the_loss_does_not_rise() -> None:
+    health = trained("drocc-lf", AdversaryConfig(radius=8.0, steps=0)).epochs[-1].health
+    assert health is not None
+    assert health.loss_after == pytest.approx(health.loss_before)
+    assert health.checked is None
+    assert CHECKED_ROWS > 0
+
+
+def test_a_head_is_the_same_after_json() -> None:
+    own, head = work("drocc-lf"), trained("drocc-lf")
+    again = own.from_json(json.loads(json.dumps(own.to_json(head))))
+    assert again.epochs == head.epochs
+    assert all(np.array_equal(again.weights[name], value) for name, value in head.weights.items())
+    looks = torch.randn(3, 16, 96, generator=torch.Generator().manual_seed(1))
+    logits = [one.network(SETTINGS)(looks) for one in (head, again)]
+    assert torch.equal(*logits)
