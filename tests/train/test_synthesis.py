@@ -18,7 +18,7 @@ from wakeword_train import DataFolders, TrainConfig
 from wakeword_train import synthesis as synthesised
 from wakeword_train.config import NaturalConfig, SynthesisConfig
 from wakeword_train.phases import Phase
-from wakeword_train.synthesis import with_synthesised
+from wakeword_train.synthesis import check_synthesis, with_synthesised
 
 FEW = {Kind.POSITIVE: 20, Kind.NEAR_NEGATIVE: 60, Kind.NEGATIVE: 60}
 
@@ -101,6 +101,7 @@ def test_natural_voices_are_a_separate_pass(tmp_path: Path) -> None:
 
 def test_with_recordings_nothing_is_synthesised_by_default(tmp_path: Path) -> None:
     (tmp_path / "words" / "Marvin").mkdir(parents=True)
+    (tmp_path / "words" / "Marvin" / "take.wav").touch()
     for folders in (
         DataFolders(speech_commands=tmp_path / "words"),
         DataFolders(positives=[tmp_path / "words" / "Marvin"]),
@@ -113,6 +114,14 @@ def test_with_recordings_nothing_is_synthesised_by_default(tmp_path: Path) -> No
 def test_a_missing_folder_is_reported_before_any_work(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="nowhere"):
         with_synthesised(TrainConfig(keyword="marvin"), DataFolders(noise=[tmp_path / "nowhere"]), tmp_path, print)
+
+
+@pytest.mark.parametrize("kind", ["positives", "negatives", "near_negatives", "background", "noise"])
+def test_a_folder_without_recordings_is_reported_before_any_work(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "empty" / "below").mkdir(parents=True)
+    folders = dataclasses.replace(DataFolders(), **{kind: [tmp_path / "empty"]})
+    with pytest.raises(DataError, match=r"empty: expected a folder of \w+ audio files, found none"):
+        check_synthesis(TrainConfig(keyword="marvin"), folders)
 
 
 def test_missing_natural_voices_are_reported_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import dataclasses
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,9 @@ from wakeword_train.loop import EpochReport
 from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.second_stage.head_fit import HeadEpoch
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
-from wakeword_train.training import TrainingResult
+from wakeword_train.training import DataFolders, TrainingResult
+
+Begin = Callable[[DataFolders], None]
 
 CONFIG = """
 keyword = "updown"
@@ -80,7 +83,7 @@ def test_a_model_is_trained_calibrated_and_written(tmp_path: Path, config: Path)
         (["--config", "absent.toml"], "absent.toml"),
         (["--keyword", "updown", "--out", "."], "folder"),
         (["--keyword", "updown", "--out", "/dev/null/x.onnx"], "writable"),
-        ([], "keyword"),
+        ([], "wakeword train 'hey zorvella'"),
     ],
 )
 def test_an_error_is_one_line_and_nothing_is_written(
@@ -102,6 +105,22 @@ def test_a_missing_folder_is_an_error_before_anything_is_loaded(
     done = cli("train", "marvin", option, "nowhere/")
     assert (done.status, len(done.err.splitlines())) == (1, 1)
     assert "nowhere: expected a folder of recordings" in done.err
+
+
+@pytest.mark.parametrize("begun", [True, False])
+def test_ctrl_c_in_a_training_says_how_to_go_on(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begun: bool
+) -> None:
+    def train_model(config: object, folders: DataFolders, out: Path, *, begin: Begin, **settings: object) -> None:
+        if begun:
+            begin(folders)
+        raise SystemExit(130)  # what Ctrl-C raises
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("wakeword_train.command.train_model", train_model)
+    done = cli("train", "marvin")
+    assert done.status == 130
+    assert ("--resume goes on" in done.err) == begun
 
 
 def test_a_word_is_given_once(cli: Cli) -> None:

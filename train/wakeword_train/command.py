@@ -11,7 +11,7 @@ import torch
 import typer
 
 from wakeword.cli.console import note, progress
-from wakeword.cli.job_options import JobSettings
+from wakeword.cli.job_options import JobSettings, how_to_go_on
 from wakeword.jobs.choice import executor_for
 from wakeword.model import read_model
 from wakeword_train.config import TrainConfig, read_config
@@ -80,12 +80,15 @@ def run_command(options: TrainOptions) -> Path:
 
 def _train(options: TrainOptions, settings: TrainConfig, folders: DataFolders, out: Path) -> Path:
     expected = expected_seconds(settings, workers=options.jobs.jobs)
-    with phases_shown(expected) as (watch, above):
+    begun = False
+    with how_to_go_on(lambda: begun), phases_shown(expected) as (watch, above):
 
         def show(epoch: EpochReport) -> None:
             above(describe_epoch(epoch))
 
         def begin(folders: DataFolders) -> None:
+            nonlocal begun
+            begun = True
             for line in describe_plan(settings, folders, sum(expected.values())):
                 above(line)
 

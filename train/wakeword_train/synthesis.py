@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 import json
+from itertools import chain
 from pathlib import Path
 
 from wakeword.errors import ConfigError, DataError, SynthesisError
@@ -19,6 +20,7 @@ from wakeword_tools.engines.voices import Voice
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.phonemes import pronunciations
 from wakeword_train.config import TrainConfig
+from wakeword_train.data.clips import require_audio
 from wakeword_train.phases import Phase, Watch, nobody
 from wakeword_train.points import Report
 from wakeword_train.spoken_texts import SHARES, keyword_variants, spoken_forms, texts_of
@@ -153,12 +155,15 @@ def _has_recordings(config: TrainConfig, folders: DataFolders) -> bool:
 
 
 def require_folders(folders: DataFolders) -> None:
-    """Raise ``DataError`` for a folder of recordings that does not exist, before any work."""
+    """Raise ``DataError`` for a folder of recordings that does not exist or is empty, before any work."""
     words = folders.speech_commands
-    named = [*folders.positives, *folders.negatives, *folders.near_negatives, *folders.background, *folders.noise]
-    for folder in [words, *named] if words else named:
+    for folder in chain([words] if words else [], *folders.by_kind.values()):
         if not folder.is_dir():
             raise DataError(f"{folder}: expected a folder of recordings, found none")
+    for kind, roots in folders.by_kind.items():
+        for root in roots:
+            if not (root / MANIFEST).is_file():
+                require_audio(root, kind)
 
 
 def _voices(engines: tuple[str, ...], *, required: bool) -> dict[Split, list[Voice]]:

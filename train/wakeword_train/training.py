@@ -44,6 +44,17 @@ class DataFolders:
     background: Sequence[Path] = ()
     noise: Sequence[Path] = ()
 
+    @property
+    def by_kind(self) -> dict[Kind, Sequence[Path]]:
+        """The folders that hold clips of one kind: all but ``speech_commands``."""
+        return {
+            Kind.POSITIVE: self.positives,
+            Kind.NEGATIVE: self.negatives,
+            Kind.NEAR_NEGATIVE: self.near_negatives,
+            Kind.BACKGROUND: self.background,
+            Kind.NOISE: self.noise,
+        }
+
 
 @dataclass(frozen=True)
 class TrainingResult:
@@ -64,7 +75,7 @@ class TrainingResult:
 def check_keyword(config: TrainConfig) -> None:
     """Raise ``ConfigError`` if the configuration names no keyword."""
     if not config.keyword.strip():
-        raise ConfigError("expected a keyword to train, got none; give one with --keyword or in the configuration")
+        raise ConfigError("expected a keyword to train, got none; name it, as in: wakeword train 'hey zorvella'")
 
 
 def check_device(device: str) -> None:
@@ -80,14 +91,7 @@ def gather_clips(config: TrainConfig, data: DataFolders) -> list[Clip]:
     if data.speech_commands is not None:
         words = read_speech_commands(data.speech_commands, config.keyword)
         clips += deal_speakers(words, validation=validation, testing=testing) if config.split == "dealt" else words
-    folders = {
-        Kind.POSITIVE: data.positives,
-        Kind.NEGATIVE: data.negatives,
-        Kind.NEAR_NEGATIVE: data.near_negatives,
-        Kind.BACKGROUND: data.background,
-        Kind.NOISE: data.noise,
-    }
-    for kind, roots in folders.items():
+    for kind, roots in data.by_kind.items():
         for root in roots:
             placed = {clip.speaker: clip.split for clip in clips}
             shares = (validation, testing)

@@ -127,6 +127,14 @@ def deal_speakers(
     return [dataclasses.replace(clip, split=split.get(clip.speaker, Split.TRAIN)) for clip in clips]
 
 
+def require_audio(root: Path, kind: Kind) -> list[Path]:
+    """The audio files in a folder and below it. Raises ``DataError`` if there is none."""
+    files = audio_files(root, required=False) if root.exists() else []
+    if not files:
+        raise DataError(f"{root}: expected a folder of {kind.value} audio files, found none")
+    return files
+
+
 def read_folder(
     root: Path,
     kind: Kind,
@@ -147,9 +155,7 @@ def read_folder(
     if (root / MANIFEST).is_file():
         rows = read_manifest(root / MANIFEST)
         return [Clip(root / row.file, kind, row.text, row.source, row.split, row.synthetic) for row in rows]
-    files = audio_files(root, required=False) if root.exists() else []
-    if not files:
-        raise DataError(f"{root}: expected a folder of {kind.value} audio files, found none")
+    files = require_audio(root, kind)
     if kind is Kind.BACKGROUND:
         clips = deal_speakers(_by_turn(root, files), placed=placed, validation=validation, testing=testing)
         for phrase in (keyword, *also):
