@@ -249,5 +249,8 @@ def test_the_command_lists_and_installs(cli: Cli, tmp_path: Path) -> None:
     done = cli("voices", "install", piper_file(tmp_path), "--licence", "CC0-1.0")
     assert (done.status, "1 voice(s)" in done.out, "CC0-1.0" in done.out) == (0, True, True)
     assert cli("voices", "install").status == 2
+    misspelt = cli("voices", "install", "kokro")
+    assert misspelt.status == 2
+    assert "expected one of these: kokoro, piper" in " ".join(misspelt.err.replace("│", " ").split())
     missing = cli("voices", "install", tmp_path / "nothing.onnx")
     assert (missing.status, len(missing.err.splitlines())) == (1, 1)

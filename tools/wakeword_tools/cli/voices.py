@@ -10,6 +10,8 @@ from wakeword.cli.console import note
 from wakeword.errors import WakewordError
 from wakeword.escaping import printable
 
+_CHOICES = "kokoro, piper, a Piper voice's file or folder, or its address"
+
 
 class _Action(StrEnum):
     LIST = "list"
@@ -35,7 +37,7 @@ def voices(
         _list()
         return
     if not what:
-        raise typer.BadParameter("say what to install: kokoro, piper, a Piper voice's file or folder, or its address")
+        raise typer.BadParameter(f"say what to install: {_CHOICES}")
     # Imported here: listing the command's options must be quick.
     from wakeword_tools.voices.installing import (
         KOKORO,
@@ -52,6 +54,8 @@ def voices(
         done = install_piper(note, replace=replace)
     elif "://" in what:
         done = install_piper_address(what, note, sha256=sha256, licence=licence, replace=replace)
+    elif not what.endswith(".onnx") and not Path(what).exists():
+        raise typer.BadParameter(f"expected one of these: {_CHOICES}; got {what!r}, and no such file or folder")
     else:
         done = install_piper_file(Path(what), licence=licence, replace=replace)
     print(printable(f"{done.voices} voice(s) in {done.folder}, licence: {done.licence}"))
