@@ -310,3 +310,11 @@ def test_the_collections_begin_with_the_table_of_accuracy_and_the_index_has_thei
         f'{narrow[1]} % of the same at 8 kHz; "seven" of another collection at 8 kHz in '
         f"{rate('seven', 'Free Spoken Digit Dataset')} %, in sentences in {rate('seven', 'speechocean762')} %."
     ) in one_line(DOCS / "results" / "README.md")
+
+
+def test_the_rate_of_a_dictionarys_close_words_is_that_of_the_record() -> None:
+    rows = select(record("dictionary-words")["rows"], kind="close")
+    clips, found = (sum(row[name] for row in rows) for name in ("clips", "found"))
+    rate = f"{100 * found / clips:.1f} %"
+    assert f"the models fire on {rate} of {clips:,} clips" in one_line(DOCS / "results" / "README.md")
+    assert f"by engines new to training they fire in {rate} (" in one_line(DOCS / "accuracy.md")

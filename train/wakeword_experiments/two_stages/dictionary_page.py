@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from time import process_time
 from typing import Any
 
 import numpy as np
@@ -35,13 +34,12 @@ def measure_dictionary_words(
     report: Report,
 ) -> None:
     """Synthesise, score, and write the page; ``people`` is the record behind the page of accuracy."""
-    began = process_time()
     parsed = [Engine.parse(text) for text in engines]
     voices = {engine: voices_unheard(engine.name) for engine in parsed}
     models = sorted(path.stem for path in (assets_folder() / "models").glob("*.onnx"))
     rows = [row for word in models for row in measure_keyword(word, voices, work, seed=seed, report=report)]
     record = json.loads(people.read_text(encoding="utf-8"))
-    dictionary_page(out, rows, record, command=command, seed=seed, seconds=process_time() - began)
+    dictionary_page(out, rows, record, command=command, seed=seed)
 
 
 def voices_unheard(engine: str) -> list[Voice]:
@@ -85,7 +83,7 @@ def _by_text_and_voice(clips: Sequence[Row], threshold: float, fields: Mapping[s
 
 
 def dictionary_page(
-    out: Path, rows: Sequence[Row], people: Mapping[str, Any], *, command: str, seed: int, seconds: float
+    out: Path, rows: Sequence[Row], people: Mapping[str, Any], *, command: str, seed: int
 ) -> list[Path]:
     """Write the record and the page; ``people`` is the record behind the page of accuracy."""
     close, keywords = select(rows, kind=CLOSE), distinct(rows, "keyword")
@@ -136,7 +134,7 @@ def dictionary_page(
         settings=settings,
         rows=rows,
         body=body,
-        seconds=seconds,
+        seconds=None,  # clips that are there are used again, so it would say little
     )
 
 
