@@ -68,7 +68,7 @@ def test_the_page_counts_clips_texts_and_voices(tmp_path: Path) -> None:
     people = {
         "words": [{"keyword": "marvin", "stages": {"both": {"points": {"default": {"close": {"clean": clean}}}}}}]
     }
-    page.dictionary_page(tmp_path, rows, people, command="made by hand", seed=0, seconds=1.0)
+    page.dictionary_page(tmp_path, rows, people, command="made by hand", seed=0)
     text = (tmp_path / "dictionary-words.md").read_text()
     assert "16 clips of 3 texts in 2 voices, and 8 of the keywords" in text
     assert "| marvin | 3 | 25.0 % [" in text

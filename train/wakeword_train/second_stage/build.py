@@ -117,7 +117,7 @@ class SecondStageTraining:
         self.watch(Phase.MEASURING, 0.0)
         heard = self._heard(held_out, heads, draft, positives, logits)
         description = self._describe(held_out)
-        fusion = best_fusion(heard, gate, phonemes=self.recogniser is not None)
+        fusion = best_fusion(heard, gate, sounds=min(map(len, self.draft.phonemes), default=0))
         if not fusion.phonemes:
             draft = dataclasses.replace(draft, phonemes=(), phonemes_digest=None)
         card = dataclasses.replace(

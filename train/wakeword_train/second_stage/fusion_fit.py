@@ -16,7 +16,7 @@ PHONEME_FLOORS = (6.0, 3.0)
 noise the recogniser is the first to hear nothing, so where clips in noise are judged the smaller one can find more."""
 USUAL = np.array([1.0, 1.0, 1.5])
 """Weights of the first stage's logit, the head's logit and the phonemes' score that suit any word."""
-STRENGTH, FIRM = 0.05, 1.0
+STRENGTH, FIRM = 0.05, 0.3
 """How strongly the regression is held near them: where people decide, and where only synthetic voices can. All parts find
 nearly every voice of the kind that they learned from, so these cannot tell which part finds people."""
 NO_GATE = -1e6

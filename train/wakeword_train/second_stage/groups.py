@@ -14,6 +14,9 @@ from wakeword_train.second_stage.result import HeldOut
 _PEOPLE, _VOICES, _SPEECH, _CLOSE, _OTHERS = 0.7, 0.3, 0.6, 0.3, 0.1
 """Shares of recorded and synthetic positives, and of background, close words and other words, in the fusion."""
 
+LONG = 5
+"""Sounds from which on a keyword's phonemes tell it well from other speech."""
+
 
 def fusion_groups(heard: HeldOut) -> list[Group]:
     """Recorded and synthetic positives, and background, close words and other words, as they are and in noise."""
@@ -30,18 +33,21 @@ def fusion_groups(heard: HeldOut) -> list[Group]:
     ]
 
 
-def best_fusion(heard: HeldOut, gate: float, *, phonemes: bool) -> Fusion:
+def best_fusion(heard: HeldOut, gate: float, *, sounds: int) -> Fusion:
     """The fusion with the phonemes or the one without them, whichever finds more at the strictest default rate.
 
-    For short words the phonemes say little. ``phonemes``: whether they were asked for at all. Where clips in noise were
-    heard, the floor of the phonemes is chosen too, by what is found as it is and in noise. Without background, and for
-    equals, the one with the phonemes.
+    ``sounds``: how many the keyword has at least, 0 if the phonemes were not asked for. For short words the phonemes say
+    little. Of a longer one they are kept where only synthetic voices could say how much they help people. Where clips in
+    noise were heard, the floor of the phonemes is chosen too, by what is found as it is and in noise. Without background,
+    and for equals, the one with the phonemes.
     """
     groups = fusion_groups(heard)
-    strength = STRENGTH if len(heard.of(Kind.POSITIVE, synthetic=False)) >= FEW else FIRM
+    are_few = len(heard.of(Kind.POSITIVE, synthetic=False)) < FEW
+    strength = FIRM if are_few else STRENGTH
     floors = PHONEME_FLOORS if heard.noisy is not None else PHONEME_FLOORS[:1]
-    fusions = [fit_fusion(groups, gate, phonemes=True, floor=floor, strength=strength) for floor in floors if phonemes]
-    fusions.append(fit_fusion(groups, gate, phonemes=False, strength=strength))
+    fusions = [fit_fusion(groups, gate, phonemes=True, floor=floor, strength=strength) for floor in floors if sounds]
+    if not (are_few and sounds >= LONG):
+        fusions.append(fit_fusion(groups, gate, phonemes=False, strength=strength))
     if not heard.hours:
         return fusions[0]
     return max(fusions, key=lambda fusion: _found(heard, gate, fusion))
