@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 import torch
 
+from wakeword.errors import ConfigError
 from wakeword_tools.kinds import Kind
 from wakeword_train.health import CHECKED_ROWS, adversary_advice, describe_health
 from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.second_stage.examples import Recordings, Words
-from wakeword_train.second_stage.head_fit import Background
+from wakeword_train.second_stage.head_fit import Background, noisy
 from wakeword_train.second_stage.heads import HeadItem, HeadWork, TrainedHead
 
 SETTINGS = SecondStageConfig(
@@ -74,6 +75,33 @@ def test_without_steps_nothing_is_searched_again_and_the_loss_does_not_rise() ->
     assert health.loss_after == pytest.approx(health.loss_before)
     assert health.checked is None
     assert CHECKED_ROWS > 0
+
+
+@pytest.mark.parametrize("most", [0.5, 2.0])
+def test_the_noise_of_looks_is_theirs_alone_and_no_louder_than_asked_for(most: float) -> None:
+    looks = torch.zeros(400, 16, 96)
+    deviations = noisy(looks, most, torch.Generator().manual_seed(0)).std(dim=(1, 2))
+    assert deviations.max() < 1.1 * most
+    assert deviations.min() < 0.1 * most
+    assert deviations.mean() == pytest.approx(most / 2, rel=0.1)
+    assert noisy(looks, 0.0, torch.Generator()) is looks
+
+
+@pytest.mark.parametrize("changed", [{"embedding_noise": 0.5}, {"dropout": 0.5}])
+def test_noise_and_dropout_reach_the_head(monkeypatch: pytest.MonkeyPatch, changed: dict[str, float]) -> None:
+    def weights() -> np.ndarray:
+        return np.concatenate([value.ravel() for value in trained("bce").weights.values()])
+
+    as_it_was = weights()
+    monkeypatch.setitem(globals(), "SETTINGS", dataclasses.replace(SETTINGS, **changed))
+    assert (weights() == weights()).all()
+    assert not (weights() == as_it_was).all()
+
+
+@pytest.mark.parametrize(("name", "value"), [("dropout", 1.0), ("dropout", -0.1), ("embedding_noise", -1.0)])
+def test_impossible_noise_is_refused(name: str, value: float) -> None:
+    with pytest.raises(ConfigError, match="dropout of 0 to below 1 and embedding_noise of 0 to 10"):
+        dataclasses.replace(SETTINGS, **{name: value})
 
 
 def test_a_head_is_the_same_after_json() -> None:

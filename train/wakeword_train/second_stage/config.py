@@ -19,6 +19,10 @@ class SecondStageConfig:
     """As ``TrainConfig.method``, for the head."""
     units: int = 64
     """Width of the head's projection and of its recurrent layer."""
+    dropout: float = 0.2
+    """Share of the head's units that a step of training leaves out, after the projection and before the last layer."""
+    embedding_noise: float = 0.0
+    """Noise on the embeddings of a look in training: its deviation is drawn between 0 and this number of theirs."""
     epochs: int = 24
     """Epochs of training the head, spread evenly over the rounds of mining."""
     warmup_epochs: int = 16
@@ -51,6 +55,11 @@ class SecondStageConfig:
             raise ConfigError(
                 "expected units, epochs, steps, mined, looks and span of at least 1, a batch of 16, mining_rounds of 0 and "
                 f"2 folds or more, got {self}"
+            )
+        if not 0 <= self.dropout < 1 or not 0 <= self.embedding_noise <= 10:
+            raise ConfigError(
+                "expected a dropout of 0 to below 1 and embedding_noise of 0 to 10 of the second stage, got "
+                f"{self.dropout:g} and {self.embedding_noise:g}"
             )
         if self.learning_rate <= 0 or not 0 < self.least_candidates <= self.most_candidates:
             raise ConfigError(
