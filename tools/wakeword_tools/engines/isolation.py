@@ -10,6 +10,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Generic, TypeVar
 
 from wakeword.errors import SynthesisError
+from wakeword_tools.engines.patience import Patience
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -28,9 +29,10 @@ def isolated(
 ) -> Generator[Result | SynthesisError, None, None]:
     """The results of ``function``, in order, with a ``SynthesisError`` for each item that has none.
 
-    Such an item raised the error, crashed its process, or took more than ``timeout`` seconds; the others continue in a
-    new process. Any other error, or many crashes in a row, ends the work and is raised here. ``function``
-    and the items are pickled, and processes are spawned: a script needs the usual ``if __name__ == "__main__"``.
+    Such an item raised the error, crashed its process, or took more than ``timeout`` seconds, not counting those in which
+    a busy machine kept the process from working (see ``Patience``); the others continue in a new process. Any other error,
+    or many crashes in a row, ends the work and is raised here. ``function`` and the items are pickled, and processes are
+    spawned: a script needs the usual ``if __name__ == "__main__"``.
     """
     waiting = deque(
         deque((index, items[index]) for index in range(start, min(start + _BATCH, len(items))))
@@ -121,7 +123,12 @@ class _Worker(Generic[Item, Result]):
         self.failure: SynthesisError | None = None
         self.answered = self._started = False
         self._timeout = timeout
-        self.deadline = time.monotonic() + _SECONDS_TO_START
+        self._patience = Patience(self.process.pid, _SECONDS_TO_START)
+
+    @property
+    def deadline(self) -> float:
+        """When to look again whether it hangs, on the monotonic clock."""
+        return self._patience.deadline
 
     def give(self, batch: deque[tuple[int, Item]]) -> bool:
         """Send a batch. False if the process died after the previous one, which these items did not cause."""
@@ -131,7 +138,7 @@ class _Worker(Generic[Item, Result]):
             return False
         self.pending = batch
         if self._started:
-            self.deadline = time.monotonic() + self._timeout
+            self._patience = Patience(self.process.pid, self._timeout)
         return True
 
     def collect(self) -> dict[int, Result | SynthesisError]:
@@ -142,16 +149,16 @@ class _Worker(Generic[Item, Result]):
                 answer = self.connection.recv()
                 if not self._started:
                     self._started = True
-                    self.deadline = time.monotonic() + self._timeout
+                    self._patience = Patience(self.process.pid, self._timeout)
                     continue
                 if isinstance(answer, Exception) and not isinstance(answer, SynthesisError):
                     raise answer
                 self.answered = True
                 answers[self.pending.popleft()[0]] = answer
-                self.deadline = time.monotonic() + self._timeout
+                self._patience = Patience(self.process.pid, self._timeout)
         except (EOFError, ConnectionError):
             self.failure = SynthesisError("the engine crashed")
-        if self.pending and self.failure is None and time.monotonic() >= self.deadline:
+        if self.pending and self.failure is None and self._patience.is_over():
             self.failure = SynthesisError(f"the engine took longer than {self._timeout:g} s")
         return answers
 
