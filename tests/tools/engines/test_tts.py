@@ -1,12 +1,15 @@
 """Laws of the text-to-speech engines and of their voices."""
 
+import ctypes
 import shutil
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from wakeword import SynthesisError
+from wakeword_tools.engines import espeak as espeak_module
 from wakeword_tools.engines.espeak import EspeakSynthesizer
 from wakeword_tools.engines.flite import FliteSynthesizer
 from wakeword_tools.engines.registry import english_voices, voice_named
@@ -134,3 +137,19 @@ def test_the_error_of_a_missing_engine_names_what_to_install(monkeypatch: pytest
     monkeypatch.setitem(__import__("sys").modules, "espeakng_loader", None)
     with pytest.raises(SynthesisError, match="pip install"):
         EspeakSynthesizer()
+
+
+def test_a_text_of_whose_words_espeak_tells_nothing_is_spoken(monkeypatch: pytest.MonkeyPatch) -> None:
+    collected = espeak_module.collect
+
+    def without_words(library: ctypes.CDLL, text: str) -> tuple[NDArray[np.int16], list[tuple[int, str]]]:
+        return collected(library, text)[0], []
+
+    synthesizer = EspeakSynthesizer()
+    voice = synthesizer.voices()[0]
+    expected, words = synthesizer.speak_words("marvin", voice)
+    monkeypatch.setattr(espeak_module, "collect", without_words)
+    assert len(words) == 1
+    samples, none = synthesizer.speak_words("marvin", voice)
+    assert (samples == expected).all()
+    assert none == []

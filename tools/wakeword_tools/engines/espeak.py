@@ -135,7 +135,7 @@ class EspeakSynthesizer:
         return self.speak_words(text, voice, prosody)[0]
 
     def speak_words(self, text: str, voice: Voice, prosody: Prosody | None = None) -> tuple[Array, list[Word]]:
-        """Samples as from ``speak``, and the times of each word."""
+        """Samples as from ``speak``, and the times of each word; espeak-ng does not tell them of every text."""
         if not text.strip() or "\0" in text:
             raise SynthesisError(f"expected a text to speak, got {text!r}")
         # espeak-ng silently speaks an unknown variant with its default speaker.
@@ -146,7 +146,8 @@ class EspeakSynthesizer:
         if not native.any():
             raise SynthesisError(f"{voice.name} made no sound for {text!r}; write it as it is spoken")
         samples: Array = soxr.resample(native.astype(np.float32) / 32_768, rate, SAMPLE_RATE)
-        ends = [start for start, _ in words[1:]] + [len(native)]
+        starts = [start for start, _ in words]
+        ends = [*starts, len(native)][1:]
         return samples, [Word(word, start / rate, end / rate) for (start, word), end in zip(words, ends, strict=True)]
 
     def phonemes(self, texts: Sequence[str], accent: str) -> list[list[str]]:
