@@ -318,3 +318,17 @@ def test_the_rate_of_a_dictionarys_close_words_is_that_of_the_record() -> None:
     rate = f"{100 * found / clips:.1f} %"
     assert f"the models fire on {rate} of {clips:,} clips" in one_line(DOCS / "results" / "README.md")
     assert f"by engines new to training they fire in {rate} (" in one_line(DOCS / "accuracy.md")
+
+
+def test_what_a_text_alone_finds_is_that_of_the_record() -> None:
+    words = [word["text"] for word in record("anyword")["words"]]
+    clean, noisy = (np.mean([word["default"][how]["rate"] for word in words]) for how in ("clean", "noisy"))
+    rate = sum(word["default"]["events"] for word in words) / sum(word["hours"] for word in words)
+    clips = sum(word["default"]["clean"]["of"] for word in words)
+    assert (
+        f"At the default {100 * clean:.0f} % of {clips} recordings of people are found as they are and "
+        f"{100 * noisy:.0f} % at 10 dB (means over words), with {rate:.2f} false accepts an hour"
+    ) in one_line(DOCS / "results" / "README.md")
+    assert (
+        f"the default points of five words find {100 * clean:.0f} % of people, {100 * noisy:.0f} % at 10 dB"
+    ) in one_line(DOCS / "train.md")

@@ -157,11 +157,13 @@ def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
         if (row := _mean_row(name, [word[state] for word in record["words"] if state in word]))
     ]
     hours = min((word["text"]["hours"] for word in record["words"]), default=0.0)
+    with_takes = any("after" in word for word in record["words"])
+    after = ", and after `wakeword train WORD --positives` with recordings" if with_takes else ""
     head = (
         "# Any word",
         "",
-        "What `wakeword train WORD` finds of words nobody tuned it for, told nothing but their text, and after "
-        "`wakeword train WORD --positives` with recordings. Nobody who says the word was heard in training; false accepts "
+        f"What `wakeword train WORD` finds of words nobody tuned it for, told nothing but their text{after}. "
+        "Nobody who says the word was heard in training; false accepts "
         f"are counted in {hours:.1f} h or more of the speech of people who are not in the starter pack. One training each, "
         f"with {_cores(record['words'])} and seed 0.",
         "",
