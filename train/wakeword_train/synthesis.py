@@ -10,6 +10,7 @@ from wakeword.errors import ConfigError, DataError, SynthesisError
 from wakeword.model import assets_folder
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
 from wakeword.version import __version__
+from wakeword.wording import counted
 from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.clips.plan import Recipe
 from wakeword_tools.clips.synthesize import synthesize
@@ -122,7 +123,7 @@ def _synthesised(kind: Kind, one: _Pass, config: TrainConfig, root: Path, report
     splits = [split for split in SHARES if one.voices[split]]
     different = " and ".join(f"{len(texts[split])} for {split}" for split in splits)
     engines = f" with {', '.join(engine.partition(':')[0] for engine in one.engines)}" if one.prefix else ""
-    report(f"synthesising {one.counts[kind]} {kind.plural.replace('_', ' ')} from texts ({different}){engines}")
+    report(f"synthesising {counted(one.counts[kind], kind.value.replace('_', ' '))} from texts ({different}){engines}")
     found = []
     for split in splits:
         settings = _Settings(kind, split, texts[split], max(1, round(one.counts[kind] * SHARES[split])))
@@ -231,5 +232,6 @@ def _checked(folder: Path, config: TrainConfig, report: Report) -> Path:
     if not poor:
         return folder
     names = ", ".join(f"{one.voice} ({one.clips})" for one in poor[:5]) + (", ..." if len(poor) > 5 else "")
-    report(f"left out {sum(one.clips for one in poor)} clips in which the word is not heard, of the voices {names}")
+    clips = counted(sum(one.clips for one in poor), "clip")
+    report(f"left out {clips} in which the word is not heard, of the voices {names}")
     return without_voices(folder, checked, frozenset(one.voice for one in poor))
