@@ -25,7 +25,6 @@ _HELD_OUT = 0.2 / 1.2
 """Share of the synthetic clips that only measure."""
 _PROBE = 0.05
 """Of ``_probe`` on that machine."""
-_JOBS = 2
 _ENOUGH = 0.05
 """Share of a phase from which on its own pace says more than the guess."""
 
@@ -75,8 +74,8 @@ def expected_seconds(
     if not resolved(plan.natural.engines, natural=True):
         natural = 0.0
     seconds = {
-        Phase.SPEECH: clips * _CLIP / _JOBS,
-        Phase.NATURAL: natural * _NATURAL_CLIP / _JOBS,
+        Phase.SPEECH: clips * _CLIP / workers,
+        Phase.NATURAL: natural * _NATURAL_CLIP / workers,
         Phase.READING: _READING + _READING_CLIP * (clips + natural),
         Phase.FIRST: schedule.epochs * schedule.steps_per_epoch * _STEP * schedule.batch_size / 192,
     }
