@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from wakeword.operating_point import OperatingPoint
+from wakeword.wording import counted
 
 SUPPORTED = 0.8
 """Least probability that a rate of false accepts an hour is kept, for a point to bear the name of that rate."""
@@ -22,7 +23,7 @@ def positives(point: OperatingPoint) -> str:
     count, synthetic = found
     if synthetic and synthetic == count:
         return f"{count} synthetic"
-    return f"{count} clips" + (f", {synthetic} synthetic" if synthetic else "")
+    return counted(count, "clip") + (f", {synthetic} synthetic" if synthetic else "")
 
 
 def limits(point: OperatingPoint) -> Iterator[str]:

@@ -7,7 +7,7 @@ in the user's folder is not used.
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from wakeword.errors import ModelError
@@ -61,7 +61,19 @@ def unknown_model(name: str, shipped: Mapping[str, Path]) -> ModelError:
     """The error for a name that no model has."""
     own = [one for one in user_models() if named(one, shipped) is None]
     installed = f"; installed: {', '.join(map(shortened, own))}" if own else ""
+    nearest = nearest_name(name, [*shipped, *own])
+    then = ";" if nearest is None else f": did you mean {shortened(nearest)}? If not,"
     return ModelError(
-        f"no model for keyword {shortened(repr(name))} (shipped: {', '.join(shipped) or 'none'}{installed}); train one, "
-        "install one with `wakeword models install`, or give a file"
+        f"no model for keyword {shortened(repr(name))} (shipped: {', '.join(shipped) or 'none'}{installed}){then} "
+        "train one, install one with `wakeword models install`, or give a file"
     )
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """The one of ``known`` that a misspelt name was probably meant to be; ``None`` if none is like it."""
+    # Imported here, as only a mistake needs it.
+    from difflib import get_close_matches
+
+    spelt = {model_name(one): one for one in known}
+    found = get_close_matches(model_name(name), spelt, n=1)
+    return spelt[found[0]] if found else None

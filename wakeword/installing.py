@@ -16,7 +16,7 @@ from wakeword.errors import ConfigError, ModelError
 from wakeword.escaping import printable, shortened
 from wakeword.fetching import fetched
 from wakeword.files import replacing, resolved, write_json
-from wakeword.installed import model_name, named, user_folder, user_models
+from wakeword.installed import model_name, named, nearest_name, user_folder, user_models
 from wakeword.model import MAX_FILE_BYTES, Model, parse_model, read_model_bytes, shipped_models
 
 _MAX_ORIGIN_BYTES = 65_536
@@ -78,7 +78,11 @@ def remove_model(name: str) -> Path:
     if path is None:
         if named(name, shipped_models()) is not None:
             raise ConfigError(f"expected an installed model, got {name!r}, which comes with the package and stays")
-        raise ConfigError(f"expected an installed model ({', '.join(own) or 'none'}), got {shortened(repr(name))}")
+        nearest = nearest_name(name, own)
+        meant = "" if nearest is None else f"; did you mean {shortened(nearest)}?"
+        raise ConfigError(
+            f"expected an installed model ({', '.join(own) or 'none'}), got {shortened(repr(name))}{meant}"
+        )
     path.unlink()
     _origin_file(path).unlink(missing_ok=True)
     return path

@@ -1,5 +1,6 @@
 """Models by name: what the package has and what the user has installed."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -51,6 +52,26 @@ def test_an_unknown_name_gets_the_names_that_are_known(own: Path) -> None:
         ModelError, match=r"no model for keyword 'nonesuch' \(shipped: high, low; installed: hey-high\)"
     ):
         load_model("nonesuch")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("hihg", "high"), ("lwo", "low"), ("Hey Higgh", "hey-high"), ("heyhigh", "hey-high")]
+)
+def test_a_misspelt_name_gets_the_nearest_one(cli, own: Path, name: str, meant: str) -> None:
+    expected = f"hey-high): did you mean {meant}? If not, train one"
+    with pytest.raises(ModelError, match=re.escape(expected)):
+        Detector(name)
+    heard = cli("listen", "--keyword", name)
+    assert heard.status == 1
+    assert expected in heard.err
+    assert heard.err.count("\n") == 1
+
+
+def test_a_name_like_no_other_gets_no_guess(own: Path) -> None:
+    for name in ("nonesuch", "?", "no/such/file"):
+        with pytest.raises(ModelError, match=r"\); train one") as refused:
+            load_model(name)
+        assert "did you mean" not in str(refused.value)
 
 
 def test_a_path_is_never_taken_for_a_name(own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,7 +111,13 @@ def test_a_removed_model_leaves_nothing(file: Path, home: Path) -> None:
     install_model(str(file))
     assert remove_model("Hey Mid") == home / "hey-mid.onnx"
     assert list(home.iterdir()) == []
-    for name, reason in (("hey mid", "got 'hey mid'"), ("marvin", "comes with the package")):
+    install_model(str(file), name="another")
+    wrong = (
+        ("hey mid", "got 'hey mid'$"),
+        ("anohter", r"; did you mean another\?$"),
+        ("marvin", "comes with the package"),
+    )
+    for name, reason in wrong:
         with pytest.raises(ConfigError, match=reason):
             remove_model(name)
 

@@ -4,12 +4,16 @@ import dataclasses
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from wakeword import ConfigError
 from wakeword.errors import DataError
+from wakeword.jobs.choice import executor_for
+from wakeword.jobs.processes import Processes
 from wakeword_tools.clips.manifest import MANIFEST
+from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.confusables import without_sound_of
 from wakeword_tools.texts.ipa import espeak_of_ipa
@@ -76,6 +80,40 @@ def test_clips_of_a_run_that_was_killed_are_not_spoken_again(tmp_path: Path) -> 
     assert (again.st_ino, again.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     assert len(rows(made.positives[0])) == 6
     assert not list(tmp_path.glob(".*"))
+
+
+def test_as_many_processes_speak_as_there_are_jobs_and_the_clips_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = TrainConfig(keyword="seven", synthesis=SynthesisConfig(positives=40, check_voices=False))
+    spoke: list[int] = []
+
+    def counting(*arguments: Any, jobs: int, **options: Any) -> Path:
+        spoke.append(jobs)
+        return synthesize(*arguments, jobs=jobs, **options)
+
+    def made(jobs: int) -> dict[str, bytes]:
+        (train, validation) = with_synthesised(
+            config, DataFolders(), tmp_path / str(jobs), lambda line: None, executor=lambda seconds: Processes(jobs)
+        ).positives
+        return {
+            f"{folder.name}/{path.name}": path.read_bytes()
+            for folder in (train, validation)
+            for path in folder.iterdir()
+        }
+
+    monkeypatch.setattr(synthesised, "synthesize", counting)
+    assert made(1) == made(3) != {}
+    assert spoke == [1, 1, 3, 3]
+
+
+def test_by_default_a_process_is_started_where_it_pays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wakeword.jobs.plan.cores", lambda: 8)
+    fast, natural = (
+        synthesised._Pass.of(phase, FEW, ("espeak-ng",), print, executor_for) for phase in (Phase.SPEECH, Phase.NATURAL)
+    )
+    assert [fast.jobs(count) for count in (1, 199, 200, 5_000)] == [1, 1, 2, 8]
+    assert [natural.jobs(count) for count in (1, 19, 20, 500)] == [1, 1, 2, 8]
 
 
 def test_natural_voices_are_a_separate_pass(tmp_path: Path) -> None:

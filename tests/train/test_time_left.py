@@ -1,9 +1,13 @@
 """Laws of the time that is left, and of the display."""
 
 import logging
+import time
+from threading import Lock
 
 import pytest
+import torch
 
+from wakeword_train import time_left
 from wakeword_train.config import TrainConfig
 from wakeword_train.display import phases_shown
 from wakeword_train.phases import Phase
@@ -49,10 +53,34 @@ def test_more_work_takes_longer_and_a_busy_machine_too() -> None:
     assert expected_seconds(plain, busy=1.0)[Phase.SPEECH] == 0
 
 
-def test_more_processes_take_less_time() -> None:
+def test_what_several_workers_must_share_makes_each_slower(monkeypatch: pytest.MonkeyPatch) -> None:
+    one_core = Lock()
+
+    def steps(network: object) -> None:
+        with one_core:
+            time.sleep(0.01)
+
+    monkeypatch.setattr(time_left, "_steps", steps)
+    alone, together = (time_left.slowness(workers) for workers in (1, 4))
+    assert together > 2.5 * alone
+
+
+def test_the_measurement_is_short_and_changes_no_random_numbers() -> None:
+    torch.manual_seed(1)
+    expected = torch.rand(1)
+    torch.manual_seed(1)
+    started = time.monotonic()
+    assert time_left.slowness(2) >= 0.2
+    assert time.monotonic() - started < 10
+    assert torch.rand(1) == expected
+
+
+def test_more_processes_take_less_time_as_long_as_there_are_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time_left, "cores", lambda: 4)
     found = [sum(expected_seconds(default_recipe(), busy=1.0, workers=workers).values()) for workers in (1, 2, 4)]
     assert found == sorted(found, reverse=True)
     assert found[0] > 1.2 * found[1]
+    assert sum(expected_seconds(default_recipe(), busy=1.0, workers=64).values()) == found[-1]
 
 
 def test_without_a_terminal_each_phase_is_a_line_and_the_log_too(capsys: pytest.CaptureFixture[str]) -> None:

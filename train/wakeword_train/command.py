@@ -2,7 +2,7 @@
 
 import dataclasses
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ import typer
 from wakeword.cli.console import note, progress
 from wakeword.cli.job_options import JobSettings, how_to_go_on
 from wakeword.jobs.choice import executor_for
+from wakeword.jobs.work import Executor
 from wakeword.model import read_model
 from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.data.download import download_speech_commands
@@ -70,15 +71,29 @@ def run_command(options: TrainOptions) -> Path:
     torch.set_num_threads(options.threads)
     out = options.out or Path(f"{file_stem(settings.keyword)}.onnx")
     folders = _folders(options, settings)
+    executor = partial(executor_for, jobs=options.jobs.jobs, ray=options.jobs.ray)
     if options.base is not None:
         with progress(f"fine-tune '{settings.keyword}'", 1.0) as update:
             return enrol_model(
-                settings, options.base, folders, out, work=options.work, progress=update, report=note
+                settings,
+                options.base,
+                folders,
+                out,
+                work=options.work,
+                progress=update,
+                report=note,
+                executor=executor,
             ).path
-    return _train(options, settings, folders, out)
+    return _train(options, settings, folders, out, executor)
 
 
-def _train(options: TrainOptions, settings: TrainConfig, folders: DataFolders, out: Path) -> Path:
+def _train(
+    options: TrainOptions,
+    settings: TrainConfig,
+    folders: DataFolders,
+    out: Path,
+    executor: Callable[[float], Executor],
+) -> Path:
     expected = expected_seconds(settings, workers=options.jobs.jobs)
     begun = False
     with how_to_go_on(lambda: begun), phases_shown(expected) as (watch, above):
@@ -103,7 +118,7 @@ def _train(options: TrainOptions, settings: TrainConfig, folders: DataFolders, o
             report=above,
             watch=watch,
             begin=begin,
-            executor=partial(executor_for, jobs=options.jobs.jobs, ray=options.jobs.ray),
+            executor=executor,
         )
     for advice in advice_on(result):
         note(advice)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from wakeword.errors import ConfigError, ModelError
+from wakeword.jobs.choice import in_this_process
+from wakeword.jobs.work import Executor
 from wakeword.model import model_file, read_model
 from wakeword_train.config import TrainConfig
 from wakeword_train.enrol import EnrolConfig, Enrolment, enrol, own_takes
@@ -41,6 +43,7 @@ def enrol_model(
     work: Path | str = "runs",
     progress: Callable[[float], None] | None = None,
     report: Report | None = None,
+    executor: Callable[[float], Executor] = in_this_process,
 ) -> Enrolment:
     """Fine-tune a model on one person's takes, as ``wakeword train --from`` does, and write it, calibrated, to ``out``.
 
@@ -51,7 +54,8 @@ def enrol_model(
 
     ``base`` is a shipped model, by its keyword, or a file; ``folders.positives`` hold the takes. Clips to stay silent for
     are synthesised as configured, into the keyword's folder in ``work``. ``progress`` gets the share that is done, and
-    ``report`` a line for each step and each warning; without ``report`` they are logged.
+    ``report`` a line for each step and each warning; without ``report`` they are logged. ``executor`` as
+    for ``train_model``; only speaking uses it.
 
     Raises ``ConfigError`` for a model of another keyword or one that cannot be fine-tuned, ``ModelError`` for a file that
     is not a model and ``DataError`` for too few takes.
@@ -64,7 +68,7 @@ def enrol_model(
         raise ConfigError(f"{base} is a model of {phrase!r}; to train {config.keyword!r}, leave out --from")
     own = Path(work) / file_stem(config.keyword)
     takes = own_takes(folders.positives, phrase)
-    others = with_synthesised(_with_synthesis(config), folders, own / "synthesised", report)
+    others = with_synthesised(_with_synthesis(config), folders, own / "synthesised", report, executor=executor)
     others = dataclasses.replace(others, positives=others.positives[len(folders.positives) :])
     settings = EnrolConfig(seed=config.seed, augmentation=config.augmentation)
     enrolment = enrol(base, takes, others, own / "enrolled.onnx", config=settings, progress=progress)

@@ -71,8 +71,8 @@ def train_model(
     ``resume`` an interrupted run of the same settings continues. ``device`` is ``cpu`` or ``cuda``. ``progress`` gets
     each epoch's report, ``watch`` the phases of the run and how far each is, and ``report`` a line for each step and each
     warning; without ``report`` they are logged. ``begin`` is called with the folders when all settings have been checked.
-    ``executor`` gives the executor for work that costs as much as so many seconds of audio, such as searching background
-    and training heads; the model does not depend on it.
+    ``executor`` gives the executor for work that costs as much as so many seconds of audio, such as speaking, searching
+    background and training heads; the model does not depend on it.
 
     Operating points are chosen on the validation split; targets for which it is too small are left out and reported.
     Raises ``ConfigError`` before any work for settings that cannot be trained or an ``out`` that cannot be written,
@@ -83,7 +83,7 @@ def train_model(
     if begin is not None:
         begin(folders)
     own = Path(work) / file_stem(config.keyword)
-    folders = with_synthesised(config, folders, own / "synthesised", report, watch)
+    folders = with_synthesised(config, folders, own / "synthesised", report, watch, executor=executor)
     checkpoint = own / f"{config.method}-{config.seed}.checkpoint"
     if not resume:
         checkpoint.unlink(missing_ok=True)

@@ -3,13 +3,19 @@
 import dataclasses
 import hashlib
 import json
+from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 
 from wakeword.errors import ConfigError, DataError, SynthesisError
+from wakeword.jobs.choice import in_this_process
+from wakeword.jobs.cluster import Cluster
+from wakeword.jobs.plan import cores
+from wakeword.jobs.work import Executor
 from wakeword.model import assets_folder
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
 from wakeword.version import __version__
+from wakeword.wording import counted
 from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.clips.plan import Recipe
 from wakeword_tools.clips.synthesize import synthesize
@@ -29,13 +35,20 @@ from wakeword_train.training import DataFolders
 _WITHOUT_RECORDINGS = {Kind.POSITIVE: 3_000, Kind.NEAR_NEGATIVE: 3_000, Kind.NEGATIVE: 5_000}
 """Numbers of clips if positives are neither recorded nor configured."""
 _MAX_PAUSE = 0.2
-_CLIPS_PER_PROCESS = 100
 _MOST_OF_AN_ACCENT = 40
 """Clips of one accent at most: a word with few accents has few such clips."""
+_COST, _NATURAL_COST = 3.0, 30.0
+"""What a clip costs, as scanning so many seconds of audio does: a process is worth its start from 100 or 10 clips on."""
 
 
 def with_synthesised(
-    config: TrainConfig, folders: DataFolders, root: Path, report: Report, watch: Watch = nobody
+    config: TrainConfig,
+    folders: DataFolders,
+    root: Path,
+    report: Report,
+    watch: Watch = nobody,
+    *,
+    executor: Callable[[float], Executor] = in_this_process,
 ) -> DataFolders:
     """``folders`` and the clips that ``config.synthesis`` asks for, made once for each set of settings under ``root``:
     those of fast engines and, in separate folders, those of ``config.synthesis.natural``.
@@ -43,7 +56,9 @@ def with_synthesised(
     If no recordings of the keyword are given and no positives configured, the keyword, texts that sound like it and other
     words are all synthesised. Except for the keyword, no voice or text is used for both training and validation, and
     those kept for the test are not used at all. Clips of the keyword by voices in whose speech the phoneme network does not
-    hear it are left out. ``watch`` sees the share of the clips that are made. Raises ``DataError`` if a folder is missing.
+    hear it are left out. ``watch`` sees the share of the clips that are made. As many processes of this machine speak as
+    ``executor`` has workers for so many seconds of audio; the clips do not depend on it. Raises ``DataError`` if a
+    folder is missing.
     """
     plan = config.synthesis
     counts = {kind: int(getattr(plan, kind.plural)) for kind in _WITHOUT_RECORDINGS}
@@ -54,8 +69,8 @@ def with_synthesised(
     if not recorded:
         report(f"no recordings of {config.keyword!r} are given: training on synthetic voices alone")
     passes = [
-        _Pass.of(Phase.SPEECH, "", counts, plan.engines, report),
-        _Pass.of(Phase.NATURAL, "natural-", natural, plan.natural.engines, report),
+        _Pass.of(Phase.SPEECH, counts, plan.engines, report, executor),
+        _Pass.of(Phase.NATURAL, natural, plan.natural.engines, report, executor),
     ]
     added: dict[Kind, list[Path]] = {kind: [] for kind in _WITHOUT_RECORDINGS}
     for one in passes:
@@ -76,16 +91,20 @@ class _Pass:
     """The clips that the fast engines make, or the natural ones."""
 
     phase: Phase
-    prefix: str
-    """Prefix of its folders' names."""
     counts: dict[Kind, int]
     """Clips of each kind for training."""
     engines: tuple[str, ...]
     voices: dict[Split, list[Voice]]
+    executor: Callable[[float], Executor]
 
     @classmethod
     def of(
-        cls, phase: Phase, prefix: str, counts: dict[Kind, int], engines: tuple[str, ...], report: Report
+        cls,
+        phase: Phase,
+        counts: dict[Kind, int],
+        engines: tuple[str, ...],
+        report: Report,
+        executor: Callable[[float], Executor],
     ) -> "_Pass":
         """With the engines of this machine in place of ``installed``."""
         found = resolved(engines, natural=phase is Phase.NATURAL)
@@ -95,7 +114,18 @@ class _Pass:
             )
             counts = dict.fromkeys(counts, 0)
         voices = _voices(found, required=INSTALLED not in engines) if any(counts.values()) else {}
-        return cls(phase, prefix, counts, found, voices)
+        return cls(phase, counts, found, voices, executor)
+
+    @property
+    def prefix(self) -> str:
+        """Prefix of its folders' names."""
+        return "natural-" if self.phase is Phase.NATURAL else ""
+
+    def jobs(self, clips: int) -> int:
+        """How many processes make so many clips."""
+        found = self.executor(clips * (_NATURAL_COST if self.phase is Phase.NATURAL else _COST))
+        # The machines of a cluster need not have these voices.
+        return cores() if isinstance(found, Cluster) else found.workers
 
     def clips(self, kind: Kind | None = None) -> int:
         """How many clips it makes, of one kind or of all."""
@@ -124,7 +154,7 @@ def _synthesised(kind: Kind, one: _Pass, config: TrainConfig, root: Path, report
     splits = [split for split in SHARES if one.voices[split]]
     different = " and ".join(f"{len(texts[split])} for {split}" for split in splits)
     engines = f" with {', '.join(engine.partition(':')[0] for engine in one.engines)}" if one.prefix else ""
-    report(f"synthesising {one.counts[kind]} {kind.plural.replace('_', ' ')} from texts ({different}){engines}")
+    report(f"synthesising {counted(one.counts[kind], kind.value.replace('_', ' '))} from texts ({different}){engines}")
     found = []
     for split in splits:
         settings = _Settings(kind, split, texts[split], max(1, round(one.counts[kind] * SHARES[split])))
@@ -148,9 +178,8 @@ def _accented(
     if not wanted or not able:
         return []
     report(f"synthesising {wanted} positives in {len(texts)} accents")
-    settings = _Settings(Kind.POSITIVE, split, dict.fromkeys(texts, 0.0), wanted)
-    voices = dataclasses.replace(one, prefix=f"{one.prefix}accented-", voices={split: able})
-    return [_synthesise(root, settings, voices, config, report, done)]
+    settings = _Settings(Kind.POSITIVE, split, dict.fromkeys(texts, 0.0), wanted, accented=True)
+    return [_synthesise(root, settings, dataclasses.replace(one, voices={split: able}), config, report, done)]
 
 
 def check_synthesis(config: TrainConfig, folders: DataFolders) -> bool:
@@ -202,6 +231,7 @@ class _Settings:
     split: Split
     texts: dict[str, float | None]
     count: int
+    accented: bool = False
 
 
 def _synthesise(root: Path, clips: _Settings, one: _Pass, config: TrainConfig, report: Report, done: "_Done") -> Path:
@@ -211,7 +241,8 @@ def _synthesise(root: Path, clips: _Settings, one: _Pass, config: TrainConfig, r
     # Not the engines, which may name folders of this machine: the voices identify them.
     identity = json.dumps([clips.texts, clips.count, config.seed, voices, children, __version__])
     digest = hashlib.sha256(identity.encode()).hexdigest()[:12]
-    folder = root / f"{one.prefix}{clips.kind.plural}-{clips.split}-{digest}"
+    prefix = f"accented-{one.prefix}" if clips.accented else one.prefix
+    folder = root / f"{prefix}{clips.kind.plural}-{clips.split}-{digest}"
     if folder.is_dir():
         report(f"using the clips of the same settings in {folder}")
         return folder
@@ -226,7 +257,7 @@ def _synthesise(root: Path, clips: _Settings, one: _Pass, config: TrainConfig, r
         count=clips.count,
         seed=config.seed,
         max_pause=_MAX_PAUSE,
-        jobs=min(2, 1 + clips.count // _CLIPS_PER_PROCESS),
+        jobs=one.jobs(clips.count),
         progress=done,
         skipped=skipped,
         distances={text: distance for text, distance in clips.texts.items() if distance is not None},
@@ -250,5 +281,6 @@ def _checked(folder: Path, config: TrainConfig, report: Report) -> Path:
     if not poor:
         return folder
     names = ", ".join(f"{one.voice} ({one.clips})" for one in poor[:5]) + (", ..." if len(poor) > 5 else "")
-    report(f"left out {sum(one.clips for one in poor)} clips in which the word is not heard, of the voices {names}")
+    clips = counted(sum(one.clips for one in poor), "clip")
+    report(f"left out {clips} in which the word is not heard, of the voices {names}")
     return without_voices(folder, checked, frozenset(one.voice for one in poor))

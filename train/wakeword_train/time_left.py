@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from statistics import fmean
 
 import torch
 
@@ -24,8 +26,8 @@ _HELD_OUT_SPEECH = 20.0
 _HELD_OUT = 0.2 / 1.2
 """Share of the synthetic clips that only measure."""
 _PROBE = 0.05
-"""Of ``_probe`` on that machine."""
-_JOBS = 2
+"""Of ``_steps`` on that machine."""
+_PROBING = 0.5
 _ENOUGH = 0.05
 """Share of a phase from which on its own pace says more than the guess."""
 
@@ -66,8 +68,8 @@ def expected_seconds(
     ``busy``: how many times as long as on a calm machine work takes; measured if it is not given. ``workers``: processes
     that work at the same time; by default one for each core.
     """
-    workers = cores() if workers is None else workers
-    factor = slowness() if busy is None else busy
+    workers = cores() if workers is None else min(workers, cores())
+    factor = slowness(workers) if busy is None else busy
     plan, second, schedule = config.synthesis, config.second_stage, config.schedule
     kinds = (Kind.POSITIVE, Kind.NEAR_NEGATIVE, Kind.NEGATIVE)
     clips = sum(getattr(plan, kind.plural) for kind in kinds) * sum(SHARES.values())
@@ -75,8 +77,8 @@ def expected_seconds(
     if not resolved(plan.natural.engines, natural=True):
         natural = 0.0
     seconds = {
-        Phase.SPEECH: clips * _CLIP / _JOBS,
-        Phase.NATURAL: natural * _NATURAL_CLIP / _JOBS,
+        Phase.SPEECH: clips * _CLIP / workers,
+        Phase.NATURAL: natural * _NATURAL_CLIP / workers,
         Phase.READING: _READING + _READING_CLIP * (clips + natural),
         Phase.FIRST: schedule.epochs * schedule.steps_per_epoch * _STEP * schedule.batch_size / 192,
     }
@@ -96,22 +98,38 @@ def expected_seconds(
     return {phase: value * factor for phase, value in seconds.items()}
 
 
-def slowness() -> float:
-    """How many times as long as on the calm machine of reference a training step takes now."""
-    return max(0.2, min(_probe() for _ in range(3)) / _PROBE)
+def slowness(workers: int = 1) -> float:
+    """How many times as long as on the calm machine of reference a training step takes while ``workers`` take steps.
+
+    Measured for half a second, at once for all: on a busy machine, and on one whose cores share more than their caches,
+    several get less together than each would alone.
+    """
+    networks = [_small_network() for _ in range(workers)]
+    _steps(networks[0])  # the first ones take longer
+    with ThreadPoolExecutor(workers) as threads:  # torch lets them run side by side
+        return max(0.2, fmean(threads.map(_seconds_of_steps, networks)) / _PROBE)
 
 
-def _probe() -> float:
-    """Seconds of a few steps of a small network."""
-    generator = torch.Generator().manual_seed(0)
-    inputs = torch.randn(12, 192, 80, generator=generator)
+def _seconds_of_steps(network: torch.nn.LSTM) -> float:
+    """The mean, and not the best, as a run has to take turns with other programs too."""
+    started, taken = time.perf_counter(), 0
+    while (passed := time.perf_counter() - started) < _PROBING:
+        _steps(network)
+        taken += 1
+    return passed / taken
+
+
+def _small_network() -> torch.nn.LSTM:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        network = torch.nn.LSTM(80, 96)
-    started = time.perf_counter()
+        return torch.nn.LSTM(80, 96)
+
+
+def _steps(network: torch.nn.LSTM) -> None:
+    """A few steps."""
+    inputs = torch.randn(12, 192, 80, generator=torch.Generator().manual_seed(0))
     for _ in range(3):
         network(inputs)[0].sum().backward()
-    return time.perf_counter() - started
 
 
 def in_words(seconds: float) -> str:

@@ -13,6 +13,7 @@ from wakeword.audio import SAMPLE_RATE
 from wakeword.checkup.findings import Finding, finding, graded
 from wakeword.checkup.keywords import detector_for
 from wakeword.errors import WakewordError
+from wakeword.wording import counted
 
 Pcm = NDArray[np.int16]
 
@@ -93,7 +94,7 @@ def examine_processor(model: str) -> Finding:
         return finding("processor", math.nan, "ms/s", str(error), "bad", advice)
     text = (
         f"{measured.cpu_ms_per_second:.1f} ms of CPU per second of audio, "
-        f"RTF {measured.real_time_factor:.3f}, {measured.keywords_per_core} keywords per core"
+        f"RTF {measured.real_time_factor:.3f}, {counted(measured.keywords_per_core, 'keyword')} per core"
     )
     busiest = max(measured.real_time_factor, measured.cpu_ms_per_second / 1_000)
     advice = "Close other busy programs, or use a faster machine: listening takes too much of a core."

@@ -19,6 +19,7 @@ from wakeword.microphone.microphone import Microphone
 from wakeword.takes.folder import TakeFolder
 from wakeword.takes.playback import play_back
 from wakeword.takes.take import Fault, Take, TakeStream, split_at_pauses
+from wakeword.wording import counted
 
 _FAULTS_IN_A_ROW = 5
 """Rejected takes after which recording without questions is given up."""
@@ -76,7 +77,7 @@ def cut_takes(file: Path, folder: TakeFolder, count: int) -> None:
     for take in good[:count]:
         print(printable(folder.write(take, source=str(file), sample_rate=sample_rate)), flush=True)
     if len(good) != count:
-        note(f"{len(good)} words in {file}, {count} requested: {min(count, len(good))} written")
+        note(f"{counted(len(good), 'word')} in {file}, {count} requested: {min(count, len(good))} written")
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def record_takes(device: str | None, folder: TakeFolder, settings: RecordSetting
     """Record takes from a device into ``folder``, and print the file of each. Raises ``AudioDeviceError``."""
     with without_native_messages():
         microphone = Microphone(number_or_name(device))
-        wanted = f"{settings.count} takes into {folder.path}"
+        wanted = f"{counted(settings.count, 'take')} into {folder.path}"
         note(f"recording {settings.keyword!r} on '{microphone.name}', {microphone.sample_rate} Hz: {wanted}")
         for take in _Session(microphone, settings).takes():
             path = folder.write(take.trimmed(), source=microphone.name, sample_rate=microphone.sample_rate)

@@ -4,7 +4,9 @@ A file of JSON lines: the first names the work, each further one has the row of 
 a line is dropped. Rows stay in the file until they are needed.
 """
 
+import hashlib
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -12,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from wakeword.errors import ConfigError
-from wakeword.files import alone_with, remove_held
+from wakeword.files import alone_with, remove_held, replacing
 from wakeword.jobs.work import Item
 
 _VERSION = 1
@@ -38,6 +40,10 @@ class Journal:
         """Whether it has rows that are still of use when it is closed."""
         self.dropped = 0
         """Rows of the same work that it had and that have been forgotten."""
+        self.aside: Path | None = None
+        """Where the rows of another work are that it had."""
+        self.put_aside = 0
+        """How many they are."""
 
     def check_kind(self) -> None:
         """``ConfigError`` for a file that no run has written: it is not ours to change."""
@@ -47,11 +53,20 @@ class Journal:
             raise ConfigError(f"{self._path}: expected a journal of results or nothing, got another file; rename it")
 
     def begin(self, work: str) -> None:
-        """Forget what the file has, and name the work by its digest."""
+        """Forget what the file has, or put it aside if it is of other work; name the work by its digest."""
         self._file.seek(0)
-        first = _parsed(self._file.readline())
-        if first is not None and _is_of(first, work):
-            self.dropped = sum(line.endswith(b"\n") for line in self._file)
+        line = self._file.readline()
+        first = _parsed(line)
+        if first is not None:
+            rows = sum(row.endswith(b"\n") for row in self._file)
+            if _is_of(first, work):
+                self.dropped = rows
+            elif rows:
+                self.put_aside = rows
+                # Named by its work, so that nothing but rows of the same work ever takes its place.
+                self.aside = self._path.with_name(f"{self._path.name}.{hashlib.sha256(line).hexdigest()[:8]}")
+                with replacing(self.aside) as temporary:
+                    shutil.copyfile(self._path, temporary)
         self._file.seek(0)
         self._file.truncate()
         self._write({"journal": _VERSION, "work": work})

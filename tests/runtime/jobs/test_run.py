@@ -163,7 +163,7 @@ def test_a_run_that_begins_anew_knows_what_it_drops(tmp_path: Path) -> None:
     with open_journal(path, "w", resume=True) as journal:
         assert journal.dropped == 0
     with open_journal(path, "other", resume=False) as journal:
-        assert journal.dropped == 0  # nothing that --resume would have taken
+        assert (journal.dropped, journal.put_aside) == (0, 3)  # nothing that --resume would have taken
         list(Run(Doubling(), items(4), journal).rows(ThisProcess(), ignore))
     with open_journal(path, "other", resume=False) as journal:
         assert journal.dropped == 4

@@ -19,7 +19,7 @@ from wakeword_tools.bench import benchmark as bench
 from wakeword_tools.bench import stopwatch as bench_measures
 from wakeword_tools.bench import streams as bench_streams
 from wakeword_tools.bench.benchmark import benchmark
-from wakeword_tools.bench.contenders import MOST_KEYWORDS, OURS, Contender, Listener, present
+from wakeword_tools.bench.contenders import MOST_KEYWORDS, OURS, Contender, Listener, present, why
 from wakeword_tools.bench.page import endurance, meaning, write_page
 from wakeword_tools.bench.report import BLOCKS, Cost, Latency, Report, Start
 from wakeword_tools.bench.speech import WORD_COUNTS, SpeechCost, speech_costs
@@ -208,6 +208,27 @@ def test_peers_that_are_missing_or_fail_are_reported_and_left_out(monkeypatch: p
         [working_peer],
         {"missing": "not installed", "broken": "installed, but did not run: RuntimeError: no model"},
     )
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (
+            RuntimeError(
+                "[ONNXRuntimeError] : 3 : NO_SUCHFILE : Load model from /home/a b/lib/python3.11/word_v0.1.onnx failed:"
+                "Load model /home/a b/lib/python3.11/word_v0.1.onnx failed. File doesn't exist"
+            ),
+            "RuntimeError: word_v0.1.onnx",
+        ),
+        (FileNotFoundError(2, "No such file or directory", "/srv/own/model.tflite"), "FileNotFoundError: model.tflite"),
+        (OSError("C:\\Users\\own\\peer.dll: not found"), "OSError: peer.dll"),
+        (OSError("/srv/own is no folder"), "OSError"),
+        (RuntimeError("x" * 500), f"RuntimeError: {'x' * 63}..."),
+        (KeyError(), "KeyError"),
+    ],
+)
+def test_why_a_peer_failed_is_short_and_names_no_folder(error: Exception, expected: str) -> None:
+    assert why(error) == expected
 
 
 @pytest.mark.skipif(importlib.util.find_spec("pymicro_wakeword") is None, reason="pymicro-wakeword is not installed")

@@ -52,3 +52,7 @@ def test_what_is_too_long_for_a_wake_word_is_one_line(cli, keyword: str) -> None
 )
 def test_rates_are_said_in_words(rate: float, words: str) -> None:
     assert often(rate) == words
+
+
+def test_one_phoneme_is_singular(cli) -> None:
+    assert "1 phoneme, 1 syllable " in cli("check", "a").out

@@ -9,6 +9,7 @@ from support.builders import band_model_bytes, random_model, random_model_bytes,
 from support.worlds import World, write_world
 
 from wakeword.operating_point import Rate
+from wakeword_tools.measure.reading import pcm_blocks
 
 
 @pytest.fixture(scope="module")
@@ -77,3 +78,32 @@ def test_a_laxer_threshold_is_not_taken_for_a_better_model(cli, old: Path, world
     both = cli("compare", old, old, "--positives", world.positives, "--background", world.background)
     assert "warning: OLD" not in both.err
     assert "only recall" not in both.err
+
+
+def test_json_is_the_report(cli, old: Path, world: World, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    done = cli("compare", old, old, "--positives", world.positives, "--report", report, "--json")
+    assert done.status == 0, done.err
+    assert json.loads(done.out) == json.loads(report.read_text())
+
+
+def test_a_comparison_that_was_interrupted_goes_on(
+    cli, old: Path, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report, read = tmp_path / "report.json", []
+    files = sorted(world.positives.iterdir())
+
+    def interrupted(path: Path) -> object:
+        read.append(path)
+        if len(read) == len(files):
+            raise KeyboardInterrupt
+        return pcm_blocks(path)
+
+    options = ("compare", old, old, "--positives", world.positives, "--report", report)
+    monkeypatch.setattr("wakeword_tools.measure.score_work.pcm_blocks", interrupted)
+    assert cli(*options).status != 0
+    assert [path.name for path in tmp_path.glob("report*")] == ["report.json.journal"]
+    assert cli(*options, "--resume").status == 0
+    assert len(read) == len(files) + 1  # the one that was interrupted
+    assert [path.name for path in tmp_path.glob("report*")] == ["report.json"]
+    assert cli(*options[:-2], "--resume").status == 2

@@ -212,3 +212,13 @@ def test_recordings_count_the_same_wherever_they_are(cli, model: Path, few: tupl
     ended = cli("evaluate", "--model", model, "--positives", few[0], "--negatives", "@nothing.txt")
     assert (ended.status, len(ended.err.splitlines())) == (1, 1)
     assert "nothing.txt" in ended.err
+
+
+def test_json_is_the_report(evaluate, model: Path, tmp_path: Path) -> None:
+    second = tmp_path / "second.onnx"
+    second.write_bytes(random_model_bytes("attention", 1))
+    for number, more in enumerate(((), ("--model", second))):
+        report = tmp_path / f"{number}.json"
+        done = evaluate(*more, "--report", report, "--json")
+        assert done.status == 0, done.err
+        assert json.loads(done.out) == json.loads(report.read_text())

@@ -254,3 +254,16 @@ def test_the_command_lists_and_installs(cli: Cli, tmp_path: Path) -> None:
     assert "expected one of these: kokoro, piper" in " ".join(misspelt.err.replace("│", " ").split())
     missing = cli("voices", "install", tmp_path / "nothing.onnx")
     assert (missing.status, len(missing.err.splitlines())) == (1, 1)
+
+
+def test_json_says_what_the_list_says(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    done = cli("voices", "install", piper_file(tmp_path), "--licence", "CC0-1.0", "--json")
+    assert json.loads(done.out) == {"folder": str(piper_folder()), "voices": 1, "licence": "CC0-1.0"}
+    listed = json.loads(cli("voices", "list", "--json").out)
+    rows = [line.split(maxsplit=4) for line in cli("voices").out.splitlines()]
+    assert rows == [[one["engine"], one["kind"], str(one["speakers"]), "speaker(s)", one["licence"]] for one in listed]
+    assert {one["engine"]: one["folder"] for one in listed if one["kind"] == "natural"} == {
+        "piper": str(piper_folder())
+    }
+    assert all(one["folder"] is None for one in listed if one["kind"] == "fast")

@@ -5,6 +5,7 @@ Nothing but the standard library is imported here: ``start`` measures what the i
 
 import importlib.metadata
 import importlib.util
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -94,6 +95,22 @@ PEERS = (
 )
 
 
+_FILE = re.compile(r"[\\/]([\w+-][\w.+-]*\.\w+)(?![\w\\/])")
+"""A file's name at the end of a path."""
+_LONGEST = 80
+
+
+def why(error: Exception) -> str:
+    """Why a peer did not run, in a few words that can be published: of a path only the file's name."""
+    message = " ".join(str(error).split())
+    if "/" in message or "\\" in message:
+        file = _FILE.search(message)
+        message = "" if file is None else file[1]
+    name = type(error).__name__
+    reason = f"{name}: {message}" if message else name
+    return reason if len(reason) <= _LONGEST else f"{reason[: _LONGEST - 3]}..."
+
+
 def present(peers: Sequence[Contender]) -> tuple[list[Contender], dict[str, str]]:
     """The peers that work on this machine, and for each of the others the reason in one line."""
     import numpy as np
@@ -109,8 +126,7 @@ def present(peers: Sequence[Contender]) -> tuple[list[Contender], dict[str, str]
                 listener(peer.block(np.zeros(1_280, np.int16)))
         # Whatever error another package raises, the others are measured.
         except Exception as error:
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
-            absent[peer.name] = f"installed, but did not run: {reason[:200]}"
+            absent[peer.name] = f"installed, but did not run: {why(error)}"
         else:
             working.append(peer)
     return working, absent

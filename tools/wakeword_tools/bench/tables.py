@@ -7,6 +7,7 @@ from statistics import median
 
 import numpy as np
 
+from wakeword.wording import counted
 from wakeword_tools.bench.contenders import OURS
 from wakeword_tools.bench.report import BLOCKS, Report
 
@@ -99,7 +100,7 @@ def speech_table(report: Report) -> Table:
         further = [(more - less) / (words - 1) for more, less in zip(cost, alone, strict=True)] if words > 1 else []
         cells = [f"{median(cost):.2f}", *(share(cost, peer) for peer in peers.values())]
         cells += [share(further, peer) if further else "-" for peer in peers.values()]
-        name = f"{words} word{'s' if words > 1 else ''}, {'both stages' if verified else 'first stage'}"
+        name = f"{counted(words, 'word')}, {'both stages' if verified else 'first stage'}"
         rows.append([name, *cells])
     columns = ["", "wakeword", *(f"/ {name}" for name in peers), *(f"a further word / {name}" for name in peers)]
     title = "Speech: CPU milliseconds per second of audio in blocks of 80 ms, and the share of one word of a peer"

@@ -7,6 +7,7 @@ from typing import Any
 from wakeword.cli.console import note
 from wakeword.cli.tables import console, table
 from wakeword.escaping import printable
+from wakeword.wording import counted
 from wakeword_tools.texts.advice import (
     CLOSE,
     LONG,
@@ -80,7 +81,7 @@ def _print(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str], 
     screen = console()
     grades = advice.grades
     lines = {
-        f"length       {advice.phonemes} phonemes, {_count(advice.syllables, 'syllable')}": (
+        f"length       {counted(advice.phonemes, 'phoneme')}, {counted(advice.syllables, 'syllable')}": (
             grades["length"],
             f"{LONG} phonemes and 2 syllables or more are good",
         ),
@@ -116,7 +117,7 @@ def _print_suggestions(advice: Advice, phrases: Sequence[Advice], spellings: Seq
         screen.print(f"If voices read it wrongly, write it as it sounds: {printable(spelt)}", soft_wrap=True)
     for one in phrases:
         screen.print(
-            f"Better: {printable(one.keyword)!r} is {one.grade}: {one.phonemes} phonemes, said anyway "
+            f"Better: {printable(one.keyword)!r} is {one.grade}: {counted(one.phonemes, 'phoneme')}, said anyway "
             f"{often(one.anyway_per_hour)}, close words {often(one.close_per_hour)}",
             soft_wrap=True,
         )
@@ -131,7 +132,3 @@ def often(per_hour: float) -> str:
     if per_hour < 1:
         return f"once in {1 / per_hour:,.0f} h" if per_hour < 0.5 else f"once in {1 / per_hour:.1f} h"
     return f"{per_hour:.1f} times an hour" if per_hour < 10 else f"{per_hour:.0f} times an hour"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" + ("" if number == 1 else "s")

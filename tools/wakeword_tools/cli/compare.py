@@ -5,10 +5,11 @@ from typing import Annotated
 
 import typer
 
-from wakeword.cli.job_options import JobSettings, JobsOption
+from wakeword.cli.job_options import JobSettings, JobsOption, RayOption, ResumeOption
 from wakeword.cli.options import PointOption, VerifyOption
 from wakeword_tools.cli.options import (
     BackgroundOption,
+    JsonOption,
     NearNegativesOption,
     NegativesOption,
     PositivesOption,
@@ -30,7 +31,10 @@ def compare(
     report: Annotated[
         Path | None, typer.Option("--report", metavar="FILE.json", help="Write the figures and the verdict.")
     ] = None,
+    as_json: JsonOption = False,
     jobs: JobsOption = None,
+    ray: RayOption = None,
+    resume: ResumeOption = False,
 ) -> None:
     """Say whether a new model is better than an old one, on the same recordings.
 
@@ -44,5 +48,14 @@ def compare(
 
     places = Places(positives, negatives or (), near_negatives or (), background or ())
     compare_models(
-        ComparisonSettings(old, new, places, point=point, verify=verify, report=report, jobs=JobSettings(jobs))
+        ComparisonSettings(
+            old,
+            new,
+            places,
+            point=point,
+            verify=verify,
+            report=report,
+            as_json=as_json,
+            jobs=JobSettings(jobs, ray, resume),
+        )
     )

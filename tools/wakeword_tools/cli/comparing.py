@@ -1,9 +1,11 @@
 """The work of ``wakeword compare``: two models and recordings to differences and a verdict."""
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 
@@ -34,6 +36,8 @@ class ComparisonSettings:
     """Operating point of both; ``None``: the default one of each."""
     verify: bool
     report: Path | None
+    as_json: bool
+    """Whether JSON is printed, and not tables."""
     jobs: JobSettings
 
 
@@ -43,6 +47,7 @@ def compare_models(settings: ComparisonSettings) -> None:
     Raises ``ConfigError`` for models of different words or without such a point, ``ModelError``, ``DataError`` and
     ``CalibrationError`` for files that cannot be read or used.
     """
+    sharing = Sharing(settings.jobs, settings.report)
     names = (settings.old, settings.new)
     old, new = (_loaded(name, verify=settings.verify) for name in names)
     words = {model.card.phrase.casefold() for model in (old, new)}
@@ -50,7 +55,7 @@ def compare_models(settings: ComparisonSettings) -> None:
         raise ConfigError(f"expected two models of one word, to compare on the same recordings, got {sorted(words)}")
     points = old.card.point(settings.point), new.card.point(settings.point)
     loaded = Loaded([old, new], [read_model_bytes(model_file(name)) for name in names], settings.verify)
-    with scoring(loaded, settings.places.find(old.card.phrase), Sharing(settings.jobs)) as (scored,):
+    with scoring(loaded, settings.places.find(old.card.phrase), sharing) as (scored,):
         _compare(settings, (old, new), points, scored)
 
 
@@ -61,7 +66,6 @@ def _compare(
     scored: Scored,
 ) -> None:
     old, new = models
-    names = (settings.old, settings.new)
     warn_of_seen_recordings({"OLD": old, "NEW": new}, scored)
     if scored.sets[0].only_synthetic:
         note("warning: all positives are synthetic; with people the answer can be another")
@@ -71,19 +75,40 @@ def _compare(
     named = zip(("OLD", "NEW"), points, strict=True)
     for line in warnings_of((name, point) for name, point in named if fires_often(point)):
         note(line)
+    content = _content(settings, found, scored)
+    if settings.as_json:
+        print(json.dumps(content, indent=1, allow_nan=False))
+    else:
+        _print(settings, f"'{old.card.phrase}': {scored.description}", points, found)
+    if settings.report is not None:
+        write_json(settings.report, content)
+
+
+def _content(settings: ComparisonSettings, found: Sequence[PairedDifference], scored: Scored) -> dict[str, Any]:
+    """For JSON."""
+    return {
+        "old": settings.old,
+        "new": settings.new,
+        "differences": [{**asdict(one), "difference": one.difference, "gain": one.gain} for one in found],
+        "verdict": verdict(found),
+        "fingerprint": scored.fingerprint,
+    }
+
+
+def _print(
+    settings: ComparisonSettings,
+    heading: str,
+    points: tuple[OperatingPoint, OperatingPoint],
+    found: Sequence[PairedDifference],
+) -> None:
     screen = console()
-    screen.print(printable(f"'{old.card.phrase}': {scored.description}"), soft_wrap=True)
-    for label, name, point in zip(("OLD", "NEW"), names, points, strict=True):
+    screen.print(printable(heading), soft_wrap=True)
+    for label, name, point in zip(("OLD", "NEW"), (settings.old, settings.new), points, strict=True):
         screen.print(
             printable(f"{label}  {name} at {point.name}, threshold {threshold(point.threshold)}"), soft_wrap=True
         )
     screen.print(_table(found))
-    answer = verdict(found)
-    screen.print(answer, soft_wrap=True)
-    if settings.report is not None:
-        differences = [{**asdict(one), "difference": one.difference, "gain": one.gain} for one in found]
-        content = {"old": settings.old, "new": settings.new, "differences": differences, "verdict": answer}
-        write_json(settings.report, {**content, "fingerprint": scored.fingerprint})
+    screen.print(verdict(found), soft_wrap=True)
 
 
 def _loaded(name: str, *, verify: bool) -> Model:

@@ -11,6 +11,7 @@ from wakeword.cli.ranges import MAX_SEED, finite, present
 from wakeword_tools.cli.options import (
     BackgroundOption,
     FprOption,
+    JsonOption,
     NearNegativesOption,
     NegativesOption,
     PlotOption,
@@ -64,6 +65,7 @@ def evaluate(
     ] = 0,
     plot: PlotOption = None,
     report: ReportOption = None,
+    as_json: JsonOption = False,
     jobs: JobsOption = None,
     ray: RayOption = None,
     resume: ResumeOption = False,
@@ -93,6 +95,7 @@ def evaluate(
             seed=seed,
             plot=plot,
             report=report,
+            as_json=as_json,
             jobs=JobSettings(jobs, ray, resume),
         )
     )

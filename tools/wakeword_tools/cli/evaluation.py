@@ -1,5 +1,6 @@
 """The work of ``wakeword evaluate``: models and recordings to tables, a report, a figure, and mistakes as audio."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,6 +55,8 @@ class EvaluationSettings:
     seed: int
     plot: Path | None
     report: Path | None
+    as_json: bool = False
+    """Whether JSON is printed, and not tables."""
     jobs: JobSettings = field(default_factory=JobSettings)
 
     def __post_init__(self) -> None:
@@ -105,9 +108,13 @@ def _evaluate(
     warn_of_seen_recordings(models, scored)
     sets = dict(zip(models, scored.sets, strict=True))
     differences = differences_to_first(sets, fprs=fprs, rates=rates, seed=settings.seed)
-    _print(scored.description, reports, differences)
+    content = report_json(reports, differences)
+    if settings.as_json:
+        print(json.dumps(content, indent=1, allow_nan=False))
+    else:
+        _print(scored.description, reports, differences)
     if settings.report is not None:
-        write_json(settings.report, report_json(reports, differences))
+        write_json(settings.report, content)
     if settings.save_errors is not None:
         _save_mistakes(settings.save_errors, next(iter(models.values())), scored, settings.point)
     if settings.plot is not None:

@@ -61,6 +61,7 @@ RateOption = Annotated[
     ),
 ]
 PlotOption = Annotated[Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw the curves.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON: the figures of --report.")]
 ReportOption = Annotated[Path | None, typer.Option("--report", metavar="FILE.json", help="Write the figures.")]
 
 
@@ -68,7 +69,8 @@ def require(*packages: str) -> None:
     """Raise ``ConfigError`` if packages that are not part of the runtime are missing."""
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
+        # Not the extra alone: it brings torch, some gigabytes that these commands never import.
         raise ConfigError(
-            f"this command needs {', '.join(missing)}; install torch first, in the build for your machine, then: "
-            "pip install 'wakeword[train]'"
+            f"this command needs {', '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed; "
+            f"pip install {' '.join(missing).replace('_', '-')}, or pip install 'wakeword[train]' for all of training"
         )

@@ -12,6 +12,7 @@ from wakeword.errors import SynthesisError
 from wakeword.files import require_absent
 from wakeword.jobs.choice import check_choice
 from wakeword.jobs.plan import cores
+from wakeword.wording import counted
 from wakeword_tools.cli.speakers import EngineSettings, voices_of
 from wakeword_tools.cli.texts import TextSettings, near_negatives, numbers_of, print_texts
 from wakeword_tools.clips.synthesize import Part, Recipe, synthesize_parts
@@ -89,7 +90,7 @@ def _speak(settings: SetSettings, out: Path, distances: Distances, voices: Mappi
         note(f"left out {recipe.text!r} by {recipe.voice.name}: {error}")
 
     done = 0
-    with how_to_go_on(lambda: done > 0), progress(f"speak {count} clips", count) as update:
+    with how_to_go_on(lambda: done > 0), progress(f"speak {counted(count, 'clip')}", count) as update:
 
         def spoken(number: int) -> None:
             nonlocal done

@@ -8,6 +8,7 @@ import typer
 
 from wakeword.cli.console import note
 from wakeword.errors import SynthesisError
+from wakeword.wording import counted
 from wakeword_tools.engines.voices import Voice
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.candidates import DEFAULT_MASS, Candidate, choose, histogram, speakable
@@ -97,6 +98,6 @@ def print_texts(texts: Texts) -> None:
     for candidate in chosen:
         print(f"{candidate.text:<28} # {candidate.distance:.2f}  {candidate.origin:<11} {' '.join(candidate.phones)}")
     counts = histogram(chosen)
-    print(f"#\n# {len(chosen)} texts by distance (1 is one typical phoneme edit):")
+    print(f"#\n# {counted(len(chosen), 'text')} by distance (1 is one typical phoneme edit):")
     for distance, number in counts.items():
         print(f"# {distance:3.1f} {number:4} {'█' * round(_BAR * number / max(counts.values()))}".rstrip())

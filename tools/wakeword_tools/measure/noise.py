@@ -11,6 +11,7 @@ from wakeword.audio import read_audio
 from wakeword.errors import AudioError, DataError
 from wakeword.takes.word_region import locate_word
 from wakeword.types import Array
+from wakeword.wording import counted
 from wakeword_tools.measure.reading import Recording
 
 _TRIES = 20
@@ -48,7 +49,7 @@ class NoiseMixer:
                 warn(f"skipped: {error}")
         self._noises = [noise for noise in self._noises if np.any(noise)]
         if not self._noises:
-            raise DataError(f"expected recordings of noise, got {len(files)} files without sound")
+            raise DataError(f"expected recordings of noise, got {counted(len(files), 'file')} without sound")
 
     @classmethod
     def of(cls, settings: NoiseSettings, *, warn: Callable[[str], None]) -> "NoiseMixer":

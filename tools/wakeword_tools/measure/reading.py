@@ -10,6 +10,7 @@ from wakeword.errors import AudioError, AudioFileError, AudioFormatError, Calibr
 from wakeword.inputs.opening import LocalFile, local_files
 from wakeword.inputs.recording import Recording as Source
 from wakeword.types import Array
+from wakeword.wording import counted
 from wakeword_tools.kinds import Kind
 
 Warn = Callable[[str], None]
@@ -130,7 +131,8 @@ class SeenRecordings:
         """Warn once, with the number of copies left out."""
         if self._copies:
             name, first = self._copies[0]
-            self._warn(f"skipped: {len(self._copies)} copies of other recordings, the first {name} (as {first})")
+            copies = counted(len(self._copies), "copy", "copies")
+            self._warn(f"skipped: {copies} of other recordings, the first {name} (as {first})")
 
 
 def in_words(kind: Kind) -> str:

@@ -12,6 +12,7 @@ from functools import cache
 from math import prod
 
 from wakeword.errors import ConfigError
+from wakeword.wording import counted
 from wakeword_tools.texts.confusables import contains_sound, one_contains, phrases_near
 from wakeword_tools.texts.lexicon import spoken_words, words_near, zipf_frequency
 from wakeword_tools.texts.phonemes import Phones, as_espeak_reads, dictionary, is_vowel, pronunciations, words_of
@@ -119,8 +120,8 @@ def require_short(keyword: str) -> None:
     words = len(keyword.split())
     if words > MOST_WORDS or len(keyword) > MOST_LETTERS:
         raise ConfigError(
-            f"expected a wake word of up to {MOST_WORDS} words and {MOST_LETTERS} letters, got {words} words and "
-            f"{len(keyword)} letters; take a shorter phrase"
+            f"expected a wake word of up to {MOST_WORDS} words and {MOST_LETTERS} letters, got "
+            f"{counted(words, 'word')} and {counted(len(keyword), 'letter')}; take a shorter phrase"
         )
 
 

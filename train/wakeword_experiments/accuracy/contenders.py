@@ -196,8 +196,7 @@ def peers(keyword: str) -> tuple[list[Contender], dict[str, str]]:
                 stream.push(np.zeros(BLOCK, np.int16))
             # An error of any kind in one package must not stop the measurement of the others.
             except Exception as error:
-                reason = " ".join(f"{type(error).__name__}: {error}".split())
-                absent[engine.name] = f"installed, but did not run: {reason[:200]}"
+                absent[engine.name] = f"installed, but did not run: {bench_contenders.why(error)}"
             else:
                 working.append(peer(engine.name, bench_contenders.version(engine), stream))
     return working, absent

@@ -15,6 +15,7 @@ from torch import Tensor
 from wakeword.audio import SAMPLE_RATE, read_audio
 from wakeword.errors import AudioError, DataError
 from wakeword.takes.word_region import Region, locate_word
+from wakeword.wording import counted
 from wakeword_train.data.clips import Clip
 
 log = logging.getLogger(__name__)
@@ -43,7 +44,7 @@ class ClipStore:
             loaded = [recording for some in pool.map(recordings, files) for recording in some]
         if clips and not loaded:
             raise DataError(
-                f"none of the {len(clips)} {clips[0].kind.value} clips could be read; see the warnings above"
+                f"none of the {counted(len(clips), f'{clips[0].kind.value} clip')} could be read; see the warnings above"
             )
         self.skipped = len(clips) - len(loaded)
         self.clips: list[Clip] = [recording.clip for recording in loaded]

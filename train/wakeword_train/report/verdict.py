@@ -6,6 +6,7 @@ from enum import StrEnum
 from wakeword.card import ModelCard
 from wakeword.evidence import is_supported
 from wakeword.operating_point import OperatingPoint
+from wakeword.wording import counted
 from wakeword_train.points import FEW, by_synthetic_voices, found
 
 _GOOD, _FAIR = (0.85, 1.0, 0.1), (0.6, 3.0, 0.3)
@@ -46,7 +47,8 @@ def verdict(card: ModelCard) -> Verdict:
     if by_synthetic_voices(point):
         people = "of people it may find fewer"
         if point.recall_synthetic is not None:
-            people = f"and {round(point.recall * point.positives)} of only {point.positives} recordings of people"
+            of_people = counted(point.positives, "recording")
+            people = f"and {round(point.recall * point.positives)} of only {of_people} of people"
         finds = f"finds {_of_ten(share)} synthetic voices that it never heard ({people})"
     else:
         few = f" (there were only {point.positives})" if 0 < point.positives < FEW else ""
