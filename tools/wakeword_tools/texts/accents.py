@@ -6,22 +6,23 @@ words apart stay as they are: "marbin" is no accent of "marvin" here, because a 
 J. C. Wells, *Accents of English* (1982), and M. Swan and B. Smith, *Learner English* (2001).
 """
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
 
 from wakeword_tools.texts.phonemes import Phones, dictionary, is_vowel, pronunciations, to_espeak
 
-_FULL = ("AA", "EH", "AO", "AE", "OW")
-"""What a weak vowel may be read as."""
+_WRITTEN = {"a": ("AA", "AE"), "e": ("EH",), "i": ("IY",), "o": ("AO", "OW"), "u": ("UW",), "y": ("IY",)}
+"""What a weak vowel is read as by its letter."""
+_WEAK = {"AH0": "", "IH0": "", "ER0": " R"}
 _HABITS: dict[str, dict[str, tuple[str, ...]]] = {
-    "no weak vowels": {"AH0": _FULL, "IH0": ("IY", "EH"), "ER0": ("EH R", "AO R", "AA R")},
     "no rhotic vowel": {"ER": ("EH R", "AO R", "AA", "AH")},
     "long vowels": {"IH": ("IY",), "UH": ("UW",)},
     "pure vowels": {"OW": ("AO",), "EY": ("EH",)},
     "no dental sounds": {"TH": ("S", "T"), "DH": ("D", "Z")},
 }
-_AT_EDGES = ("no glide", "vowel at the beginning")
+_OTHERS = ("no weak vowels", "no glide", "vowel at the beginning")
 _MOST_HABITS = 3
 _TRIES = 30
 """Draws for each accent that is asked for."""
@@ -39,8 +40,8 @@ def accents(text: str, count: int, *, seed: int) -> list[str]:
     for _ in range(_TRIES * count):
         if len(found) == count:
             break
-        habits = random.permutation([*_HABITS, *_AT_EDGES])[: 1 + random.integers(_MOST_HABITS)]
-        said = _said(ways[0], [str(habit) for habit in habits], random)
+        habits = random.permutation([*_HABITS, *_OTHERS])[: 1 + random.integers(_MOST_HABITS)]
+        said = _said(text, ways[0], [str(habit) for habit in habits], random)
         if _bare(said) not in known and any(map(is_vowel, said)):
             found[to_espeak(said)] = None
     return list(found)
@@ -51,11 +52,30 @@ def _bare(phones: Phones) -> Phones:
     return tuple(phone.rstrip("012") for phone in phones)
 
 
-def _said(phones: Phones, habits: Sequence[str], random: np.random.Generator) -> Phones:
+def _said(text: str, phones: Phones, habits: Sequence[str], random: np.random.Generator) -> Phones:
     """The phonemes with the habits of one speaker, who always replaces a sound in the same way."""
+    if "no weak vowels" in habits:
+        phones = _as_written(text, phones, random)
     for habit in habits:
-        phones = _replaced(phones, habit, random) if habit in _HABITS else _at_edges(phones, habit)
+        phones = _replaced(phones, habit, random) if habit in _HABITS else _other(phones, habit)
     return phones
+
+
+def _as_written(text: str, phones: Phones, random: np.random.Generator) -> Phones:
+    """Each weak vowel as the letter for it reads, or as any vowel of the text if its letter is not known."""
+    letters = [] if "[[" in text else re.findall("[aeiouy]+", text.lower())
+    vowels = [place for place, phone in enumerate(phones) if is_vowel(phone)]
+    known = dict(zip(vowels, letters, strict=True)) if len(vowels) == len(letters) else {}
+    any_of = "".join(letters) or "aeo"
+    reading = {letter: sounds[int(random.integers(len(sounds)))] for letter, sounds in _WRITTEN.items()}
+    said: list[str] = []
+    for place, phone in enumerate(phones):
+        if phone not in _WEAK:
+            said.append(phone)
+            continue
+        letter = known.get(place, any_of[int(random.integers(len(any_of)))])[0]
+        said += f"{reading[letter]}0{_WEAK[phone]}".split()
+    return tuple(said)
 
 
 def _replaced(phones: Phones, habit: str, random: np.random.Generator) -> Phones:
@@ -71,12 +91,10 @@ def _replaced(phones: Phones, habit: str, random: np.random.Generator) -> Phones
     return tuple(said)
 
 
-def _at_edges(phones: Phones, habit: str) -> Phones:
+def _other(phones: Phones, habit: str) -> Phones:
+    """"do" for "dew", or "estop" for "stop"; the same for any other habit."""
     if habit == "no glide":
-        kept = [
-            phone for phone, after in zip(phones, (*phones[1:], ""), strict=True)
-            if not (phone == "Y" and after.rstrip("012") == "UW")
-        ]  # fmt: skip
-        return tuple(kept)
-    cluster = phones[0] == "S" and len(phones) > 1 and not is_vowel(phones[1])
+        following = zip(phones, (*phones[1:], ""), strict=True)
+        return tuple(phone for phone, after in following if not (phone == "Y" and after.rstrip("012") == "UW"))
+    cluster = habit == "vowel at the beginning" and phones[0] == "S" and len(phones) > 1 and not is_vowel(phones[1])
     return ("EH0", *phones) if cluster else phones
