@@ -22,6 +22,7 @@ from wakeword_train import DataFolders, TrainConfig
 from wakeword_train import synthesis as synthesised
 from wakeword_train.config import NaturalConfig, SynthesisConfig
 from wakeword_train.phases import Phase
+from wakeword_train.spoken_texts import accented_forms
 from wakeword_train.synthesis import check_synthesis, with_synthesised
 
 FEW = {Kind.POSITIVE: 20, Kind.NEAR_NEGATIVE: 60, Kind.NEGATIVE: 60}
@@ -230,3 +231,23 @@ def test_installed_voices_are_those_of_the_machine_and_none_is_needed(
     assert {phase for phase, _ in seen} == {Phase.SPEECH}
     assert seen[-1][1] == 1.0
     assert [done for _, done in seen] == sorted(done for _, done in seen)
+
+
+def test_accents_are_said_beside_the_usual_way_by_voices_that_can(tmp_path: Path) -> None:
+    config = TrainConfig(keyword="computer", synthesis=SynthesisConfig(positives=40, accents=0.5))
+    folders = with_synthesised(config, DataFolders(), tmp_path, lambda line: None)
+    accented = [folder for folder in folders.positives if folder.name.startswith("accented-")]
+    usual = [folder for folder in folders.positives if folder not in accented]
+    assert [len(rows(folder)) for folder in accented] == [20, 4]
+    texts = {row["text"] for folder in accented for row in rows(folder)}
+    assert len(texts) > 4
+    assert all(text.startswith("[[") for text in texts)
+    assert {row["text"] for folder in usual for row in rows(folder)} == {"computer"}
+
+
+def test_no_close_word_sounds_like_an_accent(tmp_path: Path) -> None:
+    config = TrainConfig(keyword="computer", synthesis=SynthesisConfig(near_negatives=60, accents=0.5))
+    folders = with_synthesised(config, DataFolders(), tmp_path, lambda line: None)
+    close = sorted({row["text"] for folder in folders.near_negatives for row in rows(folder)})
+    for said in accented_forms(config):
+        assert without_sound_of(said, close) == close

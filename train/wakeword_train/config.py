@@ -155,14 +155,17 @@ class SynthesisConfig:
     """Ways to say the keyword as IPA, in place of how English reads it. Only voices that take phonemes then speak it."""
     children: float = 0.0
     """Share of the clips of the keyword with formants and pitch as high as those of children."""
+    accents: float = 0.0
+    """Clips of the keyword with the vowels of people who learnt English later, in proportion to the other clips of it."""
     check_voices: bool = True
     """Leave out voices in whose speech the phoneme network does not hear the keyword."""
     natural: NaturalConfig = field(default_factory=NaturalConfig)
 
     def __post_init__(self) -> None:
         _check_counts(self.positives, self.near_negatives, self.negatives)
-        if not 0 <= self.children <= 1:
-            raise ConfigError(f"expected a share of children in 0..1, got {self.children}")
+        for name in ("children", "accents"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigError(f"expected a share of {name} in 0..1, got {getattr(self, name)}")
 
 
 def _check_counts(*counts: int) -> None:

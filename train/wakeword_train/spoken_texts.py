@@ -8,6 +8,7 @@ from wakeword.model import assets_folder
 from wakeword.verify.card import Variant
 from wakeword_tools.engines.voices import Voice
 from wakeword_tools.kinds import Kind, Split
+from wakeword_tools.texts.accents import accents
 from wakeword_tools.texts.candidates import choose, speakable
 from wakeword_tools.texts.confusables import confusables, without_sound_of
 from wakeword_tools.texts.ipa import espeak_of_ipa
@@ -25,6 +26,8 @@ SHARES = {Split.TRAIN: 1.0, Split.VALIDATION: 0.2}
 _DISTINCT = 300
 """Different near negatives generated for training; for validation in proportion."""
 _PHRASES_PER_TEXT = 6
+_ACCENTS = 10
+"""Ways to say the keyword with an accent, all its forms together."""
 
 
 def spoken_forms(config: TrainConfig) -> list[str]:
@@ -34,6 +37,15 @@ def spoken_forms(config: TrainConfig) -> list[str]:
     """
     ways = [espeak_of_ipa(way) for way in config.synthesis.say] or [config.keyword]
     return list(dict.fromkeys([*ways, *config.synthesis.also]))
+
+
+def accented_forms(config: TrainConfig) -> list[str]:
+    """The forms of the keyword as people with an accent say them; none if no such clips are asked for."""
+    if not config.synthesis.accents:
+        return []
+    forms = spoken_forms(config)
+    each = max(1, _ACCENTS // len(forms))
+    return [said for form in forms for said in accents(form, each, seed=config.seed)]
 
 
 def keyword_variants(config: TrainConfig, known: Iterable[str]) -> tuple[Variant, ...]:
@@ -65,7 +77,7 @@ def _generated(config: TrainConfig, voices: dict[Split, list[Voice]]) -> Texts:
                 continue
             chosen = choose(speakable(pool, voices[split]), max(1, round(_DISTINCT * share / len(forms))), split=split)
             distances = {candidate.text: candidate.distance for candidate in chosen}
-            kept = _unlike(list(distances), [other for other in forms if other != form])
+            kept = _unlike(list(distances), [*(other for other in forms if other != form), *accented_forms(config)])
             texts[split] |= {text: distances[text] for text in kept}
     return texts
 

@@ -21,7 +21,7 @@ from wakeword_tools.clips.plan import Recipe
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.clips.voice_check import voice_scores, without_voices
 from wakeword_tools.engines.installed import INSTALLED, resolved
-from wakeword_tools.engines.registry import english_voices
+from wakeword_tools.engines.registry import english_voices, takes_phonemes
 from wakeword_tools.engines.voices import Voice
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.phonemes import pronunciations
@@ -29,12 +29,14 @@ from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import require_audio
 from wakeword_train.phases import Phase, Watch, nobody
 from wakeword_train.points import Report
-from wakeword_train.spoken_texts import SHARES, keyword_variants, spoken_forms, texts_of
+from wakeword_train.spoken_texts import SHARES, accented_forms, keyword_variants, spoken_forms, texts_of
 from wakeword_train.training import DataFolders
 
 _WITHOUT_RECORDINGS = {Kind.POSITIVE: 3_000, Kind.NEAR_NEGATIVE: 3_000, Kind.NEGATIVE: 5_000}
 """Numbers of clips if positives are neither recorded nor configured."""
 _MAX_PAUSE = 0.2
+_MOST_OF_AN_ACCENT = 40
+"""Clips of one accent at most: a word with few accents has few such clips."""
 _COST, _NATURAL_COST = 3.0, 30.0
 """What a clip costs, as scanning so many seconds of audio does: a process is worth its start from 100 or 10 clips on."""
 
@@ -161,7 +163,23 @@ def _synthesised(kind: Kind, one: _Pass, config: TrainConfig, root: Path, report
         if kind is Kind.POSITIVE and config.synthesis.check_voices:
             folder = _checked(folder, config, report)
         found.append(folder)
+        if kind is Kind.POSITIVE:
+            found += _accented(split, settings.count, one, config, root, report, done)
     return found
+
+
+def _accented(
+    split: Split, count: int, one: _Pass, config: TrainConfig, root: Path, report: Report, done: "_Done"
+) -> list[Path]:
+    """A folder of clips of the keyword with accents, beside ``count`` others; none if none are asked for or possible."""
+    texts = accented_forms(config)
+    able = [voice for voice in one.voices[split] if takes_phonemes(voice)]
+    wanted = min(round(count * config.synthesis.accents), _MOST_OF_AN_ACCENT * len(texts))
+    if not wanted or not able:
+        return []
+    report(f"synthesising {wanted} positives in {len(texts)} accents")
+    settings = _Settings(Kind.POSITIVE, split, dict.fromkeys(texts, 0.0), wanted, accented=True)
+    return [_synthesise(root, settings, dataclasses.replace(one, voices={split: able}), config, report, done)]
 
 
 def check_synthesis(config: TrainConfig, folders: DataFolders) -> bool:
@@ -213,6 +231,7 @@ class _Settings:
     split: Split
     texts: dict[str, float | None]
     count: int
+    accented: bool = False
 
 
 def _synthesise(root: Path, clips: _Settings, one: _Pass, config: TrainConfig, report: Report, done: "_Done") -> Path:
@@ -222,7 +241,8 @@ def _synthesise(root: Path, clips: _Settings, one: _Pass, config: TrainConfig, r
     # Not the engines, which may name folders of this machine: the voices identify them.
     identity = json.dumps([clips.texts, clips.count, config.seed, voices, children, __version__])
     digest = hashlib.sha256(identity.encode()).hexdigest()[:12]
-    folder = root / f"{one.prefix}{clips.kind.plural}-{clips.split}-{digest}"
+    prefix = f"accented-{one.prefix}" if clips.accented else one.prefix
+    folder = root / f"{prefix}{clips.kind.plural}-{clips.split}-{digest}"
     if folder.is_dir():
         report(f"using the clips of the same settings in {folder}")
         return folder

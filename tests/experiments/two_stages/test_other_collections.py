@@ -99,8 +99,11 @@ def test_the_page_has_a_line_for_each_collection(
     monkeypatch.setattr(page, "clip_score", lambda model, samples: float(len(samples) == 8_000))
     said = [Said(COMMANDS, "eve", np.zeros(8_000, np.float32)), Said(COMMANDS, "eve", np.zeros(9_000, np.float32))]
     monkeypatch.setattr(page, "people_of_the_test", lambda audio, recipes, keyword: said)
+    before = tmp_path / "before.json"
+    same = {"keyword": "seven", "collection": DIGITS, "condition": "", "found": 1, "of": 3}
+    before.write_text(json.dumps({"rows": [same, same | {"collection": COMMANDS, "of": 1}]}))
     page.measure_collections(
-        audio, [talk], tmp_path, tmp_path / "out", command="made by hand", report=lambda line: None
+        audio, [talk], tmp_path, tmp_path / "out", before=before, command="made by hand", report=lambda line: None
     )
     rows = json.loads((tmp_path / "out" / "collections.json").read_text())["rows"]
     assert [(*(row[name] for name in ("keyword", "collection", "condition", "found", "of")),) for row in rows] == [
@@ -117,6 +120,9 @@ def test_the_page_has_a_line_for_each_collection(
         ("stop", "librispeech", "", 0, 1),
         ("stop", "speechocean762", "", 0, 1),
     ]
+    # Another number of recordings is no figure of the same.
+    assert [row["before"] for row in rows if row["before"] is not None] == [1]
     text = (tmp_path / "out" / "collections.md").read_text()
-    assert "| 2 of 1 | 50 % [0, 100] |" in text
+    assert "] | 33 % |" in text
+    assert "| 2 of 1 | 50 % [0, 100] |  |" in text
     assert f"| seven | {DIGITS}, {IN_NOISE} | the same recordings | 3 of 2 | 0 % [" in text

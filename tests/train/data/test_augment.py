@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from wakeword.errors import ConfigError
-from wakeword_train.data.augment import AugmentationConfig, augment_log_mel, augment_waves, level
+from wakeword_train.data.augment import AugmentationConfig, augment_log_mel, augment_waves, level, narrow_log_mel
 from wakeword_train.data.batches import coloured_noise
+from wakeword_train.data.frontend import Frontend
 
 OFF = AugmentationConfig(
     speed=0.0, noise_probability=0.0, reverb_probability=0.0, tilt=0.0, warp=0.0, mask_probability=0.0
@@ -89,7 +90,45 @@ def test_coloured_noise_falls_as_its_colour_says() -> None:
     torch.testing.assert_close(octaves_of_ten, torch.tensor([0.0, 1.0, 2.0]), atol=0.15, rtol=0)
 
 
-@pytest.mark.parametrize("wrong", [{"noise_probability": 1.5}, {"speed": 0.7}, {"snr_low": 40.0}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"noise_probability": 1.5},
+        {"narrow_probability": -0.1},
+        {"talk_probability": 2.0},
+        {"speed": 0.7},
+        {"snr_low": 40.0},
+    ],
+)
 def test_settings_out_of_range_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ConfigError):
         AugmentationConfig(**wrong)
+
+
+def test_a_narrow_window_has_nothing_above_its_band_and_all_below(waves: torch.Tensor) -> None:
+    config = dataclasses.replace(OFF, narrow_probability=1.0, level_low=-20.0, level_high=-20.0)
+    narrow = torch.fft.rfft(augment_waves(waves, torch.zeros_like(waves), config, generator())).abs()
+    wide = torch.fft.rfft(waves).abs()
+    frequencies = torch.linspace(0, 8_000, wide.shape[1])
+    assert narrow[:, frequencies > 4_000].max() < 1e-3 * narrow.max()
+    gain = (narrow / wide)[:, frequencies < 3_300]
+    torch.testing.assert_close(gain, gain.mean(dim=1, keepdim=True).expand_as(gain), atol=1e-3, rtol=1e-2)
+
+
+def test_features_are_narrowed_as_their_windows_would_be() -> None:
+    """Bands that lie above the limit are silent, bands below it as they were."""
+    frontend, config = Frontend(), dataclasses.replace(OFF, narrow_probability=1.0)
+    log_mel = torch.zeros(64, 9, len(frontend.centres))
+    narrow = narrow_log_mel(log_mel, frontend.centres, frontend.silence, config, generator())
+    assert (narrow[:, :, frontend.centres >= 4_000] == frontend.silence).all()
+    assert (narrow[:, :, frontend.centres < 3_300] == 0).all()
+    assert frontend.log_mel(torch.zeros(1, 16_000)).max() == pytest.approx(frontend.silence)
+
+
+def test_nothing_is_drawn_for_what_is_off(waves: torch.Tensor) -> None:
+    """So that a recipe without narrow windows gives the model that it gave before there were any."""
+    drawing = generator()
+    before = drawing.get_state()
+    centres = torch.linspace(0, 8_000, 32)
+    narrow_log_mel(torch.zeros(4, 9, 32), centres, -14.0, OFF, drawing)
+    assert torch.equal(drawing.get_state(), before)

@@ -87,3 +87,13 @@ def test_engines_are_drawn_in_proportion_to_the_square_root_of_their_voices(tmp_
     share = {name: float(weights[torch.tensor([one == name for one in engine])].sum()) for name in set(engine)}
     assert abs(share["recorded"] - 0.4) < 1e-9
     assert abs(share["human"] - 2 * share["fast"]) < 1e-9
+
+
+def test_accents_are_drawn_as_one_other_word(tmp_path: Path) -> None:
+    """Ten accents with a few clips each would otherwise outweigh the word as it is usually said."""
+    tone = tmp_path / "tone.wav"
+    soundfile.write(tone, 0.1 * np.sin(np.arange(8_000) / 5), 16_000)
+    said = ["computer"] * 100 + [f"[[k0mpju:t{index % 10}]]" for index in range(25)]
+    clips = [Clip(tone, Kind.POSITIVE, text, "voice:a", Split.TRAIN, True) for text in said]
+    weights = clip_weights(ClipStore(clips), Kind.POSITIVE, 0.5)
+    assert abs(float(weights[100:].sum() / weights[:100].sum()) - 0.5) < 1e-9

@@ -71,14 +71,14 @@ def measure_words(
     """Measure model files of two stages that the recipes trained, and write the figures and the page.
 
     The evidence behind a model's thresholds is made again, from its first stage, the embeddings in ``work``, and
-    a stand-in that is trained there if the recipe asks for one.
+    a stand-in if the recipe asks for one, which is trained there, or was when the model was.
     """
     words, speakers = [], set[str]()
     for path in models:
         config = read_config(recipes / f"{path.stem}.toml")
         folders = sources.folders(path.stem)
         clips = gather_clips(config, folders)
-        stand_in = train_stand_in(config, folders, work / path.stem, report=report)
+        stand_in = train_stand_in(config, folders, work / path.stem, resume=True, report=report)
         cache = work / EMBEDDINGS
         result = train_second_stage(config, path, clips, cache=cache, advance=report, stand_in=stand_in)
         card = _card(path)

@@ -12,6 +12,18 @@ from wakeword_train.data.torchaudio_guard import import_torchaudio
 
 taf = import_torchaudio().functional
 
+_SHARES = (
+    "noise_probability",
+    "household",
+    "reverb_probability",
+    "mask_probability",
+    "silence_probability",
+    "narrow_probability",
+    "talk_probability",
+)
+_NARROW = 3_300.0, 4_000.0
+"""Range of the highest frequency of a narrow window, Hz."""
+
 
 @dataclass(frozen=True)
 class AugmentationConfig:
@@ -41,9 +53,13 @@ class AugmentationConfig:
     """Widest masks of SpecAugment."""
     silence_probability: float = 0.1
     """Share of clips whose surroundings are digital silence, as in synthesised speech and padded files."""
+    narrow_probability: float = 0.0
+    """Share of windows without what lies above 3.3 to 4 kHz, as telephones and some headsets transmit them."""
+    talk_probability: float = 0.0
+    """Share of words with other speech right before them, after them, or both."""
 
     def __post_init__(self) -> None:
-        for name in ("noise_probability", "household", "reverb_probability", "mask_probability", "silence_probability"):
+        for name in _SHARES:
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"expected {name} in 0..1, got {getattr(self, name)}")
         if self.reverb_seconds <= 0.1:
@@ -69,10 +85,45 @@ def augment_waves(waves: Tensor, noise: Tensor, config: AugmentationConfig, gene
     snr = uniform(batch, config.snr_low, config.snr_high, generator)
     noisy = taf.add_noise(waves, noise + 1e-9, snr)
     chosen = (torch.rand(batch, generator=generator) < config.noise_probability) & (level(waves) > 1e-5)
-    waves = torch.where(chosen[:, None], noisy, waves)
+    waves = _narrowed(torch.where(chosen[:, None], noisy, waves), config, generator)
     wanted = 10 ** (uniform(batch, config.level_low, config.level_high, generator) / 20)
     gain = wanted / level(waves).clamp_min(1e-5)
     return (waves * gain[:, None]).clamp(-1, 1)
+
+
+def _narrowed(waves: Tensor, config: AugmentationConfig, generator: torch.Generator) -> Tensor:
+    """Some rows without their high frequencies. Nothing is drawn if there are to be none."""
+    rows, highest = _narrow_rows(len(waves), config, generator)
+    if not len(rows):
+        return waves
+    samples = waves.shape[1]
+    frequencies = torch.linspace(0, SAMPLE_RATE / 2, samples // 2 + 1)
+    narrow = waves.clone()
+    narrow[rows] = torch.fft.irfft(torch.fft.rfft(waves[rows]) * (frequencies < highest[:, None]), samples)
+    return narrow
+
+
+def narrow_log_mel(
+    log_mel: Tensor, centres: Tensor, floor: float, config: AugmentationConfig, generator: torch.Generator
+) -> Tensor:
+    """The same for windows of which only the log mel energies are known, ``(batch, frames, n_mels)`` -> the same shape.
+
+    ``centres``: of the mel bands in Hz, ``(n_mels,)``; ``floor``: the log mel energy of silence.
+    """
+    rows, highest = _narrow_rows(len(log_mel), config, generator)
+    if not len(rows):
+        return log_mel
+    narrow = log_mel.clone()
+    narrow[rows] = narrow[rows].masked_fill((centres >= highest[:, None])[:, None, :], floor)
+    return narrow
+
+
+def _narrow_rows(batch: int, config: AugmentationConfig, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Which rows are narrow, and the highest frequency of each, Hz."""
+    if not config.narrow_probability:
+        return torch.empty(0, dtype=torch.int64), torch.empty(0)
+    rows = torch.nonzero(torch.rand(batch, generator=generator) < config.narrow_probability).flatten()
+    return rows, uniform(len(rows), *_NARROW, generator)
 
 
 def level(waves: Tensor) -> Tensor:

@@ -13,13 +13,21 @@ from wakeword.jobs.work import Executor
 from wakeword.takes.word_region import locate_word
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_train.config import MixConfig
-from wakeword_train.data.augment import AugmentationConfig, augment_log_mel, augment_waves, mix_log_mel, uniform
+from wakeword_train.data.augment import (
+    AugmentationConfig,
+    augment_log_mel,
+    augment_waves,
+    mix_log_mel,
+    narrow_log_mel,
+    uniform,
+)
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.household import household_of
 from wakeword_train.data.mining import MiningConfig, hardest_packed, hardest_places
 from wakeword_train.data.packed import PackedStore, rounded
 from wakeword_train.data.store import ClipStore
+from wakeword_train.data.talk import amid_talk, talk_of
 from wakeword_train.data.weights import clip_weights
 
 _RECORDED_NOISE = 0.75
@@ -99,6 +107,7 @@ class BatchSampler:
         self._labels = torch.cat(
             [torch.full((count,), float(name == Kind.POSITIVE.value)) for name, count in self._counts.items()]
         )
+        self._talk = talk_of(stores)
         self._pool = torch.empty(0)
         self._uses = 0
         self._synthetic_noise = coloured_noise(2**20, generator)
@@ -150,7 +159,8 @@ class BatchSampler:
             rows[:hard], offsets[:hard] = self._hard_packed[0][chosen], self._hard_packed[1][chosen]
         speech = store.log_mel(rows, offsets, self.window, speed=speed)
         noise = self.frontend.log_mel(self._noise(count))
-        return mix_log_mel(speech, noise, self.augmentation, self.generator)
+        mixed = mix_log_mel(speech, noise, self.augmentation, self.generator)
+        return narrow_log_mel(mixed, self.frontend.centres, self.frontend.silence, self.augmentation, self.generator)
 
     def _from_pool(self) -> Tensor:
         """As ``_fresh``, but a window is used in ``reuse`` batches on average, each time together with different ones."""
@@ -242,7 +252,12 @@ class BatchSampler:
             moved = torch.randint(-_JITTER, _JITTER + 1, (hard,), generator=self.generator)
             rows[:hard], offsets[:hard] = self._hard[0][chosen], self._hard[1][chosen] + moved
         silent = torch.rand(count, generator=self.generator) < self.augmentation.silence_probability
-        return store.cut(rows, offsets, self.samples, speed=speed, silent=silent, generator=self.generator)
+        waves = store.cut(rows, offsets, self.samples, speed=speed, silent=silent, generator=self.generator)
+        if name != kind.value or kind not in WORD_KINDS or self._talk is None:
+            return waves
+        begins, ends = (((place[rows] - offsets) / speed).long() for place in (store.word_starts, store.word_ends))
+        share = self.augmentation.talk_probability
+        return amid_talk(waves, begins, ends, talk=self._talk, share=share, generator=self.generator)
 
     def _noise(self, count: int) -> Tensor:
         """Recorded noise for most rows if there is any, and noise that is made for the others; ``(count, samples)``."""

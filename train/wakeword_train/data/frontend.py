@@ -1,5 +1,7 @@
 """The runtime's MFCC in torch: batched, differentiable, on any device, with the runtime's matrices."""
 
+import math
+
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -33,6 +35,17 @@ class Frontend(nn.Module):
         spectrum = torch.view_as_real(torch.fft.rfft(frames))
         power = spectrum.square().sum(dim=-1)
         return torch.log(power @ self.filters + self.config.log_offset)
+
+    @property
+    def centres(self) -> Tensor:
+        """Centres of the mel bands, Hz, ``(n_mels,)``."""
+        frequencies = torch.linspace(0, self.config.sample_rate / 2, len(self.filters))
+        return frequencies @ self.filters / self.filters.sum(dim=0)
+
+    @property
+    def silence(self) -> float:
+        """The log mel energy of digital silence."""
+        return math.log(self.config.log_offset)
 
     def cepstrum(self, log_mel: Tensor) -> Tensor:
         """``(batch, frames, n_mels)`` -> ``(batch, frames, n_mfcc)``."""

@@ -18,6 +18,7 @@ from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.household import HouseholdSounds, household_of
 from wakeword_train.data.store import ClipStore
+from wakeword_train.data.talk import talk_of
 from wakeword_train.data.weights import clip_weights
 from wakeword_train.second_stage.embeddings import EmbeddingCache, embeddings_of_looks, embeddings_of_recording
 from wakeword_train.second_stage.looks import LookCutter
@@ -168,7 +169,12 @@ class ExampleMaker:
     def _cutter(self, generator: torch.Generator, household: HouseholdSounds | None) -> LookCutter:
         noise, background = self._stores.get(Kind.NOISE), self._stores.get(Kind.BACKGROUND)
         return LookCutter(
-            self._augmentation, noise=noise, background=background, household=household, generator=generator
+            self._augmentation,
+            noise=noise,
+            background=background,
+            talk=talk_of(self._stores),
+            household=household,
+            generator=generator,
         )
 
     def _looks(self, store: ClipStore, rows: Tensor, fragment: bool) -> dict[str, Tensor]:
@@ -189,8 +195,9 @@ class ExampleMaker:
         return {name: embeddings_of_recording(self._network, part) for name, part in parts.items()}
 
     def _before(self) -> str:
-        """What may be said before a word."""
-        return self._fingerprint(Kind.BACKGROUND)
+        """What may be said before a word, and after it."""
+        talk = talk_of(self._stores) if self._augmentation.talk_probability else None
+        return self._fingerprint(Kind.BACKGROUND) or (talk.fingerprint if talk else "")
 
     def _voices(self) -> str:
         """What is heard as voices in household sounds."""

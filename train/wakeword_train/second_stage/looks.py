@@ -12,6 +12,7 @@ from wakeword_train.data.batches import coloured_noise
 from wakeword_train.data.channels import through_channels
 from wakeword_train.data.household import HouseholdSounds
 from wakeword_train.data.store import ClipStore
+from wakeword_train.data.talk import amid_talk
 from wakeword_train.second_stage.spectra import SAMPLES_OF_STEP, STEP_OVERLAP
 
 LOOK_SAMPLES = (HEAD_EMBEDDINGS + WARM_UP) * SAMPLES_OF_STEP + STEP_OVERLAP
@@ -30,7 +31,8 @@ _NOISE_SPEED = 0.2
 class LookCutter:
     """Cuts looks at the words of clips, in other rooms, noises and channels. Seeded by its generator.
 
-    ``noise``, ``household`` and ``background`` give the sounds to mix in and the speech before a word, where there are any.
+    ``noise``, ``household`` and ``background`` give the sounds to mix in and the speech before a word, where there are any,
+    ``talk`` the speech right before and after it.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class LookCutter:
         *,
         noise: ClipStore | None,
         background: ClipStore | None,
+        talk: ClipStore | None = None,
         household: HouseholdSounds | None = None,
         generator: torch.Generator,
     ) -> None:
@@ -46,6 +49,7 @@ class LookCutter:
         self._augmentation = augmentation
         self._noise = noise
         self._background = background
+        self._talk = talk
         self._generator = generator
         self._synthetic_noise = coloured_noise(2**19, generator)
 
@@ -66,6 +70,10 @@ class LookCutter:
         silent = torch.rand(count, generator=generator) < self._augmentation.silence_probability
         waves = store.cut(rows, offsets, LOOK_SAMPLES, speed=speed, silent=silent, generator=generator)
         self._speak_before(waves, (-offsets / speed).long())
+        if self._talk is not None and not fragment:
+            begins, stops = (((place - offsets) / speed).long() for place in (store.word_starts[rows], ends))
+            share = self._augmentation.talk_probability
+            waves = amid_talk(waves, begins, stops, talk=self._talk, share=share, generator=generator)
         return self.varied(waves)
 
     def household(self, count: int) -> Tensor:
