@@ -28,7 +28,7 @@ _LIMITS = (
     "from a dictionary by engines new to training they fire in 2.2 % ([a dictionary's](results/dictionary-words.md)). "
     "[Unheard](results/unheard.md) has a word without any recording in training, and [other "
     "collections](results/collections.md) the same words elsewhere.",
-    "- **Single words at 16 kHz**: at 8 kHz, cut close or amid a sentence, the words are found far less often ([other "
+    "- **Single words**: amid a sentence, or cut close, the words are found far less often, and some at 8 kHz ([other "
     "collections](results/collections.md)).",
     "- **The encoder** with which the first stage begins has heard 55 % of the speech and of the words' recordings, "
     'without being told what is said, but nobody who says "marvin".',
