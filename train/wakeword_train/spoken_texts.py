@@ -68,7 +68,7 @@ def texts_of(kind: Kind, config: TrainConfig, voices: dict[Split, list[Voice]], 
 
 def _generated(config: TrainConfig, voices: dict[Split, list[Voice]]) -> Texts:
     """Close words of each form, none of which sounds like another form."""
-    forms = spoken_forms(config)
+    forms, accented = spoken_forms(config), accented_forms(config)
     texts: Texts = {split: {} for split in SHARES}
     for form in forms:
         pool = confusables(form)
@@ -77,7 +77,7 @@ def _generated(config: TrainConfig, voices: dict[Split, list[Voice]]) -> Texts:
                 continue
             chosen = choose(speakable(pool, voices[split]), max(1, round(_DISTINCT * share / len(forms))), split=split)
             distances = {candidate.text: candidate.distance for candidate in chosen}
-            kept = _unlike(list(distances), [*(other for other in forms if other != form), *accented_forms(config)])
+            kept = _unlike(list(distances), [*(other for other in forms if other != form), *accented])
             texts[split] |= {text: distances[text] for text in kept}
     return texts
 
