@@ -106,7 +106,7 @@ def _replaced(phones: Phones, habit: str, random: np.random.Generator) -> Phones
 
 
 def _other(phones: Phones, habit: str) -> Phones:
-    """ "do" for "dew", or "estop" for "stop"; the same for any other habit."""
+    """Without a glide, as "doo" for "dew", or "estop" for "stop"; the same for any other habit."""
     if habit == "no glide":
         following = zip(phones, (*phones[1:], ""), strict=True)
         return tuple(phone for phone, after in following if not (phone == "Y" and after.rstrip("012") == "UW"))
