@@ -248,6 +248,15 @@ def test_accents_are_said_beside_the_usual_way_by_voices_that_can(tmp_path: Path
     assert {row["text"] for folder in usual for row in rows(folder)} == {"computer"}
 
 
+def test_a_listed_close_word_is_no_accent(tmp_path: Path) -> None:
+    (tmp_path / "own.txt").write_text("marveen\nmarlin\nmarvin\n")
+    plan = SynthesisConfig(accents=0.5)
+    (said,) = accented_forms(TrainConfig(keyword="marvin", synthesis=plan))
+    assert without_sound_of(said, ["marveen", "marlin"]) == ["marlin"]
+    plan = dataclasses.replace(plan, near_negative_texts=str(tmp_path / "own.txt"))
+    assert accented_forms(TrainConfig(keyword="marvin", synthesis=plan)) == []
+
+
 def test_accents_are_part_of_the_progress(tmp_path: Path) -> None:
     plan = SynthesisConfig(positives=40, negatives=20, accents=0.5, check_voices=False)
     seen: list[float] = []
