@@ -13,6 +13,7 @@ import soundfile
 from wakeword import ConfigError
 from wakeword.errors import DataError
 from wakeword.jobs.choice import executor_for
+from wakeword.jobs.cluster import Cluster
 from wakeword.jobs.processes import Processes
 from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.clips.synthesize import synthesize
@@ -117,6 +118,10 @@ def test_by_default_a_process_is_started_where_it_pays(tmp_path: Path, monkeypat
     )
     assert [fast.jobs(count) for count in (1, 199, 200, 5_000)] == [1, 1, 2, 8]
     assert [natural.jobs(count) for count in (1, 19, 20, 500)] == [1, 1, 2, 8]
+    # This machine speaks for a cluster too.
+    monkeypatch.setattr("wakeword.jobs.cluster._ray", lambda: None)
+    for_cluster = dataclasses.replace(fast, executor=lambda seconds: Cluster("auto"))
+    assert [for_cluster.jobs(count) for count in (1, 199, 200, 5_000)] == [1, 1, 2, 8]
 
 
 def test_natural_voices_are_a_separate_pass(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from wakeword.errors import ConfigError, DataError, SynthesisError
 from wakeword.jobs.choice import in_this_process
 from wakeword.jobs.cluster import Cluster
-from wakeword.jobs.plan import cores
+from wakeword.jobs.plan import default_jobs
 from wakeword.jobs.work import Executor
 from wakeword.model import assets_folder
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
@@ -137,9 +137,10 @@ class _Pass:
 
     def jobs(self, clips: int) -> int:
         """How many processes make so many clips."""
-        found = self.executor(clips * (_NATURAL_COST if self.phase is Phase.NATURAL else _COST))
+        seconds = clips * (_NATURAL_COST if self.phase is Phase.NATURAL else _COST)
+        found = self.executor(seconds)
         # The machines of a cluster need not have these voices.
-        return cores() if isinstance(found, Cluster) else found.workers
+        return default_jobs(seconds) if isinstance(found, Cluster) else found.workers
 
     def clips(self, kind: Kind | None = None) -> int:
         """How many clips it makes, of one kind or of all."""
