@@ -6,14 +6,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import soundfile
 
 from wakeword import ConfigError
 from wakeword.errors import DataError
 from wakeword.jobs.choice import executor_for
+from wakeword.jobs.cluster import Cluster
 from wakeword.jobs.processes import Processes
 from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.clips.synthesize import synthesize
+from wakeword_tools.clips.voice_check import without_voices
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.confusables import without_sound_of
 from wakeword_tools.texts.ipa import espeak_of_ipa
@@ -114,6 +118,10 @@ def test_by_default_a_process_is_started_where_it_pays(tmp_path: Path, monkeypat
     )
     assert [fast.jobs(count) for count in (1, 199, 200, 5_000)] == [1, 1, 2, 8]
     assert [natural.jobs(count) for count in (1, 19, 20, 500)] == [1, 1, 2, 8]
+    # This machine speaks for a cluster too.
+    monkeypatch.setattr("wakeword.jobs.cluster._ray", lambda: None)
+    for_cluster = dataclasses.replace(fast, executor=lambda seconds: Cluster("auto"))
+    assert [for_cluster.jobs(count) for count in (1, 199, 200, 5_000)] == [1, 1, 2, 8]
 
 
 def test_natural_voices_are_a_separate_pass(tmp_path: Path) -> None:
@@ -243,6 +251,67 @@ def test_accents_are_said_beside_the_usual_way_by_voices_that_can(tmp_path: Path
     assert len(texts) > 4
     assert all(text.startswith("[[") for text in texts)
     assert {row["text"] for folder in usual for row in rows(folder)} == {"computer"}
+
+
+def test_a_listed_close_word_is_no_accent(tmp_path: Path) -> None:
+    (tmp_path / "own.txt").write_text("marveen\nmarlin\nmarvin\n")
+    plan = SynthesisConfig(accents=0.5)
+    (said,) = accented_forms(TrainConfig(keyword="marvin", synthesis=plan))
+    assert without_sound_of(said, ["marveen", "marlin"]) == ["marlin"]
+    plan = dataclasses.replace(plan, near_negative_texts=str(tmp_path / "own.txt"))
+    assert accented_forms(TrainConfig(keyword="marvin", synthesis=plan)) == []
+
+
+def test_accents_are_part_of_the_progress(tmp_path: Path) -> None:
+    plan = SynthesisConfig(positives=40, negatives=20, accents=0.5, check_voices=False)
+    seen: list[float] = []
+    with_synthesised(
+        TrainConfig(keyword="computer", synthesis=plan),
+        DataFolders(),
+        tmp_path,
+        lambda line: None,
+        lambda phase, done: seen.append(done),
+    )
+    assert seen == sorted(seen)
+    # Each clip is a step of its own: none is beyond the end or counted twice.
+    assert len(set(seen)) == len(seen) == 40 + 20 + 8 + 4 + 20 + 4
+    assert seen[-1] == 1.0
+
+
+def test_a_voice_in_which_the_word_is_not_heard_says_no_accents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left_out: set[str] = set()
+
+    def checked(folder: Path, config: TrainConfig, report: object) -> Path:
+        voices = sorted({row["voice"] for row in rows(folder)})
+        left_out.update(voices[::2])
+        return without_voices(folder, folder.with_name(f"{folder.name}-checked"), frozenset(left_out))
+
+    monkeypatch.setattr(synthesised, "_checked", checked)
+    # A name of a voice stands for it if it says four clips.
+    monkeypatch.setattr("wakeword_tools.clips.voice_check._ENOUGH", 1)
+    plan = SynthesisConfig(positives=200, accents=0.5)
+    made = with_synthesised(TrainConfig(keyword="computer", synthesis=plan), DataFolders(), tmp_path, lambda line: None)
+    accented = {row["voice"] for one in made.positives if one.name.startswith("accented-") for row in rows(one)}
+    assert accented
+    assert left_out
+    assert not accented & left_out
+
+
+def test_accents_are_not_asked_of_voices_that_cannot_say_them(tmp_path: Path) -> None:
+    """A keyword of another language, which only its own engine reads, has none."""
+    (tmp_path / "mine.toml").write_text(
+        f'command = \'{sys.executable} -c "import shutil, sys; shutil.copy(sys.argv[2], sys.argv[1])" '
+        f"{{wav}} {tmp_path / 'word.wav'}'\n"
+    )
+    tone = 0.1 * np.sin(np.arange(16_000) * 0.3)
+    soundfile.write(tmp_path / "word.wav", tone, 16_000)
+    engines = tuple(f"command:{tmp_path / 'mine.toml'}@{split}" for split in ("train", "validation"))
+    plan = SynthesisConfig(positives=2, engines=engines, accents=0.5, check_voices=False)
+    config = TrainConfig(keyword="привет", synthesis=plan)
+    made = with_synthesised(config, DataFolders(), tmp_path / "made", lambda line: None)
+    assert [len(rows(folder)) for folder in made.positives] == [2, 1]
 
 
 def test_no_close_word_sounds_like_an_accent(tmp_path: Path) -> None:

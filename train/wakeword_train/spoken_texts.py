@@ -40,12 +40,20 @@ def spoken_forms(config: TrainConfig) -> list[str]:
 
 
 def accented_forms(config: TrainConfig) -> list[str]:
-    """The forms of the keyword as people with an accent say them; none if no such clips are asked for."""
-    if not config.synthesis.accents:
+    """The forms of the keyword as people with an accent say them; none if no such clips are asked for.
+
+    None sounds like a text that the settings list to stay silent for.
+    """
+    plan = config.synthesis
+    if not plan.accents:
         return []
     forms = spoken_forms(config)
     each = max(1, _ACCENTS // len(forms))
-    return [said for form in forms for said in accents(form, each, seed=config.seed)]
+    said = [one for form in forms for one in accents(form, each, seed=config.seed)]
+    if not plan.near_negative_texts:
+        return said
+    close = _unlike(read_texts(_phrases(plan.near_negative_texts)), forms)
+    return [one for one in said if without_sound_of(one, close) == close]
 
 
 def keyword_variants(config: TrainConfig, known: Iterable[str]) -> tuple[Variant, ...]:
@@ -68,7 +76,7 @@ def texts_of(kind: Kind, config: TrainConfig, voices: dict[Split, list[Voice]], 
 
 def _generated(config: TrainConfig, voices: dict[Split, list[Voice]]) -> Texts:
     """Close words of each form, none of which sounds like another form."""
-    forms = spoken_forms(config)
+    forms, accented = spoken_forms(config), accented_forms(config)
     texts: Texts = {split: {} for split in SHARES}
     for form in forms:
         pool = confusables(form)
@@ -77,7 +85,7 @@ def _generated(config: TrainConfig, voices: dict[Split, list[Voice]]) -> Texts:
                 continue
             chosen = choose(speakable(pool, voices[split]), max(1, round(_DISTINCT * share / len(forms))), split=split)
             distances = {candidate.text: candidate.distance for candidate in chosen}
-            kept = _unlike(list(distances), [*(other for other in forms if other != form), *accented_forms(config)])
+            kept = _unlike(list(distances), [*(other for other in forms if other != form), *accented])
             texts[split] |= {text: distances[text] for text in kept}
     return texts
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from wakeword.errors import ConfigError, DataError, SynthesisError
 from wakeword.jobs.choice import in_this_process
 from wakeword.jobs.cluster import Cluster
-from wakeword.jobs.plan import cores
+from wakeword.jobs.plan import default_jobs
 from wakeword.jobs.work import Executor
 from wakeword.model import assets_folder
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
 from wakeword.version import __version__
 from wakeword.wording import counted
-from wakeword_tools.clips.manifest import MANIFEST
+from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.clips.plan import Recipe
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.clips.voice_check import voice_scores, without_voices
@@ -69,8 +69,8 @@ def with_synthesised(
     if not recorded:
         report(f"no recordings of {config.keyword!r} are given: training on synthetic voices alone")
     passes = [
-        _Pass.of(Phase.SPEECH, counts, plan.engines, report, executor),
-        _Pass.of(Phase.NATURAL, natural, plan.natural.engines, report, executor),
+        _Pass.of(Phase.SPEECH, counts, plan.engines, report, executor).with_accents(config),
+        _Pass.of(Phase.NATURAL, natural, plan.natural.engines, report, executor).with_accents(config),
     ]
     added: dict[Kind, list[Path]] = {kind: [] for kind in _WITHOUT_RECORDINGS}
     for one in passes:
@@ -96,6 +96,10 @@ class _Pass:
     engines: tuple[str, ...]
     voices: dict[Split, list[Voice]]
     executor: Callable[[float], Executor]
+    accents: tuple[str, ...] = ()
+    """Ways to say the keyword with an accent."""
+    accented: float = 0.0
+    """Clips of these, in proportion to the other clips of the keyword."""
 
     @classmethod
     def of(
@@ -116,6 +120,16 @@ class _Pass:
         voices = _voices(found, required=INSTALLED not in engines) if any(counts.values()) else {}
         return cls(phase, counts, found, voices, executor)
 
+    def with_accents(self, config: TrainConfig) -> "_Pass":
+        """With the accents that ``config`` asks for, if it speaks the keyword and a voice can say them."""
+        if not self.counts[Kind.POSITIVE] or not any(self.able(split) for split in SHARES):
+            return self
+        return dataclasses.replace(self, accents=tuple(accented_forms(config)), accented=config.synthesis.accents)
+
+    def able(self, split: Split) -> list[Voice]:
+        """The voices that can say accents."""
+        return [voice for voice in self.voices.get(split, ()) if takes_phonemes(voice)]
+
     @property
     def prefix(self) -> str:
         """Prefix of its folders' names."""
@@ -123,15 +137,26 @@ class _Pass:
 
     def jobs(self, clips: int) -> int:
         """How many processes make so many clips."""
-        found = self.executor(clips * (_NATURAL_COST if self.phase is Phase.NATURAL else _COST))
+        seconds = clips * (_NATURAL_COST if self.phase is Phase.NATURAL else _COST)
+        found = self.executor(seconds)
         # The machines of a cluster need not have these voices.
-        return cores() if isinstance(found, Cluster) else found.workers
+        return default_jobs(seconds) if isinstance(found, Cluster) else found.workers
 
     def clips(self, kind: Kind | None = None) -> int:
         """How many clips it makes, of one kind or of all."""
-        shares = [share for split, share in SHARES.items() if self.voices.get(split)]
-        wanted = self.counts if kind is None else {kind: self.counts[kind]}
-        return sum(max(1, round(count * share)) for count in wanted.values() for share in shares if count)
+        kinds = self.counts if kind is None else (kind,)
+        usual = sum(self.count(one, split) for one in kinds for split in SHARES)
+        return usual + (sum(map(self.accented_count, SHARES)) if Kind.POSITIVE in kinds else 0)
+
+    def count(self, kind: Kind, split: Split) -> int:
+        """How many clips of a kind it makes for a split, without those with accents."""
+        asked = self.counts[kind]
+        return max(1, round(asked * SHARES[split])) if asked and self.voices.get(split) else 0
+
+    def accented_count(self, split: Split) -> int:
+        """How many clips with accents it makes for a split."""
+        wanted = round(self.count(Kind.POSITIVE, split) * self.accented)
+        return min(wanted, _MOST_OF_AN_ACCENT * len(self.accents)) if self.able(split) else 0
 
 
 @dataclasses.dataclass
@@ -157,29 +182,38 @@ def _synthesised(kind: Kind, one: _Pass, config: TrainConfig, root: Path, report
     report(f"synthesising {counted(one.counts[kind], kind.value.replace('_', ' '))} from texts ({different}){engines}")
     found = []
     for split in splits:
-        settings = _Settings(kind, split, texts[split], max(1, round(one.counts[kind] * SHARES[split])))
-        folder = _synthesise(root, settings, one, config, report, done)
+        settings = _Settings(kind, split, texts[split], one.count(kind, split))
+        spoken = folder = _synthesise(root, settings, one, config, report, done)
         done.before += settings.count
         if kind is Kind.POSITIVE and config.synthesis.check_voices:
-            folder = _checked(folder, config, report)
+            folder = _checked(spoken, config, report)
         found.append(folder)
         if kind is Kind.POSITIVE:
-            found += _accented(split, settings.count, one, config, root, report, done)
+            unheard = _voices_in(spoken) - _voices_in(folder)
+            found += _accented(split, unheard, one, config, root, report, done)
+            done.before += one.accented_count(split)
     return found
 
 
 def _accented(
-    split: Split, count: int, one: _Pass, config: TrainConfig, root: Path, report: Report, done: "_Done"
+    split: Split, unheard: set[str], one: _Pass, config: TrainConfig, root: Path, report: Report, done: "_Done"
 ) -> list[Path]:
-    """A folder of clips of the keyword with accents, beside ``count`` others; none if none are asked for or possible."""
-    texts = accented_forms(config)
-    able = [voice for voice in one.voices[split] if takes_phonemes(voice)]
-    wanted = min(round(count * config.synthesis.accents), _MOST_OF_AN_ACCENT * len(texts))
+    """A folder of clips of the keyword with accents; none if none are asked for or possible.
+
+    ``unheard``: the voices that were left out because the keyword is not heard in their speech.
+    """
+    able = [voice for voice in one.able(split) if voice.name not in unheard]
+    wanted = one.accented_count(split)
     if not wanted or not able:
         return []
-    report(f"synthesising {wanted} positives in {len(texts)} accents")
-    settings = _Settings(Kind.POSITIVE, split, dict.fromkeys(texts, 0.0), wanted, accented=True)
+    report(f"synthesising {counted(wanted, 'positive')} in {counted(len(one.accents), 'accent')}")
+    settings = _Settings(Kind.POSITIVE, split, dict.fromkeys(one.accents, 0.0), wanted, accented=True)
     return [_synthesise(root, settings, dataclasses.replace(one, voices={split: able}), config, report, done)]
+
+
+def _voices_in(folder: Path) -> set[str]:
+    """The voices of the clips in a folder."""
+    return {str(row.content["voice"]) for row in read_manifest(folder / MANIFEST)}
 
 
 def check_synthesis(config: TrainConfig, folders: DataFolders) -> bool:

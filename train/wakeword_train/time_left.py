@@ -72,8 +72,10 @@ def expected_seconds(
     factor = slowness(workers) if busy is None else busy
     plan, second, schedule = config.synthesis, config.second_stage, config.schedule
     kinds = (Kind.POSITIVE, Kind.NEAR_NEGATIVE, Kind.NEGATIVE)
-    clips = sum(getattr(plan, kind.plural) for kind in kinds) * sum(SHARES.values())
-    natural = sum(getattr(plan.natural, kind.plural) for kind in kinds) * sum(SHARES.values())
+    clips, natural = (
+        (sum(getattr(some, kind.plural) for kind in kinds) + plan.accents * some.positives) * sum(SHARES.values())
+        for some in (plan, plan.natural)
+    )
     if not resolved(plan.natural.engines, natural=True):
         natural = 0.0
     seconds = {

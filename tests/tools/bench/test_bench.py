@@ -223,6 +223,7 @@ def test_peers_that_are_missing_or_fail_are_reported_and_left_out(monkeypatch: p
         (FileNotFoundError(2, "No such file or directory", "/srv/own/model.tflite"), "FileNotFoundError: model.tflite"),
         (OSError("C:\\Users\\own\\peer.dll: not found"), "OSError: peer.dll"),
         (OSError("/srv/own is no folder"), "OSError"),
+        (OSError("/home/a.b c/peer.so: not found"), "OSError: peer.so"),
         (RuntimeError("x" * 500), f"RuntimeError: {'x' * 63}..."),
         (KeyError(), "KeyError"),
     ],

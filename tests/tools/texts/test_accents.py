@@ -5,7 +5,7 @@ import pytest
 from wakeword_tools.texts.accents import accents
 from wakeword_tools.texts.phonemes import dictionary, from_espeak, is_vowel, pronunciations
 
-WORDS = ["marvin", "computer", "alexa", "hey zorvella", "thinker", "bed"]
+WORDS = ["marvin", "computer", "alexa", "hey zorvella", "thinker", "bed", "mirror", "serious"]
 
 
 @pytest.mark.parametrize("text", WORDS)
@@ -28,6 +28,18 @@ def test_consonants_stay_but_for_glides_and_the_r_of_a_vowel(text: str) -> None:
     said = accents(text, 10, seed=1)
     assert said
     assert {tuple(consonants(from_espeak(one))) for one in said} <= usual
+
+
+@pytest.mark.parametrize("text", ["worry", "her army"])
+def test_the_r_of_a_vowel_stays_before_another(text: str) -> None:
+    said = accents(text, 10, seed=0)
+    assert said
+    assert all("R" in from_espeak(one) for one in said)
+
+
+@pytest.mark.parametrize("text", ["shh", "hmm", "year"])
+def test_what_has_no_vowel_or_only_one_of_its_own_is_left_alone(text: str) -> None:
+    assert accents(text, 10, seed=0) == []
 
 
 def test_the_same_seed_gives_the_same_accents() -> None:

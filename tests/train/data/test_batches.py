@@ -97,3 +97,12 @@ def test_accents_are_drawn_as_one_other_word(tmp_path: Path) -> None:
     clips = [Clip(tone, Kind.POSITIVE, text, "voice:a", Split.TRAIN, True) for text in said]
     weights = clip_weights(ClipStore(clips), Kind.POSITIVE, 0.5)
     assert abs(float(weights[100:].sum() / weights[:100].sum()) - 0.5) < 1e-9
+
+
+def test_a_close_word_that_has_no_spelling_counts_as_any_other(tmp_path: Path) -> None:
+    tone = tmp_path / "tone.wav"
+    soundfile.write(tone, 0.1 * np.sin(np.arange(8_000) / 5), 16_000)
+    said = [text for text in ("commuter", "[[k@mpj'u:l3]]", "[[g@mpj'u:t3]]") for _ in range(5)]
+    clips = [Clip(tone, Kind.NEAR_NEGATIVE, text, "voice:a", Split.TRAIN, True) for text in said]
+    weights = clip_weights(ClipStore(clips), Kind.NEAR_NEGATIVE, 0.5)
+    assert weights.max() == weights.min()

@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 import soundfile
 import torch
+from torch import Tensor
 
 from wakeword_tools.kinds import Kind, Split
-from wakeword_train.data.augment import level
+from wakeword_train.config import MixConfig
+from wakeword_train.data.augment import AugmentationConfig, level
+from wakeword_train.data.batches import BatchSampler
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.store import ClipStore
 from wakeword_train.data.talk import amid_talk, talk_of
+from wakeword_train.second_stage.looks import LookCutter
 
 BEGINS, ENDS = 6_000, 10_000
 SAMPLES = 16_000
@@ -77,3 +81,51 @@ def test_other_words_stand_in_for_long_recordings(tmp_path: Path) -> None:
     assert talk_of({Kind.BACKGROUND: background, Kind.NEGATIVE: negative}) is background
     assert talk_of({Kind.NEGATIVE: negative}) is negative
     assert talk_of({}) is None
+
+
+def test_nothing_is_drawn_for_a_share_of_nothing(tmp_path: Path) -> None:
+    """So that a recipe without other speech gives the model that it gave before there was any."""
+    generator = torch.Generator().manual_seed(0)
+    before, waves = generator.get_state(), words(4)
+    begins, ends = torch.full((4,), BEGINS), torch.full((4,), ENDS)
+    assert amid_talk(waves, begins, ends, talk=store(tmp_path), share=0.0, generator=generator) is waves
+    assert torch.equal(generator.get_state(), before)
+
+
+@pytest.mark.parametrize("stage", ["first", "second"])
+def test_each_stage_speaks_around_the_word_where_it_is(
+    stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At any speed: outside of what it takes for the word, a window of a tone in silence is silent."""
+    path = tmp_path / "word.wav"
+    soundfile.write(path, np.pad(0.1 * np.sin(np.arange(6_400) * 0.3), 12_800), 16_000)
+    said = ClipStore([Clip(path, Kind.POSITIVE, "word", "someone", Split.TRAIN)])
+    talk, augmentation = store(tmp_path), AugmentationConfig(speed=0.3, talk_probability=0.25)
+    lengths: list[Tensor] = []
+
+    def spy(
+        waves: Tensor, begins: Tensor, ends: Tensor, *, talk: ClipStore, share: float, generator: torch.Generator
+    ) -> Tensor:
+        time = torch.arange(waves.shape[1])
+        outside = (time < begins[:, None]) | (time >= ends[:, None])
+        assert (waves * outside).abs().max() < 1e-3
+        assert (waves.abs().amax(dim=1) > 0.05).all()
+        assert share == 0.25
+        lengths.append(ends - begins)
+        return waves
+
+    generator = torch.Generator().manual_seed(0)
+    if stage == "first":
+        monkeypatch.setattr("wakeword_train.data.batches.amid_talk", spy)
+        stores = {Kind.POSITIVE: said, Kind.BACKGROUND: talk}
+        made = BatchSampler(
+            stores, mix=MixConfig(), augmentation=augmentation, window=96, batch_size=64, generator=generator
+        )
+        made.next()
+    else:
+        monkeypatch.setattr("wakeword_train.second_stage.looks.amid_talk", spy)
+        # Other speech before the clip is apart from this.
+        cutter = LookCutter(augmentation, noise=None, background=None, talk=talk, generator=generator)
+        cutter.words(said, torch.zeros(64, dtype=torch.int64))
+    (found,) = lengths
+    assert 1.3 * found.min() < found.max()

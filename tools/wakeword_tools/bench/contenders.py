@@ -104,8 +104,9 @@ def why(error: Exception) -> str:
     """Why a peer did not run, in a few words that can be published: of a path only the file's name."""
     message = " ".join(str(error).split())
     if "/" in message or "\\" in message:
-        file = _FILE.search(message)
-        message = "" if file is None else file[1]
+        files = _FILE.findall(message)
+        # The last one: before it may be a folder with a full stop in its name.
+        message = files[-1] if files else ""
     name = type(error).__name__
     reason = f"{name}: {message}" if message else name
     return reason if len(reason) <= _LONGEST else f"{reason[: _LONGEST - 3]}..."

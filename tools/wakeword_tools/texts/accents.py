@@ -8,10 +8,11 @@ J. C. Wells, *Accents of English* (1982), and M. Swan and B. Smith, *Learner Eng
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
-from wakeword_tools.texts.phonemes import Phones, dictionary, is_vowel, pronunciations, to_espeak
+from wakeword_tools.texts.phonemes import Phones, dictionary, from_espeak, is_vowel, pronunciations, to_espeak
 
 _WRITTEN = {"a": ("AA", "AE"), "e": ("EH",), "i": ("IY",), "o": ("AO", "OW"), "u": ("UW",), "y": ("IY",)}
 """What a weak vowel is read as by its letter."""
@@ -35,14 +36,14 @@ def accents(text: str, count: int, *, seed: int) -> list[str]:
     """
     random = np.random.default_rng(seed)
     ways = pronunciations(text)
-    known = {_bare(way) for own in dictionary().values() for way in own} | {_bare(way) for way in ways}
+    usual = {_spoken(way) for way in ways}
     found: dict[str, None] = {}
     for _ in range(_TRIES * count):
         if len(found) == count:
             break
         habits = random.permutation([*_HABITS, *_OTHERS])[: 1 + random.integers(_MOST_HABITS)]
         said = _said(text, ways[0], [str(habit) for habit in habits], random)
-        if _bare(said) not in known and any(map(is_vowel, said)):
+        if any(map(is_vowel, said)) and _spoken(said) not in usual and _bare(said) not in _english():
             found[to_espeak(said)] = None
     return list(found)
 
@@ -50,6 +51,17 @@ def accents(text: str, count: int, *, seed: int) -> list[str]:
 def _bare(phones: Phones) -> Phones:
     """Without stress."""
     return tuple(phone.rstrip("012") for phone in phones)
+
+
+def _spoken(phones: Phones) -> Phones:
+    """As a voice says them, without stress: some vowels are one before R."""
+    return _bare(from_espeak(to_espeak(phones)))
+
+
+@cache
+def _english() -> frozenset[Phones]:
+    """All ways to say English words, without stress."""
+    return frozenset(_bare(way) for own in dictionary().values() for way in own)
 
 
 def _said(text: str, phones: Phones, habits: Sequence[str], random: np.random.Generator) -> Phones:
@@ -81,18 +93,20 @@ def _as_written(text: str, phones: Phones, random: np.random.Generator) -> Phone
 def _replaced(phones: Phones, habit: str, random: np.random.Generator) -> Phones:
     instead = {sound: others[int(random.integers(len(others)))] for sound, others in sorted(_HABITS[habit].items())}
     said: list[str] = []
-    for phone in phones:
+    for phone, after in zip(phones, (*phones[1:], ""), strict=True):
         stress = phone[len(phone.rstrip("012")) :]
         other = instead.get(phone, instead.get(phone.rstrip("012")))
         if other is None:
             said.append(phone)
         else:
             said += [one + stress if is_vowel(one) else one for one in other.split()]
+            if phone.startswith("ER") and said[-1] != "R" and is_vowel(after):
+                said.append("R")  # every accent has the r of "worry"
     return tuple(said)
 
 
 def _other(phones: Phones, habit: str) -> Phones:
-    """"do" for "dew", or "estop" for "stop"; the same for any other habit."""
+    """Without a glide, as "doo" for "dew", or "estop" for "stop"; the same for any other habit."""
     if habit == "no glide":
         following = zip(phones, (*phones[1:], ""), strict=True)
         return tuple(phone for phone, after in following if not (phone == "Y" and after.rstrip("012") == "UW"))

@@ -14,14 +14,15 @@ from wakeword_train.data.store import ClipStore
 def clip_weights(store: ClipStore, kind: Kind, recorded: float) -> Tensor:
     """How often to draw each clip: rare words more often, long recordings by length, recorded clips by their share.
 
-    All that is given as phonemes counts as one word: accents and ways to say the same.
+    Of the keyword, all that is given as phonemes counts as one word: accents and ways to say the same.
 
     Synthetic ones are drawn by engine, see ``_weigh_engines``.
     """
     if kind in (Kind.BACKGROUND, Kind.NOISE):
         weights = store.lengths.double()
     else:
-        words = ["[[" if clip.word.startswith("[[") else clip.word for clip in store.clips]
+        together = kind is Kind.POSITIVE
+        words = ["[[" if together and clip.word.startswith("[[") else clip.word for clip in store.clips]
         frequency = Counter(words)
         weights = torch.tensor([frequency[word] ** -0.5 for word in words], dtype=torch.float64)
     synthetic = torch.tensor([clip.synthetic for clip in store.clips])
