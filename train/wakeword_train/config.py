@@ -156,7 +156,8 @@ class SynthesisConfig:
     children: float = 0.0
     """Share of the clips of the keyword with formants and pitch as high as those of children."""
     accents: float = 0.0
-    """Clips of the keyword with the vowels of people who learnt English later, in proportion to the other clips of it."""
+    """Clips of the keyword with the vowels of people who learnt English later, in proportion to the other clips of it. A
+    batch draws all of them as one other word, so somewhat more often than that."""
     check_voices: bool = True
     """Leave out voices in whose speech the phoneme network does not hear the keyword."""
     natural: NaturalConfig = field(default_factory=NaturalConfig)

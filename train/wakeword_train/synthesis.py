@@ -35,6 +35,8 @@ from wakeword_train.training import DataFolders
 _WITHOUT_RECORDINGS = {Kind.POSITIVE: 3_000, Kind.NEAR_NEGATIVE: 3_000, Kind.NEGATIVE: 5_000}
 """Numbers of clips if positives are neither recorded nor configured."""
 _MAX_PAUSE = 0.2
+_MOST_NATURAL = 4
+"""Processes that speak with natural voices at most: each holds a large network."""
 _MOST_OF_AN_ACCENT = 40
 """Clips of one accent at most: a word with few accents has few such clips."""
 _COST, _NATURAL_COST = 3.0, 30.0
@@ -140,7 +142,8 @@ class _Pass:
         seconds = clips * (_NATURAL_COST if self.phase is Phase.NATURAL else _COST)
         found = self.executor(seconds)
         # The machines of a cluster need not have these voices.
-        return default_jobs(seconds) if isinstance(found, Cluster) else found.workers
+        jobs = default_jobs(seconds) if isinstance(found, Cluster) else found.workers
+        return min(jobs, _MOST_NATURAL) if self.phase is Phase.NATURAL else jobs
 
     def clips(self, kind: Kind | None = None) -> int:
         """How many clips it makes, of one kind or of all."""

@@ -63,8 +63,10 @@ class Journal:
                 self.dropped = rows
             elif rows:
                 self.put_aside = rows
-                # Named by its work, so that nothing but rows of the same work ever takes its place.
-                self.aside = self._path.with_name(f"{self._path.name}.{hashlib.sha256(line).hexdigest()[:8]}")
+                # Named by what it holds, so that it takes the place of nothing else.
+                self._file.seek(0)
+                digest = hashlib.file_digest(self._file, "sha256").hexdigest()
+                self.aside = self._path.with_name(f"{self._path.name}.{digest[:8]}")
                 with replacing(self.aside) as temporary:
                     shutil.copyfile(self._path, temporary)
         self._file.seek(0)
