@@ -65,7 +65,7 @@ class Journal:
                 self.put_aside = rows
                 # Named by what it holds, so that it takes the place of nothing else.
                 self._file.seek(0)
-                digest = hashlib.file_digest(self._file, "sha256").hexdigest()
+                digest = hashlib.sha256(self._file.read()).hexdigest()
                 self.aside = self._path.with_name(f"{self._path.name}.{digest[:8]}")
                 with replacing(self.aside) as temporary:
                     shutil.copyfile(self._path, temporary)
