@@ -14,10 +14,13 @@ from wakeword_experiments.two_stages.other_collections import (
     DIGITS,
     IN_NOISE,
     NARROW,
+    WAKE,
+    WAKE_WORDS,
     Said,
     in_faint_noise,
     narrowed,
     people_of_the_test,
+    people_of_the_wake_words,
     recorded_digits,
     said_in_talk,
 )
@@ -93,6 +96,17 @@ def test_the_people_are_those_of_the_test_split_of_the_recipe(tmp_path: Path) ->
     assert {one.collection for one in said} == {COMMANDS}
 
 
+def test_the_wake_words_are_those_of_the_test_split_of_the_recipe(tmp_path: Path) -> None:
+    for word in WAKE_WORDS:
+        (tmp_path / word).mkdir()
+        for voice in range(20):
+            soundfile.write(tmp_path / word / f"{voice}_nohash_0.wav", np.ones(800) * 0.1, 16_000)
+    (tmp_path / "jarvis.toml").write_text('keyword = "jarvis"\nsplit = "dealt"\ntest_share = 0.3\n')
+    said = people_of_the_wake_words(tmp_path, tmp_path, "jarvis")
+    assert {one.collection for one in said} == {WAKE}
+    assert 0 < len({one.speaker for one in said}) == len(said) < 20
+
+
 def test_the_page_has_a_line_for_each_collection(
     audio: Path, talk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,7 +117,7 @@ def test_the_page_has_a_line_for_each_collection(
     same = {"keyword": "seven", "collection": DIGITS, "condition": "", "found": 1, "of": 3}
     before.write_text(json.dumps({"rows": [same, same | {"collection": COMMANDS, "of": 1}]}))
     page.measure_collections(
-        audio, [talk], tmp_path, tmp_path / "out", before=before, command="made by hand", report=lambda line: None
+        audio, None, [talk], tmp_path, tmp_path / "out", before=before, command="made by hand", report=lambda line: None
     )
     rows = json.loads((tmp_path / "out" / "collections.json").read_text())["rows"]
     assert [(*(row[name] for name in ("keyword", "collection", "condition", "found", "of")),) for row in rows] == [

@@ -190,14 +190,19 @@ def collections(
     audio: _Audio,
     talk: Annotated[list[Path], typer.Option("--talk", help="Long recordings with transcripts; repeatable.")],
     recipes: _Recipes = Path("assets/configs"),
+    voices: Annotated[
+        Path | None, typer.Option("--voices", help="The wake words by voice, to be measured too.")
+    ] = None,
     before: Annotated[Path | None, typer.Option("--before", help="The figures (JSON) of earlier models.")] = None,
     out: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = _OUT,
 ) -> None:
-    """Recall of the included "marvin", "seven" and "stop" by the collection in which the word is said."""
+    """Recall of the included models by the collection in which the word is said."""
     from wakeword_experiments.two_stages.other_collections import measure_collections
 
     begin(1)
-    measure_collections(audio, talk, recipes, out, before=before, command=command_line(), report=report_progress)
+    measure_collections(
+        audio, voices, talk, recipes, out, before=before, command=command_line(), report=report_progress
+    )
 
 
 def by_speaker(

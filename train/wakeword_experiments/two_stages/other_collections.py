@@ -22,12 +22,15 @@ from wakeword_tools.measure.scores import clip_score
 from wakeword_tools.transcripts import Utterance, read_transcripts
 from wakeword_train.config import read_config
 from wakeword_train.data.clips import deal_speakers, read_speech_commands
+from wakeword_train.training import DataFolders, gather_clips
 
 Report = Callable[[str], None]
 
 KEYWORDS = ("marvin", "seven", "stop")
 """The included models of which training had the word from Speech Commands."""
-COMMANDS, DIGITS = "Speech Commands", "Free Spoken Digit Dataset"
+WAKE_WORDS = ("alexa", "computer", "jarvis")
+"""Those of which it had the word from a collection of wake words."""
+COMMANDS, DIGITS, WAKE = "Speech Commands", "Free Spoken Digit Dataset", "Picovoice's wake words"
 NARROW, IN_NOISE = "at 8 kHz", "in faint noise"
 TALK = ("speechocean762", "ljspeech", "librispeech")
 _MARGIN = 0.3
@@ -53,6 +56,15 @@ def people_of_the_test(audio: Path, recipes: Path, keyword: str) -> list[Said]:
     dealt = deal_speakers(clips, validation=config.validation_share, testing=config.test_share)
     own = [clip for clip in dealt if clip.kind is Kind.POSITIVE and clip.split is Split.TEST]
     return [Said(COMMANDS, clip.speaker, read_audio(clip.path)) for clip in own]
+
+
+def people_of_the_wake_words(voices: Path, recipes: Path, keyword: str) -> list[Said]:
+    """The recordings of a wake word, dealt by voice, on the test split of the word's recipe."""
+    others = [voices / name for name in WAKE_WORDS if name != keyword]
+    folders = DataFolders(positives=[voices / keyword], negatives=others)
+    clips = gather_clips(read_config(recipes / f"{keyword}.toml"), folders)
+    own = [clip for clip in clips if clip.kind is Kind.POSITIVE and clip.split is Split.TEST]
+    return [Said(WAKE, clip.speaker, read_audio(clip.path)) for clip in own]
 
 
 def recorded_digits(audio: Path, keyword: str) -> list[Said]:
@@ -106,15 +118,27 @@ def in_faint_noise(said: Iterable[Said]) -> list[Said]:
 
 
 def measure_collections(
-    audio: Path, talk: Sequence[Path], recipes: Path, out: Path, *, before: Path | None, command: str, report: Report
+    audio: Path,
+    voices: Path | None,
+    talk: Sequence[Path],
+    recipes: Path,
+    out: Path,
+    *,
+    before: Path | None,
+    command: str,
+    report: Report,
 ) -> None:
-    """Score every recording, and write the page. ``before``: the record of earlier models, to stand beside."""
+    """Score every recording, and write the page.
+
+    ``voices``: the wake words by voice, if these are wanted; ``before``: the record of earlier models, to stand beside.
+    """
     began = process_time()
     earlier = json.loads(before.read_text(encoding="utf-8"))["rows"] if before else []
     rows: list[Row] = []
-    for keyword in KEYWORDS:
+    for keyword in (*KEYWORDS, *(WAKE_WORDS if voices else ())):
         model, threshold = load_model(keyword), points_of(keyword)["default"]["threshold"]
         people, digits = people_of_the_test(audio, recipes, keyword), recorded_digits(audio, keyword)
+        people += people_of_the_wake_words(voices, recipes, keyword) if voices and keyword in WAKE_WORDS else []
         said = [*people, *narrowed(people), *digits, *in_faint_noise(digits), *said_in_talk(talk, keyword)]
         for collection, condition in dict.fromkeys((one.collection, one.condition) for one in said):
             own = [one for one in said if (one.collection, one.condition) == (collection, condition)]
@@ -130,6 +154,7 @@ def measure_collections(
 
 _ABOUT = {
     COMMANDS: "the word alone; training had recordings of other people",
+    WAKE: "the word alone, dealt by voice; training had recordings of others, who may not all be other people",
     DIGITS: "the word alone, cut close at both ends, at 8 kHz; nothing of it in training",
     "speechocean762": "the word in a sentence, by Chinese speakers of English, half of them children; their other "
     "sentences were background",
@@ -157,8 +182,8 @@ def collections_page(out: Path, rows: Sequence[Row], *, command: str, seconds: f
         'only "seven" and "stop" are said in several, and "computer" in two sentences beside its own. Brackets: 95 % '
         "intervals by speaker, from 0 to 100 for a single one.",
         markdown_table(["", "collection", "what it is", "recordings of people", "found", "before"], lines),
-        "The lines of Speech Commands as recorded are those of [accuracy](../accuracy.md). *At 8 kHz* and *in faint noise* "
-        "(half a second before and after the word, all in white noise 60 dB below full scale) were added when the digits' "
+        "The first line of a word is that of [accuracy](../accuracy.md). *At 8 kHz* and *in faint noise* (half a second "
+        "before and after the word, all in white noise 60 dB below full scale) were added when the digits' "
         "figure was first seen, to look for its reason.",
         "*Before* are models that were trained on the word said alone, at 16 kHz. Since then some of the words in "
         "training stand amid other speech (`talk_probability = 0.2`), and some of all sound has no high frequencies "
