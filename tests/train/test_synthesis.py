@@ -117,7 +117,7 @@ def test_by_default_a_process_is_started_where_it_pays(tmp_path: Path, monkeypat
         synthesised._Pass.of(phase, FEW, ("espeak-ng",), print, executor_for) for phase in (Phase.SPEECH, Phase.NATURAL)
     )
     assert [fast.jobs(count) for count in (1, 199, 200, 5_000)] == [1, 1, 2, 8]
-    assert [natural.jobs(count) for count in (1, 19, 20, 500)] == [1, 1, 2, 8]
+    assert [natural.jobs(count) for count in (1, 19, 20, 500)] == [1, 1, 2, 4]
     # This machine speaks for a cluster too.
     monkeypatch.setattr("wakeword.jobs.cluster._ray", lambda: None)
     for_cluster = dataclasses.replace(fast, executor=lambda seconds: Cluster("auto"))

@@ -186,10 +186,10 @@ def collections_page(out: Path, rows: Sequence[Row], *, command: str, seconds: f
         "before and after the word, all in white noise 60 dB below full scale) were added when the digits' "
         "figure was first seen, to look for its reason.",
         "*Before* are models that were trained on the word said alone, at 16 kHz. In the recipes of alexa, jarvis and "
-        "seven some of the words in training now stand amid other speech (`talk_probability = 0.2`), and some of all sound has "
-        "no high frequencies (`narrow_probability = 0.12`): shares that were fixed beforehand and not varied; the others "
-        "are the models of before. In a sentence a word is shorter, and no pause follows it. For sound that is found "
-        "badly, [fine-tune](../enrolment.md) on some recordings of it.",
+        "seven some of the words in training now stand amid other speech (`talk_probability = 0.2`), and some of all sound "
+        "has no high frequencies (`narrow_probability = 0.12`): shares that were fixed beforehand and not varied; the "
+        "others are the models of before. In a sentence a word is shorter, and no pause follows it. For sound that is "
+        "found badly, [fine-tune](../enrolment.md) on some recordings of it.",
     ]
     return write_results(
         out,
