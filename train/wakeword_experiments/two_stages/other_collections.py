@@ -185,6 +185,8 @@ def collections_page(out: Path, rows: Sequence[Row], *, command: str, seconds: f
         "The first line of a word is that of [accuracy](../accuracy.md). *At 8 kHz* and *in faint noise* (half a second "
         "before and after the word, all in white noise 60 dB below full scale) were added when the digits' "
         "figure was first seen, to look for its reason.",
+        "A score also depends on where the hops of 160 ms fall in a recording: with other silence before it, or in a "
+        "stream, single recordings are found that are not found here, and the other way round.",
         "*Before* are models that were trained on the word said alone, at 16 kHz. In the recipes of alexa, jarvis and "
         "seven some of the words in training now stand amid other speech (`talk_probability = 0.2`), and some of all sound "
         "has no high frequencies (`narrow_probability = 0.12`): shares that were fixed beforehand and not varied; the "
