@@ -28,9 +28,9 @@ _LIMITS = (
     "from a dictionary by engines new to training they fire in 2.4 % ([a dictionary's](results/dictionary-words.md)). "
     "[Unheard](results/unheard.md) has a word without any recording in training, and [other "
     "collections](results/collections.md) the same words elsewhere.",
-    "- **Which utterances are left out** is decided by their texts. Those of 1.1 h, one utterance each of 261 readers, are "
-    "what PocketSphinx heard, which is wrong in one word of four or five: a false accept in what it took for the word is not "
-    'counted. At least one of "seven" may be.',
+    "- **Which utterances are left out** is decided by their texts. Those of 1.1 h, one utterance each of 261 readers, "
+    "are what PocketSphinx heard, which is wrong in one word of four or five: a false accept in what it took for the "
+    'word is not counted. At least one of "seven" may be.',
     "- **Single words**: amid a sentence, or cut close, the words are found far less often, and some at 8 kHz ([other "
     "collections](results/collections.md)).",
     "- **The encoder** with which the first stage begins has heard 55 % of the speech and of the words' recordings, "
