@@ -102,8 +102,10 @@ def heads_page(record: Mapping[str, Any], *, figures: str) -> str:
         "# Methods for the head",
         "",
         "Recall of the validation recordings (people / synthetic voices) at half a false accept an hour, and close words "
-        "that fire there, of the same first stage with a head trained by each method, without phonemes. Means over "
-        f"{' or '.join(str(count) for count in sorted(counts))} seeds.",
+        "that fire there, of the same first stage with a head trained by each method, without phonemes. "
+        + (
+            "One seed." if counts == {1} else f"Means over {' or '.join(str(count) for count in sorted(counts))} seeds."
+        ),
         "",
     )
     return "\n".join(
