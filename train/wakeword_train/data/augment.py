@@ -23,6 +23,10 @@ _SHARES = (
 )
 _NARROW = 3_300.0, 4_000.0
 """Range of the highest frequency of a narrow window, Hz."""
+_LOWEST_RATIO = -15.0
+"""Lowest level of the reverberation, dB above the direct sound."""
+_DAMPED_FROM = 800.0, 3_000.0
+"""Range of the frequency from which sound dies away sooner, Hz."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,10 @@ class AugmentationConfig:
     reverb_probability: float = 0.3
     reverb_seconds: float = 0.5
     """Longest reverberation time (60 dB)."""
+    reverb_ratio: float = 3.0
+    """Highest level of the reverberation, dB above the direct sound: 3 at arm's length, 9 some metres away."""
+    reverb_damping: float = 0.0
+    """Largest share by which high frequencies die away sooner than low ones, as curtains, furniture and air make them."""
     tilt: float = 1.0
     """Standard deviation of the random smooth curve added to the log mel spectrum, for microphones and rooms."""
     warp: float = 0.08
@@ -64,6 +72,11 @@ class AugmentationConfig:
                 raise ConfigError(f"expected {name} in 0..1, got {getattr(self, name)}")
         if self.reverb_seconds <= 0.1:
             raise ConfigError(f"expected reverb_seconds above 0.1, got {self.reverb_seconds}")
+        if not self.reverb_ratio >= _LOWEST_RATIO or not 0 <= self.reverb_damping < 1:
+            raise ConfigError(
+                f"expected reverb_ratio of {_LOWEST_RATIO:g} dB or more and reverb_damping in 0..1 without 1, got "
+                f"{self.reverb_ratio} and {self.reverb_damping}"
+            )
         if not 0 <= self.speed < 0.5 or not 0 <= self.warp < 0.5:
             raise ConfigError(f"expected speed and warp in 0..0.5, got {self.speed} and {self.warp}")
         if self.level_low > self.level_high or self.snr_low > self.snr_high:
@@ -139,8 +152,8 @@ def _reverberate(waves: Tensor, config: AugmentationConfig, generator: torch.Gen
     n = int(config.reverb_seconds * SAMPLE_RATE)
     time = torch.arange(n) / SAMPLE_RATE
     duration = uniform(len(rows), 0.1, config.reverb_seconds, generator)[:, None]
-    tail = torch.randn(len(rows), n, generator=generator) * torch.exp(-time * math.log(1000) / duration)
-    ratio = 10 ** (uniform(len(rows), -15, 3, generator) / 20)
+    tail = _decaying(torch.randn(len(rows), n, generator=generator), time, duration, config, generator)
+    ratio = 10 ** (uniform(len(rows), _LOWEST_RATIO, config.reverb_ratio, generator) / 20)
     response = tail * (ratio / tail.square().sum(dim=1).sqrt())[:, None]
     response[:, 0] = 1
     # Padded to a multiple of 1,000 samples in total: an FFT of that length takes a quarter of the time of most others.
@@ -148,6 +161,24 @@ def _reverberate(waves: Tensor, config: AugmentationConfig, generator: torch.Gen
     wet = waves.clone()
     wet[rows] = taf.fftconvolve(waves[rows], response)[:, : waves.shape[1]]
     return wet
+
+
+def _decaying(
+    noise: Tensor, time: Tensor, duration: Tensor, config: AugmentationConfig, generator: torch.Generator
+) -> Tensor:
+    """Noise ``(rows, n)`` that decays by 60 dB in ``duration`` seconds, ``(rows, 1)``, or sooner in its high frequencies."""
+
+    def decay(seconds: Tensor) -> Tensor:
+        return torch.exp(-time * math.log(1000) / seconds)
+
+    if not config.reverb_damping:
+        return noise * decay(duration)
+    rows, n = noise.shape
+    highest = uniform(rows, *_DAMPED_FROM, generator)[:, None]
+    frequencies = torch.linspace(0, SAMPLE_RATE / 2, n // 2 + 1)
+    low = torch.fft.irfft(torch.fft.rfft(noise) * (frequencies < highest), n)
+    shorter = duration * (1 - uniform(rows, 0, config.reverb_damping, generator)[:, None])
+    return low * decay(duration) + (noise - low) * decay(shorter)
 
 
 def mix_log_mel(speech: Tensor, noise: Tensor, config: AugmentationConfig, generator: torch.Generator) -> Tensor:
