@@ -9,16 +9,12 @@ import soundfile
 from support.small_world import write_world
 
 from wakeword_experiments.two_stages import other_collections as page
+from wakeword_experiments.two_stages.conditions import IN_NOISE, NARROW, Said, in_faint_noise, narrowed
 from wakeword_experiments.two_stages.other_collections import (
     COMMANDS,
     DIGITS,
-    IN_NOISE,
-    NARROW,
     WAKE,
     WAKE_WORDS,
-    Said,
-    in_faint_noise,
-    narrowed,
     people_of_the_test,
     people_of_the_wake_words,
     recorded_digits,
@@ -117,7 +113,15 @@ def test_the_page_has_a_line_for_each_collection(
     same = {"keyword": "seven", "collection": DIGITS, "condition": "", "found": 1, "of": 3}
     before.write_text(json.dumps({"rows": [same, same | {"collection": COMMANDS, "of": 1}]}))
     page.measure_collections(
-        audio, None, [talk], tmp_path, tmp_path / "out", before=before, command="made by hand", report=lambda line: None
+        audio,
+        None,
+        [talk],
+        tmp_path,
+        tmp_path / "out",
+        before=before,
+        rooms=None,
+        command="made by hand",
+        report=lambda line: None,
     )
     rows = json.loads((tmp_path / "out" / "collections.json").read_text())["rows"]
     assert [(*(row[name] for name in ("keyword", "collection", "condition", "found", "of")),) for row in rows] == [

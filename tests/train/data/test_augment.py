@@ -68,6 +68,33 @@ def test_a_room_rings_after_the_sound_and_not_before() -> None:
     assert (wet[:, 5_010:6_000].square().sum(dim=1) > 1e-3).all()
 
 
+def _in_rooms(**settings: float) -> torch.Tensor:
+    """A click in 256 rooms, from the click on and relative to it, ``(256, 8000)``."""
+    click = torch.zeros(256, 15_920)
+    click[:, 5_000] = 1
+    off = dataclasses.replace(OFF, level_low=-60.0, level_high=-60.0)
+    config = dataclasses.replace(off, reverb_probability=1.0, reverb_seconds=0.8, **settings)
+    wet = augment_waves(click, torch.zeros_like(click), config, generator())[:, 5_000:13_000]
+    return wet / wet[:, :1]
+
+
+def test_a_higher_ratio_puts_the_speaker_farther_away() -> None:
+    ratios = [10 * _in_rooms(reverb_ratio=ratio)[:, 1:].square().sum(dim=1).log10() for ratio in (3.0, 12.0)]
+    assert [float(ratio.max().round()) for ratio in ratios] == [3.0, 12.0]
+    assert [float(ratio.min().round()) for ratio in ratios] == [-15.0, -15.0]
+
+
+def test_damping_takes_high_frequencies_first_and_leaves_low_ones() -> None:
+    def late(damping: float) -> tuple[float, float]:
+        spectra = torch.fft.rfft(_in_rooms(reverb_damping=damping)[:, 3_000:]).abs().square().mean(dim=0)
+        # Below and above all frequencies from which rooms may damp: 800 to 3,000 Hz, in steps of 3.2 Hz.
+        return float(spectra[:200].mean()), float(spectra[1_000:].mean())
+
+    (low, high), (damped_low, damped_high) = late(0.0), late(0.6)
+    assert high == pytest.approx(low, rel=0.3)
+    assert damped_high < 0.5 * damped_low
+
+
 def test_log_mel_is_untouched_when_everything_is_off() -> None:
     log_mel = torch.randn(4, 98, 32, generator=generator())
     torch.testing.assert_close(augment_log_mel(log_mel, OFF, generator()), log_mel)

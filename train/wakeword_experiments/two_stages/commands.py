@@ -194,6 +194,9 @@ def collections(
         Path | None, typer.Option("--voices", help="The wake words by voice, to be measured too.")
     ] = None,
     before: Annotated[Path | None, typer.Option("--before", help="The figures (JSON) of earlier models.")] = None,
+    rooms: Annotated[
+        Path | None, typer.Option("--rooms", help="Measured responses of rooms, to hear the people in.")
+    ] = None,
     out: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = _OUT,
 ) -> None:
     """Recall of the included models by the collection in which the word is said."""
@@ -201,7 +204,15 @@ def collections(
 
     begin(1)
     measure_collections(
-        audio, voices, talk, recipes, out, before=before, command=command_line(), report=report_progress
+        audio,
+        voices,
+        talk,
+        recipes,
+        out,
+        before=before,
+        rooms=rooms,
+        command=command_line(),
+        report=report_progress,
     )
 
 

@@ -2,21 +2,20 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import process_time
 
-import numpy as np
 import soundfile
 import soxr
 
 from wakeword.audio import SAMPLE_RATE, read_audio
 from wakeword.model import load_model
-from wakeword.types import Array
 from wakeword_experiments.grouped import grouped_interval
 from wakeword_experiments.report import Row, distinct, markdown_table, select, write_results
 from wakeword_experiments.two_stages.close_words import points_of
+from wakeword_experiments.two_stages.conditions import Said, in_faint_noise, narrowed
+from wakeword_experiments.two_stages.measured_rooms import describe_rooms, in_rooms, read_rooms
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.scores import clip_score
 from wakeword_tools.transcripts import Utterance, read_transcripts
@@ -31,22 +30,9 @@ KEYWORDS = ("marvin", "seven", "stop")
 WAKE_WORDS = ("alexa", "computer", "jarvis")
 """Those of which it had the word from a collection of wake words."""
 COMMANDS, DIGITS, WAKE = "Speech Commands", "Free Spoken Digit Dataset", "Picovoice's wake words"
-NARROW, IN_NOISE = "at 8 kHz", "in faint noise"
 TALK = ("speechocean762", "ljspeech", "librispeech")
 _MARGIN = 0.3
 """Seconds before and after an utterance."""
-_AROUND, _FAINT = SAMPLE_RATE // 2, 1e-3
-"""Samples before and after a single word, and the level of the noise in them and in the word."""
-
-
-@dataclass(frozen=True)
-class Said:
-    """One recording in which the word is said, ``(samples,)`` at 16 kHz."""
-
-    collection: str
-    speaker: str
-    samples: Array
-    condition: str = ""
 
 
 def people_of_the_test(audio: Path, recipes: Path, keyword: str) -> list[Said]:
@@ -93,30 +79,6 @@ def said_in_talk(folders: Sequence[Path], keyword: str) -> list[Said]:
     return found
 
 
-def narrowed(said: Iterable[Said]) -> list[Said]:
-    """The same with a band of 4 kHz, as a recording at 8 kHz has it."""
-    half = SAMPLE_RATE // 2
-    return [
-        Said(
-            one.collection,
-            one.speaker,
-            soxr.resample(soxr.resample(one.samples, SAMPLE_RATE, half), half, SAMPLE_RATE).astype(np.float32),
-            NARROW,
-        )
-        for one in said
-    ]
-
-
-def in_faint_noise(said: Iterable[Said]) -> list[Said]:
-    """The same with half a second before and after, all in white noise 60 dB below full scale: no edge, no silence."""
-    drawn = np.random.default_rng(0)
-    around = ((one, np.pad(one.samples, _AROUND)) for one in said)
-    return [
-        Said(one.collection, one.speaker, (wide + drawn.normal(0, _FAINT, len(wide))).astype(np.float32), IN_NOISE)
-        for one, wide in around
-    ]
-
-
 def measure_collections(
     audio: Path,
     voices: Path | None,
@@ -125,21 +87,25 @@ def measure_collections(
     out: Path,
     *,
     before: Path | None,
+    rooms: Path | None,
     command: str,
     report: Report,
 ) -> None:
     """Score every recording, and write the page.
 
-    ``voices``: the wake words by voice, if these are wanted; ``before``: the record of earlier models, to stand beside.
+    ``voices``: the wake words by voice, if these are wanted; ``before``: the record of earlier models, to stand beside;
+    ``rooms``: a folder with the measured responses of rooms.
     """
     began = process_time()
+    responses = read_rooms(rooms) if rooms else []
     earlier = json.loads(before.read_text(encoding="utf-8"))["rows"] if before else []
     rows: list[Row] = []
     for keyword in (*KEYWORDS, *(WAKE_WORDS if voices else ())):
         model, threshold = load_model(keyword), points_of(keyword)["default"]["threshold"]
         people, digits = people_of_the_test(audio, recipes, keyword), recorded_digits(audio, keyword)
         people += people_of_the_wake_words(voices, recipes, keyword) if voices and keyword in WAKE_WORDS else []
-        said = [*people, *narrowed(people), *digits, *in_faint_noise(digits), *said_in_talk(talk, keyword)]
+        distant = in_rooms(people, responses) if responses else []
+        said = [*people, *narrowed(people), *distant, *digits, *in_faint_noise(digits), *said_in_talk(talk, keyword)]
         for collection, condition in dict.fromkeys((one.collection, one.condition) for one in said):
             own = [one for one in said if (one.collection, one.condition) == (collection, condition)]
             found = [clip_score(model, one.samples) >= threshold for one in own]
@@ -149,7 +115,8 @@ def measure_collections(
             known = select(earlier, of=len(own), **where)
             rows.append({**where, **counts, "low": low, "high": high, "before": known[0]["found"] if known else None})
             report(f"{keyword}: {collection} {condition} {counts['found']} of {counts['of']}")
-    collections_page(out, rows, command=command, seconds=process_time() - began)
+    about = describe_rooms(responses) if responses else ""
+    collections_page(out, rows, rooms=about, command=command, seconds=process_time() - began)
 
 
 _ABOUT = {
@@ -163,8 +130,8 @@ _ABOUT = {
 }
 
 
-def collections_page(out: Path, rows: Sequence[Row], *, command: str, seconds: float) -> list[Path]:
-    """Write the record and the page."""
+def collections_page(out: Path, rows: Sequence[Row], *, rooms: str = "", command: str, seconds: float) -> list[Path]:
+    """Write the record and the page. ``rooms``: what the responses of rooms are, if there were any."""
     lines = [
         [
             keyword,
@@ -184,7 +151,7 @@ def collections_page(out: Path, rows: Sequence[Row], *, command: str, seconds: f
         markdown_table(["", "collection", "what it is", "recordings of people", "found", "before"], lines),
         "The first line of a word is that of [accuracy](../accuracy.md). *At 8 kHz* and *in faint noise* (half a second "
         "before and after the word, all in white noise 60 dB below full scale) were added when the digits' "
-        "figure was first seen, to look for its reason.",
+        "figure was first seen, to look for its reason." + (f" *In a measured room*: {rooms}." if rooms else ""),
         "A score also depends on where the hops of 160 ms fall in a recording: with other silence before it, or in a "
         "stream, single recordings are found that are not found here, and the other way round.",
         "*Before* are models that were trained on the word said alone, at 16 kHz. In the recipes of alexa, jarvis and "

@@ -166,7 +166,7 @@ def _reverberate(waves: Tensor, config: AugmentationConfig, generator: torch.Gen
 def _decaying(
     noise: Tensor, time: Tensor, duration: Tensor, config: AugmentationConfig, generator: torch.Generator
 ) -> Tensor:
-    """Noise ``(rows, n)`` that decays by 60 dB in ``duration`` seconds, ``(rows, 1)``, or sooner in its high frequencies."""
+    """Noise ``(rows, n)`` that decays by 60 dB in ``duration`` seconds, ``(rows, 1)``; high frequencies maybe sooner."""
 
     def decay(seconds: Tensor) -> Tensor:
         return torch.exp(-time * math.log(1000) / seconds)

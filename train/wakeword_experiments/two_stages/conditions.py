@@ -1,0 +1,48 @@
+"""Recordings of a word, and the same under other conditions."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import soxr
+
+from wakeword.audio import SAMPLE_RATE
+from wakeword.types import Array
+
+NARROW, IN_NOISE, IN_ROOM = "at 8 kHz", "in faint noise", "in a measured room"
+_AROUND, _FAINT = SAMPLE_RATE // 2, 1e-3
+"""Samples before and after a single word, and the level of the noise in them and in the word."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """One recording in which the word is said, ``(samples,)`` at 16 kHz."""
+
+    collection: str
+    speaker: str
+    samples: Array
+    condition: str = ""
+
+
+def narrowed(said: Iterable[Said]) -> list[Said]:
+    """The same with a band of 4 kHz, as a recording at 8 kHz has it."""
+    half = SAMPLE_RATE // 2
+    return [
+        Said(
+            one.collection,
+            one.speaker,
+            soxr.resample(soxr.resample(one.samples, SAMPLE_RATE, half), half, SAMPLE_RATE).astype(np.float32),
+            NARROW,
+        )
+        for one in said
+    ]
+
+
+def in_faint_noise(said: Iterable[Said]) -> list[Said]:
+    """The same with half a second before and after, all in white noise 60 dB below full scale: no edge, no silence."""
+    drawn = np.random.default_rng(0)
+    around = ((one, np.pad(one.samples, _AROUND)) for one in said)
+    return [
+        Said(one.collection, one.speaker, (wide + drawn.normal(0, _FAINT, len(wide))).astype(np.float32), IN_NOISE)
+        for one, wide in around
+    ]
