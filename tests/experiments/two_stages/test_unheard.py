@@ -61,8 +61,9 @@ def test_a_word_without_recordings_is_tested_on_all_of_them(tmp_path: Path) -> N
     assert record["speech"][0]["hours"] == pytest.approx(2 * 8.4 / 3600)
     own = {"point": "fpr=0.03", "people": people}
     record["enrolled"] = {"takes": 3, "others": 3, "before": own, "after": own}
-    whole = {"trials": [record], "command": "COMMAND", "date": "2020-01-01"}
-    page = unheard_page(json.loads(json.dumps(whole)), figures="figures.json")
+    made = [record | {"command": "COMMAND", "date": "2020-01-01"}]
+    page = unheard_page(json.loads(json.dumps(made)), figures="figures.json")
+    assert "- `COMMAND` on 2020-01-01" in page
     assert "| updown | synthetic voices alone; background | 6 |" in page
     assert "in unheard, unheard" in page
     assert "before 3 recordings" in page

@@ -136,19 +136,14 @@ def measure_unheard(
         trial = Trial(config, sources.folders(word), speech, takes)
         content = [word, str(recorded), *(str(folder) for folder in trial.folders.background)]
         name = hashlib.sha256("|".join(content).encode()).hexdigest()[:12]
-        measured = measure_trial(trial, work / f"{word}-{name}", report)
+        date = datetime.datetime.now(datetime.UTC).date().isoformat()
+        measured = {"command": command, "date": date, **measure_trial(trial, work / f"{word}-{name}", report)}
         trials = json.loads(figures.read_text(encoding="utf-8"))["trials"] if figures.is_file() else []
         same = ("keyword", "recorded", "background")
         kept = [one for one in trials if any(one[key] != measured[key] for key in same)]
-        record = {
-            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-            "versions": versions(),
-            "command": command,
-            "trials": [*kept, measured],
-        }
-        write_json(figures, record)
+        write_json(figures, {"versions": versions(), "trials": [*kept, measured]})
         with replacing(figures.with_suffix(".md")) as temporary:
-            temporary.write_text(unheard_page(record, figures=figures.name), encoding="utf-8")
+            temporary.write_text(unheard_page([*kept, measured], figures=figures.name), encoding="utf-8")
 
 
 def measure_any_words(
