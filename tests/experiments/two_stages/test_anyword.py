@@ -42,11 +42,11 @@ def test_a_model_is_measured_at_its_default_and_at_one_rate(tmp_path: Path) -> N
     assert found["default"]["clean"]["of"] == len(people)
     assert found["at_rate"]["per_hour"][0] <= 0.5 or found["at_rate"]["events"] == 0
     assert np.isclose(found["hours"], speech.hours)
-    word = {"keyword": "updown", "text": found, "clock": 60.0, "cpu": 120.0, "cores": 2}
+    word = {"keyword": "updown", "text": found, "clock": 60.0, "cpu": 120.0, "cores": 2, "spoken_before": False}
     record = {"words": [word], "command": "made", "date": "2026-01-01"}
     page = anyword_page(json.loads(json.dumps(record)), figures="figures.json")
     assert "| updown, text alone | 6 |" in page
-    assert "1, 2 min" in page
+    assert "1, 2 min |" in page
     assert "mean" not in page  # there is one word
 
 
@@ -57,8 +57,16 @@ def test_the_mean_of_words_weighs_each_word_alike() -> None:
         return {"point": "fa_per_hour=1", "hours": 4.0, "default": at, "at_rate": at}
 
     words = [
-        {"keyword": name, "text": measured_as(clean, clips), "clock": 60.0, "cpu": 60.0, "cores": 1}
+        {
+            "keyword": name,
+            "text": measured_as(clean, clips),
+            "clock": 60.0,
+            "cpu": 60.0,
+            "cores": 1,
+            "spoken_before": True,
+        }
         for name, clean, clips in (("one", 1.0, 10), ("two", 0.5, 30))
     ]
     page = anyword_page({"words": words, "command": "made", "date": "2026-01-01"}, figures="figures.json")
     assert "| **mean, text alone** | 40 | | 75 / 75 % | 0.25 | 75 / 75 % | |" in page
+    assert "1, 1 min* |" in page

@@ -53,12 +53,14 @@ def measure_anyword(
     """
     config = dataclasses.replace(default_recipe(), keyword=word)
     model_file = work / f"{word}.onnx"
+    spoken = any((work / "runs").glob("*/synthesised"))
     began, spent = time.monotonic(), _cpu()
     train_model(config, DataFolders(), model_file, work=work / "runs", report=report)
     record: dict[str, Any] = {
         "keyword": word,
         "clock": time.monotonic() - began,
         "cpu": _cpu() - spent,
+        "spoken_before": spoken,
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "engines": read_model(model_file).card.training["engines"],
     }
@@ -146,7 +148,7 @@ def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
         if "after" in word:
             own = word["takes"]
             rows.append(_row("the same, people who gave none", word["before"], ""))
-            rows.append(_row(f"and {own['takes']} recordings", word["after"], _cost(own)))
+            rows.append(_row(f"and {own['takes']} recordings", word["after"], _cost(own | {"spoken_before": True})))
     rows += [
         row
         for state, name in (
@@ -165,7 +167,7 @@ def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
         f"What `wakeword train WORD` finds of words nobody tuned it for, told nothing but their text{after}. "
         "Nobody who says the word was heard in training; false accepts "
         f"are counted in {hours:.1f} h or more of the speech of people who are not in the starter pack. One training each, "
-        f"with {_cores(record['words'])} and seed 0.",
+        f"with {_cores(record['words'])} and seed 0. *: with the synthetic speech of an earlier training.",
         "",
     )
     return "\n".join(
@@ -203,7 +205,7 @@ def _cores(words: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _cost(own: Mapping[str, Any]) -> str:
-    return f"{own['clock'] / 60:.0f}, {own['cpu'] / 60:.0f} min"
+    return f"{own['clock'] / 60:.0f}, {own['cpu'] / 60:.0f} min" + "*" * own["spoken_before"]
 
 
 def _both(at: Mapping[str, Any]) -> str:
