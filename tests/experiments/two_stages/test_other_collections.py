@@ -9,7 +9,7 @@ import soundfile
 from support.small_world import write_world
 
 from wakeword_experiments.two_stages import other_collections as page
-from wakeword_experiments.two_stages.conditions import IN_NOISE, NARROW, Said, in_faint_noise, narrowed
+from wakeword_experiments.two_stages.conditions import IN_NOISE, IN_ROOM, NARROW, Said, in_faint_noise, narrowed
 from wakeword_experiments.two_stages.other_collections import (
     COMMANDS,
     DIGITS,
@@ -112,6 +112,9 @@ def test_the_page_has_a_line_for_each_collection(
     before = tmp_path / "before.json"
     same = {"keyword": "seven", "collection": DIGITS, "condition": "", "found": 1, "of": 3}
     before.write_text(json.dumps({"rows": [same, same | {"collection": COMMANDS, "of": 1}]}))
+    rooms = tmp_path / "rooms"
+    rooms.mkdir()
+    soundfile.write(rooms / "far.wav", np.r_[1.0, np.zeros(15_999)], 16_000)
     page.measure_collections(
         audio,
         None,
@@ -119,7 +122,8 @@ def test_the_page_has_a_line_for_each_collection(
         tmp_path,
         tmp_path / "out",
         before=before,
-        rooms=None,
+        rooms=rooms,
+        origin="a hall",
         command="made by hand",
         report=lambda line: None,
     )
@@ -127,20 +131,24 @@ def test_the_page_has_a_line_for_each_collection(
     assert [(*(row[name] for name in ("keyword", "collection", "condition", "found", "of")),) for row in rows] == [
         ("marvin", COMMANDS, "", 1, 2),
         ("marvin", COMMANDS, NARROW, 1, 2),
+        ("marvin", COMMANDS, IN_ROOM, 0, 2),
         ("seven", COMMANDS, "", 1, 2),
         ("seven", COMMANDS, NARROW, 1, 2),
+        ("seven", COMMANDS, IN_ROOM, 0, 2),
         ("seven", DIGITS, "", 3, 3),
         ("seven", DIGITS, IN_NOISE, 0, 3),
         ("seven", "librispeech", "", 0, 2),
         ("seven", "speechocean762", "", 0, 2),
         ("stop", COMMANDS, "", 1, 2),
         ("stop", COMMANDS, NARROW, 1, 2),
+        ("stop", COMMANDS, IN_ROOM, 0, 2),
         ("stop", "librispeech", "", 0, 1),
         ("stop", "speechocean762", "", 0, 1),
     ]
     # Another number of recordings is no figure of the same.
     assert [row["before"] for row in rows if row["before"] is not None] == [1]
     text = (tmp_path / "out" / "collections.md").read_text()
+    assert "(a hall)" in text
     assert "] | 33 % |" in text
     assert "| 2 of 1 | 50 % [0, 100] |  |" in text
     assert f"| seven | {DIGITS}, {IN_NOISE} | the same recordings | 3 of 2 | 0 % [" in text

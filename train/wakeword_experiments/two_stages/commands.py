@@ -197,6 +197,7 @@ def collections(
     rooms: Annotated[
         Path | None, typer.Option("--rooms", help="Measured responses of rooms, to hear the people in.")
     ] = None,
+    origin: Annotated[str, typer.Option("--rooms-origin", help="Where they come from.")] = "",
     out: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = _OUT,
 ) -> None:
     """Recall of the included models by the collection in which the word is said."""
@@ -211,6 +212,7 @@ def collections(
         out,
         before=before,
         rooms=rooms,
+        origin=origin,
         command=command_line(),
         report=report_progress,
     )

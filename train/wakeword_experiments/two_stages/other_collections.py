@@ -88,13 +88,14 @@ def measure_collections(
     *,
     before: Path | None,
     rooms: Path | None,
+    origin: str = "",
     command: str,
     report: Report,
 ) -> None:
     """Score every recording, and write the page.
 
     ``voices``: the wake words by voice, if these are wanted; ``before``: the record of earlier models, to stand beside;
-    ``rooms``: a folder with the measured responses of rooms.
+    ``rooms``: a folder with the measured responses of rooms, and ``origin`` where they come from.
     """
     began = process_time()
     responses = read_rooms(rooms) if rooms else []
@@ -115,7 +116,7 @@ def measure_collections(
             known = select(earlier, of=len(own), **where)
             rows.append({**where, **counts, "low": low, "high": high, "before": known[0]["found"] if known else None})
             report(f"{keyword}: {collection} {condition} {counts['found']} of {counts['of']}")
-    about = describe_rooms(responses) if responses else ""
+    about = f"{describe_rooms(responses)}{f' ({origin})' if origin else ''}" if responses else ""
     collections_page(out, rows, rooms=about, command=command, seconds=process_time() - began)
 
 
@@ -154,11 +155,13 @@ def collections_page(out: Path, rows: Sequence[Row], *, rooms: str = "", command
         "figure was first seen, to look for its reason." + (f" *In a measured room*: {rooms}." if rooms else ""),
         "A score also depends on where the hops of 160 ms fall in a recording: with other silence before it, or in a "
         "stream, single recordings are found that are not found here, and the other way round.",
-        "*Before* are models that were trained on the word said alone, at 16 kHz. In the recipes of alexa, jarvis and "
-        "seven some of the words in training now stand amid other speech (`talk_probability = 0.2`), and some of all sound "
-        "has no high frequencies (`narrow_probability = 0.12`): shares that were fixed beforehand and not varied; the "
-        "others are the models of before. In a sentence a word is shorter, and no pause follows it. For sound that is "
-        "found badly, [fine-tune](../enrolment.md) on some recordings of it.",
+        "*Before* are models whose training had rooms in 3 of 10 windows, with at most half a second of reverberation, at "
+        "most 3 dB above the direct sound. Now it has them in every second one (`reverb_probability = 0.5`), with up to "
+        "0.9 s and 9 dB, and high frequencies that die away sooner (`reverb_damping = 0.6`): settings that were fixed beforehand "
+        "and not varied. In the recipes of alexa, jarvis and seven some of the words stand amid other speech "
+        "(`talk_probability = 0.2`), and some of all sound has no high frequencies (`narrow_probability = 0.12`). In a "
+        "sentence a word is shorter, and no pause follows it. For sound that is found badly, "
+        "[fine-tune](../enrolment.md) on some recordings of it.",
     ]
     return write_results(
         out,
