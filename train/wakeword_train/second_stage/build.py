@@ -36,7 +36,7 @@ from wakeword_train.second_stage.groups import best_fusion
 from wakeword_train.second_stage.head import HeadNetwork, head_bytes
 from wakeword_train.second_stage.head_fit import Background
 from wakeword_train.second_stage.heads import HeadItem, HeadWork, TrainedHead, seconds_of_head
-from wakeword_train.second_stage.hearing import SNR, HearingWork, HeldOutClip, in_noise, readers_of
+from wakeword_train.second_stage.hearing import SNR, HearingWork, HeldOutClip, in_noise, in_room, readers_of
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
 from wakeword_train.second_stage.stand_in import StandIn
 from wakeword_train.spoken_texts import keyword_variants
@@ -270,10 +270,14 @@ class SecondStageTraining:
     def _items(
         self, held_out: Mapping[Kind, Sequence[int]], known: Mapping[int, Scores]
     ) -> tuple[list[HeldOutClip], list[HeldOutClip]]:
-        """The held-out clips of words, and every second one of them in noise if there are household sounds."""
+        """The held-out clips of words, and every second one of them in noise if there are household sounds.
+
+        Some of these are in a room first: far away the phonemes say less than close by, which the fusion has to know.
+        """
         items, noisy = [], []
         cutter = self.maker.cutter() if self.maker.household is not None else None
         ratios = np.random.default_rng(self.config.seed)
+        rooms = torch.Generator().manual_seed(self.config.seed)
         for kind in WORD_KINDS:
             for number, row in enumerate(held_out.get(kind, ())):
                 samples, reader = self._samples(kind, row), self.fold(self.clips(kind)[row])
@@ -284,6 +288,8 @@ class SecondStageTraining:
                 store = self.stores[kind]
                 word = Region(int(store.word_starts[row]), int(store.word_ends[row]))
                 noise = cutter.noises(1, len(samples))[0].numpy()
+                if self.settings.distant and ratios.random() < self.settings.distant:
+                    samples = in_room(samples, self.config.augmentation, rooms)
                 mixed = in_noise(samples, word, noise, ratios.uniform(*SNR))
                 noisy.append(HeldOutClip(kind, row, reader, mixed, noisy=True))
         return items, noisy

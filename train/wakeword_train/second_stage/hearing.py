@@ -1,11 +1,13 @@
 """What both stages say of held-out clips, as work for processes; also of clips in noise."""
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from wakeword.errors import WorkerError
 from wakeword.jobs.work import Report
@@ -17,6 +19,7 @@ from wakeword.verify.head import Head
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, load_embedding, load_phonemes
 from wakeword.verify.verifier import SecondStage
 from wakeword_tools.kinds import Kind
+from wakeword_train.data.augment import AugmentationConfig, reverberate
 from wakeword_train.second_stage.evidence import Evidence, EvidenceReader, window_logits
 
 _SECONDS_OF_CLIP = 4.0
@@ -99,6 +102,13 @@ def readers_of(card: VerifierCard, heads: Sequence[bytes], window: int, *, probe
     phonemes = load_phonemes(folder / PHONEMES_FILE, card.phonemes_digest) if card.phonemes_digest else None
     stages = [SecondStage(card, Head(head), embedding, phonemes) for head in heads]
     return [EvidenceReader(stage, window, probe=probe) for stage in stages]
+
+
+def in_room(samples: Array, augmentation: AugmentationConfig, generator: torch.Generator) -> Array:
+    """A clip in a room that is drawn as in training, ``(samples,)`` float32."""
+    always = dataclasses.replace(augmentation, reverb_probability=1.0)
+    wet: Array = reverberate(torch.from_numpy(samples)[None], always, generator)[0].numpy()
+    return wet
 
 
 def in_noise(samples: Array, word: Region, noise: Array, snr: float) -> Array:
