@@ -21,6 +21,7 @@ from wakeword.verify.verifier import SecondStage
 from wakeword_tools.kinds import Kind
 from wakeword_train.data.augment import AugmentationConfig, reverberate
 from wakeword_train.second_stage.evidence import Evidence, EvidenceReader, window_logits
+from wakeword_train.second_stage.looks import LookCutter
 
 _SECONDS_OF_CLIP = 4.0
 """Seconds of audio that cost the first stage as much as both take for a clip."""
@@ -104,11 +105,24 @@ def readers_of(card: VerifierCard, heads: Sequence[bytes], window: int, *, probe
     return [EvidenceReader(stage, window, probe=probe) for stage in stages]
 
 
-def in_room(samples: Array, augmentation: AugmentationConfig, generator: torch.Generator) -> Array:
-    """A clip in a room that is drawn as in training, ``(samples,)`` float32."""
-    always = dataclasses.replace(augmentation, reverb_probability=1.0)
-    wet: Array = reverberate(torch.from_numpy(samples)[None], always, generator)[0].numpy()
-    return wet
+class NoisyCopies:
+    """Held-out clips in noise, and a share ``distant`` of them in a room first. Repeatable.
+
+    Far away the phonemes say less than close by, which the fusion has to know.
+    """
+
+    def __init__(self, cutter: LookCutter, augmentation: AugmentationConfig, distant: float, seed: int) -> None:
+        """``cutter`` gives the noise, ``augmentation`` the rooms."""
+        self._cutter, self._distant = cutter, distant
+        self._rooms = dataclasses.replace(augmentation, reverb_probability=1.0)
+        self._drawn, self._generator = np.random.default_rng(seed), torch.Generator().manual_seed(seed)
+
+    def of(self, samples: Array, word: Region) -> Array:
+        """The next clip with its word, ``(samples,)`` float32 -> the same shape."""
+        noise = self._cutter.noises(1, len(samples))[0].numpy()
+        if self._distant and self._drawn.random() < self._distant:
+            samples = reverberate(torch.from_numpy(samples)[None], self._rooms, self._generator)[0].numpy()
+        return in_noise(samples, word, noise, self._drawn.uniform(*SNR))
 
 
 def in_noise(samples: Array, word: Region, noise: Array, snr: float) -> Array:
