@@ -270,10 +270,10 @@ class SecondStageTraining:
     def _items(
         self, held_out: Mapping[Kind, Sequence[int]], known: Mapping[int, Scores]
     ) -> tuple[list[HeldOutClip], list[HeldOutClip]]:
-        """The held-out clips of words, and every second one of them in noise if there are household sounds."""
+        """The held-out clips of words, and every second one of them in noise if there are household sounds, or rooms."""
         items, noisy = [], []
         copies = None
-        if self.maker.household is not None:
+        if self.maker.household is not None or self.settings.distant:
             copies = NoisyCopies(self.maker.cutter(), self.config.augmentation, self.settings.distant, self.config.seed)
         for kind in WORD_KINDS:
             for number, row in enumerate(held_out.get(kind, ())):
