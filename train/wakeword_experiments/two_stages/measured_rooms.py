@@ -79,5 +79,5 @@ def describe_rooms(rooms: Sequence[Room]) -> str:
     ratios, decays = [room.direct_ratio for room in rooms], [room.decay for room in rooms]
     return (
         f"{len(rooms)} measured responses in turn: direct sound {min(ratios):.0f} to {max(ratios):.0f} dB above the "
-        f"reverberation (median {np.median(ratios):.0f}), reverberation time {min(decays):.1f} to {max(decays):.1f} s"
+        f"reverberation (median {np.median(ratios):.0f}), reverberation time {min(decays):.2f} to {max(decays):.2f} s"
     )

@@ -25,7 +25,7 @@ _LIMITS = (
     "training ([groups of voices](results/voice-groups.md)).",
     "- **The corpora of training**: the people of the test said the word into the same collections of recordings that "
     "training used, and the close words come from the speech engines of training, in other voices and texts: on words "
-    "from a dictionary by engines new to training they fire in 2.4 % ([a dictionary's](results/dictionary-words.md)). "
+    "from a dictionary by engines new to training they fire in 2.1 % ([a dictionary's](results/dictionary-words.md)). "
     "[Unheard](results/unheard.md) has words without any recording in training, and [other "
     "collections](results/collections.md) the same words elsewhere.",
     "- **Speech unlike all of training**: of three words trained without the collection of second-language speakers, "
