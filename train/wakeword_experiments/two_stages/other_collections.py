@@ -159,9 +159,9 @@ def collections_page(out: Path, rows: Sequence[Row], *, rooms: str = "", command
         "most 3 dB above the direct sound. It has them in every second one now (`reverb_probability = 0.5`), with up to "
         "0.9 s and 9 dB, and high frequencies that die away sooner (`reverb_damping = 0.6`): settings that were fixed "
         "beforehand and not varied. The other models are the same ([notes](accuracy-notes.md)). In the recipes of alexa, "
-        "jarvis and seven some of the words stand amid other speech (`talk_probability = 0.2`), and some of all sound has no "
-        "high frequencies (`narrow_probability = 0.12`). In a sentence a word is shorter, and no pause follows it. For sound "
-        "that is found badly, [fine-tune](../enrolment.md) on some recordings of it.",
+        "jarvis and seven some of the words stand amid other speech (`talk_probability = 0.2`), and some of all sound has "
+        "no high frequencies (`narrow_probability = 0.12`). In a sentence a word is shorter, and no pause follows it. For "
+        "sound that is found badly, [fine-tune](../enrolment.md) on some recordings of it.",
     ]
     return write_results(
         out,
