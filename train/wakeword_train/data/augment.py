@@ -94,7 +94,7 @@ def augment_waves(waves: Tensor, noise: Tensor, config: AugmentationConfig, gene
     ``waves`` and ``noise`` ``(batch, samples)``, one noise for each wave -> ``(batch, samples)``.
     """
     batch = len(waves)
-    waves = reverberate(waves, config, generator)
+    waves = _reverberate(waves, config, generator)
     snr = uniform(batch, config.snr_low, config.snr_high, generator)
     noisy = taf.add_noise(waves, noise + 1e-9, snr)
     chosen = (torch.rand(batch, generator=generator) < config.noise_probability) & (level(waves) > 1e-5)
@@ -144,7 +144,7 @@ def level(waves: Tensor) -> Tensor:
     return waves.square().mean(dim=1).sqrt()
 
 
-def reverberate(waves: Tensor, config: AugmentationConfig, generator: torch.Generator) -> Tensor:
+def _reverberate(waves: Tensor, config: AugmentationConfig, generator: torch.Generator) -> Tensor:
     """Some rows in a synthetic room: a direct path, and noise that decays by 60 dB in the reverberation time."""
     rows = torch.nonzero(torch.rand(len(waves), generator=generator) < config.reverb_probability).flatten()
     if len(rows) == 0:

@@ -36,7 +36,7 @@ from wakeword_train.second_stage.groups import best_fusion
 from wakeword_train.second_stage.head import HeadNetwork, head_bytes
 from wakeword_train.second_stage.head_fit import Background
 from wakeword_train.second_stage.heads import HeadItem, HeadWork, TrainedHead, seconds_of_head
-from wakeword_train.second_stage.hearing import HearingWork, HeldOutClip, NoisyCopies, readers_of
+from wakeword_train.second_stage.hearing import SNR, HearingWork, HeldOutClip, in_noise, readers_of
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
 from wakeword_train.second_stage.stand_in import StandIn
 from wakeword_train.spoken_texts import keyword_variants
@@ -270,20 +270,22 @@ class SecondStageTraining:
     def _items(
         self, held_out: Mapping[Kind, Sequence[int]], known: Mapping[int, Scores]
     ) -> tuple[list[HeldOutClip], list[HeldOutClip]]:
-        """The held-out clips of words, and every second one of them in noise if there are household sounds, or rooms."""
+        """The held-out clips of words, and every second one of them in noise if there are household sounds."""
         items, noisy = [], []
-        copies = None
-        if self.maker.household is not None or self.settings.distant:
-            copies = NoisyCopies(self.maker.cutter(), self.config.augmentation, self.settings.distant, self.config.seed)
+        cutter = self.maker.cutter() if self.maker.household is not None else None
+        ratios = np.random.default_rng(self.config.seed)
         for kind in WORD_KINDS:
             for number, row in enumerate(held_out.get(kind, ())):
                 samples, reader = self._samples(kind, row), self.fold(self.clips(kind)[row])
                 logits = known[row] if kind is Kind.POSITIVE else None
                 items.append(HeldOutClip(kind, row, reader, samples, logits))
-                if copies is not None and not number % 2:
-                    store = self.stores[kind]
-                    word = Region(int(store.word_starts[row]), int(store.word_ends[row]))
-                    noisy.append(HeldOutClip(kind, row, reader, copies.of(samples, word), noisy=True))
+                if cutter is None or number % 2:
+                    continue
+                store = self.stores[kind]
+                word = Region(int(store.word_starts[row]), int(store.word_ends[row]))
+                noise = cutter.noises(1, len(samples))[0].numpy()
+                mixed = in_noise(samples, word, noise, ratios.uniform(*SNR))
+                noisy.append(HeldOutClip(kind, row, reader, mixed, noisy=True))
         return items, noisy
 
     def _held_out(

@@ -45,8 +45,6 @@ class SecondStageConfig:
     """Range of the candidates per hour of background within which the gate is chosen."""
     phonemes: bool = True
     """Use the phoneme recogniser."""
-    distant: float = 0.0
-    """Share of the held-out clips in noise that are also in a room, for the weights of the fusion."""
 
     def __post_init__(self) -> None:
         method_named(self.method).check_warmup(self.warmup_epochs)
@@ -63,8 +61,6 @@ class SecondStageConfig:
                 "expected a dropout of 0 to below 1 and embedding_noise of 0 to 10 of the second stage, got "
                 f"{self.dropout:g} and {self.embedding_noise:g}"
             )
-        if not 0 <= self.distant <= 1:
-            raise ConfigError(f"expected distant of the second stage in 0..1, got {self.distant}")
         if self.learning_rate <= 0 or not 0 < self.least_candidates <= self.most_candidates:
             raise ConfigError(
                 f"expected learning_rate > 0 and 0 < least_candidates <= most_candidates of the second stage, got {self}"

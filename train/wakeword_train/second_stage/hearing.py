@@ -1,13 +1,11 @@
 """What both stages say of held-out clips, as work for processes; also of clips in noise."""
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from wakeword.errors import WorkerError
 from wakeword.jobs.work import Report
@@ -19,9 +17,7 @@ from wakeword.verify.head import Head
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, load_embedding, load_phonemes
 from wakeword.verify.verifier import SecondStage
 from wakeword_tools.kinds import Kind
-from wakeword_train.data.augment import AugmentationConfig, reverberate
 from wakeword_train.second_stage.evidence import Evidence, EvidenceReader, window_logits
-from wakeword_train.second_stage.looks import LookCutter
 
 _SECONDS_OF_CLIP = 4.0
 """Seconds of audio that cost the first stage as much as both take for a clip."""
@@ -103,26 +99,6 @@ def readers_of(card: VerifierCard, heads: Sequence[bytes], window: int, *, probe
     phonemes = load_phonemes(folder / PHONEMES_FILE, card.phonemes_digest) if card.phonemes_digest else None
     stages = [SecondStage(card, Head(head), embedding, phonemes) for head in heads]
     return [EvidenceReader(stage, window, probe=probe) for stage in stages]
-
-
-class NoisyCopies:
-    """Held-out clips in noise, and a share ``distant`` of them in a room first. Repeatable.
-
-    Far away the phonemes say less than close by, which the fusion has to know.
-    """
-
-    def __init__(self, cutter: LookCutter, augmentation: AugmentationConfig, distant: float, seed: int) -> None:
-        """``cutter`` gives the noise, ``augmentation`` the rooms."""
-        self._cutter, self._distant = cutter, distant
-        self._rooms = dataclasses.replace(augmentation, reverb_probability=1.0)
-        self._drawn, self._generator = np.random.default_rng(seed), torch.Generator().manual_seed(seed)
-
-    def of(self, samples: Array, word: Region) -> Array:
-        """The next clip with its word, ``(samples,)`` float32 -> the same shape."""
-        noise = self._cutter.noises(1, len(samples))[0].numpy()
-        if self._distant and self._drawn.random() < self._distant:
-            samples = reverberate(torch.from_numpy(samples)[None], self._rooms, self._generator)[0].numpy()
-        return in_noise(samples, word, noise, self._drawn.uniform(*SNR))
 
 
 def in_noise(samples: Array, word: Region, noise: Array, snr: float) -> Array:
