@@ -64,6 +64,7 @@ def test_a_table_within_a_table_is_read(tmp_path: Path) -> None:
         ("validation_share = 0.5\ntest_share = 0.5", "test_share"),
         ("[augmentation]\nreverb_seconds = 0.0", "reverb_seconds"),
         ("[augmentation]\nreverb_ratio = -20.0", "reverb_ratio"),
+        ("[augmentation]\nreverb_ratio = inf", "reverb_ratio"),
         ("[augmentation]\nreverb_damping = 1.0", "reverb_damping"),
         ("[synthesis]\npositives = -5", "-5"),
         ("[synthesis]\nnear_negatives = -5", "not negative"),

@@ -59,6 +59,9 @@ def test_rooms_take_turns(tmp_path: Path) -> None:
     assert not np.allclose(heard[0].samples, heard[1].samples)
 
 
-def test_a_folder_without_responses_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_responses_or_with_silence_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="found none"):
+        read_rooms(tmp_path)
+    soundfile.write(tmp_path / "silent.wav", np.zeros(800), SAMPLE_RATE)
+    with pytest.raises(DataError, match=r"silent\.wav"):
         read_rooms(tmp_path)

@@ -1,6 +1,7 @@
 """Augmentation keeps shapes and finite values, follows its settings, and is repeatable by seed."""
 
 import dataclasses
+import math
 
 import pytest
 import torch
@@ -92,7 +93,27 @@ def test_damping_takes_high_frequencies_first_and_leaves_low_ones() -> None:
 
     (low, high), (damped_low, damped_high) = late(0.0), late(0.6)
     assert high == pytest.approx(low, rel=0.3)
+    assert damped_low > 0.8 * low
     assert damped_high < 0.5 * damped_low
+
+
+def test_without_damping_a_room_is_drawn_as_before_there_was_any() -> None:
+    waves = torch.randn(4, 4_000, generator=generator())
+    config = dataclasses.replace(OFF, reverb_probability=1.0, reverb_seconds=0.2, level_low=-30.0, level_high=-30.0)
+    found = augment_waves(waves, torch.zeros_like(waves), config, generator())
+
+    drawn = generator()
+    torch.rand(4, generator=drawn)
+    time = torch.arange(3_200) / 16_000
+    duration = 0.1 + 0.1 * torch.rand(4, generator=drawn)[:, None]
+    tail = torch.randn(4, 3_200, generator=drawn) * torch.exp(-time * math.log(1000) / duration)
+    ratio = 10 ** ((-15 + 18 * torch.rand(4, generator=drawn)) / 20)
+    response = tail * (ratio / tail.square().sum(dim=1).sqrt())[:, None]
+    response[:, 0] = 1
+    size = waves.shape[1] + 3_200
+    wet = torch.fft.irfft(torch.fft.rfft(waves, size) * torch.fft.rfft(response, size), size)[:, : waves.shape[1]]
+    wet = wet * (10**-1.5 / wet.square().mean(dim=1, keepdim=True).sqrt())
+    torch.testing.assert_close(found, wet, atol=1e-4, rtol=1e-3)
 
 
 def test_log_mel_is_untouched_when_everything_is_off() -> None:

@@ -29,6 +29,7 @@ from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.store import ClipStore
 from wakeword_train.pack.speech_pack import pack_path, read_pack
 from wakeword_train.pipeline import train_model
+from wakeword_train.placement import file_stem
 from wakeword_train.recipe import default_recipe
 from wakeword_train.training import DataFolders
 
@@ -53,7 +54,7 @@ def measure_anyword(
     """
     config = dataclasses.replace(default_recipe(), keyword=word)
     model_file = work / f"{word}.onnx"
-    spoken = any((work / "runs").glob("*/synthesised"))
+    spoken = (work / "runs" / file_stem(word) / "synthesised").is_dir()
     began, spent = time.monotonic(), _cpu()
     train_model(config, DataFolders(), model_file, work=work / "runs", report=report)
     record: dict[str, Any] = {

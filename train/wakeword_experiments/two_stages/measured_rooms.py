@@ -20,6 +20,7 @@ _BEFORE = SAMPLE_RATE // 1_000
 _DIRECT = SAMPLE_RATE * 5 // 2_000
 """Samples after its peak that count as direct sound: 2.5 ms, as is usual."""
 _LONGEST = SAMPLE_RATE
+"""Samples of a response that are used."""
 _AFTER = SAMPLE_RATE // 2
 """Samples that are kept of what follows a recording."""
 
@@ -49,12 +50,14 @@ class Room:
 def read_rooms(folder: Path) -> list[Room]:
     """The responses in a folder, in the order of their names; of files with several channels the first.
 
-    Raises ``DataError`` if there is none.
+    The highest peak is taken for the direct sound. Raises ``DataError`` if there is none, or a silent one.
     """
     found = []
     for path in sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES):
         samples, rate = soundfile.read(path, always_2d=True)
         response = soxr.resample(samples[:, 0], rate, SAMPLE_RATE)
+        if not np.abs(response).max(initial=0.0) > 0:
+            raise DataError(f"{path}: expected the response of a room, got silence")
         response = response[max(0, int(np.abs(response).argmax()) - _BEFORE) :][:_LONGEST]
         found.append(Room((response / np.sqrt(np.square(response).sum())).astype(np.float32)))
     if not found:
@@ -78,6 +81,7 @@ def describe_rooms(rooms: Sequence[Room]) -> str:
     """One sentence about the responses."""
     ratios, decays = [room.direct_ratio for room in rooms], [room.decay for room in rooms]
     return (
-        f"{len(rooms)} measured responses in turn: direct sound {min(ratios):.0f} to {max(ratios):.0f} dB above the "
-        f"reverberation (median {np.median(ratios):.0f}), reverberation time {min(decays):.2f} to {max(decays):.2f} s"
+        f"{len(rooms)} measured responses in turn, and half a second of what rings on: direct sound {min(ratios):+.0f} to "
+        f"{max(ratios):+.0f} dB above the reverberation (median {np.median(ratios):+.0f}), reverberation time "
+        f"{min(decays):.2f} to {max(decays):.2f} s"
     )

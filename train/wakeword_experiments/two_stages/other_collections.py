@@ -131,6 +131,14 @@ _ABOUT = {
 }
 
 
+_BEFORE = (
+    "*Before* is an alexa whose training had rooms in 3 of 10 windows, with at most half a second of reverberation, at "
+    "most 3 dB above the direct sound. It has them in every second one now (`reverb_probability = 0.5`), with up to 0.9 s "
+    "and 9 dB, and high frequencies that die away sooner (`reverb_damping = 0.6`): settings that were fixed beforehand and "
+    "not varied. The other models are the same ([notes](accuracy-notes.md))."
+)
+
+
 def collections_page(out: Path, rows: Sequence[Row], *, rooms: str = "", command: str, seconds: float) -> list[Path]:
     """Write the record and the page. ``rooms``: what the responses of rooms are, if there were any."""
     lines = [
@@ -155,13 +163,10 @@ def collections_page(out: Path, rows: Sequence[Row], *, rooms: str = "", command
         "figure was first seen, to look for its reason." + (f" *In a measured room*: {rooms}." if rooms else ""),
         "A score also depends on where the hops of 160 ms fall in a recording: with other silence before it, or in a "
         "stream, single recordings are found that are not found here, and the other way round.",
-        "*Before* is an alexa whose training had rooms in 3 of 10 windows, with at most half a second of reverberation, at "
-        "most 3 dB above the direct sound. It has them in every second one now (`reverb_probability = 0.5`), with up to "
-        "0.9 s and 9 dB, and high frequencies that die away sooner (`reverb_damping = 0.6`): settings that were fixed "
-        "beforehand and not varied. The other models are the same ([notes](accuracy-notes.md)). In the recipes of alexa, "
-        "jarvis and seven some of the words stand amid other speech (`talk_probability = 0.2`), and some of all sound has "
-        "no high frequencies (`narrow_probability = 0.12`). In a sentence a word is shorter, and no pause follows it. For "
-        "sound that is found badly, [fine-tune](../enrolment.md) on some recordings of it.",
+        *([_BEFORE] if any(row["before"] is not None for row in rows) else ()),
+        "In the recipes of alexa, jarvis and seven some of the words stand amid other speech (`talk_probability = 0.2`), "
+        "and some of all sound has no high frequencies (`narrow_probability = 0.12`). In a sentence a word is shorter, and "
+        "no pause follows it. For sound that is found badly, [fine-tune](../enrolment.md) on some recordings of it.",
     ]
     return write_results(
         out,

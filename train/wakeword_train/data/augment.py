@@ -48,9 +48,9 @@ class AugmentationConfig:
     reverb_seconds: float = 0.5
     """Longest reverberation time (60 dB)."""
     reverb_ratio: float = 3.0
-    """Highest level of the reverberation, dB above the direct sound: 3 at arm's length, 9 some metres away."""
+    """Highest level of the reverberation, dB above the direct sound; in a living room some metres away it is about 3."""
     reverb_damping: float = 0.0
-    """Largest share by which high frequencies die away sooner than low ones, as curtains, furniture and air make them."""
+    """Largest share by which high frequencies die away sooner than low ones, as in rooms with curtains and furniture."""
     tilt: float = 1.0
     """Standard deviation of the random smooth curve added to the log mel spectrum, for microphones and rooms."""
     warp: float = 0.08
@@ -72,7 +72,7 @@ class AugmentationConfig:
                 raise ConfigError(f"expected {name} in 0..1, got {getattr(self, name)}")
         if self.reverb_seconds <= 0.1:
             raise ConfigError(f"expected reverb_seconds above 0.1, got {self.reverb_seconds}")
-        if not self.reverb_ratio >= _LOWEST_RATIO or not 0 <= self.reverb_damping < 1:
+        if not _LOWEST_RATIO <= self.reverb_ratio < math.inf or not 0 <= self.reverb_damping < 1:
             raise ConfigError(
                 f"expected reverb_ratio of {_LOWEST_RATIO:g} dB or more and reverb_damping in 0..1 without 1, got "
                 f"{self.reverb_ratio} and {self.reverb_damping}"
