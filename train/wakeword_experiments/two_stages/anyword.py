@@ -206,7 +206,7 @@ def _cores(words: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _cost(own: Mapping[str, Any]) -> str:
-    return f"{own['clock'] / 60:.0f}, {own['cpu'] / 60:.0f} min" + "*" * own["spoken_before"]
+    return f"{own['clock'] / 60:.0f}, {own['cpu'] / 60:.0f} min{'*' if own['spoken_before'] else ''}"
 
 
 def _both(at: Mapping[str, Any]) -> str:

@@ -178,7 +178,8 @@ def _decaying(
     frequencies = torch.linspace(0, SAMPLE_RATE / 2, n // 2 + 1)
     low = torch.fft.irfft(torch.fft.rfft(noise) * (frequencies < highest), n)
     shorter = duration * (1 - uniform(rows, 0, config.reverb_damping, generator)[:, None])
-    return low * decay(duration) + (noise - low) * decay(shorter)
+    damped: Tensor = low * decay(duration) + (noise - low) * decay(shorter)
+    return damped
 
 
 def mix_log_mel(speech: Tensor, noise: Tensor, config: AugmentationConfig, generator: torch.Generator) -> Tensor:
