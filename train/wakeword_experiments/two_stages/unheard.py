@@ -149,8 +149,8 @@ def unheard_page(trials: Sequence[Mapping[str, Any]], *, figures: str) -> str:
         "encoder with which first stages begin: it heard half of the speech, without being told what is said. Recordings "
         "of the word, and all else that their speakers say, are kept out where it is trained on synthetic voices alone. "
         "False accepts are counted in held-out speech at thresholds from other speech, and in collections that were kept "
-        "out. A default that is named `fa_per_hour=1` promises one an hour in speech like that of training; what it gives in "
-        "a collection that is unlike all of it stands below.",
+        "out. A default that is named `fa_per_hour=1` promises one an hour in speech like that of training; what it gives "
+        "in a collection that is unlike all of it stands below.",
         "",
     )
     notes = [f'"{trial["keyword"]}": {trial["note"]}.' for trial in trials if "note" in trial]
