@@ -48,7 +48,7 @@ class AugmentationConfig:
     reverb_seconds: float = 0.5
     """Longest reverberation time (60 dB)."""
     reverb_ratio: float = 3.0
-    """Highest level of the reverberation, dB above the direct sound; in a living room some metres away it is about 3."""
+    """Highest level of the reverberation, dB above the direct sound: 3 dB was the median of a measured room, 7 the most."""
     reverb_damping: float = 0.0
     """Largest share by which high frequencies die away sooner than low ones, as in rooms with curtains and furniture."""
     tilt: float = 1.0
