@@ -17,6 +17,8 @@ from wakeword_train.data.clips import Clip
 
 LEAST_RECALL = 0.75
 """Share of the positives that a default point finds if any point does."""
+LOOSEST = 3.0
+"""False accepts an hour up to which a default point is loosened to find that share: an event in 20 minutes of speech."""
 FEW = 10
 """With fewer recordings of people, their share says nothing, and that of synthetic voices counts."""
 _SILENT = DEFAULT_TARGETS[0]
@@ -99,11 +101,12 @@ def found(point: OperatingPoint) -> float:
 def default_point(points: Sequence[OperatingPoint], report: Report) -> OperatingPoint:
     """The point that listening uses: of false accepts an hour if possible, because users notice these.
 
-    The strictest that finds enough of the positives (``LEAST_RECALL``); without such a one the strictest.
+    The strictest that finds enough of the positives (``LEAST_RECALL``) at no more than ``LOOSEST``; without such a one
+    the strictest.
     """
     by_hour = sorted(
         (point for point in points if is_supported(point)),
-        key=lambda point: (found(point) < LEAST_RECALL, point.target),
+        key=lambda point: (found(point) < LEAST_RECALL or point.target > LOOSEST, point.target),
     )
     if not by_hour:
         report(
