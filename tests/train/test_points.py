@@ -6,7 +6,7 @@ import numpy as np
 
 from wakeword.operating_point import OperatingPoint, Rate
 from wakeword_tools.measure.scores import ScoreSet
-from wakeword_train.points import default_point, found, points_of
+from wakeword_train.points import LOOSEST, default_point, found, points_of
 
 
 def hourly(target: float, recall: float, positives: int, voices: float | None = None) -> OperatingPoint:
@@ -21,6 +21,14 @@ def test_the_default_is_the_strictest_that_finds_three_quarters() -> None:
     points = [hourly(0.5, 0.6, 40), hourly(1, 0.8, 40), hourly(2, 0.9, 40)]
     assert default_point(points, [].append).name == "fa_per_hour=1"
     assert default_point([hourly(0.5, 0.3, 40), hourly(1, 0.4, 40)], [].append).name == "fa_per_hour=0.5"
+
+
+def test_no_default_is_loosened_beyond_the_loosest() -> None:
+    """Words that hardly anybody is found by stay quiet, unless there is too little speech for a stricter point."""
+    points = [hourly(0.5, 0.5, 40), hourly(LOOSEST, 0.7, 40), hourly(LOOSEST + 2, 0.9, 40)]
+    assert default_point(points, [].append).name == "fa_per_hour=0.5"
+    assert default_point([hourly(LOOSEST, 0.75, 40), *points], [].append).name == f"fa_per_hour={LOOSEST:g}"
+    assert default_point(points[2:], [].append).name == f"fa_per_hour={LOOSEST + 2:g}"
 
 
 def test_two_people_do_not_make_a_default() -> None:

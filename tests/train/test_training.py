@@ -18,6 +18,7 @@ from wakeword_train import DataFolders, Kind, Split, TrainConfig, loop, train
 from wakeword_train.config import ScheduleConfig
 from wakeword_train.loop import EpochReport, best_epoch
 from wakeword_train.methods.losses import AdversaryConfig
+from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.training import TrainingResult, gather_clips
 
 
@@ -118,6 +119,17 @@ def test_a_killed_run_resumes_as_if_it_had_not_stopped(
     healths = [report.health for report in whole.reports if report.health is not None]
     assert len(healths) == 2
     assert all(health.loss_after >= health.loss_before for health in healths)
+
+
+def test_a_run_goes_on_with_another_second_stage(world: DataFolders, tmp_path: Path) -> None:
+    """The first stage is the same, and does not have to be trained again."""
+    checkpoint = tmp_path / "run.checkpoint"
+    whole = train(small_config(), world, tmp_path / "m.onnx", checkpoint=checkpoint)
+    other = small_config(second_stage=SecondStageConfig(enabled=False, units=8))
+    epochs: list[EpochReport] = []
+    again = train(other, world, tmp_path / "again.onnx", checkpoint=checkpoint, resume=True, progress=epochs.append)
+    assert weights(again.path) == weights(whole.path)
+    assert epochs == []
 
 
 def test_a_checkpoint_of_another_run_or_a_damaged_one_is_refused(world: DataFolders, tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from wakeword_train.health import CHECKED_ROWS
 from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.methods.registry import LossSettings, method_named
 from wakeword_train.model.network import Pooling, WakeWordNetwork
+from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.validation import ValidationSet, WindowScore, score_windows, validate
 
 log = logging.getLogger(__name__)
@@ -209,7 +210,7 @@ class _Run:
 
     def save(self, path: Path, config: TrainConfig) -> None:
         content = {
-            "config": repr(config),
+            "config": _of_first_stage(config),
             "data": self.sampler.fingerprint,
             "network": self.network.state_dict(),
             "average": self.trainer.average.state_dict(),
@@ -227,7 +228,7 @@ class _Run:
     def load(self, path: Path, config: TrainConfig) -> None:
         try:
             content = torch.load(path, weights_only=True, map_location="cpu")
-            if content["config"] != repr(config):
+            if content["config"] != _of_first_stage(config):
                 raise DataError(
                     f"{path}: this checkpoint is of another configuration; remove it or train without resume"
                 )
@@ -249,3 +250,8 @@ class _Run:
             EpochReport(**{**report, "health": report["health"] and AdversaryHealth(**report["health"])})
             for report in content["reports"]
         ]
+
+
+def _of_first_stage(config: TrainConfig) -> str:
+    """The settings that a checkpoint is of: a run may go on with another second stage, which comes after it."""
+    return repr(dataclasses.replace(config, second_stage=SecondStageConfig(enabled=config.second_stage.enabled)))
