@@ -5,6 +5,8 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
+from wakeword_tools.clips.manifest import write_manifest
+from wakeword_tools.kinds import Split
 from wakeword_train.config import AugmentationConfig, NetworkConfig, ScheduleConfig, SecondStageConfig, TrainConfig
 
 RATE = 16_000
@@ -63,4 +65,17 @@ def write_background(root: Path, *, speakers: int = 6, seconds: float = 8.0) -> 
     for speaker in range(speakers):
         pieces = [tones((float(rng.choice([400.0, 2_000.0])),), rng) for _ in range(round(seconds / 1.2))]
         soundfile.write(root / f"{100 + speaker:08x}_nohash_0.wav", np.concatenate(pieces), RATE)
+    return root
+
+
+def write_voices(root: Path, pitches: tuple[float, ...], text: str) -> Path:
+    """Clips of synthetic voices, in every split."""
+    rng = np.random.default_rng(2)
+    rows = []
+    root.mkdir(parents=True)
+    for index in range(180):
+        soundfile.write(root / f"{index}.wav", tones(pitches, rng), RATE)
+        split = (Split.TRAIN, Split.TRAIN, Split.VALIDATION)[index % 3]
+        rows.append({"file": f"{index}.wav", "text": text, "source": f"voice:{index % 9}", "split": split.value})
+    write_manifest(root, rows)
     return root

@@ -25,6 +25,7 @@ from wakeword_experiments.two_stages.commands import (
     dictionary_words,
     heads,
     peers,
+    stage_folds,
     two_stages,
     unheard,
 )
@@ -257,6 +258,7 @@ for other in (
     collections,
     dictionary_words,
     by_speaker,
+    stage_folds,
 ):
     app.command()(other)
 

@@ -3,29 +3,13 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
-import soundfile
-from support.small_world import RATE, SMALL_SECOND_STAGE, small_config, tones, write_background, write_world
+from support.small_world import SMALL_SECOND_STAGE, small_config, write_background, write_voices, write_world
 
 from wakeword_experiments.two_stages.unheard import Trial, measure_trial, split_takes, unheard_page
-from wakeword_tools.clips.manifest import write_manifest
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.data.clips import Clip
 from wakeword_train.training import DataFolders, gather_clips
-
-
-def voices(root: Path, pitches: tuple[float, ...], text: str) -> Path:
-    """Clips of synthetic voices, in every split."""
-    rng = np.random.default_rng(2)
-    rows = []
-    root.mkdir(parents=True)
-    for index in range(180):
-        soundfile.write(root / f"{index}.wav", tones(pitches, rng), RATE)
-        split = (Split.TRAIN, Split.TRAIN, Split.VALIDATION)[index % 3]
-        rows.append({"file": f"{index}.wav", "text": text, "source": f"voice:{index % 9}", "split": split.value})
-    write_manifest(root, rows)
-    return root
 
 
 def test_takes_are_of_people_who_do_not_count_in_the_test() -> None:
@@ -46,8 +30,8 @@ def test_a_word_without_recordings_is_tested_on_all_of_them(tmp_path: Path) -> N
     config = small_config(second_stage=SMALL_SECOND_STAGE, hold_out_recorded=True)
     folders = DataFolders(
         write_world(tmp_path / "words", speakers=6),
-        [voices(tmp_path / "said", (400.0, 2_000.0), "updown")],
-        [voices(tmp_path / "other", (400.0, 400.0), "low")],
+        [write_voices(tmp_path / "said", (400.0, 2_000.0), "updown")],
+        [write_voices(tmp_path / "other", (400.0, 400.0), "low")],
         background=[write_background(tmp_path / "background", speakers=8)],
         noise=[write_background(tmp_path / "noise", speakers=10, seconds=2.4)],
     )

@@ -71,6 +71,28 @@ def unheard(
     )
 
 
+def stage_folds(
+    recipe: Annotated[Path, typer.Option("--recipe", help="The recipe (TOML) of a word that few people say.")],
+    audio: _Audio,
+    voices: _Voices,
+    clips: _Clips,
+    background: _Background = None,
+    count: Annotated[int, typer.Option("--folds", min=2)] = 3,
+    cut: Annotated[
+        list[str] | None, typer.Option("--cut", help="Part of the name of a recording that ends inside the word.")
+    ] = None,
+    work: Annotated[Path, typer.Option("--work", help="For models and embeddings.")] = Path("runs/folds"),
+    out: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = _OUT,
+) -> None:
+    """Recall of a recipe with both stages, by folds over the people who say the word."""
+    from wakeword_experiments.two_stages.run import Sources
+    from wakeword_experiments.two_stages.stage_folds import run_stage_folds
+
+    begin(1)
+    sources = Sources(audio, voices, clips, tuple(background or ()))
+    run_stage_folds(recipe, sources, count, work, out, cut=cut or [], command=command_line(), report=report_progress)
+
+
 def heads(
     model: Annotated[
         list[Path], typer.Option("--model", help="A model, named as its recipe; its first stage is used. Repeatable.")
