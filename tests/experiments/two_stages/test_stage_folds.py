@@ -8,7 +8,8 @@ import soundfile
 from support.small_world import RATE, SMALL_SECOND_STAGE, small_config, write_background, write_voices, write_world
 
 from wakeword.errors import DataError
-from wakeword_experiments.two_stages.stage_folds import measure_stage_folds, stage_folds_page
+from wakeword_experiments.two_stages.stage_folds import measure_stage_folds
+from wakeword_experiments.two_stages.stage_folds_page import folds_sentence, stage_folds_page
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.kinds import Split
 from wakeword_train.training import DataFolders
@@ -88,3 +89,8 @@ def test_the_page_counts_all_recordings_and_the_whole_ones() -> None:
     assert "0.38 (0.08 to 1.10) in 8.0 h | 0.5 % |" in page
     assert "| updown/2.wav | fpr=0.03 at 10 dB, default, default at 10 dB |" in page
     assert "`COMMAND` on 2020-01-01" in page
+    sentence = folds_sentence(record, page="folds.md")
+    assert (
+        '"updown" finds at its default 33 / 0 % (1 to 91) of all 3 recordings, and 50 / 0 % (1 to 99) of the 2'
+        in sentence
+    )

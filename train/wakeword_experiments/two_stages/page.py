@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wakeword_experiments.two_stages.measure import interval_of
+from wakeword_experiments.two_stages.stage_folds_page import folds_name, folds_sentence
 
 Record = Mapping[str, Any]
 
@@ -45,8 +46,9 @@ _LIMITS = (
 )
 
 
-def accuracy_page(record: Record, *, figures: str, peers: Record | None = None) -> str:
-    """``docs/accuracy.md``; ``figures`` is a link to the record, and ``peers`` the record of other engines."""
+def accuracy_page(record: Record, *, figures: str, peers: Record | None = None, folds: Sequence[Record] = ()) -> str:
+    """``docs/accuracy.md``; ``figures`` is a link to the record, ``peers`` the record of other engines, and ``folds`` are
+    those of words that few people say."""
     words: Sequence[Record] = record["words"]
     hours = min(word["stages"]["both"]["cross_validated"]["hours"] for word in words)
     parts = [
@@ -67,6 +69,7 @@ def accuracy_page(record: Record, *, figures: str, peers: Record | None = None) 
         *_silence(words),
         "",
         *(() if peers is None else (" ".join(_peer(peers["keyword"], peer) for peer in peers["peers"]), "")),
+        *(line for one in folds for line in (folds_sentence(one, page=f"results/{folds_name(one['keyword'])}.md"), "")),
         "## What the second stage adds",
         "",
         "Recall of the validation recordings (people / synthetic voices) at half a false accept an hour, and close words "
