@@ -13,7 +13,7 @@ from wakeword_experiments.one_class.comparison import COMPARISONS, comparison_pa
 from wakeword_experiments.one_class.published import AUDIO
 from wakeword_experiments.report import distinct, mean_interval, paired_difference, plus_minus, select
 from wakeword_experiments.two_stages.page import accuracy_page
-from wakeword_experiments.two_stages.stage_folds_page import FOLDS, folds_name, stage_folds_page
+from wakeword_experiments.two_stages.stage_folds_page import RECORD_PREFIX, folds_name, stage_folds_page
 from wakeword_train.recipe import default_recipe
 
 DOCS = ROOT / "docs"
@@ -273,7 +273,7 @@ def test_the_settings_beside_the_papers_are_those_of_the_recipe() -> None:
 
 def test_the_page_of_accuracy_is_that_of_its_record() -> None:
     page = (DOCS / "accuracy.md").read_text(encoding="utf-8")
-    folds = [record(path.stem) for path in sorted((DOCS / "results").glob(f"{FOLDS}*.json"))]
+    folds = [record(path.stem) for path in sorted((DOCS / "results").glob(f"{RECORD_PREFIX}*.json"))]
     figures = "results/two-stages.json"
     assert page == accuracy_page(record("two-stages"), figures=figures, peers=record("peers"), folds=folds)
     for fold in folds:

@@ -1,13 +1,16 @@
 """``train_model`` is ``wakeword train`` for programs: one call from folders to a calibrated model file."""
 
+import dataclasses
 import logging
 from pathlib import Path
 
+import numpy as np
 import pytest
-from support.small_world import small_config, write_world
+from support.small_world import SMALL_SECOND_STAGE, small_config, write_background, write_world
 
 from wakeword.errors import ConfigError
-from wakeword.model import read_model
+from wakeword.model import Model, read_model
+from wakeword_tools.measure.scores import clip_score
 from wakeword_train import DataFolders, TrainConfig, train_model
 from wakeword_train.loop import EpochReport
 
@@ -74,3 +77,25 @@ def test_errors_are_raised_before_any_work(
     with pytest.raises(ConfigError, match=expected):
         train_model(config, DataFolders(), out, device=device)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_with_a_second_stage_of_another_width(tmp_path: Path) -> None:
+    """The first stage is taken from its checkpoint, and the card has the new settings."""
+    folders = DataFolders(
+        write_world(tmp_path / "words", speakers=24), background=[write_background(tmp_path / "speech", speakers=8)]
+    )
+
+    def run(units: int) -> tuple[int, Model]:
+        epochs: list[EpochReport] = []
+        stage = dataclasses.replace(SMALL_SECOND_STAGE, units=units)
+        config = small_config(method="bce", second_stage=stage)
+        out = tmp_path / "updown.onnx"
+        train_model(config, folders, out, work=tmp_path / "work", resume=True, progress=epochs.append)
+        return len(epochs), read_model(out)
+
+    samples = np.random.default_rng(0).normal(0, 0.1, 32_000).astype(np.float32)
+    (first, narrow), (again, wide) = run(8), run(12)
+    assert (first, again) == (4, 0)
+    assert clip_score(narrow.stage_one(), samples) == clip_score(wide.stage_one(), samples)
+    assert wide.card.training["config"]["second_stage"]["units"] == 12

@@ -20,15 +20,24 @@ def hourly(target: float, recall: float, positives: int, voices: float | None = 
 def test_the_default_is_the_strictest_that_finds_three_quarters() -> None:
     points = [hourly(0.5, 0.6, 40), hourly(1, 0.8, 40), hourly(2, 0.9, 40)]
     assert default_point(points, [].append).name == "fa_per_hour=1"
-    assert default_point([hourly(0.5, 0.3, 40), hourly(1, 0.4, 40)], [].append).name == "fa_per_hour=0.5"
 
 
-def test_no_default_is_loosened_beyond_the_loosest() -> None:
-    """Words that hardly anybody is found by stay quiet, unless there is too little speech for a stricter point."""
-    points = [hourly(0.5, 0.5, 40), hourly(LOOSEST, 0.7, 40), hourly(LOOSEST + 2, 0.9, 40)]
-    assert default_point(points, [].append).name == "fa_per_hour=0.5"
-    assert default_point([hourly(LOOSEST, 0.75, 40), *points], [].append).name == f"fa_per_hour={LOOSEST:g}"
-    assert default_point(points[2:], [].append).name == f"fa_per_hour={LOOSEST + 2:g}"
+def test_where_none_finds_three_quarters_each_loosening_has_to_be_worth_it() -> None:
+    def default(*recalls: float) -> str:
+        points = [hourly(target, recall, 40) for target, recall in zip((0.5, 1, 2), recalls, strict=True)]
+        return default_point(points, [].append).name
+
+    assert default(0.3, 0.35, 0.38) == "fa_per_hour=0.5"
+    assert default(0.3, 0.5, 0.55) == "fa_per_hour=1"
+    assert default(0.3, 0.35, 0.6) == "fa_per_hour=2"
+    assert default(0.7, 0.7, 0.76) == "fa_per_hour=2"
+
+
+def test_no_default_is_looser_than_the_loosest_unless_nothing_else_is_supported() -> None:
+    stricter, loosest, laxer = hourly(0.5, 0.5, 40), hourly(LOOSEST, 0.55, 40), hourly(LOOSEST + 2, 0.9, 40)
+    assert default_point([stricter, loosest, laxer], [].append) == stricter
+    even_laxer = hourly(LOOSEST + 5, 0.95, 40)
+    assert default_point([hourly(LOOSEST + 2, 0.5, 40), even_laxer], [].append).target == LOOSEST + 2
 
 
 def test_two_people_do_not_make_a_default() -> None:

@@ -130,6 +130,9 @@ def test_a_run_goes_on_with_another_second_stage(world: DataFolders, tmp_path: P
     again = train(other, world, tmp_path / "again.onnx", checkpoint=checkpoint, resume=True, progress=epochs.append)
     assert weights(again.path) == weights(whole.path)
     assert epochs == []
+    held_out_otherwise = small_config(second_stage=SecondStageConfig(units=8))
+    with pytest.raises(DataError, match="another configuration"):
+        train(held_out_otherwise, world, tmp_path / "again.onnx", checkpoint=checkpoint, resume=True)
 
 
 def test_a_checkpoint_of_another_run_or_a_damaged_one_is_refused(world: DataFolders, tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def train(
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Default: KEYWORD.onnx.")] = None,
     device: Annotated[_Device, typer.Option("--device")] = _Device.CPU,
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="Random seed.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue from an interrupted run's checkpoint.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint in --work.")] = False,
     download: Annotated[bool, _DOWNLOAD] = False,
     work: Annotated[Path, _WORK] = Path("runs"),
     threads: Annotated[int, _THREADS] = 1,

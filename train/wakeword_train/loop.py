@@ -68,7 +68,8 @@ def fit(
 ) -> tuple[WakeWordNetwork, list[EpochReport]]:
     """Train a network; the best of its settled epochs on ``validation``, in ``eval`` mode on the CPU, and all reports.
 
-    ``checkpoint`` is written after each epoch; with ``resume`` the run continues from it as if it had not stopped. On the
+    ``checkpoint`` is written after each epoch; with ``resume`` the run continues from it as if it had not stopped, with
+    whatever settings of a second stage, which comes afterwards. On the
     CPU the same configuration and data give the same weights. ``executor`` gives the executor that searches so many
     seconds of background for what is mistaken for the word.
     """
@@ -253,5 +254,8 @@ class _Run:
 
 
 def _of_first_stage(config: TrainConfig) -> str:
-    """The settings that a checkpoint is of: a run may go on with another second stage, which comes after it."""
+    """The settings that a checkpoint is of: a run may go on with another second stage, which comes after it.
+
+    Not without one, or with one where there was none: that changes which background is held out.
+    """
     return repr(dataclasses.replace(config, second_stage=SecondStageConfig(enabled=config.second_stage.enabled)))

@@ -68,7 +68,7 @@ def train_model(
 
     What ``config.synthesis`` asks for is synthesised first, and the keyword itself if no recordings of it are given.
     Clips and the checkpoint go to the keyword's folder in ``work``; clips of the same settings are used again, and with
-    ``resume`` an interrupted run of the same settings continues. ``device`` is ``cpu`` or ``cuda``. ``progress`` gets
+    ``resume`` a run continues whose first stage has the same settings. ``device`` is ``cpu`` or ``cuda``. ``progress`` gets
     each epoch's report, ``watch`` the phases of the run and how far each is, and ``report`` a line for each step and each
     warning; without ``report`` they are logged. ``begin`` is called with the folders when all settings have been checked.
     ``executor`` gives the executor for work that costs as much as so many seconds of audio, such as speaking, searching

@@ -16,9 +16,11 @@ from wakeword_tools.transcripts import Part
 from wakeword_train.data.clips import Clip
 
 LEAST_RECALL = 0.75
-"""Share of the positives that a default point finds if any point does."""
+"""Share of the positives that a default point finds if a point of at most ``LOOSEST`` does."""
 LOOSEST = 3.0
-"""False accepts an hour up to which a default point is loosened to find that share: an event in 20 minutes of speech."""
+"""False accepts an hour up to which a default point is loosened: an event in 20 minutes of speech."""
+WORTH = 0.1
+"""Share of the positives that a laxer default point has to find in addition if none finds ``LEAST_RECALL``."""
 FEW = 10
 """With fewer recordings of people, their share says nothing, and that of synthetic voices counts."""
 _SILENT = DEFAULT_TARGETS[0]
@@ -78,7 +80,10 @@ def points_of(scores: ScoreSet, description: str, fingerprint: str, report: Repo
 
 
 def _from(scores: ScoreSet, target: Target, data: str, fingerprint: str, report: Report) -> list[OperatingPoint]:
-    """The point of a target; of false accepts an hour also laxer ones, until one finds enough of the positives."""
+    """The point of a target; of false accepts an hour also laxer ones, until one finds enough of the positives.
+
+    Those above ``LOOSEST`` are no default, but may be asked for.
+    """
     points = [calibrate_point(scores, target, data=data, fingerprint=fingerprint, warn=report)]
     laxer = [Target(RateKind.FA_PER_HOUR, rung) for rung in LADDER if rung > points[0].target]
     while points[-1].kind == RateKind.FA_PER_HOUR and found(points[-1]) < LEAST_RECALL and laxer:
@@ -101,15 +106,18 @@ def found(point: OperatingPoint) -> float:
 def default_point(points: Sequence[OperatingPoint], report: Report) -> OperatingPoint:
     """The point that listening uses: of false accepts an hour if possible, because users notice these.
 
-    The strictest that finds enough of the positives (``LEAST_RECALL``) at no more than ``LOOSEST``; without such a one
-    the strictest.
+    Up to ``LOOSEST`` the strictest that finds enough of the positives (``LEAST_RECALL``); without such a one the strictest,
+    unless laxer ones find so much more (``WORTH``). If only laxer points are supported, the strictest of these.
     """
-    by_hour = sorted(
-        (point for point in points if is_supported(point)),
-        key=lambda point: (found(point) < LEAST_RECALL or point.target > LOOSEST, point.target),
-    )
+    by_hour = sorted((point for point in points if is_supported(point)), key=lambda point: point.target)
+    chosen = by_hour[:1]
+    for point in by_hour:
+        if point.target > LOOSEST or found(chosen[0]) >= LEAST_RECALL:
+            break
+        if found(point) >= min(LEAST_RECALL, found(chosen[0]) + WORTH):
+            chosen = [point]
     if not by_hour:
         report(
             f"warning: without enough --background the default point is {points[0].name}, which fires often on long speech"
         )
-    return (by_hour or points)[0]
+    return (chosen or points)[0]

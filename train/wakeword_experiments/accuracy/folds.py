@@ -113,7 +113,7 @@ def measure_folds(config: TrainConfig, methods: Sequence[str], count: int, bench
         "seed": config.seed,
         "folds": count,
         "snr": SNR,
-        "encoder_heard_the_word": _encoder_saw_word(read_model(models[0][0]).card),
+        "encoder_heard_the_word": encoder_heard_the_word(read_model(models[0][0]).card),
         "sides": {"validation": scored[0].describe(), "test": scored[1].describe()},
         "methods": [
             {"method": recipe.method, **_found(plan, [path.stem for path in of_recipe], *scored)}
@@ -157,7 +157,7 @@ def _without(clips: Clips, speakers: set[str]) -> Clips:
     return {**clips, Kind.NEGATIVE: [clip for clip in clips[Kind.NEGATIVE] if clip.speaker not in speakers]}
 
 
-def _encoder_saw_word(card: ModelCard) -> bool:
+def encoder_heard_the_word(card: ModelCard) -> bool:
     """Whether the encoder may have been trained on the word's recordings, without their labels."""
     return bool(card.training["encoder"]) and card.phrase not in card.training["encoder_held_out_words"]
 

@@ -72,12 +72,14 @@ def unheard(
 
 
 def stage_folds(
-    recipe: Annotated[Path, typer.Option("--recipe", help="The recipe (TOML) of a word that few people say.")],
+    recipe: Annotated[
+        Path, typer.Option("--recipe", help="The recipe (TOML) of a word of Speech Commands that few say.")
+    ],
     audio: _Audio,
     voices: _Voices,
     clips: _Clips,
     background: _Background = None,
-    count: Annotated[int, typer.Option("--folds", min=2)] = 3,
+    count: Annotated[int, typer.Option("--folds", min=2, help="Trainings; each tests other people.")] = 3,
     cut: Annotated[
         list[str] | None, typer.Option("--cut", help="Part of the name of a recording that ends inside the word.")
     ] = None,

@@ -17,7 +17,7 @@ from wakeword_experiments.report import versions
 from wakeword_experiments.two_stages.anyword import anyword_page, measure_anyword
 from wakeword_experiments.two_stages.measure import measure_word
 from wakeword_experiments.two_stages.page import accuracy_page
-from wakeword_experiments.two_stages.stage_folds_page import FOLDS
+from wakeword_experiments.two_stages.stage_folds_page import RECORD_PREFIX
 from wakeword_experiments.two_stages.unheard import Trial, measure_trial, unheard_page
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import read_config
@@ -102,7 +102,9 @@ def write_page(figures: Path, page: Path) -> None:
     record = json.loads(figures.read_text(encoding="utf-8"))
     others = figures.with_name("peers.json")
     peers = json.loads(others.read_text(encoding="utf-8")) if others.is_file() else None
-    folds = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(figures.parent.glob(f"{FOLDS}*.json"))]
+    folds = [
+        json.loads(path.read_text(encoding="utf-8")) for path in sorted(figures.parent.glob(f"{RECORD_PREFIX}*.json"))
+    ]
     text = accuracy_page(record, figures=f"results/{figures.name}", peers=peers, folds=folds)
     with replacing(page) as temporary:
         temporary.write_text(text, encoding="utf-8")
