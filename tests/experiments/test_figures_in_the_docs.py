@@ -271,6 +271,10 @@ def test_the_settings_beside_the_papers_are_those_of_the_recipe() -> None:
         assert table[setting].startswith(expected), setting
 
 
+CUT_MARVINS = ("6379c6a2", "d1bf406b")
+"""Recordings that end inside the word."""
+
+
 def test_the_page_of_accuracy_is_that_of_its_record() -> None:
     page = (DOCS / "accuracy.md").read_text(encoding="utf-8")
     folds = [record(path.stem) for path in sorted((DOCS / "results").glob(f"{RECORD_PREFIX}*.json"))]
@@ -280,6 +284,15 @@ def test_the_page_of_accuracy_is_that_of_its_record() -> None:
         name = folds_name(fold["keyword"])
         own = (DOCS / "results" / f"{name}.md").read_text(encoding="utf-8")
         assert own == stage_folds_page(fold, figures=f"{name}.json")
+    recordings = [one for part in record("folds-two-stages-marvin")["folds"] for one in part["recordings"]]
+    found = [one["found"]["default"]["clean"] for one in recordings]
+    whole = [
+        one["found"]["default"]["clean"] for one in recordings if not any(cut in one["file"] for cut in CUT_MARVINS)
+    ]
+    assert f"finds {sum(whole)} of {len(whole)} [by folds]" in one_line(DOCS.parent / "README.md")
+    assert (
+        f"{100 * np.mean(found):.0f} % at the defaults, {100 * np.mean(whole):.0f} % of the whole clips"
+    ) in one_line(DOCS / "results" / "README.md")
 
 
 def test_the_readme_counts_false_accepts_as_the_record_does() -> None:
