@@ -68,7 +68,7 @@ def accuracy_page(record: Record, *, figures: str, peers: Record | None = None, 
         "",
         *_silence(words),
         "",
-        *(() if peers is None else (" ".join(_peer(peers["keyword"], peer) for peer in peers["peers"]), "")),
+        *(() if peers is None else (_peers(peers), "")),
         *(line for one in folds for line in (folds_sentence(one, page=f"results/{folds_name(one['keyword'])}.md"), "")),
         "## What the second stage adds",
         "",
@@ -86,13 +86,17 @@ def accuracy_page(record: Record, *, figures: str, peers: Record | None = None, 
     return "\n".join(parts)
 
 
-def _peer(keyword: str, peer: Record) -> str:
-    """A sentence about another engine."""
-    at = peer["at_cutoff"]
+def _peers(record: Record) -> str:
+    """A sentence about other engines."""
+    found = [
+        f"{peer['name']} {_recall(at, interval=True)}, {_per_hour(at)} an hour, close words {_share(at['close'])}"
+        for peer in record["peers"]
+        if (at := peer["at_cutoff"])
+    ]
+    hours = min(peer["at_cutoff"]["hours"] for peer in record["peers"])
     return (
-        f"On the same recordings of {keyword}, in {at['hours']:.1f} h of this speech, {peer['name']} at the threshold of "
-        f"its makers: {_recall(at, interval=True)}, {_per_hour(at)} an hour, close words {_share(at['close'])} "
-        "([other engines](results/peers.md))."
+        f"On the same recordings of {record['keyword']}, in {hours:.1f} h of this speech, at the thresholds of their makers: "
+        f"{'; '.join(found)} ([other engines](results/peers.md))."
     )
 
 
