@@ -95,8 +95,8 @@ def _peers(record: Record) -> str:
     ]
     hours = min(peer["at_cutoff"]["hours"] for peer in record["peers"])
     return (
-        f"On the same recordings of {record['keyword']}, in {hours:.1f} h of this speech, at the thresholds of their makers: "
-        f"{'; '.join(found)} ([other engines](results/peers.md))."
+        f"On the same recordings of {record['keyword']}, in {hours:.1f} h of this speech, at the thresholds of their "
+        f"makers: {'; '.join(found)} ([other engines](results/peers.md))."
     )
 
 
