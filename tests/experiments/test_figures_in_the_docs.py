@@ -284,6 +284,12 @@ def test_the_page_of_accuracy_is_that_of_its_record() -> None:
         name = folds_name(fold["keyword"])
         own = (DOCS / "results" / f"{name}.md").read_text(encoding="utf-8")
         assert own == stage_folds_page(fold, figures=f"{name}.json")
+    sevens = [
+        one["found"]["default"]["clean"]
+        for part in record("folds-two-stages-seven")["folds"]
+        for one in part["recordings"]
+    ]
+    assert f"23 people: {100 * np.mean(sevens):.0f} % at the defaults" in one_line(DOCS / "results" / "README.md")
     recordings = [one for part in record("folds-two-stages-marvin")["folds"] for one in part["recordings"]]
     found = [one["found"]["default"]["clean"] for one in recordings]
     whole = [

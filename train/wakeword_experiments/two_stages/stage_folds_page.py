@@ -64,9 +64,10 @@ def stage_folds_page(record: Mapping[str, Any], *, figures: str) -> str:
 def folds_sentence(record: Mapping[str, Any], *, page: str) -> str:
     """One sentence about what the folds find at their defaults; ``page`` is a link to their page."""
     recordings, whole = _recordings(record)
+    names = " and ".join(f"`{name}`" for name in sorted({_default(fold)["name"] for fold in record["folds"]}))
     text = (
         f'Trained {len(record["folds"])} times without some of the people, the recipe of "{record["keyword"]}" finds at '
-        f"its defaults {_recall(recordings, 'default')} of all {len(recordings)} recordings"
+        f"its defaults, {names}, {_recall(recordings, 'default')} of all {len(recordings)} recordings"
     )
     if len(whole) < len(recordings):
         text += f", and {_recall(whole, 'default')} of the {len(whole)} that are whole"
