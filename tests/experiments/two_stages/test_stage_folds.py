@@ -116,5 +116,5 @@ def test_the_page_counts_all_recordings_and_the_whole_ones() -> None:
     assert "| updown/2.wav | fpr=0.03 at 10 dB, default, default at 10 dB |" in page
     assert "`COMMAND` on 2020-01-01" in page
     sentence = folds_sentence(record, page="folds.md")
-    assert 'the recipe of "updown" finds at its defaults, `fa_per_hour=1`, 33 / 0 % (0 to 96) of all 3 recordings' in sentence
+    assert '"updown" finds at its defaults, `fa_per_hour=1`, 33 / 0 % (0 to 96) of all 3 recordings' in sentence
     assert "and 50 / 0 % (0 to 100) of the 2 that are whole" in sentence
