@@ -9,11 +9,12 @@ import onnx
 import pytest
 import soundfile
 import torch
-from support.small_world import RATE, small_config, write_world
+from support.small_world import RATE, small_config, write_background, write_world
 
 from wakeword.audio import read_audio
 from wakeword.errors import ConfigError, DataError, ModelError
 from wakeword.model import Model, read_model
+from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.scores import clip_score
 from wakeword_train import DataFolders, train
 from wakeword_train.enrol import EnrolConfig, Enrolment, enrol, own_takes
@@ -133,6 +134,18 @@ def test_the_same_seed_gives_the_same_model(
     own = enrolment.path.parent / "clips"
     again = enrol(base, own_takes([own], "updown"), negatives, tmp_path / "again.onnx", config=SETTINGS)
     assert read_model(again.path).card.self_test == read_model(enrolment.path).card.self_test
+
+
+@pytest.mark.parametrize(("speakers", "shown"), [(8, 7), (2, 2)])
+def test_nearly_all_background_shows_how_often_the_model_fires(
+    speakers: int, shown: int, base: Path, negatives: DataFolders, enrolment: Enrolment, tmp_path: Path
+) -> None:
+    """All of it where there are too few speakers to divide."""
+    own = own_takes([enrolment.path.parent / "clips"], "updown")
+    spoken = write_background(tmp_path / "speech", speakers=speakers, seconds=2.4)
+    folders = dataclasses.replace(negatives, background=[spoken])
+    held_out = enrol(base, own, folders, tmp_path / "again.onnx", config=SETTINGS).negatives
+    assert sum(clip.kind is Kind.BACKGROUND for clip in held_out) == shown
 
 
 def test_too_few_takes_missing_negatives_and_a_missing_model_are_refused(

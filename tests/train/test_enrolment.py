@@ -148,6 +148,7 @@ def test_a_model_is_fine_tuned_on_takes_and_calibrated(cli, tmp_path: Path, monk
     # Of each kind some 40 clips are held out: enough for 5 %, not for 3 %.
     assert [(point.name, point.positives) for point in card.operating_points] == [("fpr=0.05", 4)]
     assert "fpr=0.05: 4 of 4 takes found when held out, 4 before" in done.err
+    assert "warning: at fpr=0.05 fine-tuning finds no more of these takes; keep the base model" in done.err
     assert "fpr=0.03: expected at least 50 clips of other words" in done.err
     assert "without --negatives" not in done.err
     # Without recorded negatives there is a warning.

@@ -42,6 +42,8 @@ _OTHERS = MixConfig(positive=0.15, fragment=0.05)
 _OTHERS_ALONE = MixConfig(positive=1e-6, fragment=0)
 """As ``_OTHERS``, for data without positives of other voices."""
 _AVERAGING = 0.98
+_EVIDENCE = 0.85
+"""Share of the background that shows how often the model fires: some minutes are enough to fine-tune against."""
 
 
 @dataclass(frozen=True)
@@ -218,15 +220,27 @@ def _others(folders: DataFolders, phrase: str) -> list[Clip]:
         Kind.POSITIVE: folders.positives,
         Kind.NEGATIVE: folders.negatives,
         Kind.NEAR_NEGATIVE: folders.near_negatives,
-        Kind.BACKGROUND: folders.background,
         Kind.NOISE: folders.noise,
     }
     clips = [
         clip for kind, roots in kinds.items() for root in roots for clip in read_folder(root, kind, keyword=phrase)
     ]
+    clips += _background(folders.background, phrase)
     if not any(clip.kind not in (Kind.POSITIVE, Kind.NOISE) and clip.split is Split.TRAIN for clip in clips):
         raise DataError("expected recordings without the keyword to fine-tune against, got none; give --negatives")
     return clips
+
+
+def _background(folders: Sequence[Path], phrase: str) -> list[Clip]:
+    """Long recordings without ``phrase``, nearly all of them held out; all if there are too few speakers to divide them."""
+    clips = [
+        clip
+        for root in folders
+        for clip in read_folder(root, Kind.BACKGROUND, keyword=phrase, validation=_EVIDENCE, testing=0.0)
+    ]
+    if any(clip.split is Split.VALIDATION for clip in clips):
+        return clips
+    return [dataclasses.replace(clip, split=Split.VALIDATION) for clip in clips]
 
 
 def _describe(store: ClipStore) -> dict[str, Any]:

@@ -95,8 +95,8 @@ class _Measured:
     @property
     def _data(self) -> str:
         return (
-            f"held-out clips: {self._scored.description}; recall of one person's takes, each by a model that was "
-            "fine-tuned without it"
+            f"held-out clips: {self._scored.description}; recall of the takes, each by a model that was fine-tuned "
+            "without it"
         )
 
     def _with_recall(self, point: OperatingPoint, threshold_of: Callable[[ScoreSet], float]) -> OperatingPoint:
@@ -108,7 +108,10 @@ class _Measured:
         )
         found_before = int((self._before.positives >= threshold_of(self._before)).sum())
         self._report(f"{point.name}: {found} of {takes} takes found when held out, {found_before} before")
-        if found < found_before:
-            self._report(f"warning: at {point.name} fine-tuning has not helped; keep the base model, or record more")
+        if found <= found_before:
+            self._report(
+                f"warning: at {point.name} fine-tuning finds no more of these takes; keep the base model, or record where "
+                "it misses you"
+            )
         low, high = clopper_pearson(found, takes)
         return dataclasses.replace(point, recall=found / takes, recall_low=low, recall_high=high, positives=takes)

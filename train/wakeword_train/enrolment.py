@@ -77,7 +77,11 @@ def enrol_model(
             "warning: without --negatives the thresholds for false positives are based on synthesised words alone; real "
             "speech may fire several times as often"
         )
-    report("measuring on the held-out clips")
+    models = 2 + len(enrolment.folds)
+    report(
+        "measuring on the held-out clips"
+        + (f" and on the background, which {models} models hear: minutes for each hour" if folders.background else "")
+    )
     put_into_place(enrolment.path, enrolled_points(base, enrolment, report), out, report)
     return dataclasses.replace(enrolment, path=out)
 
