@@ -1,5 +1,6 @@
 """Fixtures shared by all tests, and their distribution over workers."""
 
+import os
 import signal
 from collections.abc import Iterator
 
@@ -18,6 +19,9 @@ collect_ignore = ["homeassistant"]
 
 # If a shell runs the tests in the background, they and every program that they start would ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# With it Python's stdout has no buffer, which hides what becomes of the text that is left in one at the end.
+os.environ.pop("PYTHONUNBUFFERED", None)
 
 # The same examples in every run, and no deadline: a busy machine must not fail a test.
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=60)

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from wakeword.cli.console import complain, reader_may_leave, without_native_messages
+from wakeword.cli.console import complain, give_up, reader_may_leave, without_native_messages
 from wakeword.cli.interrupts import ending_at_signals
 from wakeword.errors import WakewordError
 from wakeword.version import __version__
@@ -181,7 +181,14 @@ def run() -> None:
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        app()
+        try:
+            app()
+        except SystemExit:
+            # What is still unwritten would fail at the end of the interpreter, with a status and a message of its own.
+            with reader_may_leave():
+                pass
+            raise
     except (WakewordError, OSError) as error:
         complain(error)
+        give_up(sys.stdout)
         sys.exit(1)

@@ -110,6 +110,14 @@ def discard(stream: TextIO) -> None:
     os.close(null)
 
 
+def give_up(stream: TextIO) -> None:
+    """Write what is still unwritten, or if that fails, as on a full disk, nothing more."""
+    try:
+        stream.flush()
+    except OSError:
+        discard(stream)
+
+
 @contextmanager
 def without_native_messages() -> Iterator[None]:
     """Hide what C libraries write to file descriptor 2, while Python's stderr continues to work.

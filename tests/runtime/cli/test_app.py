@@ -3,6 +3,7 @@
 import ast
 import inspect
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -227,3 +228,26 @@ def test_info_shows_the_whole_card(cli, models: Path) -> None:
     readable = cli("info", "--all", models / "high.onnx").out
     for text in ("hey high", "98 frames (0.995 s)", card.features.fingerprint, "fpr=0.03", "n_mfcc", "seed"):
         assert text in readable
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+@pytest.mark.parametrize("options", [["--version"], ["--help"], ["models"], ["models", "--json"], ["info", "marvin"]])
+def test_text_that_cannot_be_written_is_an_error_of_one_line(options: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "wakeword", *options], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
+        )
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("warning: ")]
+    assert (done.returncode, lines) == (1, ["wakeword: No space left on device"])
+
+
+@pytest.mark.parametrize("options", [["--version"], ["models"]])
+def test_a_reader_that_has_left_is_no_error(options: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "wakeword", *options], stdout=writing, stderr=subprocess.PIPE, text=True, timeout=60
+    )
+    os.close(writing)
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("warning: ")]
+    assert (done.returncode, lines) == (0, [])
