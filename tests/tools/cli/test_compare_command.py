@@ -65,6 +65,20 @@ def test_a_point_that_fires_often_is_warned_of(cli, old: Path, world: World, tmp
     assert "fired 40 times an hour" in done.err
 
 
+def test_a_point_that_one_model_lacks_is_refused_by_the_name_of_the_model(
+    cli, old: Path, world: World, tmp_path: Path
+) -> None:
+    card = random_model().card
+    other = dataclasses.replace(card.point(), name="fpr=0.5", target=0.5)
+    new = tmp_path / "new.onnx"
+    new.write_bytes(
+        with_card(random_model_bytes(), dataclasses.replace(card, operating_points=(other,), default_point=other.name))
+    )
+    done = cli("compare", old, new, "--positives", world.positives, "--point", card.point().name)
+    assert (done.status, done.out) == (1, "")
+    assert f"NEW ({new}): model 'marvin' has no operating point" in done.err
+
+
 def test_a_laxer_threshold_is_not_taken_for_a_better_model(cli, old: Path, world: World, tmp_path: Path) -> None:
     card = random_model().card
     lax = dataclasses.replace(card.point(), name="fpr=0.5", target=0.5, threshold=card.point().threshold / 2)

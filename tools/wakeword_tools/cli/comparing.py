@@ -53,10 +53,18 @@ def compare_models(settings: ComparisonSettings) -> None:
     words = {model.card.phrase.casefold() for model in (old, new)}
     if len(words) > 1:
         raise ConfigError(f"expected two models of one word, to compare on the same recordings, got {sorted(words)}")
-    points = old.card.point(settings.point), new.card.point(settings.point)
+    points = _point_of("OLD", settings.old, old, settings.point), _point_of("NEW", settings.new, new, settings.point)
     loaded = Loaded([old, new], [read_model_bytes(model_file(name)) for name in names], settings.verify)
     with scoring(loaded, settings.places.find(old.card.phrase), sharing) as (scored,):
         _compare(settings, (old, new), points, scored)
+
+
+def _point_of(side: str, name: str, model: Model, wanted: str | None) -> OperatingPoint:
+    """The point of one of the two models. ``ConfigError`` that says which of them has none."""
+    try:
+        return model.card.point(wanted)
+    except ConfigError as error:
+        raise ConfigError(f"{side} ({name}): {error}") from error
 
 
 def _compare(
