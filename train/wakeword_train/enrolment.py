@@ -80,7 +80,7 @@ def enrol_model(
     models = 2 + len(enrolment.folds)
     report(
         "measuring on the held-out clips"
-        + (f" and on the background, which {models} models hear: minutes for each hour" if folders.background else "")
+        + (f" and on the background, which {models} models hear" if folders.background else "")
     )
     put_into_place(enrolment.path, enrolled_points(base, enrolment, report), out, report)
     return dataclasses.replace(enrolment, path=out)
