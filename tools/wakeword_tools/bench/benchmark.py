@@ -21,7 +21,7 @@ from wakeword.model import assets_folder
 from wakeword.scorer import DEFAULT_HOP
 from wakeword_tools.bench.contenders import MOST_KEYWORDS, OURS, PEERS, Contender, present, version
 from wakeword_tools.bench.report import BLOCKS, Cost, Latency, Report, Start
-from wakeword_tools.bench.speech import speech_costs
+from wakeword_tools.bench.speech import LEAST_SECONDS, speech_costs
 from wakeword_tools.bench.stopwatch import at_a_microphones_pace, cpu_ms_per_second, one_core, settle, signals, start_up
 from wakeword_tools.bench.streams import STREAM_COUNTS, stream_costs
 
@@ -55,7 +55,8 @@ def benchmark(
         contenders = [OURS, *working]
         costs = _costs(contenders, model, seconds, repeats, lambda done: advance(0.5 * done))
         spoken = assets_folder() / "audio" / "demo.flac" if recording is None else recording
-        speech = speech_costs(spoken, seconds, repeats, working, lambda done: advance(0.5 + 0.1 * done))
+        turn = max(seconds, LEAST_SECONDS)
+        speech = speech_costs(spoken, turn, repeats, working, lambda done: advance(0.5 + 0.1 * done))
         streams = stream_costs(model, stream_counts, repeats, lambda done: advance(0.6 + 0.2 * done))
         latencies = _latencies(contenders, model, paced_seconds)
         advance(0.9)
