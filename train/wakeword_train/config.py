@@ -193,9 +193,9 @@ class TrainConfig:
     """Share of the background's speakers on whom the first stage is not trained, so that their speech can show how often
     the model fires; the head of a second stage learns from all of them. Without a second stage ``validation_share`` and
     ``test_share`` count."""
-    cross_fitted_evidence: float = 0.0
-    """A larger share than ``background_evidence``: the first stage is trained a second time, without the speech of this
-    share, only to judge the speakers by whom the two differ. So almost all background is evidence. 0: once is enough."""
+    background_folds: int = 0
+    """Parts of those speakers of the background on whom the first stage is trained: it is trained once more without each,
+    to judge that part. So all background is evidence, however small ``background_evidence``. 0: once is enough."""
     encoder: str = ""
     """Encoder to begin with: the name of one in ``assets/encoders``, or a file (.npz); an untrained one if empty."""
     starter_pack: str = ""
@@ -224,11 +224,8 @@ class TrainConfig:
             raise ConfigError(f"expected split published or dealt, got {self.split!r}")
         if not 0 < self.background_evidence < 1:
             raise ConfigError(f"expected background_evidence between 0 and 1, got {self.background_evidence}")
-        if self.cross_fitted_evidence and not self.background_evidence < self.cross_fitted_evidence < 1:
-            raise ConfigError(
-                f"expected cross_fitted_evidence between background_evidence, {self.background_evidence}, and 1, or 0, "
-                f"got {self.cross_fitted_evidence}"
-            )
+        if self.background_folds < 0 or self.background_folds == 1:
+            raise ConfigError(f"expected background_folds of 2 or more, or 0, got {self.background_folds}")
         if min(self.validation_share, self.test_share) <= 0 or self.validation_share + self.test_share >= 1:
             raise ConfigError(
                 "expected validation_share and test_share above 0 with a sum below 1, "

@@ -105,14 +105,16 @@ def train_model(
             watch(Phase.LISTENING, 0.0)
         looks_are_made()
     if config.second_stage.enabled:
-        stand_in = train_stand_in(config, folders, own, device=device, resume=resume, progress=progress, report=report)
+        stand_ins = train_stand_ins(
+            config, folders, own, device=device, resume=resume, progress=progress, report=report
+        )
         points, second = add_second_stage(
             config,
             draft,
             result.clips,
             cache,
             report,
-            stand_in=stand_in,
+            stand_ins=stand_ins,
             watch=watch,
             known=result.stores,
             executor=executor,
@@ -147,7 +149,7 @@ def _epochs_watched(config: TrainConfig, watch: Watch, progress: Progress | None
     return show
 
 
-def train_stand_in(
+def train_stand_ins(
     config: TrainConfig,
     folders: DataFolders,
     work: Path,
@@ -156,18 +158,20 @@ def train_stand_in(
     resume: bool = False,
     progress: Progress | None = None,
     report: Report,
-) -> StandIn | None:
-    """The second training of the first stage that ``cross_fitted_evidence`` asks for, if it does."""
-    if not config.cross_fitted_evidence:
-        return None
-    report("the first stage again, without the background that it is to judge")
-    other = dataclasses.replace(config, background_evidence=config.cross_fitted_evidence, cross_fitted_evidence=0.0)
-    checkpoint = work / f"{config.method}-{config.seed}-stand-in.checkpoint"
-    if not resume:
-        checkpoint.unlink(missing_ok=True)
-    path = checkpoint.with_suffix(".onnx")
-    result = train(other, folders, path, device=device, checkpoint=checkpoint, resume=resume, progress=progress)
-    return StandIn.of(path, result.clips)
+) -> list[StandIn]:
+    """The further trainings of the first stage that ``background_folds`` asks for."""
+    found = []
+    for fold in range(config.background_folds):
+        report(f"the first stage again, without part {fold + 1} of {config.background_folds} of the background")
+        checkpoint = work / f"{config.method}-{config.seed}-without-{fold + 1}-of-{config.background_folds}.checkpoint"
+        if not resume:
+            checkpoint.unlink(missing_ok=True)
+        path = checkpoint.with_suffix(".onnx")
+        result = train(
+            config, folders, path, device=device, checkpoint=checkpoint, resume=resume, progress=progress, fold=fold
+        )
+        found.append(StandIn.of(path, result.clips))
+    return found
 
 
 def add_second_stage(
@@ -177,7 +181,7 @@ def add_second_stage(
     cache: Path,
     report: Report,
     *,
-    stand_in: StandIn | None = None,
+    stand_ins: Sequence[StandIn] = (),
     watch: Watch = nobody,
     known: Sequence[ClipStore] = (),
     executor: Callable[[float], Executor] = in_this_process,
@@ -185,7 +189,7 @@ def add_second_stage(
     """Train a second stage for the model file ``path`` and write both stages there.
 
     Returns the points of both stages together, and the second stage with what was held out. ``clips``, ``cache``,
-    ``stand_in``, ``watch``, ``known`` and ``executor`` as for ``train_second_stage``. The points of the first stage alone
+    ``stand_ins``, ``watch``, ``known`` and ``executor`` as for ``train_second_stage``. The points of the first stage alone
     are in the file already.
     """
     result = train_second_stage(
@@ -194,7 +198,7 @@ def add_second_stage(
         clips,
         cache=cache,
         advance=report,
-        stand_in=stand_in,
+        stand_ins=stand_ins,
         watch=watch,
         known=known,
         executor=executor,

@@ -18,7 +18,14 @@ from wakeword.jobs.work import Executor
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import BatchSampler, load_stores
-from wakeword_train.data.clips import Clip, deal_speakers, hold_out, read_folder, read_speech_commands
+from wakeword_train.data.clips import (
+    Clip,
+    deal_speakers,
+    hold_out,
+    read_folder,
+    read_speech_commands,
+    without_fold,
+)
 from wakeword_train.data.packed import PackedStore, packed_clips
 from wakeword_train.data.store import ClipStore
 from wakeword_train.encoder.shipped import begin_with_encoder, encoder_path, file_fingerprint
@@ -155,9 +162,11 @@ def train(
     resume: bool = False,
     progress: Progress | None = None,
     executor: Callable[[float], Executor] = in_this_process,
+    fold: int | None = None,
 ) -> TrainingResult:
     """Train a model for ``config.keyword`` and write it, without operating points yet, to ``out``.
 
+    Without the background of one ``fold`` of ``config.background_folds``, if one is given.
     Raises ``ConfigError`` or ``DataError`` before anything is written. Repeatable on the CPU. ``executor`` as for ``fit``.
     """
     check_keyword(config)
@@ -165,6 +174,8 @@ def train(
     # Checked before the recordings are read; the card describes the file as it was then.
     encoder = describe_encoder(config)
     clips = gather_clips(config, data)
+    if fold is not None:
+        clips = without_fold(clips, fold, config.background_folds)
     stores = load_stores(clips, Split.TRAIN)
     sampler = BatchSampler(
         stores,

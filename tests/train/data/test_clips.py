@@ -1,5 +1,6 @@
 """Splits are by speaker; Speech Commands is read as published."""
 
+import dataclasses
 import json
 import math
 import os
@@ -23,6 +24,7 @@ from wakeword_train.data.clips import (
     read_folder,
     read_speech_commands,
     speaker_of,
+    without_fold,
 )
 from wakeword_train.training import gather_clips
 
@@ -185,6 +187,31 @@ def test_hold_out_includes_all_clips_of_the_speakers() -> None:
     ]
     held = hold_out(clips, Kind.POSITIVE)
     assert splits(held) == {"ann": {Split.TEST}, "bob": {Split.TRAIN}, "robot": {Split.TRAIN}}
+
+
+def test_parts_of_the_background_are_dealt_by_speaker() -> None:
+    def clip(kind: Kind, speaker: str, split: Split = Split.TRAIN) -> Clip:
+        return Clip(Path(f"{speaker}.wav"), kind, "w", speaker, split)
+
+    own = [clip(Kind.BACKGROUND, f"reader {number}") for number in range(10) for _ in range(2)]
+    others = [
+        clip(Kind.POSITIVE, "ann"),
+        clip(Kind.BACKGROUND, "ann"),
+        clip(Kind.BACKGROUND, "bob", Split.VALIDATION),
+        clip(Kind.BACKGROUND, "eve", Split.TEST),
+    ]
+    parts = [without_fold([*own, *others], fold, 3) for fold in range(3)]
+    for part in parts:
+        assert part[len(own) :] == others
+        assert [dataclasses.replace(one, split=Split.TRAIN) for one in part[: len(own)]] == own
+    held_out = [{one.speaker for one in part[: len(own)] if one.split is Split.VALIDATION} for part in parts]
+    assert sorted(map(len, held_out)) == [3, 3, 4]
+    assert set().union(*held_out) == {one.speaker for one in own}
+    assert all(
+        splits(part)[speaker] == {Split.VALIDATION}
+        for part, some in zip(parts, held_out, strict=True)
+        for speaker in some
+    )
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from wakeword_experiments.two_stages.unheard import Trial, measure_trial, unhear
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import read_config
 from wakeword_train.data.clips import Clip
-from wakeword_train.pipeline import EMBEDDINGS, train_stand_in
+from wakeword_train.pipeline import EMBEDDINGS, train_stand_ins
 from wakeword_train.second_stage.build import train_second_stage
 from wakeword_train.training import DataFolders, gather_clips
 
@@ -79,9 +79,9 @@ def measure_words(
         config = read_config(recipes / f"{path.stem}.toml")
         folders = sources.folders(path.stem)
         clips = gather_clips(config, folders)
-        stand_in = train_stand_in(config, folders, work / path.stem, resume=True, report=report)
+        stand_ins = train_stand_ins(config, folders, work / path.stem, resume=True, report=report)
         cache = work / EMBEDDINGS
-        result = train_second_stage(config, path, clips, cache=cache, advance=report, stand_in=stand_in)
+        result = train_second_stage(config, path, clips, cache=cache, advance=report, stand_ins=stand_ins)
         card = _card(path)
         result = dataclasses.replace(result, card=dataclasses.replace(result.card, fusion=card.fusion, gate=card.gate))
         words.append(measure_word(path, result, clips, report))

@@ -25,7 +25,7 @@ from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.store import ClipStore
 from wakeword_train.enrolment import enrol_model
-from wakeword_train.pipeline import EMBEDDINGS, add_second_stage, train_stand_in
+from wakeword_train.pipeline import EMBEDDINGS, add_second_stage, train_stand_ins
 from wakeword_train.placement import put_into_place
 from wakeword_train.training import DataFolders, train
 
@@ -51,8 +51,10 @@ def measure_trial(trial: Trial, work: Path, report: Report) -> dict[str, Any]:
     draft, path = work / "draft.onnx", work / "model.onnx"
     work.mkdir(parents=True, exist_ok=True)
     result = train(config, trial.folders, draft, checkpoint=work / "checkpoint")
-    stand_in = train_stand_in(config, trial.folders, work, report=report)
-    points, second = add_second_stage(config, draft, result.clips, work.parent / EMBEDDINGS, report, stand_in=stand_in)
+    stand_ins = train_stand_ins(config, trial.folders, work, report=report)
+    points, second = add_second_stage(
+        config, draft, result.clips, work.parent / EMBEDDINGS, report, stand_ins=stand_ins
+    )
     put_into_place(draft, points, path, report)
     model = read_model(path)
     record: dict[str, Any] = {

@@ -215,3 +215,22 @@ def hold_out(clips: Iterable[Clip], kind: Kind) -> list[Clip]:
     clips = list(clips)
     speakers = {clip.speaker for clip in clips if clip.kind is kind and not clip.synthetic}
     return [dataclasses.replace(clip, split=Split.TEST) if clip.speaker in speakers else clip for clip in clips]
+
+
+def without_fold(clips: Iterable[Clip], fold: int, folds: int) -> list[Clip]:
+    """The clips, with one of ``folds`` parts of the background's train split moved to the validation split.
+
+    The parts are dealt by speaker. Speakers of whom there are other clips too, on which a model is trained, are in no part.
+    """
+    clips = list(clips)
+    elsewhere = {clip.speaker for clip in clips if clip.kind is not Kind.BACKGROUND}
+    own = {clip.speaker for clip in clips if clip.kind is Kind.BACKGROUND and clip.split is Split.TRAIN} - elsewhere
+    # Another order than that of ``deal_speakers``, which has taken the first of its own for the other splits.
+    dealt = sorted(own, key=lambda name: hashlib.sha1(f"fold {name}".encode()).hexdigest())
+    held_out = set(dealt[fold::folds])
+    return [
+        dataclasses.replace(clip, split=Split.VALIDATION)
+        if clip.kind is Kind.BACKGROUND and clip.split is Split.TRAIN and clip.speaker in held_out
+        else clip
+        for clip in clips
+    ]

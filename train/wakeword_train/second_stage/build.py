@@ -57,7 +57,7 @@ class SecondStageTraining:
         clips: Iterable[Clip],
         cache: Path,
         advance: Callable[[str], None],
-        stand_in: StandIn | None = None,
+        stand_ins: Sequence[StandIn] = (),
         watch: Watch = nobody,
         known: Sequence[ClipStore] = (),
         executor: Callable[[float], Executor] = in_this_process,
@@ -68,8 +68,7 @@ class SecondStageTraining:
         self.watch = watch
         self.settings = config.second_stage
         self.model = read_model(stage_one)
-        self.stand_in = stand_in
-        self.other = read_model(stand_in.path) if stand_in is not None else self.model
+        self.stand_ins = [(stand_in, read_model(stand_in.path)) for stand_in in stand_ins]
         self.advance = advance
         clips = list(clips)
         self.stores = stores_of(clips, known)
@@ -180,7 +179,7 @@ class SecondStageTraining:
         """The first stage that was not trained on a clip."""
         if clip.split is Split.VALIDATION:
             return self.model
-        return self.other if self.stand_in is not None and self.stand_in.may_judge(clip) else None
+        return next((model for stand_in, model in self.stand_ins if stand_in.may_judge(clip)), None)
 
     def _samples(self, kind: Kind, row: int) -> np.ndarray:
         store = self.stores[kind]
@@ -329,7 +328,7 @@ def train_second_stage(
     *,
     cache: Path,
     advance: Callable[[str], None],
-    stand_in: StandIn | None = None,
+    stand_ins: Sequence[StandIn] = (),
     watch: Watch = nobody,
     known: Sequence[ClipStore] = (),
     executor: Callable[[float], Executor] = in_this_process,
@@ -338,10 +337,10 @@ def train_second_stage(
 
     ``clips`` with their splits: the first stage was trained on those of the train split. The head learns from the speakers
     of both the train and the validation split; of those of the validation split, each is scored by a head that was
-    trained without them, for the fusion and for thresholds. So is the background of the train split that ``stand_in`` was
-    not trained on, with its logits in place of the first stage's. Clips of the test split are not used. Embeddings are
-    kept in the folder ``cache``. ``advance`` gets a line for each step, and ``watch`` the phases. Clips in the stores
-    ``known`` are not read again. ``executor`` gives the executor for work that costs as much as so many seconds of audio;
-    the result does not depend on it. Raises ``DataError`` without positives or negatives.
+    trained without them, for the fusion and for thresholds. So is the background of the train split that one of
+    ``stand_ins`` was not trained on, with its logits in place of the first stage's. Clips of the test split are not used.
+    Embeddings are kept in the folder ``cache``. ``advance`` gets a line for each step, and ``watch`` the phases. Clips in
+    the stores ``known`` are not read again. ``executor`` gives the executor for work that costs as much as so many seconds
+    of audio; the result does not depend on it. Raises ``DataError`` without positives or negatives.
     """
-    return SecondStageTraining(config, stage_one, clips, cache, advance, stand_in, watch, known, executor).run()
+    return SecondStageTraining(config, stage_one, clips, cache, advance, stand_ins, watch, known, executor).run()

@@ -1,4 +1,4 @@
-"""A first stage that stands in for another where that one was trained."""
+"""First stages that stand in for another where that one was trained."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
