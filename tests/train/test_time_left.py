@@ -54,6 +54,8 @@ def test_more_work_takes_longer_and_a_busy_machine_too() -> None:
     assert expected_seconds(plain, busy=1.0)[Phase.SPEECH] == 0
     accented = dataclasses.replace(recipe, synthesis=dataclasses.replace(recipe.synthesis, accents=0.2))
     assert expected_seconds(recipe, busy=1.0)[Phase.SPEECH] < expected_seconds(accented, busy=1.0)[Phase.SPEECH]
+    thrice = dataclasses.replace(recipe, background_folds=2)
+    assert expected_seconds(thrice, busy=1.0, workers=1)[Phase.FIRST] == pytest.approx(3 * calm[Phase.FIRST])
 
 
 def test_what_several_workers_must_share_makes_each_slower(monkeypatch: pytest.MonkeyPatch) -> None:

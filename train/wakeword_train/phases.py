@@ -4,6 +4,7 @@ from collections.abc import Callable
 from enum import StrEnum
 
 from wakeword.jobs.work import Report
+from wakeword_train.config import TrainConfig
 
 
 class Phase(StrEnum):
@@ -20,6 +21,11 @@ class Phase(StrEnum):
 
 Watch = Callable[[Phase, float], None]
 """Called with the phase and the share of it that is done, 0..1."""
+
+
+def first_stages(config: TrainConfig) -> int:
+    """How often a run trains the first stage."""
+    return 1 + config.background_folds * config.second_stage.enabled
 
 
 def nobody(phase: Phase, done: float) -> None:

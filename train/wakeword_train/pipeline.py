@@ -19,7 +19,7 @@ from wakeword_train.data.store import ClipStore
 from wakeword_train.loop import EpochReport, Progress
 from wakeword_train.model.two_stage import export_two_stage
 from wakeword_train.pack.speech_pack import pack_path
-from wakeword_train.phases import Phase, Watch, nobody
+from wakeword_train.phases import Phase, Watch, first_stages, nobody
 from wakeword_train.placement import check_target, file_stem, put_into_place
 from wakeword_train.points import Report, calibration_points, default_point, points_of
 from wakeword_train.second_stage.ahead import looks_ahead
@@ -84,30 +84,21 @@ def train_model(
         begin(folders)
     own = Path(work) / file_stem(config.keyword)
     folders = with_synthesised(config, folders, own / "synthesised", report, watch, executor=executor)
-    checkpoint = own / f"{config.method}-{config.seed}.checkpoint"
-    if not resume:
-        checkpoint.unlink(missing_ok=True)
-    draft = checkpoint.with_suffix(".onnx")
-    watch(Phase.READING, 0.0)
     cache = Path(work) / EMBEDDINGS
-    with looks_ahead(config, gather_clips(config, folders), cache, executor) as looks_are_made:
-        result = train(
-            config,
-            folders,
-            draft,
-            device=device,
-            checkpoint=checkpoint,
-            resume=resume,
-            progress=_epochs_watched(config, watch, progress),
-            executor=executor,
-        )
-        if config.second_stage.enabled:
-            watch(Phase.LISTENING, 0.0)
-        looks_are_made()
+    result, stand_ins = _first_stages(
+        config,
+        folders,
+        own,
+        cache,
+        report,
+        device=device,
+        resume=resume,
+        progress=progress,
+        watch=watch,
+        executor=executor,
+    )
+    draft = result.path
     if config.second_stage.enabled:
-        stand_ins = train_stand_ins(
-            config, folders, own, device=device, resume=resume, progress=progress, report=report
-        )
         points, second = add_second_stage(
             config,
             draft,
@@ -138,11 +129,63 @@ def _check(config: TrainConfig, folders: DataFolders, out: Path, device: str) ->
     check_synthesis(config, folders)
 
 
-def _epochs_watched(config: TrainConfig, watch: Watch, progress: Progress | None) -> Progress:
-    """Tells ``watch`` of each epoch of the first stage, and ``progress`` too."""
+def _first_stages(
+    config: TrainConfig,
+    folders: DataFolders,
+    work: Path,
+    cache: Path,
+    report: Report,
+    *,
+    device: str,
+    resume: bool,
+    progress: Progress | None,
+    watch: Watch,
+    executor: Callable[[float], Executor],
+) -> tuple[TrainingResult, list[StandIn]]:
+    """Train the first stage, and its stand-ins if there are any, while the looks of the second are made."""
+    checkpoint = _checkpoint(work / f"{config.method}-{config.seed}.checkpoint", resume)
+    draft = checkpoint.with_suffix(".onnx")
+    watch(Phase.READING, 0.0)
+    with looks_ahead(config, gather_clips(config, folders), cache, executor) as looks_are_made:
+        result = train(
+            config,
+            folders,
+            draft,
+            device=device,
+            checkpoint=checkpoint,
+            resume=resume,
+            progress=_epochs_watched(config, watch, progress),
+            executor=executor,
+        )
+        stand_ins = train_stand_ins(
+            config,
+            folders,
+            work,
+            report,
+            device=device,
+            resume=resume,
+            progress=progress,
+            watch=watch,
+            executor=executor,
+        )
+        if config.second_stage.enabled:
+            watch(Phase.LISTENING, 0.0)
+        looks_are_made()
+    return result, stand_ins
+
+
+def _checkpoint(path: Path, resume: bool) -> Path:
+    """The file of a training's state; one of an earlier run is removed unless that is to go on."""
+    if not resume:
+        path.unlink(missing_ok=True)
+    return path
+
+
+def _epochs_watched(config: TrainConfig, watch: Watch, progress: Progress | None, trained: int = 0) -> Progress:
+    """Tells ``watch`` of each epoch of the first stage, after so many trainings of it, and ``progress`` too."""
 
     def show(epoch: EpochReport) -> None:
-        watch(Phase.FIRST, epoch.epoch / config.schedule.epochs)
+        watch(Phase.FIRST, (trained + epoch.epoch / config.schedule.epochs) / first_stages(config))
         if progress is not None:
             progress(epoch)
 
@@ -153,22 +196,31 @@ def train_stand_ins(
     config: TrainConfig,
     folders: DataFolders,
     work: Path,
+    report: Report,
     *,
     device: str = "cpu",
     resume: bool = False,
     progress: Progress | None = None,
-    report: Report,
+    watch: Watch = nobody,
+    executor: Callable[[float], Executor] = in_this_process,
 ) -> list[StandIn]:
-    """The further trainings of the first stage that ``background_folds`` asks for."""
+    """The further trainings of the first stage that a second stage with ``background_folds`` asks for."""
     found = []
-    for fold in range(config.background_folds):
+    for fold in range(first_stages(config) - 1):
         report(f"the first stage again, without part {fold + 1} of {config.background_folds} of the background")
-        checkpoint = work / f"{config.method}-{config.seed}-without-{fold + 1}-of-{config.background_folds}.checkpoint"
-        if not resume:
-            checkpoint.unlink(missing_ok=True)
+        name = f"{config.method}-{config.seed}-without-{fold + 1}-of-{config.background_folds}.checkpoint"
+        checkpoint = _checkpoint(work / name, resume)
         path = checkpoint.with_suffix(".onnx")
         result = train(
-            config, folders, path, device=device, checkpoint=checkpoint, resume=resume, progress=progress, fold=fold
+            config,
+            folders,
+            path,
+            device=device,
+            checkpoint=checkpoint,
+            resume=resume,
+            progress=_epochs_watched(config, watch, progress, fold + 1),
+            executor=executor,
+            fold=fold,
         )
         found.append(StandIn.of(path, result.clips))
     return found

@@ -18,6 +18,7 @@ from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders, TrainConfig, train_model
 from wakeword_train.data.clips import without_fold
 from wakeword_train.model.two_stage import HEAD_RECORD
+from wakeword_train.phases import Phase
 from wakeword_train.second_stage import build
 from wakeword_train.second_stage.ahead import looks_ahead
 from wakeword_train.second_stage.result import SecondStageResult
@@ -132,6 +133,29 @@ def test_stand_ins_judge_the_background_that_they_did_not_hear(
     assert {kind: rows for kind, rows in held_out.items() if kind is not Kind.BACKGROUND} == {
         kind: rows for kind, rows in alone.items() if kind is not Kind.BACKGROUND
     }
+
+
+@pytest.mark.slow
+def test_with_folds_all_background_is_evidence(world: DataFolders, config: TrainConfig, tmp_path: Path) -> None:
+    config = dataclasses.replace(config, background_evidence=0.2, background_folds=2)
+    watched: list[float] = []
+
+    def watch(phase: Phase, done: float) -> None:
+        if phase is Phase.FIRST:
+            watched.append(done)
+
+    lines: list[str] = []
+    result = train_model(config, world, tmp_path / "m.onnx", work=tmp_path / "w", report=lines.append, watch=watch)
+    assert result.second_stage is not None
+    own = [clip for clip in result.clips if clip.kind is Kind.BACKGROUND]
+    assert len(result.second_stage.held_out.of(Kind.BACKGROUND)) == len(own)
+    assert Split.TRAIN in {clip.split for clip in own}
+    assert watched == sorted(watched)
+    assert watched[-1] == 1
+    assert [line for line in lines if "the first stage again" in line] == [
+        "the first stage again, without part 1 of 2 of the background",
+        "the first stage again, without part 2 of 2 of the background",
+    ]
 
 
 def test_the_first_stage_is_not_trained_on_most_of_the_background(world: DataFolders, config: TrainConfig) -> None:

@@ -79,7 +79,7 @@ def measure_words(
         config = read_config(recipes / f"{path.stem}.toml")
         folders = sources.folders(path.stem)
         clips = gather_clips(config, folders)
-        stand_ins = train_stand_ins(config, folders, work / path.stem, resume=True, report=report)
+        stand_ins = train_stand_ins(config, folders, work / path.stem, report, resume=True)
         cache = work / EMBEDDINGS
         result = train_second_stage(config, path, clips, cache=cache, advance=report, stand_ins=stand_ins)
         card = _card(path)

@@ -51,7 +51,7 @@ def measure_trial(trial: Trial, work: Path, report: Report) -> dict[str, Any]:
     draft, path = work / "draft.onnx", work / "model.onnx"
     work.mkdir(parents=True, exist_ok=True)
     result = train(config, trial.folders, draft, checkpoint=work / "checkpoint")
-    stand_ins = train_stand_ins(config, trial.folders, work, report=report)
+    stand_ins = train_stand_ins(config, trial.folders, work, report)
     points, second = add_second_stage(
         config, draft, result.clips, work.parent / EMBEDDINGS, report, stand_ins=stand_ins
     )
