@@ -43,7 +43,8 @@ def stage_folds_page(record: Mapping[str, Any], *, figures: str) -> str:
     lines = [
         f'# "{record["keyword"]}" by folds, both stages',
         "",
-        f"The recipe of the included model trained {len(folds)} times (seed {record['seed']}), each time with the "
+        f"The recipe of the included model, with a first stage that learns from {_heard(record)} of the "
+        f"background's speakers, trained {len(folds)} times (seed {record['seed']}), each time with the "
         f"recordings of other people kept for the test: {len(recordings)} recordings of {people} people, as recorded / "
         "with noise 10 dB below the word, with the 95 % interval by speaker. "
         f"{_ENCODER[record['encoder_heard_the_word']]} Validation, which chooses epochs, the default and the fusion, has "
@@ -61,13 +62,19 @@ def stage_folds_page(record: Mapping[str, Any], *, figures: str) -> str:
     return "\n".join(lines)
 
 
+def _heard(record: Mapping[str, Any]) -> str:
+    """The share of the background that the first stage learns from."""
+    return f"{100 * record['background_share']:.0f} %"
+
+
 def folds_sentence(record: Mapping[str, Any], *, page: str) -> str:
     """One sentence about what the folds find at their defaults; ``page`` is a link to their page."""
     recordings, whole = _recordings(record)
     names = " and ".join(f"`{name}`" for name in sorted({_default(fold)["name"] for fold in record["folds"]}))
     text = (
-        f'Trained {len(record["folds"])} times without some of the people, the recipe of "{record["keyword"]}" finds at '
-        f"its defaults, {names}, {_recall(recordings, 'default')} of all {len(recordings)} recordings"
+        f'Trained {len(record["folds"])} times without some of the people, the recipe of "{record["keyword"]}", '
+        f"whose first stage then learnt from {_heard(record)} of the background, finds at its defaults, {names}, "
+        f"{_recall(recordings, 'default')} of all {len(recordings)} recordings"
     )
     if len(whole) < len(recordings):
         text += f", and {_recall(whole, 'default')} of the {len(whole)} that are whole"
