@@ -132,10 +132,8 @@ _ABOUT = {
 
 
 _BEFORE = (
-    "*Before* is an alexa whose training had rooms in 3 of 10 windows, with at most half a second of reverberation, at "
-    "most 3 dB above the direct sound. It has them in every second one now (`reverb_probability = 0.5`), with up to 0.9 s "
-    "and 9 dB, and high frequencies that die away sooner (`reverb_damping = 0.6`): settings that were fixed beforehand and "
-    "not varied. The other models are the same ([notes](accuracy-notes.md))."
+    "*Before* are the models before these, whose first stages learnt from 15 % of the background's speakers and not from "
+    "90 % ([notes](accuracy-notes.md))."
 )
 
 

@@ -58,8 +58,11 @@ def measure_peer(peer: Contender, clips: Sequence[Clip], report: Report) -> dict
 
 
 def speech_scores(score: Score, clips: Iterable[Clip], report: Report) -> ScoreSet:
-    """The scores of the speech in which the false accepts of our models are counted; see ``ScoreSet.streams``."""
-    store = ClipStore([clip for clip in clips if clip.kind is Kind.BACKGROUND and clip.split is Split.VALIDATION])
+    """The scores of the speech in which the false accepts of our models are counted; see ``ScoreSet.streams``.
+
+    With ``background_folds`` that is all background.
+    """
+    store = ClipStore([clip for clip in clips if clip.kind is Kind.BACKGROUND and clip.split is not Split.TEST])
     streams, heard, told = [], 0, 0.0
     for start, length in zip(store.starts.tolist(), store.lengths.tolist(), strict=True):
         samples = store.samples[start : start + length].numpy().astype(np.float32) / np.float32(32_768)

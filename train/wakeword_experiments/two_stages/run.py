@@ -19,9 +19,8 @@ from wakeword_experiments.two_stages.measure import measure_word
 from wakeword_experiments.two_stages.page import accuracy_page
 from wakeword_experiments.two_stages.stage_folds_page import RECORD_PREFIX
 from wakeword_experiments.two_stages.unheard import Trial, measure_trial, unheard_page
-from wakeword_tools.kinds import Kind, Split
+from wakeword_tools.kinds import Kind
 from wakeword_train.config import read_config
-from wakeword_train.data.clips import Clip
 from wakeword_train.pipeline import EMBEDDINGS, train_stand_ins
 from wakeword_train.second_stage.build import train_second_stage
 from wakeword_train.training import DataFolders, gather_clips
@@ -85,7 +84,7 @@ def measure_words(
         card = _card(path)
         result = dataclasses.replace(result, card=dataclasses.replace(result.card, fusion=card.fusion, gate=card.gate))
         words.append(measure_word(path, result, clips, report))
-        speakers |= {clip.speaker for clip in _evidence(clips)}
+        speakers |= {clip.speaker for clip in result.held_out.clips[Kind.BACKGROUND]}
     record: dict[str, Any] = {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "versions": versions(),
@@ -115,10 +114,6 @@ def _card(path: Path) -> VerifierCard:
     if card is None:
         raise ConfigError(f"{path}: expected a model of two stages, got one of one stage; train it with its recipe")
     return card
-
-
-def _evidence(clips: Sequence[Clip]) -> list[Clip]:
-    return [clip for clip in clips if clip.kind is Kind.BACKGROUND and clip.split is Split.VALIDATION]
 
 
 def measure_unheard(
