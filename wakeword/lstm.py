@@ -77,9 +77,10 @@ class Lstm:
         """Networks of the same shape can run together."""
         return (*self.stem.shape, *self.recurrent.shape)
 
-    def fits(self, rows: int) -> bool:
-        """Whether this many windows in progress are within what one thread does."""
-        return rows * int(self.recurrent[0].size) <= _MOST_PRODUCTS
+    def fits(self, rows: int, steps: int) -> bool:
+        """Whether this many windows in progress, and steps of a hop, are within what one thread does."""
+        largest = max(self.stem.size, self.to_gates.size)
+        return max(rows * int(self.recurrent[0].size), steps * int(largest)) <= _MOST_PRODUCTS
 
 
 def lstm_of(graph: Graph, card: ModelCard) -> Lstm | None:
@@ -186,8 +187,8 @@ class LstmWindows:
     def _project(self, steps: Array) -> None:
         """What all steps of a hop, ``(steps, stack * n_mfcc)``, bring to the gates: ``_projected``.
 
-        Together, because the weights of several words are more than the processor's nearer caches hold: read once for a
-        hop, they cost half as much.
+        Together, because the weights of several words are more than the processor's nearer caches hold, and reading them
+        is what costs.
         """
         np.matmul(steps, self._stem, out=self._read)
         np.add(self._read, self._stem_bias, out=self._read)

@@ -48,6 +48,8 @@ def test_a_table_within_a_table_is_read(tmp_path: Path) -> None:
         ("[network]\nstem = -1", "stem >= 0"),
         ("network = 3", "network"),
         ("method = 'magic'", "magic"),
+        ("background_folds = 1", "background_folds of 2 or more, or 0"),
+        ("background_folds = -2", "background_folds of 2 or more, or 0"),
         ("[network]\npooling = 'sum'", "sum"),
         ("[adversary]\nradius = -1.0", "radius"),
         ("[adversary]\nmu = 0.3", "mu_per"),

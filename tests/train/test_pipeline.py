@@ -99,3 +99,31 @@ def test_a_run_goes_on_with_a_second_stage_of_another_width(tmp_path: Path) -> N
     assert (first, again) == (4, 0)
     assert clip_score(narrow.stage_one(), samples) == clip_score(wide.stage_one(), samples)
     assert wide.card.training["config"]["second_stage"]["units"] == 12
+
+
+@pytest.mark.slow
+def test_a_run_that_was_stopped_goes_on_in_any_of_its_first_stages(tmp_path: Path) -> None:
+    """Also where an earlier run with other settings has left its checkpoints."""
+    folders = DataFolders(
+        write_world(tmp_path / "words", speakers=24), background=[write_background(tmp_path / "speech", speakers=8)]
+    )
+    config = small_config(method="bce", second_stage=SMALL_SECOND_STAGE, background_evidence=0.2, background_folds=2)
+
+    def run(config: TrainConfig, work: str, *, resume: bool = False, most: int = 100) -> bytes:
+        epochs: list[EpochReport] = []
+
+        def stop(epoch: EpochReport) -> None:
+            epochs.append(epoch)
+            if len(epochs) == most:
+                raise KeyboardInterrupt
+
+        out = tmp_path / f"{work}.onnx"
+        train_model(config, folders, out, work=tmp_path / work, resume=resume, progress=stop)
+        return out.read_bytes()
+
+    whole = run(config, "whole")
+    run(dataclasses.replace(config, seed=config.seed, schedule=dataclasses.replace(config.schedule, epochs=3)), "parts")
+    for most, resume in ((2, False), (6, True)):
+        with pytest.raises(KeyboardInterrupt):
+            run(config, "parts", resume=resume, most=most)
+    assert run(config, "parts", resume=True) == whole

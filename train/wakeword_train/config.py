@@ -195,7 +195,8 @@ class TrainConfig:
     ``test_share`` count."""
     background_folds: int = 0
     """Parts of those speakers of the background on whom the first stage is trained: it is trained once more without each,
-    to judge that part. So all background is evidence, however small ``background_evidence``. 0: once is enough."""
+    to judge that part, if there is a second stage. So all background is evidence, however small ``background_evidence``,
+    but for people who also say words. 0: once is enough."""
     encoder: str = ""
     """Encoder to begin with: the name of one in ``assets/encoders``, or a file (.npz); an untrained one if empty."""
     starter_pack: str = ""

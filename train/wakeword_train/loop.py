@@ -256,6 +256,8 @@ class _Run:
 def _of_first_stage(config: TrainConfig) -> str:
     """The settings that a checkpoint is of: a run may go on with another second stage, which comes after it.
 
-    Not without one, or with one where there was none: that changes which background is held out.
+    Not without one, or with one where there was none: that changes which background is held out. What the parts of the
+    background change is known by the recordings.
     """
-    return repr(dataclasses.replace(config, second_stage=SecondStageConfig(enabled=config.second_stage.enabled)))
+    second_stage = SecondStageConfig(enabled=config.second_stage.enabled)
+    return repr(dataclasses.replace(config, second_stage=second_stage, background_folds=0))

@@ -23,7 +23,7 @@ Watch = Callable[[Phase, float], None]
 """Called with the phase and the share of it that is done, 0..1."""
 
 
-def first_stages(config: TrainConfig) -> int:
+def times_first_stage(config: TrainConfig) -> int:
     """How often a run trains the first stage."""
     return 1 + config.background_folds * config.second_stage.enabled
 

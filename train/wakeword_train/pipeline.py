@@ -14,12 +14,12 @@ from wakeword_tools.clips.manifest import recorded_row, write_manifest
 from wakeword_tools.kinds import Split
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS
 from wakeword_train.config import TrainConfig
-from wakeword_train.data.clips import Clip
+from wakeword_train.data.clips import Clip, without_fold
 from wakeword_train.data.store import ClipStore
 from wakeword_train.loop import EpochReport, Progress
 from wakeword_train.model.two_stage import export_two_stage
 from wakeword_train.pack.speech_pack import pack_path
-from wakeword_train.phases import Phase, Watch, first_stages, nobody
+from wakeword_train.phases import Phase, Watch, nobody, times_first_stage
 from wakeword_train.placement import check_target, file_stem, put_into_place
 from wakeword_train.points import Report, calibration_points, default_point, points_of
 from wakeword_train.second_stage.ahead import looks_ahead
@@ -85,7 +85,7 @@ def train_model(
     own = Path(work) / file_stem(config.keyword)
     folders = with_synthesised(config, folders, own / "synthesised", report, watch, executor=executor)
     cache = Path(work) / EMBEDDINGS
-    result, stand_ins = _first_stages(
+    result, stand_ins = _train_first_stages(
         config,
         folders,
         own,
@@ -129,7 +129,7 @@ def _check(config: TrainConfig, folders: DataFolders, out: Path, device: str) ->
     check_synthesis(config, folders)
 
 
-def _first_stages(
+def _train_first_stages(
     config: TrainConfig,
     folders: DataFolders,
     work: Path,
@@ -143,7 +143,9 @@ def _first_stages(
     executor: Callable[[float], Executor],
 ) -> tuple[TrainingResult, list[StandIn]]:
     """Train the first stage, and its stand-ins if there are any, while the looks of the second are made."""
-    checkpoint = _checkpoint(work / f"{config.method}-{config.seed}.checkpoint", resume)
+    checkpoint, *others = _checkpoints(config, work)
+    if not resume:
+        _forget([checkpoint, *others])
     draft = checkpoint.with_suffix(".onnx")
     watch(Phase.READING, 0.0)
     with looks_ahead(config, gather_clips(config, folders), cache, executor) as looks_are_made:
@@ -167,6 +169,7 @@ def _first_stages(
             progress=progress,
             watch=watch,
             executor=executor,
+            known=result.stores,
         )
         if config.second_stage.enabled:
             watch(Phase.LISTENING, 0.0)
@@ -174,18 +177,24 @@ def _first_stages(
     return result, stand_ins
 
 
-def _checkpoint(path: Path, resume: bool) -> Path:
-    """The file of a training's state; one of an earlier run is removed unless that is to go on."""
-    if not resume:
+def _checkpoints(config: TrainConfig, work: Path) -> list[Path]:
+    """The files of the state of each training of the first stage: its own, then those of its stand-ins."""
+    name, folds = f"{config.method}-{config.seed}", config.background_folds
+    parts = [f"-without-{number}-of-{folds}" for number in range(1, times_first_stage(config))]
+    return [work / f"{name}{part}.checkpoint" for part in ("", *parts)]
+
+
+def _forget(checkpoints: Sequence[Path]) -> None:
+    """Remove what an earlier run left, which is not to go on."""
+    for path in checkpoints:
         path.unlink(missing_ok=True)
-    return path
 
 
 def _epochs_watched(config: TrainConfig, watch: Watch, progress: Progress | None, trained: int = 0) -> Progress:
     """Tells ``watch`` of each epoch of the first stage, after so many trainings of it, and ``progress`` too."""
 
     def show(epoch: EpochReport) -> None:
-        watch(Phase.FIRST, (trained + epoch.epoch / config.schedule.epochs) / first_stages(config))
+        watch(Phase.FIRST, (trained + epoch.epoch / config.schedule.epochs) / times_first_stage(config))
         if progress is not None:
             progress(epoch)
 
@@ -203,13 +212,22 @@ def train_stand_ins(
     progress: Progress | None = None,
     watch: Watch = nobody,
     executor: Callable[[float], Executor] = in_this_process,
+    known: Sequence[ClipStore] = (),
 ) -> list[StandIn]:
-    """The further trainings of the first stage that a second stage with ``background_folds`` asks for."""
+    """The further trainings of the first stage that a second stage with ``background_folds`` asks for.
+
+    The part that one is to judge also chooses its epoch, as the validation split does for the first stage itself. Clips in
+    the stores ``known`` are not read again.
+    """
     found = []
-    for fold in range(first_stages(config) - 1):
+    checkpoints = _checkpoints(config, work)[1:]
+    if not resume:
+        _forget(checkpoints)
+    clips = gather_clips(config, folders) if checkpoints else []
+    for fold, checkpoint in enumerate(checkpoints):
+        if without_fold(clips, fold, config.background_folds) == clips:
+            continue  # there are fewer speakers than parts
         report(f"the first stage again, without part {fold + 1} of {config.background_folds} of the background")
-        name = f"{config.method}-{config.seed}-without-{fold + 1}-of-{config.background_folds}.checkpoint"
-        checkpoint = _checkpoint(work / name, resume)
         path = checkpoint.with_suffix(".onnx")
         result = train(
             config,
@@ -221,8 +239,10 @@ def train_stand_ins(
             progress=_epochs_watched(config, watch, progress, fold + 1),
             executor=executor,
             fold=fold,
+            known=known,
         )
         found.append(StandIn.of(path, result.clips))
+        del result  # and with it the copies of the recordings
     return found
 
 

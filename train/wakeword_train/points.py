@@ -65,7 +65,7 @@ def points_of(scores: ScoreSet, description: str, fingerprint: str, report: Repo
     except CalibrationError as error:
         report(f"no operating points: {error}")
         return []
-    data = f"validation side of the training data: {description}"
+    data = f"held out of the training: {description}"
     strict = scores
     for target in DEFAULT_TARGETS:
         try:

@@ -12,7 +12,7 @@ from wakeword.jobs.plan import cores
 from wakeword_tools.engines.installed import resolved
 from wakeword_tools.kinds import Kind
 from wakeword_train.config import TrainConfig
-from wakeword_train.phases import Phase, first_stages
+from wakeword_train.phases import Phase, times_first_stage
 from wakeword_train.spoken_texts import SHARES
 
 # Seconds on one calm core of a server of 2025.
@@ -82,7 +82,7 @@ def expected_seconds(
         Phase.SPEECH: clips * _CLIP / workers,
         Phase.NATURAL: natural * _NATURAL_CLIP / workers,
         Phase.READING: _READING + _READING_CLIP * (clips + natural),
-        Phase.FIRST: first_stages(config)
+        Phase.FIRST: times_first_stage(config)
         * schedule.epochs
         * schedule.steps_per_epoch
         * _STEP

@@ -163,10 +163,12 @@ def train(
     progress: Progress | None = None,
     executor: Callable[[float], Executor] = in_this_process,
     fold: int | None = None,
+    known: Sequence[ClipStore] = (),
 ) -> TrainingResult:
     """Train a model for ``config.keyword`` and write it, without operating points yet, to ``out``.
 
-    Without the background of one ``fold`` of ``config.background_folds``, if one is given.
+    Without the background of one ``fold`` of ``config.background_folds``, if one is given. Clips in the stores ``known``
+    are not read again.
     Raises ``ConfigError`` or ``DataError`` before anything is written. Repeatable on the CPU. ``executor`` as for ``fit``.
     """
     check_keyword(config)
@@ -176,7 +178,7 @@ def train(
     clips = gather_clips(config, data)
     if fold is not None:
         clips = without_fold(clips, fold, config.background_folds)
-    stores = load_stores(clips, Split.TRAIN)
+    stores = load_stores(clips, Split.TRAIN, known)
     sampler = BatchSampler(
         stores,
         mix=config.mix,
@@ -190,7 +192,7 @@ def train(
     )
     for kind, store in stores.items():
         log.info("train on %d %s clips, %.2f h, %d skipped", len(store), kind.value, store.hours, store.skipped)
-    held_out = load_stores(clips, Split.VALIDATION)
+    held_out = load_stores(clips, Split.VALIDATION, known)
     packed = PackedStore.of(clip for clip in clips if clip.split is Split.VALIDATION)
     validation = validation_set(held_out, config.network.window, packed=packed)
     network, reports = fit(

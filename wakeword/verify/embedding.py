@@ -37,7 +37,7 @@ _SHARED = _CONFIG.n_fft - _HOP
 _MOST_STEPS = 500
 """Steps of a recording in one call: 40 s, so that memory does not grow with it."""
 _TOGETHER = (5, 2)
-"""Steps that one call may take, largest first: a beginning takes 25, a hop 2. Calls of more than 5 gained nothing."""
+"""Steps that one call may take, largest first: a beginning takes 25, a hop 2. Calls of 12 gained nothing."""
 _KEPT = 40
 """Embeddings that are kept for other keywords, whose windows of the same audio come later."""
 

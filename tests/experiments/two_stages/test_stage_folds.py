@@ -66,7 +66,7 @@ def test_everybody_is_tested_once_by_a_model_that_has_not_heard_them(tmp_path: P
     told.clear()
     assert measure_stage_folds(config, own, 2, work, told.append) == json.loads(json.dumps(records))
     assert sum(line.startswith("using ") for line in told) == 2
-    made = {"keyword": "updown", "seed": 0, "cut": [], "encoder_heard_the_word": False, "background_share": 0.9}
+    made = {"keyword": "updown", "seed": 0, "cut": [], "encoder_heard_the_word": False}
     page = stage_folds_page(
         made | {"folds": records, "command": "COMMAND", "date": "2020-01-01"}, figures="figures.json"
     )
@@ -101,7 +101,6 @@ def test_the_page_counts_all_recordings_and_the_whole_ones() -> None:
         "seed": 0,
         "cut": ["updown/3"],
         "encoder_heard_the_word": True,
-        "background_share": 0.9,
         "command": "COMMAND",
         "date": "2020-01-01",
         "folds": [
@@ -117,8 +116,11 @@ def test_the_page_counts_all_recordings_and_the_whole_ones() -> None:
     assert "| updown/2.wav | fpr=0.03 at 10 dB, default, default at 10 dB |" in page
     assert "`COMMAND` on 2020-01-01" in page
     sentence = folds_sentence(record, page="folds.md")
-    assert (
-        "learnt from 90 % of the background, finds at its defaults, `fa_per_hour=1`, 33 / 0 % (0 to 96) of all 3"
-        in sentence
-    )
+    assert 'the recipe of "updown" finds at its defaults, `fa_per_hour=1`, 33 / 0 % (0 to 96) of all 3' in sentence
     assert "and 50 / 0 % (0 to 100) of the 2 that are whole" in sentence
+    assert page.count("The recipe of the included model trained 2 times") == 1
+    earlier = record | {"earlier": "with less speech"}
+    assert "An earlier recipe of the included model, with less speech, trained" in stage_folds_page(
+        earlier, figures="f"
+    )
+    assert 'an earlier recipe of "updown"' in folds_sentence(earlier, page="folds.md")

@@ -22,7 +22,7 @@ from wakeword_tools.bench.benchmark import benchmark
 from wakeword_tools.bench.contenders import MOST_KEYWORDS, OURS, Contender, Listener, present, why
 from wakeword_tools.bench.page import endurance, meaning, write_page
 from wakeword_tools.bench.report import BLOCKS, Cost, Latency, Report, Start
-from wakeword_tools.bench.speech import WORD_COUNTS, SpeechCost, speech_costs
+from wakeword_tools.bench.speech import LEAST_SECONDS, WORD_COUNTS, SpeechCost, speech_costs
 from wakeword_tools.bench.stopwatch import at_a_microphones_pace, cpu_ms_per_second, one_core, signals, start_up
 from wakeword_tools.bench.streams import StreamCost, detectors_round, pool_round, stream_costs
 from wakeword_tools.bench.tables import cost_table, keyword_table, share, speech_table, stream_table, tables
@@ -247,6 +247,7 @@ def test_without_a_peer_everything_is_measured(model: str) -> None:
         model, seconds=0.5, repeats=2, paced_seconds=0.2, stream_counts=(1, 2), peers=(), advance=done.append
     )
     assert list(made.versions) == ["wakeword"]
+    assert made.speech_seconds == LEAST_SECONDS > made.seconds
     assert done == sorted(done)
     assert done[-1] == 1.0
     for signal in ("speech-like", "quiet room", "silence"):

@@ -112,6 +112,22 @@ def test_settings_are_ranked_by_the_mean_over_words_of_the_mean_over_seeds() -> 
     assert "inside its interval too: one" in verdict(summaries([*rows[:3], *(row("a", "two", 0, 0.72, 9),)]))
 
 
+def test_a_training_reports_its_size_once(world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With stand-ins for the first stage, which are trained too."""
+    item = read_sweep(world / "sweep.toml")[0]
+    item = dataclasses.replace(item, config=dataclasses.replace(item.config, background_folds=2))
+
+    def trained(self: TrainWork, item: Training, progress: Callable[[None], None]) -> None:
+        for _ in range(times_first_stage(item.config) * item.config.schedule.epochs):
+            progress(None)
+
+    monkeypatch.setattr(TrainWork, "_train", trained)
+    sizes: list[float] = []
+    TrainWork(tmp_path).begin(lambda size, seconds: sizes.append(size))(item)
+    assert min(sizes) >= 0
+    assert sum(sizes) == item.size
+
+
 def test_a_sweep_is_the_same_in_processes_and_goes_on_after_it_was_killed(
     cli, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,6 +76,7 @@ def benchmark(
         starts=starts,
         starts_each=_STARTS,
         speech=speech,
+        speech_seconds=turn,
     )
 
 

@@ -15,7 +15,6 @@ import numpy as np
 from wakeword.files import replacing, write_json
 from wakeword_tools.bench.contenders import OURS
 from wakeword_tools.bench.report import BLOCKS, Report
-from wakeword_tools.bench.speech import LEAST_SECONDS
 from wakeword_tools.bench.tables import (
     cost_table,
     keyword_table,
@@ -39,8 +38,8 @@ half the difference between three keywords and one. Keywords per core is the num
 keeps growing like that.
 
 Speech: the shipped words in alphabetical order on a recording, the demo unless `--recording` names another, each turn its
-next {spoken:.0f} seconds: a second stage costs what its looks cost, of which there are a few in a minute. The ratio is to
-one word of a peer.
+next {spoken:.0f} seconds: a second stage costs what its looks cost, of which there is about one a minute for each word. The
+ratio is to one word of a peer.
 
 Streams: each takes its block of 80 ms, then the pool's `process` is called once. The separate detectors that the pool is
 compared with share one model.
@@ -92,8 +91,9 @@ def render(report: Report, figures: str, endured: str = "") -> str:
         ("Start and memory", start_table(report)),
     ):
         parts += [f"## {heading}", f"{table.title}.", table.markdown()]
-    spoken = max(report.seconds, LEAST_SECONDS)
-    parts.append(_METHOD.format(starts=report.starts_each, name=figures, spoken=spoken).rstrip())
+    parts.append(
+        _METHOD.format(starts=report.starts_each, name=figures, spoken=report.speech_seconds or report.seconds).rstrip()
+    )
     parts += [endured] if endured else []
     parts.append("This page is made by `wakeword bench --report`.")
     return "\n\n".join(parts) + "\n"

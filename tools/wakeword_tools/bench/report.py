@@ -68,6 +68,8 @@ class Report:
     """Number of processes over which each of ``starts`` is the median."""
     speech: Sequence[SpeechCost] = ()
     """The shipped words on a recording; empty in reports from before it was measured."""
+    speech_seconds: float = 0.0
+    """Seconds of a turn of that; 0 in reports from before it had its own."""
 
     def to_json(self) -> dict[str, Any]:
         """The report as ``json.dump`` takes it."""

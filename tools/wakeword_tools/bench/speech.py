@@ -18,8 +18,8 @@ from wakeword_tools.bench.stopwatch import TICK, cpu_ms_per_second, settle
 
 WORD_COUNTS = (1, 2, 6)
 _BLOCK = 8 * TICK
-LEAST_SECONDS = 30.0
-"""Seconds that a turn should have: a second stage looks a few times a minute, and in a short turn perhaps never."""
+LEAST_SECONDS = 60.0
+"""Seconds that a turn should have: a second stage looks about once a minute, and in a short turn perhaps never."""
 
 
 @dataclass(frozen=True)

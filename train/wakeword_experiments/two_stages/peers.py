@@ -60,7 +60,7 @@ def measure_peer(peer: Contender, clips: Sequence[Clip], report: Report) -> dict
 def speech_scores(score: Score, clips: Iterable[Clip], report: Report) -> ScoreSet:
     """The scores of the speech in which the false accepts of our models are counted; see ``ScoreSet.streams``.
 
-    With ``background_folds`` that is all background.
+    With ``background_folds`` that is all background, but for what is said by people who also say the words of training.
     """
     store = ClipStore([clip for clip in clips if clip.kind is Kind.BACKGROUND and clip.split is not Split.TEST])
     streams, heard, told = [], 0, 0.0

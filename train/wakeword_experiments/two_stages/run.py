@@ -84,7 +84,7 @@ def measure_words(
         card = _card(path)
         result = dataclasses.replace(result, card=dataclasses.replace(result.card, fusion=card.fusion, gate=card.gate))
         words.append(measure_word(path, result, clips, report))
-        speakers |= {clip.speaker for clip in result.held_out.clips[Kind.BACKGROUND]}
+        speakers |= {clip.speaker for clip in result.held_out.clips.get(Kind.BACKGROUND, ())}
     record: dict[str, Any] = {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "versions": versions(),
@@ -132,6 +132,11 @@ def measure_unheard(
     """Train and measure words as ``Trial`` describes; the figures and their page are written after each word."""
     for word in words:
         config = dataclasses.replace(read_config(recipe), keyword=word, hold_out_recorded=not recorded)
+        if takes and config.background_folds:
+            raise ConfigError(
+                f"{recipe}: expected no background_folds with --takes, got {config.background_folds}: enrolment chooses "
+                "thresholds on background that the first stage has not heard"
+            )
         trial = Trial(config, sources.folders(word), speech, takes)
         content = [word, str(recorded), *(str(folder) for folder in trial.folders.background)]
         name = hashlib.sha256("|".join(content).encode()).hexdigest()[:12]

@@ -120,7 +120,6 @@ def run_stage_folds(
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "versions": versions(),
         "command": command,
-        "background_share": round(1 - config.background_evidence, 3),
         "folds": measure_stage_folds(config, folders, count, work / name, report),
     }
     record["encoder_heard_the_word"] = any(fold["encoder_heard_the_word"] for fold in record["folds"])

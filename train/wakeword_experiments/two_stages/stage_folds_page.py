@@ -43,8 +43,7 @@ def stage_folds_page(record: Mapping[str, Any], *, figures: str) -> str:
     lines = [
         f'# "{record["keyword"]}" by folds, both stages',
         "",
-        f"The recipe of the included model, with a first stage that learns from {_heard(record)} of the "
-        f"background's speakers, trained {len(folds)} times (seed {record['seed']}), each time with the "
+        f"{_recipe(record)} trained {len(folds)} times (seed {record['seed']}), each time with the "
         f"recordings of other people kept for the test: {len(recordings)} recordings of {people} people, as recorded / "
         "with noise 10 dB below the word, with the 95 % interval by speaker. "
         f"{_ENCODER[record['encoder_heard_the_word']]} Validation, which chooses epochs, the default and the fusion, has "
@@ -62,9 +61,10 @@ def stage_folds_page(record: Mapping[str, Any], *, figures: str) -> str:
     return "\n".join(lines)
 
 
-def _heard(record: Mapping[str, Any]) -> str:
-    """The share of the background that the first stage learns from."""
-    return f"{100 * record['background_share']:.0f} %"
+def _recipe(record: Mapping[str, Any]) -> str:
+    """What was trained: ``earlier`` of the record tells where the recipe of the included model differs by now."""
+    earlier = record.get("earlier")
+    return f"An earlier recipe of the included model, {earlier}," if earlier else "The recipe of the included model"
 
 
 def folds_sentence(record: Mapping[str, Any], *, page: str) -> str:
@@ -72,8 +72,8 @@ def folds_sentence(record: Mapping[str, Any], *, page: str) -> str:
     recordings, whole = _recordings(record)
     names = " and ".join(f"`{name}`" for name in sorted({_default(fold)["name"] for fold in record["folds"]}))
     text = (
-        f'Trained {len(record["folds"])} times without some of the people, the recipe of "{record["keyword"]}", '
-        f"whose first stage then learnt from {_heard(record)} of the background, finds at its defaults, {names}, "
+        f"Trained {len(record['folds'])} times without some of the people, "
+        f'{"an earlier" if "earlier" in record else "the"} recipe of "{record["keyword"]}" finds at its defaults, {names}, '
         f"{_recall(recordings, 'default')} of all {len(recordings)} recordings"
     )
     if len(whole) < len(recordings):

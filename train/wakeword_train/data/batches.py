@@ -1,6 +1,6 @@
 """Batches for training, from clips in memory to MFCC."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -46,10 +46,11 @@ _ROUNDED = 0.5
 """Share of the other rows that are rounded as the pack is."""
 
 
-def load_stores(clips: Iterable[Clip], split: Split) -> dict[Kind, ClipStore]:
-    """The clips of one split that are audio, by kind, read into memory."""
+def load_stores(clips: Iterable[Clip], split: Split, known: Sequence[ClipStore] = ()) -> dict[Kind, ClipStore]:
+    """The clips of one split that are audio, by kind, read into memory or taken from ``known`` stores."""
     chosen = [clip for clip in clips if clip.split is split and not clip.is_packed]
-    return {kind: ClipStore(of_kind) for kind in Kind if (of_kind := [clip for clip in chosen if clip.kind is kind])}
+    of_kinds = {kind: [clip for clip in chosen if clip.kind is kind] for kind in Kind}
+    return {kind: ClipStore(of_kind, known) for kind, of_kind in of_kinds.items() if of_kind}
 
 
 class Batch(NamedTuple):

@@ -1,5 +1,6 @@
 """Clips in memory, and windows cut out of them."""
 
+import dataclasses
 import hashlib
 import logging
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from wakeword.audio import SAMPLE_RATE, read_audio
 from wakeword.errors import AudioError, DataError
 from wakeword.takes.word_region import Region, locate_word
 from wakeword.wording import counted
+from wakeword_tools.kinds import Split
 from wakeword_train.data.clips import Clip
 
 log = logging.getLogger(__name__)
@@ -30,12 +32,13 @@ class ClipStore:
     """
 
     def __init__(self, clips: Sequence[Clip], known: Sequence["ClipStore"] = ()) -> None:
-        """``known``: stores that may hold some of the clips, which are then not read again."""
-        places = {clip: (store, row) for store in known for row, clip in enumerate(store.clips)}
+        """``known``: stores that may hold some of the clips, of whatever split, which are then not read again."""
+        places = {_anywhere(clip): (store, row) for store in known for row, clip in enumerate(store.clips)}
 
         def recordings(some: list[Clip]) -> list[_Recording]:
-            if all(clip in places for clip in some):
-                return [store._recording(row) for store, row in (places[clip] for clip in some)]
+            if all(_anywhere(clip) in places for clip in some):
+                found = [(clip, *places[_anywhere(clip)]) for clip in some]
+                return [dataclasses.replace(store._recording(row), clip=clip) for clip, store, row in found]
             return _read(some)
 
         # Parts of one long recording stand together, and it is decoded once for all of them.
@@ -143,6 +146,11 @@ class _Recording:
     samples: NDArray[np.int16]
     word: Region
     floor: float
+
+
+def _anywhere(clip: Clip) -> Clip:
+    """The clip, as it is in any split."""
+    return dataclasses.replace(clip, split=Split.TRAIN)
 
 
 def _read(clips: Sequence[Clip]) -> list[_Recording]:

@@ -172,10 +172,10 @@ class SecondStageTraining:
             kind: rows
             for kind in Kind
             if kind is not Kind.NOISE
-            and (rows := [row for row, clip in enumerate(self.clips(kind)) if self._judge(clip) is not None])
+            and (rows := [row for row, clip in enumerate(self.clips(kind)) if self.judge(clip) is not None])
         }
 
-    def _judge(self, clip: Clip) -> Model | None:
+    def judge(self, clip: Clip) -> Model | None:
         """The first stage that was not trained on a clip."""
         if clip.split is Split.VALIDATION:
             return self.model
@@ -193,7 +193,7 @@ class SecondStageTraining:
     def _background_logits(self, hop: int) -> list[Scores]:
         """Of every recording, by a first stage that was not trained on it if there is one."""
         return [
-            self.speech.logits(row, self._judge(clip) or self.model, hop=hop)
+            self.speech.logits(row, self.judge(clip) or self.model, hop=hop)
             for row, clip in enumerate(self.speech.clips)
         ]
 

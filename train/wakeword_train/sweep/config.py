@@ -13,6 +13,7 @@ from wakeword.checking import integer
 from wakeword.errors import ConfigError
 from wakeword.sources import audio_files
 from wakeword_train.config import TrainConfig, build_config
+from wakeword_train.phases import times_first_stage
 from wakeword_train.placement import file_stem
 from wakeword_train.training import DataFolders
 
@@ -47,8 +48,8 @@ class Training:
 
     @property
     def size(self) -> float:
-        """Epochs."""
-        return float(self.config.schedule.epochs)
+        """Epochs, of all first stages."""
+        return float(times_first_stage(self.config) * self.config.schedule.epochs)
 
     @property
     def seconds(self) -> float:
