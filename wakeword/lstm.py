@@ -77,10 +77,9 @@ class Lstm:
         """Networks of the same shape can run together."""
         return (*self.stem.shape, *self.recurrent.shape)
 
-    def fits(self, rows: int, steps: int) -> bool:
-        """Whether this many windows in progress, and steps of a hop, are within what one thread does."""
-        largest = max(self.stem.size, self.to_gates.size)
-        return max(rows * int(self.recurrent[0].size), steps * int(largest)) <= _MOST_PRODUCTS
+    def fits(self, rows: int) -> bool:
+        """Whether this many windows in progress are within what one thread does."""
+        return rows * int(self.recurrent[0].size) <= _MOST_PRODUCTS
 
 
 def lstm_of(graph: Graph, card: ModelCard) -> Lstm | None:

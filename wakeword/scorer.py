@@ -146,7 +146,7 @@ class StreamScorer:
 def group_of(model: Model, hop: int) -> tuple[object, ...] | None:
     """What models must have in common to be scored together; ``None`` for a model that ONNX Runtime runs alone."""
     rows, late = staggered_rows(model, hop)
-    if model.lstm is None or not model.lstm.fits(rows, hop // model.card.stack):
+    if model.lstm is None or not model.lstm.fits(rows):
         return None
     return (rows, late, model.card.stack, *model.lstm.shape)
 

@@ -10,6 +10,7 @@ from support.small_world import SMALL_SECOND_STAGE, small_config, write_backgrou
 
 from wakeword.errors import ConfigError
 from wakeword.model import Model, read_model
+from wakeword.verify.card import VerifierCard
 from wakeword_tools.measure.scores import clip_score
 from wakeword_train import DataFolders, TrainConfig, train_model
 from wakeword_train.loop import EpochReport
@@ -109,7 +110,7 @@ def test_a_run_that_was_stopped_goes_on_in_any_of_its_first_stages(tmp_path: Pat
     )
     config = small_config(method="bce", second_stage=SMALL_SECOND_STAGE, background_evidence=0.2, background_folds=2)
 
-    def run(config: TrainConfig, work: str, *, resume: bool = False, most: int = 100) -> bytes:
+    def run(config: TrainConfig, work: str, *, resume: bool = False, most: int = 100) -> VerifierCard | None:
         epochs: list[EpochReport] = []
 
         def stop(epoch: EpochReport) -> None:
@@ -119,10 +120,11 @@ def test_a_run_that_was_stopped_goes_on_in_any_of_its_first_stages(tmp_path: Pat
 
         out = tmp_path / f"{work}.onnx"
         train_model(config, folders, out, work=tmp_path / work, resume=resume, progress=stop)
-        return out.read_bytes()
+        return read_model(out).card.verifier
 
     whole = run(config, "whole")
-    run(dataclasses.replace(config, seed=config.seed, schedule=dataclasses.replace(config.schedule, epochs=3)), "parts")
+    assert whole is not None
+    run(dataclasses.replace(config, schedule=dataclasses.replace(config.schedule, epochs=3)), "parts")
     for most, resume in ((2, False), (6, True)):
         with pytest.raises(KeyboardInterrupt):
             run(config, "parts", resume=resume, most=most)

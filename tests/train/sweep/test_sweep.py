@@ -1,6 +1,8 @@
 """A sweep trains every word with every setting and seed, once, and ranks the settings by validation."""
 
 import csv
+import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ from support.small_world import write_world
 
 from wakeword.errors import ConfigError
 from wakeword.model import read_model
+from wakeword_train.phases import times_first_stage
 from wakeword_train.sweep.config import Training, read_sweep
 from wakeword_train.sweep.summary import summaries, verdict
 from wakeword_train.sweep.work import Trained, TrainWork

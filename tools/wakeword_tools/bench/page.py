@@ -91,9 +91,8 @@ def render(report: Report, figures: str, endured: str = "") -> str:
         ("Start and memory", start_table(report)),
     ):
         parts += [f"## {heading}", f"{table.title}.", table.markdown()]
-    parts.append(
-        _METHOD.format(starts=report.starts_each, name=figures, spoken=report.speech_seconds or report.seconds).rstrip()
-    )
+    spoken = report.speech_seconds or report.seconds
+    parts.append(_METHOD.format(starts=report.starts_each, name=figures, spoken=spoken).rstrip())
     parts += [endured] if endured else []
     parts.append("This page is made by `wakeword bench --report`.")
     return "\n\n".join(parts) + "\n"
