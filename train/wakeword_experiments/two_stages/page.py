@@ -29,8 +29,9 @@ _LIMITS = (
     "from a dictionary by engines new to training they fire in 3.0 % ([a dictionary's](results/dictionary-words.md)). "
     "[Unheard](results/unheard.md) has words without any recording in training, and [other "
     "collections](results/collections.md) the same words elsewhere.",
-    "- **Speech unlike that of training**: of three words trained, by an earlier recipe, without the collection of second-language speakers, "
-    "which promise one false accept an hour, two give three to four an hour in it ([unheard](results/unheard.md)).",
+    "- **Speech unlike that of training**: of three words that an earlier recipe trained without the collection of "
+    "second-language speakers, which promise one false accept an hour, two give three to four an hour in it "
+    "([unheard](results/unheard.md)).",
     "- **Which utterances are left out** is decided by their texts. Those of 1.1 h, one utterance each of 261 readers, "
     "are what PocketSphinx heard, which is wrong in one word of four or five: a false accept in what it took for the "
     'word is not counted. At least one of "seven" may be.',
