@@ -1,5 +1,6 @@
 """Another engine is counted at its own threshold and at that of the speech, on the clips of the test alone."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from wakeword_experiments.accuracy.contenders import BLOCK, Contender
 from wakeword_experiments.two_stages import peers
 from wakeword_experiments.two_stages.peers import measure_peer, measure_peers, peers_page
 from wakeword_tools.kinds import Kind, Split
+from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip
 from wakeword_train.training import DataFolders
 
@@ -66,12 +68,15 @@ def test_events_and_recall_at_both_thresholds(clips: list[Clip]) -> None:
 
 def test_engines_of_an_earlier_record_stay(clips: list[Clip], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = Contender("still 2.0", "still", lambda samples: 0 * loudness(samples), {"cutoff": 0.5})
-    monkeypatch.setattr(peers, "read_config", lambda path: None)
+    monkeypatch.setattr(peers, "read_config", lambda path: TrainConfig(background_folds=2))
     monkeypatch.setattr(peers, "gather_clips", lambda config, folders: clips)
     figures = tmp_path / "peers.json"
     for working in (PEER, other):
         monkeypatch.setattr(peers, "peers", lambda word, working=working: ([working], {"gone": "not installed"}))
         measure_peers(tmp_path, DataFolders(), [], figures, command="c", report=lambda line: None)
+    # With folds the speech of the train split counts too.
+    (loud, _) = json.loads(figures.read_text(encoding="utf-8"))["peers"]
+    assert loud["at_cutoff"]["events"] == 10
     page = figures.with_suffix(".md").read_text(encoding="utf-8")
     assert page.index("| loud 1.0 | its makers' | 67 / ") < page.index("| still 2.0 |")
     with pytest.raises(ConfigError, match="gone: not installed"):

@@ -26,7 +26,7 @@ from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.rates import choose_fa_per_hour
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.config import read_config
-from wakeword_train.data.clips import Clip
+from wakeword_train.data.clips import Clip, without_fold
 from wakeword_train.data.store import ClipStore
 from wakeword_train.training import DataFolders, gather_clips
 
@@ -58,11 +58,8 @@ def measure_peer(peer: Contender, clips: Sequence[Clip], report: Report) -> dict
 
 
 def speech_scores(score: Score, clips: Iterable[Clip], report: Report) -> ScoreSet:
-    """The scores of the speech in which the false accepts of our models are counted; see ``ScoreSet.streams``.
-
-    With ``background_folds`` that is all background, but for what is said by people who also say the words of training.
-    """
-    store = ClipStore([clip for clip in clips if clip.kind is Kind.BACKGROUND and clip.split is not Split.TEST])
+    """The scores of the speech in which the false accepts of our models are counted; see ``ScoreSet.streams``."""
+    store = ClipStore([clip for clip in clips if clip.kind is Kind.BACKGROUND and clip.split is Split.VALIDATION])
     streams, heard, told = [], 0, 0.0
     for start, length in zip(store.starts.tolist(), store.lengths.tolist(), strict=True):
         samples = store.samples[start : start + length].numpy().astype(np.float32) / np.float32(32_768)
@@ -87,7 +84,10 @@ def measure_peers(
     for name in wanted:
         if name in absent:
             raise ConfigError(f"expected an engine that runs here, got {name}: {absent[name]}")
-    clips = gather_clips(read_config(recipe), folders)
+    config = read_config(recipe)
+    clips = gather_clips(config, folders)
+    if config.background_folds:
+        clips = without_fold(clips, 0, 1)  # all parts are judged by a first stage that has not heard them
     for peer in working:
         if wanted and peer.name.split()[0] not in wanted:
             continue
