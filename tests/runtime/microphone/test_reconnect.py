@@ -261,12 +261,13 @@ def test_a_consumer_that_stalls_for_30_s_gets_silence_and_then_the_last_10_s(
         portaudio.stream.deliver(np.full((960, 1), -1, np.int16))
         blocks = microphone.blocks()
         assert next(blocks)[0, 0] == -1
-        longest = 0.0
+        slow = 0
         for number in range(1_500):
             started = time.perf_counter()
             portaudio.stream.deliver(np.full((960, 1), number, np.int16))
-            longest = max(longest, time.perf_counter() - started)
-        assert longest < 0.1
+            slow += time.perf_counter() - started > 0.1
+        # One that waited for the consumer would be slow each time; a busy machine may stop a few.
+        assert slow <= 5
         heard = next(blocks)
         assert (heard.shape, heard.any()) == ((SILENT, 1), False)
         dropped = microphone.dropped_blocks
