@@ -78,16 +78,12 @@ def expected_seconds(
     )
     if not resolved(plan.natural.engines, natural=True):
         natural = 0.0
+    steps = times_first_stage(config) * schedule.epochs * schedule.steps_per_epoch
     seconds = {
         Phase.SPEECH: clips * _CLIP / workers,
         Phase.NATURAL: natural * _NATURAL_CLIP / workers,
         Phase.READING: _READING + _READING_CLIP * (clips + natural),
-        Phase.FIRST: times_first_stage(config)
-        * schedule.epochs
-        * schedule.steps_per_epoch
-        * _STEP
-        * schedule.batch_size
-        / 192,
+        Phase.FIRST: steps * _STEP * schedule.batch_size / 192,
     }
     if second.enabled:
         listening = (clips + natural + 3 * second.looks) * _LOOK
