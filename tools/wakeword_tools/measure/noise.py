@@ -71,16 +71,23 @@ class NoiseMixer:
         on the whole clip. A silent clip stays silent.
         """
         word, _ = locate_word(samples)
-        speech = float(np.square(samples[word.start : word.end], dtype=np.float64).mean()) if len(samples) else 0.0
+        return self._mixed(samples, samples[word.start : word.end], recording.digest, snr)
+
+    def mix_speech(self, samples: Array, digest: str, *, snr: float) -> Array:
+        """As ``mix``, for a recording of speech: the level is that of all of it. ``digest``: its SHA-256, in hex."""
+        return self._mixed(samples, samples, digest, snr)
+
+    def _mixed(self, samples: Array, speech: Array, digest: str, snr: float) -> Array:
+        power = float(np.square(speech, dtype=np.float64).mean()) if len(speech) else 0.0
         samples = np.pad(samples, (0, max(0, self._least - len(samples))))
-        noise = self._piece(len(samples), recording)
+        noise = self._piece(len(samples), digest)
         level = float(np.square(noise, dtype=np.float64).mean())
-        mixed: Array = samples + noise * np.float32(np.sqrt(speech / level * 10 ** (-snr / 10)))
+        mixed: Array = samples + noise * np.float32(np.sqrt(power / level * 10 ** (-snr / 10)))
         return mixed
 
-    def _piece(self, length: int, recording: Recording) -> Array:
+    def _piece(self, length: int, digest: str) -> Array:
         """Noise of this length that is not silent, repeated where its recording is shorter."""
-        random = np.random.default_rng([self._seed, int(recording.digest[:16], 16)])
+        random = np.random.default_rng([self._seed, int(digest[:16], 16)])
         for _ in range(_TRIES):
             noise = self._noises[int(random.integers(len(self._noises)))]
             start = int(random.integers(len(noise)))

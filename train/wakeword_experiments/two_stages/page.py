@@ -69,6 +69,7 @@ def accuracy_page(record: Record, *, figures: str, peers: Record | None = None, 
         "",
         *_silence(words),
         "",
+        *noisy_speech_lines(words),
         *(() if peers is None else (_peers(peers), "")),
         *(line for one in folds for line in (folds_sentence(one, page=f"results/{folds_name(one['keyword'])}.md"), "")),
         "## What the second stage adds",
@@ -139,6 +140,23 @@ def _silence(words: Sequence[Record]) -> list[str]:
             f"{word['candidates_per_hour'] or 0:.0f} |"
         )
     return rows
+
+
+def noisy_speech_lines(words: Sequence[Record]) -> list[str]:
+    """False accepts an hour in the same speech with noise, if they were measured."""
+    measured = [word for word in words if "noisy_speech" in word]
+    if not measured:
+        return []
+    ratios = list(measured[0]["noisy_speech"])
+    rates = ", ".join(
+        f"{word['keyword']} " + " / ".join(f"{word['noisy_speech'][ratio]['per_hour'][0]:.2f}" for ratio in ratios)
+        for word in measured
+    )
+    return [
+        "**In noise no rate is promised.** The same speech with the test's noises (rain, dogs, a helicopter, ...) "
+        f"{' / '.join(ratios)} dB below it makes the models fire so often an hour, at the same thresholds: {rates}.",
+        "",
+    ]
 
 
 def _parts(words: Sequence[Record]) -> list[str]:

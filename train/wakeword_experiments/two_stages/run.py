@@ -15,14 +15,16 @@ from wakeword.model import read_model
 from wakeword.verify.card import VerifierCard
 from wakeword_experiments.report import versions
 from wakeword_experiments.two_stages.anyword import anyword_page, measure_anyword
-from wakeword_experiments.two_stages.measure import measure_word
+from wakeword_experiments.two_stages.measure import TestClips, measure_word
+from wakeword_experiments.two_stages.noisy_speech import measure_noisy_speech
 from wakeword_experiments.two_stages.page import accuracy_page
 from wakeword_experiments.two_stages.stage_folds_page import RECORD_PREFIX
 from wakeword_experiments.two_stages.unheard import Trial, measure_trial, unheard_page
 from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_train.config import read_config
 from wakeword_train.pipeline import EMBEDDINGS, train_stand_ins
-from wakeword_train.second_stage.build import train_second_stage
+from wakeword_train.second_stage.build import SecondStageTraining
 from wakeword_train.training import DataFolders, gather_clips
 
 Report = Callable[[str], None]
@@ -80,10 +82,16 @@ def measure_words(
         clips = gather_clips(config, folders)
         stand_ins = train_stand_ins(config, folders, work / path.stem, report, resume=True)
         cache = work / EMBEDDINGS
-        result = train_second_stage(config, path, clips, cache=cache, advance=report, stand_ins=stand_ins)
+        training = SecondStageTraining(config, path, clips, cache, report, stand_ins)
+        result = training.run()
         card = _card(path)
         result = dataclasses.replace(result, card=dataclasses.replace(result.card, fusion=card.fusion, gate=card.gate))
-        words.append(measure_word(path, result, clips, report))
+        word = measure_word(path, result, clips, report)
+        mixer = NoiseMixer(TestClips.of(clips).noise, warn=report)
+        word["noisy_speech"] = measure_noisy_speech(
+            training, result, mixer, word["stages"]["both"]["points"]["default"]["threshold"]
+        )
+        words.append(word)
         speakers |= {clip.speaker for clip in result.held_out.clips.get(Kind.BACKGROUND, ())}
     record: dict[str, Any] = {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),

@@ -10,7 +10,7 @@ from torch import Tensor
 from wakeword.audio import SAMPLE_RATE
 from wakeword.model import Model
 from wakeword.scorer import DEFAULT_HOP, StreamScorer
-from wakeword.types import Scores
+from wakeword.types import Array, Scores
 from wakeword.verify.embedding import STEP_FRAMES, EmbeddingNetwork, embeddings_of
 from wakeword.verify.head import HEAD_EMBEDDINGS
 from wakeword_train.data.clips import Clip
@@ -58,7 +58,7 @@ class LongSpeech:
     def logits(self, row: int, model: Model, *, hop: int = DEFAULT_HOP) -> Scores:
         """The first stage's logits of a row, ``(windows,)``."""
         if row < self._audio:
-            return window_logits(model, self._samples(row), hop=hop)
+            return window_logits(model, self.samples(row), hop=hop)
         assert self._packed is not None
         frames = self._packed.mfcc(row - self._audio).numpy()
         return np.array(list(StreamScorer(model, hop=hop).logits(frames)), np.float64)
@@ -71,14 +71,20 @@ class LongSpeech:
     def evidence(self, row: int, reader: EvidenceReader, logits: Scores) -> Evidence:
         """What both stages say of a row with these logits of the first."""
         if row < self._audio:
-            return reader.read(self._samples(row), logits)
+            return reader.read(self.samples(row), logits)
         assert self._packed is not None
         return reader.read_with(logits, _PackedSound(self._packed, row - self._audio, reader).heard)
 
-    def _samples(self, row: int) -> np.ndarray:
+    @property
+    def audio(self) -> range:
+        """The rows of which there is audio."""
+        return range(self._audio)
+
+    def samples(self, row: int) -> Array:
+        """A row of ``audio``, ``(samples,)`` float32."""
         assert self._store is not None
         start, length = int(self._store.starts[row]), int(self._store.lengths[row])
-        samples: np.ndarray = self._store.samples[start : start + length].numpy().astype(np.float32) / 32_768
+        samples: Array = self._store.samples[start : start + length].numpy().astype(np.float32) / 32_768
         return samples
 
 

@@ -132,6 +132,7 @@ class SecondStageTraining:
             description,
             self._fingerprint(held_out),
             [one.epochs for one in trained],
+            [head_bytes(head) for head in heads[:-1]],
         )
 
     def _words(self) -> dict[str, Words]:

@@ -76,6 +76,8 @@ class SecondStageResult:
     """Sixteen hex digits of them."""
     heads: Sequence[Sequence[HeadEpoch]] = ()
     """What each epoch of each head did; the last is the head of ``head``, the others are for what was held out."""
+    fold_heads: Sequence[bytes] = ()
+    """The heads, ONNX files, each trained without the speakers of its fold."""
 
     @property
     def head_training(self) -> dict[str, Any] | None:

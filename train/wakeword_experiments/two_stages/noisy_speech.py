@@ -1,0 +1,68 @@
+"""False accepts of a model of two stages in the speech that its training held out, with noise mixed in."""
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+from wakeword.types import Array
+from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.intervals import poisson_rate
+from wakeword_tools.measure.noise import NoiseMixer
+from wakeword_tools.measure.scores import events_at
+from wakeword_train.second_stage.build import PROBE, SecondStageTraining
+from wakeword_train.second_stage.evidence import Evidence, candidate_runs, window_logits
+from wakeword_train.second_stage.hearing import readers_of
+from wakeword_train.second_stage.result import SecondStageResult
+
+RATIOS = (20.0, 10.0)
+"""Ratios of the speech to the noise, dB."""
+
+
+def measure_noisy_speech(
+    training: SecondStageTraining, result: SecondStageResult, mixer: NoiseMixer, threshold: float
+) -> dict[str, Any]:
+    """Ratio of speech to noise -> events at ``threshold`` in the held-out recordings, and how often the second stage begins
+    to look. Each recording is judged by a first stage and a head that were not trained on it, as ``result`` says."""
+    return {
+        f"{ratio:g}": _counted(training, result, threshold, lambda samples, snr=ratio: _mixed(mixer, samples, snr))  # type: ignore[misc]
+        for ratio in RATIOS
+    }
+
+
+def _mixed(mixer: NoiseMixer, samples: Array, snr: float) -> Array:
+    return mixer.mix_speech(samples, hashlib.sha256(samples.tobytes()).hexdigest(), snr=snr)
+
+
+def _counted(
+    training: SecondStageTraining, result: SecondStageResult, threshold: float, change: Callable[[Array], Array]
+) -> dict[str, Any]:
+    rows, card = _rows(training), result.card
+    found = held_out_in(training, result, change)
+    hours = training.speech.hours(rows)
+    events = events_at([one.scores(card.gate, card.fusion) for one in found], threshold)
+    looks = sum(candidate_runs(one.best, card.gate) for one in found)
+    return {
+        "events": events,
+        "hours": hours,
+        "per_hour": [events / hours, *poisson_rate(events, hours)] if hours else None,
+        "candidates_per_hour": looks / hours if hours else None,
+    }
+
+
+def held_out_in(
+    training: SecondStageTraining, result: SecondStageResult, change: Callable[[Array], Array]
+) -> list[Evidence]:
+    """What both stages say of the held-out recordings after ``change``; those of a pack, without audio, are left out."""
+    readers = readers_of(result.card, result.fold_heads, training.model.card.window, probe=PROBE)
+    found = []
+    for row in _rows(training):
+        clip = training.speech.clips[row]
+        samples = change(training.speech.samples(row))
+        judge = training.judge(clip)
+        assert judge is not None  # or it would not be held out
+        found.append(readers[training.fold(clip)].read(samples, window_logits(judge, samples)))
+    return found
+
+
+def _rows(training: SecondStageTraining) -> list[int]:
+    return [row for row in training.held_out().get(Kind.BACKGROUND, []) if row in training.speech.audio]
