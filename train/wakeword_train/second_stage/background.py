@@ -84,7 +84,7 @@ class LongSpeech:
         """A row of ``audio``, ``(samples,)`` float32."""
         assert self._store is not None
         start, length = int(self._store.starts[row]), int(self._store.lengths[row])
-        samples: Array = self._store.samples[start : start + length].numpy().astype(np.float32) / 32_768
+        samples: Array = (self._store.samples[start : start + length].float() / 32_768).numpy()
         return samples
 
 
