@@ -1,7 +1,9 @@
 """False accepts of a model of two stages in the speech that its training held out, with noise mixed in."""
 
 import hashlib
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from wakeword.types import Array
@@ -9,35 +11,40 @@ from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.intervals import poisson_rate
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.scores import events_at
-from wakeword_train.second_stage.build import PROBE, SecondStageTraining
+from wakeword_train.second_stage.build import SecondStageTraining
 from wakeword_train.second_stage.evidence import Evidence, candidate_runs, window_logits
 from wakeword_train.second_stage.hearing import readers_of
 from wakeword_train.second_stage.result import SecondStageResult
 
 RATIOS = (20.0, 10.0)
-"""Ratios of the speech to the noise, dB."""
+"""Ratios of the mean level of a recording of speech, pauses included, to that of the noise, dB."""
 
 
 def measure_noisy_speech(
     training: SecondStageTraining, result: SecondStageResult, mixer: NoiseMixer, threshold: float
 ) -> dict[str, Any]:
-    """Ratio of speech to noise -> events at ``threshold`` in the held-out recordings, and how often the second stage begins
-    to look. Each recording is judged by a first stage and a head that were not trained on it, as ``result`` says."""
+    """Ratio -> events at ``threshold`` in the held-out recordings of which there is audio, and how often the second stage
+    begins to look. Each recording is in one noise, and judged by a first stage and a head that were not trained on it."""
+    rows = _rows(training)
     return {
-        f"{ratio:g}": _counted(training, result, threshold, lambda samples, snr=ratio: _mixed(mixer, samples, snr))  # type: ignore[misc]
-        for ratio in RATIOS
+        f"{ratio:g}": _counted(training, result, rows, threshold, partial(_mixed, mixer, snr=ratio)) for ratio in RATIOS
     }
 
 
-def _mixed(mixer: NoiseMixer, samples: Array, snr: float) -> Array:
+def _mixed(mixer: NoiseMixer, samples: Array, *, snr: float) -> Array:
     return mixer.mix_speech(samples, hashlib.sha256(samples.tobytes()).hexdigest(), snr=snr)
 
 
 def _counted(
-    training: SecondStageTraining, result: SecondStageResult, threshold: float, change: Callable[[Array], Array]
+    training: SecondStageTraining,
+    result: SecondStageResult,
+    rows: Sequence[int],
+    threshold: float,
+    change: Callable[[Array], Array],
 ) -> dict[str, Any]:
-    rows, card = _rows(training), result.card
-    found = held_out_in(training, result, change)
+    card = result.card
+    # Phonemes are asked for wherever the running engine would, which may be elsewhere than in training.
+    found = evidence_of(training, result, rows, change, probe=-math.inf)
     hours = training.speech.hours(rows)
     events = events_at([one.scores(card.gate, card.fusion) for one in found], threshold)
     looks = sum(candidate_runs(one.best, card.gate) for one in found)
@@ -49,13 +56,18 @@ def _counted(
     }
 
 
-def held_out_in(
-    training: SecondStageTraining, result: SecondStageResult, change: Callable[[Array], Array]
+def evidence_of(
+    training: SecondStageTraining,
+    result: SecondStageResult,
+    rows: Iterable[int],
+    change: Callable[[Array], Array],
+    *,
+    probe: float,
 ) -> list[Evidence]:
-    """What both stages say of the held-out recordings after ``change``; those of a pack, without audio, are left out."""
-    readers = readers_of(result.card, result.fold_heads, training.model.card.window, probe=PROBE)
+    """What both stages say of the held-out recordings ``rows`` after ``change``; ``probe`` as for ``EvidenceReader``."""
+    readers = readers_of(result.card, result.fold_heads, training.model.card.window, probe=probe)
     found = []
-    for row in _rows(training):
+    for row in rows:
         clip = training.speech.clips[row]
         samples = change(training.speech.samples(row))
         judge = training.judge(clip)
@@ -65,4 +77,4 @@ def held_out_in(
 
 
 def _rows(training: SecondStageTraining) -> list[int]:
-    return [row for row in training.held_out().get(Kind.BACKGROUND, []) if row in training.speech.audio]
+    return [row for row in training.held_out().get(Kind.BACKGROUND, []) if row in training.speech.rows_with_audio]

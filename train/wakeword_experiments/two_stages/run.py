@@ -85,12 +85,12 @@ def measure_words(
         training = SecondStageTraining(config, path, clips, cache, report, stand_ins)
         result = training.run()
         card = _card(path)
-        result = dataclasses.replace(result, card=dataclasses.replace(result.card, fusion=card.fusion, gate=card.gate))
+        shipped = {name: getattr(card, name) for name in ("fusion", "gate", "phonemes", "phonemes_digest")}
+        result = dataclasses.replace(result, card=dataclasses.replace(result.card, **shipped))
         word = measure_word(path, result, clips, report)
         mixer = NoiseMixer(TestClips.of(clips).noise, warn=report)
-        word["noisy_speech"] = measure_noisy_speech(
-            training, result, mixer, word["stages"]["both"]["points"]["default"]["threshold"]
-        )
+        threshold = read_model(path).card.point().threshold
+        word["noisy_speech"] = measure_noisy_speech(training, result, mixer, threshold)
         words.append(word)
         speakers |= {clip.speaker for clip in result.held_out.clips.get(Kind.BACKGROUND, ())}
     record: dict[str, Any] = {

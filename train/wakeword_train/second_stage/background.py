@@ -76,12 +76,12 @@ class LongSpeech:
         return reader.read_with(logits, _PackedSound(self._packed, row - self._audio, reader).heard)
 
     @property
-    def audio(self) -> range:
-        """The rows of which there is audio."""
+    def rows_with_audio(self) -> range:
+        """The rows of the store; of the others only features are known."""
         return range(self._audio)
 
     def samples(self, row: int) -> Array:
-        """A row of ``audio``, ``(samples,)`` float32."""
+        """A row of ``rows_with_audio``, ``(samples,)`` float32."""
         assert self._store is not None
         start, length = int(self._store.starts[row]), int(self._store.lengths[row])
         samples: Array = (self._store.samples[start : start + length].float() / 32_768).numpy()

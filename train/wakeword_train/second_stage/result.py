@@ -77,7 +77,8 @@ class SecondStageResult:
     heads: Sequence[Sequence[HeadEpoch]] = ()
     """What each epoch of each head did; the last is the head of ``head``, the others are for what was held out."""
     fold_heads: Sequence[bytes] = ()
-    """The heads, ONNX files, each trained without the speakers of its fold."""
+    """The heads as ONNX files, in the sequence of their folds, each trained without the recorded speakers of its fold;
+    empty if they are not known."""
 
     @property
     def head_training(self) -> dict[str, Any] | None:
