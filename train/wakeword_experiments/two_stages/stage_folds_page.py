@@ -78,6 +78,8 @@ def folds_sentence(record: Mapping[str, Any], *, page: str) -> str:
     )
     if len(whole) < len(recordings):
         text += f", and {_recall(whole, 'default')} of the {len(whole)} that are whole"
+    if rate := _rate_of_all(record["folds"]):
+        text += f", with {rate} false accepts an hour in the mean"
     return f"{text} ([folds]({page}))."
 
 
