@@ -84,6 +84,9 @@ def _limit_of_rate(point: OperatingPoint) -> str:
 
 def _limit_of_fpr(point: OperatingPoint) -> str:
     limits = []
+    measured = [one is not None for one in (point.fpr_negatives, point.fpr_near_negatives)]
+    if any(measured) and not all(measured):
+        limits.append(f"is the rate of {'other' if measured[0] else 'close'} words alone")
     if _hours(point) is None:
         limits.append(
             "counts clips and was not measured on background: in long speech it may fire hundreds of times an hour; "
@@ -95,9 +98,6 @@ def _limit_of_fpr(point: OperatingPoint) -> str:
             f"fired {rate.value:.0f} times an hour in {rate.trials:.2f} h of background, too often to listen to speech; "
             "take a point of false accepts an hour"
         )
-    measured = [one is not None for one in (point.fpr_negatives, point.fpr_near_negatives)]
-    if any(measured) and not all(measured):
-        limits.append(f"is the rate of {'other' if measured[0] else 'close'} words alone")
     return ", and ".join(limits)
 
 

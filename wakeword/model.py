@@ -180,7 +180,8 @@ def read_model_bytes(path: Path | str) -> bytes:
         raise ModelError(f"expected a model file (.onnx), {error}") from error
     except OSError as error:
         # A common slip: the name of an included model where a file is asked for.
-        hint = f"; for the included model give the keyword {str(path)!r}" if str(path) in shipped_models() else ""
+        included = shipped_models().get(str(path))
+        hint = f"; the file of the included model is {printable(included)}" if included is not None else ""
         raise ModelError(f"expected a model file (.onnx), could not read it: {error.strerror}{hint}") from error
 
 

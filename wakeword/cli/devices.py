@@ -3,7 +3,7 @@
 from wakeword.cli.console import without_native_messages
 from wakeword.errors import AudioDeviceError
 from wakeword.escaping import printable
-from wakeword.microphone.device import list_devices
+from wakeword.microphone.device import NO_INPUT, list_devices
 
 
 def devices() -> None:
@@ -11,7 +11,7 @@ def devices() -> None:
     with without_native_messages():
         found = list_devices()
     if not found:
-        raise AudioDeviceError("expected an input device, found none; connect a microphone or start the sound server")
+        raise AudioDeviceError(NO_INPUT)
     names = [printable(device.name) for device in found]
     width = max(map(len, names))
     print(f"  {'number':>6}  {'name':<{width}}  channels  rate")

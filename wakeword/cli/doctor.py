@@ -22,7 +22,7 @@ from wakeword.cli.ranges import finite
 from wakeword.cli.tables import console, table
 from wakeword.errors import AudioDeviceError, AudioFileError, WakewordError
 from wakeword.microphone.capture import record
-from wakeword.microphone.device import Device, list_devices
+from wakeword.microphone.device import NO_INPUT, Device, list_devices
 from wakeword.microphone.portaudio import PORTAUDIO, sounddevice_module
 from wakeword.types import Samples
 from wakeword.version import __version__
@@ -111,7 +111,7 @@ def _listen(examination: Examination, device: str | None, seconds: float) -> Non
     """Record the device, with instructions to the person in front of it, and add the findings."""
     examination.devices = list_devices()
     if not examination.devices:
-        raise AudioDeviceError("expected an input device, found none; connect a microphone or start the sound server")
+        raise AudioDeviceError(NO_INPUT)
     silent = _SILENT_SHARE * seconds
     asked_to_speak = False
 

@@ -54,6 +54,10 @@ def list_devices() -> list[Device]:
     return PORTAUDIO.call(_inputs)
 
 
+NO_INPUT = "expected an input device, found none; connect a microphone or start the sound server"
+"""What to say where there is no input device at all."""
+
+
 def _inputs() -> list[Device]:
     """Every input device. For the PortAudio thread."""
     return [_device(info) for info in sounddevice_module().query_devices() if info["max_input_channels"] > 0]
@@ -84,6 +88,8 @@ def find_device(wanted: int | str | None, before: Device | None = None) -> Devic
         return _device(sounddevice.query_devices(wanted, "input"))
     except (ValueError, sounddevice.PortAudioError) as error:
         known = ", ".join(f"{device.index} {device.name}" for device in _inputs()) or "none"
+        if wanted is None and known == "none":
+            raise AudioDeviceError(NO_INPUT) from error
         what = "a default input device" if wanted is None else f"one input device {wanted!r}"
         raise AudioDeviceError(f"could not find {what}: {error}; input devices here: {known}") from error
 

@@ -233,8 +233,8 @@ def test_a_recording_is_never_overwritten(cli, models: Path, recordings: Path) -
 def test_the_name_of_an_included_model_as_a_file_gets_a_hint(cli, recordings: Path, shipped: Path) -> None:
     done = cli("scan", recordings, "--model", "low")
     assert done.status == 1
-    assert done.err.endswith("; for the included model give the keyword 'low'\n")
-    assert "keyword" not in cli("scan", recordings, "--model", "absent").err
+    assert done.err.endswith(f"; the file of the included model is {shipped / 'low.onnx'}\n")
+    assert "included" not in cli("scan", recordings, "--model", "absent").err
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="closes a file descriptor in a shell")

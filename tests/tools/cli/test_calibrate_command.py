@@ -1,5 +1,6 @@
 """``wakeword calibrate`` gives the rates that ``wakeword scan`` then has, and refuses targets that it cannot measure."""
 
+import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -13,6 +14,7 @@ from support.worlds import World, write_world
 from wakeword.card import ModelCard
 from wakeword.model import read_model
 from wakeword.verify.fusion import FLOOR
+from wakeword_tools.measure.cards import write_card
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +72,24 @@ def test_scan_finds_exactly_what_calibrate_counted(cli, calibrate, world: World,
     assert points(card)["fpr=0.03"] == points(old)["fpr=0.03"]
     assert graph(model) == before
     assert {path.name for path in tmp_path.iterdir()} == {"marvin.onnx", "report.json"}
+
+
+def test_a_default_that_stays_and_fires_too_often_here_is_named(calibrate, world: World, model: Path) -> None:
+    background = ("--fa-per-hour", "55", "--background", world.background)
+    assert calibrate(*background).status == 0
+    card = read_model(model).card
+    for target, warned in ((0.5, True), (54.0, False)):
+        # Of another room, where hardly anything fired; here it is five events in 0.16 h.
+        elsewhere = dataclasses.replace(card.point("fa_per_hour=55"), name=f"fa_per_hour={target:g}", target=target)
+        default = dataclasses.replace(elsewhere, assurance=0.9)
+        others = [point for point in card.operating_points if point.kind == "fpr"]
+        write_card(model, dataclasses.replace(card, operating_points=(default, *others), default_point=default.name))
+        ended = calibrate(*background)
+        assert ended.status == 0, ended.err
+        assert f"listening uses {default.name}" in ended.err
+        warning = f"{default.name} fired 5 times in these 0.16 h of background, 31.7 times an hour"
+        assert (f"{warning}; --default fa_per_hour=55 makes listening use the new point" in ended.err) is warned
+    assert "fired" not in calibrate(*background, "--default", "fa_per_hour=55").err
 
 
 def test_a_dry_run_measures_and_leaves_the_model_unchanged(calibrate, model: Path, tmp_path: Path) -> None:

@@ -240,6 +240,8 @@ def test_ties_are_reported_where_they_cost_recall() -> None:
     # Ties below and above the threshold cost nothing.
     elsewhere = np.concatenate([np.full(100, 0.1), 0.2 + 0.3 * random.random(288), np.full(12, 0.9)])
     assert not any("share" in line for line in calibrated(ScoreSet(0.5 + 0.5 * random.random(100), elsewhere), FPR)[1])
+    # Nor do those that no positive lies below.
+    assert not any("share" in line for line in calibrated(ScoreSet(0.75 + 0.2 * random.random(100), negatives), FPR)[1])
 
 
 def test_low_recall_is_reported() -> None:

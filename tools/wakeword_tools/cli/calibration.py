@@ -18,6 +18,7 @@ from wakeword.operating_point import OperatingPoint
 from wakeword_tools.cli.scoring import Loaded, Places, Sharing, scoring
 from wakeword_tools.cli.tables import points_table
 from wakeword_tools.measure.calibrate import (
+    broken_promise,
     calibrate_point,
     check_scores,
     default_name,
@@ -81,6 +82,7 @@ def calibrate_model(settings: CalibrationSettings) -> None:
         console().print(printable(scored.description), points_table(points, chosen), sep="\n")
         if not settings.dry_run:
             _write(settings, model, points, chosen)
+            _warn_of_default(settings, model, points, chosen, scored)
     # Not in the block: the scores that it keeps are those of the model as it was.
     if settings.report is not None:
         write_json(settings.report, _report(settings, points, default=chosen, fingerprint=scored.fingerprint))
@@ -94,6 +96,19 @@ def _write(settings: CalibrationSettings, model: Model, points: Sequence[Operati
     dropped = [point.name for point in dropped_points(model.card, points)]
     gone = f"; {', '.join(dropped)} removed, which its background did not support" if dropped else ""
     note(f"{settings.model}: {', '.join(point.name for point in points)} written{gone}; listening uses {chosen}")
+
+
+def _warn_of_default(
+    settings: CalibrationSettings, model: Model, points: Sequence[OperatingPoint], chosen: str | None, scored: Scored
+) -> None:
+    """Say so if listening goes on with an older point that fires too often in the background given here."""
+    rates = [point for point in points if point.kind == RateKind.FA_PER_HOUR.value]
+    kept = [point for point in model.card.operating_points if point.name == chosen]
+    if not rates or not kept or chosen in {point.name for point in points}:
+        return
+    if broken := broken_promise(kept[0], scored.sets[0]):
+        strictest = min(rates, key=lambda point: point.target).name
+        note(f"warning: {settings.model}: {chosen} {broken}; --default {strictest} makes listening use the new point")
 
 
 def _points(scored: Scored, targets: Sequence[Target], settings: CalibrationSettings) -> list[OperatingPoint]:

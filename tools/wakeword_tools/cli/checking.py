@@ -87,7 +87,7 @@ def _print(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str], 
         ),
         f"said anyway  {often(advice.anyway_per_hour)}": (
             grades["said anyway"],
-            f"the word itself; up to once in {1 / RARE:.0f} h of talk is good, once in {1 / OFTEN:.0f} h fair",
+            f"also in other words; up to once in {1 / RARE:.0f} h of talk is good, once in {1 / OFTEN:.0f} h fair",
         ),
         f"close words  {often(advice.close_per_hour)}": (
             grades["close words"],

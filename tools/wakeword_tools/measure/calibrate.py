@@ -13,7 +13,7 @@ from wakeword.model import read_model
 from wakeword.operating_point import OperatingPoint
 from wakeword.wording import counted
 from wakeword_tools.measure.cards import write_card
-from wakeword_tools.measure.intervals import hours_needed
+from wakeword_tools.measure.intervals import hours_needed, poisson_rate
 from wakeword_tools.measure.rates import (
     LADDER,
     Choice,
@@ -26,7 +26,7 @@ from wakeword_tools.measure.rates import (
     measure,
     supported_rate,
 )
-from wakeword_tools.measure.scores import ScoreSet
+from wakeword_tools.measure.scores import ScoreSet, events_at
 
 Warn = Callable[[str], None]
 
@@ -170,7 +170,7 @@ def _check_clips(scores: ScoreSet, target: Target, warn: Warn) -> None:
 def _warn_of_result(scores: ScoreSet, target: Target, choice: Choice, measured: Measured, warn: Warn) -> None:
     if measured.recall.value < _LEAST_RECALL:
         warn(f"warning: at {target.name} the model finds only {measured.recall.value:.0%} of the wake word")
-    if target.kind is RateKind.FPR and choice.tied:
+    if target.kind is RateKind.FPR and choice.tied and (scores.positives < choice.threshold).any():
         below = scores.words[scores.words < choice.threshold].max()
         warn(
             f"warning: {target.name}: {choice.tied} negatives share the score {below:.6g}, so the threshold lets "
@@ -201,6 +201,19 @@ def default_name(card: ModelCard, points: Sequence[OperatingPoint]) -> str | Non
     kept = [point for point in after if point.name == card.default_point]
     candidates = [point.name for point in (*supported, *kept, *points)]
     return candidates[0] if candidates else None
+
+
+def broken_promise(point: OperatingPoint, scores: ScoreSet) -> str | None:
+    """How often a point fired in the background of ``scores``, if that is surely more than its name says, else ``None``."""
+    if point.kind != RateKind.FA_PER_HOUR.value or not scores.hours:
+        return None
+    events = events_at(scores.streams, point.threshold)
+    low, _ = poisson_rate(events, scores.hours)
+    if low <= point.target:
+        return None
+    return (
+        f"fired {events} times in these {scores.hours:.2f} h of background, {events / scores.hours:.1f} times an hour"
+    )
 
 
 def dropped_points(card: ModelCard, points: Sequence[OperatingPoint]) -> list[OperatingPoint]:
