@@ -94,7 +94,8 @@ def examine_processor(model: str) -> Finding:
         return finding("processor", math.nan, "ms/s", str(error), "bad", advice)
     text = (
         f"{measured.cpu_ms_per_second:.1f} ms of CPU per second of audio, "
-        f"RTF {measured.real_time_factor:.3f}, {counted(measured.keywords_per_core, 'keyword')} per core"
+        f"RTF {measured.real_time_factor:.3f}, {counted(measured.keywords_per_core, 'keyword')} per core; "
+        "more while a second stage looks"
     )
     busiest = max(measured.real_time_factor, measured.cpu_ms_per_second / 1_000)
     advice = "Close other busy programs, or use a faster machine: listening takes too much of a core."

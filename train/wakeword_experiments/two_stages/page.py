@@ -33,6 +33,8 @@ _LIMITS = (
     "- **Speech unlike that of training**: of three words that an earlier recipe trained without the collection of "
     "second-language speakers, which promise one false accept an hour, two give three to four an hour in it "
     "([unheard](results/unheard.md)).",
+    "- **Other figures of the same models**: `wakeword info` and `wakeword models` show what a threshold was chosen on: "
+    "the validation's recordings, of other people, and the events at that very threshold.",
     "- **Which utterances are left out** is decided by their texts. Those of 1.1 h, one utterance each of 261 readers, "
     "are what PocketSphinx heard, which is wrong in one word of four or five: a false accept in what it took for the "
     'word is not counted. At least one of "seven" may be.',
@@ -151,7 +153,7 @@ def noisy_speech_lines(words: Sequence[Record]) -> list[str]:
     ratios = list(measured[0]["noisy_speech"])
     rows = [
         "**These rates hold for speech without much noise.** In the same recordings with one of the test's noises each, 20 "
-        "or 10 dB below the mean level of the speech, the models fire more often. False accepts an hour at the model's own "
+        "or 10 dB below the mean level of the speech, some fire far more often. False accepts an hour at the model's own "
         "default threshold, which was chosen on this speech as recorded:",
         "",
         f"| | as recorded | {' | '.join(f'noise at {ratio} dB (95 %)' for ratio in ratios)} | looks an hour there |",
