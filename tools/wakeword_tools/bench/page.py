@@ -108,8 +108,8 @@ def meaning(report: Report) -> str:
     most = report.streams[-1]
     lines = [
         f"One keyword takes {median(speech):.2f} ms of CPU time for a second of sound as loud as speech, in which no "
-        f"second stage looks: {median(speech) / 10:.2f} % of this core. [What looks cost](two-stages.md#what-it-costs) depends "
-        f"on who speaks. In a quiet room it takes {room:.2f} ms, in silence {silence:.2f} ms.",
+        f"second stage looks: {median(speech) / 10:.2f} % of this core. [What looks cost](two-stages.md#what-it-costs) "
+        f"depends on who speaks. In a quiet room it takes {room:.2f} ms, in silence {silence:.2f} ms.",
         *(
             _cost_ratio(name, speech, report.cost(name, "speech-like", block))
             for name in report.versions
