@@ -316,6 +316,8 @@ def test_the_readme_counts_false_accepts_as_the_record_does() -> None:
     hours = min(word["stages"]["both"]["cross_validated"]["hours"] for word in content["words"])
     text = one_line(ROOT / "README.md")
     assert f"In {hours:.1f} h of speech of {content['speakers']} other people" in text
+    noisy = [word["noisy_speech"]["10"]["per_hour"][0] for word in content["words"]]
+    assert f"with noise 10 dB below it the defaults fire {min(noisy):.2f} to {max(noisy):.2f} times an hour" in text
     never, once, often = (", ".join(counted.pop(events)) for events in (0, 1, 3))
     assert not counted
     assert f"fired 0 times ({never}), once ({once}) and 3 times ({often})" in text
