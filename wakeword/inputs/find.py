@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import BinaryIO
 
 from wakeword.errors import AudioError, AudioFileError, ConfigError
 from wakeword.inputs.recording import Recording, is_url, local_recording
@@ -18,6 +19,9 @@ LIST = "@"
 """Before the name of a list of places."""
 _STDIN = "-"
 _PARQUET = ".parquet"
+_PIECE = 2**20
+_MOST_BYTES = 2**28
+"""Of a list: some millions of places."""
 _COLUMN = "file"
 """As in what ``wakeword scan --format parquet`` writes."""
 
@@ -76,11 +80,28 @@ def listed_places(path: Path) -> list[str]:
 
 
 def _lines(path: Path) -> list[str]:
-    content = sys.stdin.buffer.read() if str(path) == _STDIN else path.read_bytes()
-    if b"\0" in content:
-        raise ConfigError(f"{path}: expected a list of recordings, one a line, got a file that is no text")
+    if str(path) == _STDIN:
+        content = _text(sys.stdin.buffer, path)
+    else:
+        with path.open("rb") as file:
+            content = _text(file, path)
     lines = content.removeprefix(codecs.BOM_UTF8).splitlines()
     return [line.decode("utf-8", "surrogateescape") for line in lines if line.strip()]
+
+
+def _text(file: BinaryIO, path: Path) -> bytes:
+    """All of a file, by pieces: a pipe is welcome, but a device such as /dev/zero never ends."""
+    pieces, size = [], 0
+    while piece := file.read(_PIECE):
+        size += len(piece)
+        if b"\0" in piece:
+            raise ConfigError(f"{path}: expected a list of recordings, one a line, got a file that is no text")
+        if size > _MOST_BYTES:
+            raise ConfigError(
+                f"{path}: expected a list of recordings of at most {_MOST_BYTES >> 20} MB, got a longer one"
+            )
+        pieces.append(piece)
+    return b"".join(pieces)
 
 
 def _column(path: Path) -> list[str]:

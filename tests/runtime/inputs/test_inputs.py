@@ -3,10 +3,12 @@
 import io
 import tarfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from wakeword.errors import AudioError, AudioFileError, ConfigError
+from wakeword.inputs import find
 from wakeword.inputs.find import find_recordings, listed, listed_places
 from wakeword.inputs.opening import local_files
 from wakeword.inputs.recording import Recording, local_recording, parts_below, plain_name, suffix_of
@@ -114,6 +116,18 @@ def test_a_recording_is_no_list_of_recordings(tmp_path: Path) -> None:
     path.write_bytes(b"fLaC\0\0\0\x22")
     with pytest.raises(ConfigError, match="expected a list of recordings"):
         listed_places(path)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no endless devices")
+def test_a_list_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ConfigError, match="no text"):
+        listed_places(Path("/dev/zero"))
+    monkeypatch.setattr(find, "_MOST_BYTES", 3 * 2**20)
+    monkeypatch.setattr(
+        "sys.stdin", SimpleNamespace(buffer=SimpleNamespace(read=lambda size: b"a.wav\n" * (size // 6)))
+    )
+    with pytest.raises(ConfigError, match="at most 3 MB"):
+        listed_places(Path("-"))
 
 
 def test_a_list_in_place_of_a_place_is_what_it_lists(recordings: Path, tmp_path: Path) -> None:
