@@ -4,3 +4,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 """The checkout."""
+
+RESULTS = ROOT / "train" / "evidence" / "results"
+"""The records of the experiments and of the benchmarks."""

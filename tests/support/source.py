@@ -12,7 +12,7 @@ PACKAGES = {
     "wakeword": ROOT / "wakeword",
     "wakeword_tools": ROOT / "tools" / "wakeword_tools",
     "wakeword_train": ROOT / "train" / "wakeword_train",
-    "wakeword_experiments": ROOT / "train" / "wakeword_experiments",
+    "wakeword_experiments": ROOT / "train" / "evidence" / "wakeword_experiments",
 }
 """From the lowest to the highest: each imports itself and those before it."""
 

@@ -61,10 +61,6 @@ COMMANDS = {
     "train": Command(
         "wakeword_train.cli:train", "Train a model for a keyword, calibrate it, and write it to one file."
     ),
-    "sweep": Command(
-        "wakeword_train.sweep.cli:sweep",
-        "Train words with several settings and seeds, and say which setting validates best.",
-    ),
     "voices": Command(
         "wakeword_tools.cli.voices:voices",
         "List the voices that `wakeword train` can use, or install voices that sound human.",

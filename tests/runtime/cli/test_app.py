@@ -16,7 +16,7 @@ from wakeword.version import __version__
 
 NAMES = (
     *("listen", "scan", "serve", "web", "devices", "doctor", "models", "info", "record", "review"),
-    *("check", "train", "sweep", "voices", "synth", "calibrate", "evaluate", "compare", "bench"),
+    *("check", "train", "voices", "synth", "calibrate", "evaluate", "compare", "bench"),
 )
 
 

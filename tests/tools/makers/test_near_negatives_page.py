@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from support import RESULTS
+
 from wakeword_tools.makers.near_negatives import section
 from wakeword_tools.texts.candidates import DEFAULT_MASS
 
@@ -9,7 +11,7 @@ DOCS = Path(__file__).parents[3] / "docs"
 
 
 def test_the_page_holds_the_texts_that_the_command_gives() -> None:
-    assert section("marvin") in (DOCS / "results" / "near-negatives.md").read_text(encoding="utf-8")
+    assert section("marvin") in (RESULTS / "near-negatives.md").read_text(encoding="utf-8")
 
 
 def test_the_shares_of_the_distances_are_the_defaults() -> None:

@@ -1,4 +1,4 @@
-"""Makes the page of texts: ``python -m wakeword_tools.makers.near_negatives docs/results/near-negatives.md [SET...]``.
+"""Makes the page of texts: ``python -m wakeword_tools.makers.near_negatives PAGE.md [SET...]``.
 
 The clips of the sets, made by ``wakeword synth`` with different engines, are checked for speech; ``--speed N`` measures
 the time that two processes need for ``N`` clips.

@@ -1,6 +1,0 @@
-"""Fixtures shared by the tests of the experiments."""
-
-import torch
-
-# Networks this small gain nothing from more threads, and are much slower with them if other programs are running.
-torch.set_num_threads(1)

@@ -1,0 +1,366 @@
+"""Every headline figure of README, ``docs/adversary.md`` and the evidence for the method is that of a record."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support import RESULTS, ROOT
+
+from wakeword_experiments.figures_report import distinct, mean_interval, paired_difference, plus_minus, select
+from wakeword_experiments.one_class.comparison import COMPARISONS, comparison_page
+from wakeword_experiments.one_class.published import AUDIO
+from wakeword_experiments.two_stages.stage_folds_page import RECORD_PREFIX, folds_name, stage_folds_page
+from wakeword_experiments.two_stages.two_stages_page import accuracy_page
+from wakeword_train.recipe import default_recipe
+
+DOCS = ROOT / "docs"
+PUBLISHED = "| the published figures for marvin, seven, forward, follow | 43.4 | 53.9 | 59.7 | 64.2 |"
+"""Read off the bar charts of Goyal et al., 2020: the only figures of the section that are not from a record."""
+
+
+def record(name: str) -> dict[str, Any]:
+    """A record of ``train/evidence/results``."""
+    content: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    return content
+
+
+def one_line(path: Path) -> str:
+    """A page with every run of white space as one space, without bold."""
+    return re.sub(r"\s+", " ", path.read_text(encoding="utf-8").replace("**", ""))
+
+
+def mean(rows: list[Any], field: str, **chosen: object) -> float:
+    """Of ``field`` over the rows that have these values."""
+    found = [row[field] for row in select(rows, **chosen)]
+    assert found, chosen
+    return float(np.mean(found))
+
+
+def gains(rows: list[Any], better: str, worse: str) -> dict[str, list[float]]:
+    """Word -> difference in recall at 3 % mixed of each seed."""
+    base = {(row["word"], row["seed"]): row["recall@3"] for row in select(rows, label=worse)}
+    return {
+        word: [row["recall@3"] - base[word, row["seed"]] for row in select(rows, label=better, word=word)]
+        for word in distinct(rows, "word")
+    }
+
+
+def four_words() -> list[str]:
+    """What the section says of the study of four words."""
+    rows = record("wake-words")["rows"]
+    paper, seen = select(rows, regime="paper"), select(rows, regime="seen")
+    order = ("bce", "deepsad", "drocc-oe", "drocc-lf")
+    of_paper, of_seen = (
+        " | ".join(f"{mean(some, 'recall@3', label=label):.1f}" for label in order) for some in (paper, seen)
+    )
+    by_word = gains(paper, "drocc-lf", "bce")
+    gain, low, high = mean_interval([each for word in by_word.values() for each in word])
+    _, lowest, highest = mean_interval([float(np.mean(word)) for word in by_word.values()])
+    oe = mean_interval([each for word in gains(paper, "drocc-lf", "drocc-oe").values() for each in word])
+    later = mean_interval([each for word in gains(seen, "drocc-lf", "bce").values() for each in word])
+    rates = {
+        label: [mean(paper, f"set fpr@3 {group}", label=label) for group in ("close", "generic")]
+        for label in ("drocc-lf", "bce")
+    }
+    return [
+        f"the paper's regime; 5 seeds) | {of_paper} |",
+        f"seen in training (3 seeds) | {of_seen} |",
+        f"DROCC-LF finds {gain:.1f} points more than cross-entropy (95 % interval {low:.1f} to {high:.1f} over 20 runs",
+        f"the gain for a fifth may lie anywhere from {lowest:.0f} to {highest:.0f}",
+        f"no difference here ({oe[0]:.1f}, interval {oe[1]:.1f} to {oe[2]:.1f})",
+        f"(DROCC-LF {later[0]:.1f}, interval {later[1]:.1f} to {later[2]:.1f};",
+        f"let {rates['drocc-lf'][0]:.1f} % of the close and {rates['drocc-lf'][1]:.1f} % of the other test words pass "
+        f"(cross-entropy: {rates['bce'][0]:.1f} and {rates['bce'][1]:.1f})",
+    ]
+
+
+def ten_words() -> list[str]:
+    """What the page says of the comparison on ten words."""
+    content = record("ten-words")
+    rows, settings = content["rows"], content["settings"]
+    effects = {(tuple(one["better"]), tuple(one["worse"])): one for one in settings["effects"]}
+    arms = {method: (method, pooling) for method, pooling in settings["pooling of each method"].items()}
+
+    def gain(better: tuple[str, str], worse: tuple[str, str]) -> str:
+        one = effects[better, worse]
+        return f"{one['mean']:+.1f} ({one['over words'][0]:.1f} to {one['over words'][1]:.1f})"
+
+    order = ("bce", "deepsad", "drocc-lf-rand", "drocc-oe", "drocc-lf")
+    table = [
+        f"| {pooling} pooling | "
+        + " | ".join(f"{mean(rows, 'recall@3', label=label, pooling=pooling):.1f}" for label in order)
+        + " |"
+        for pooling in ("attention", "mean")
+    ]
+    of_words = effects[arms["drocc-lf"], arms["bce"]]["by word"]
+    rates = mean_rates(rows, ("bce", "drocc-lf"), arms)
+    return [
+        *table,
+        settings["decision"]["reason"],
+        f"finds less than cross-entropy in {sum(one < 0 for one in of_words.values())} of ten words",
+        f"DeepSAD {gain(arms['deepsad'], arms['bce'])}",
+        f"DROCC-OE {gain(arms['drocc-oe'], arms['bce'])}",
+        f"without ascent {gain(arms['drocc-lf-rand'], arms['bce'])}",
+        f"the ascent is worth {gain(('drocc-lf', 'attention'), ('drocc-lf-rand', 'attention'))} with attention and "
+        f"{gain(('drocc-lf', 'mean'), ('drocc-lf-rand', 'mean'))} with mean pooling",
+        f"the metric {gain(('drocc-lf', 'attention'), ('drocc-oe', 'attention'))} and "
+        f"{gain(('drocc-lf', 'mean'), ('drocc-oe', 'mean'))}",
+        f"cross-entropy {gain(('bce', 'mean'), ('bce', 'attention'))}, DROCC-LF "
+        f"{gain(('drocc-lf', 'mean'), ('drocc-lf', 'attention'))}",
+        f"cross-entropy finds {rates['bce']}, DROCC-LF {rates['drocc-lf']}",
+    ]
+
+
+def mean_rates(rows: list[Any], methods: tuple[str, ...], arms: dict[str, tuple[str, str]]) -> dict[str, str]:
+    """Recall with the threshold of validation, and the realised rates, of each method with its pooling."""
+    found = {}
+    for method in methods:
+        own = select(rows, label=method, pooling=arms[method][1])
+        recall, generic, close = (mean(own, f"set {name}") for name in ("recall@3", "fpr@3 generic", "fpr@3 close"))
+        found[method] = (
+            f"{recall:.1f} % at {(generic + close) / 2:.1f} % ({generic:.1f} of other, {close:.1f} of close words)"
+        )
+    return found
+
+
+def after_the_fact() -> list[str]:
+    """What the page says of the settings that the comparison did not choose."""
+    content = record("ten-words-settings")
+    rows, configs = content["rows"], content["settings"]["settings"]
+    means = {label: mean(rows, "recall@3", label=label) for label in configs}
+    of = {
+        name: {label: figure for label, figure in means.items() if configs[label]["method"] == name}
+        for name in ("bce", "drocc-lf")
+    }
+    best = {name: max(figures, key=figures.__getitem__) for name, figures in of.items()}
+    shell = configs[best["drocc-lf"]]["adversary"]
+    ends = {name: f"{min(figures.values()):.1f} to {max(figures.values()):.1f}" for name, figures in of.items()}
+    base = {row["word"]: row["recall@3"] for row in select(rows, label=best["bce"])}
+    differences = [row["recall@3"] - base[row["word"]] for row in select(rows, label=best["drocc-lf"])]
+    middle, low, high = mean_interval(differences)
+    return [
+        f"on {len(base)} of the words, with attention and one seed",
+        f"cross-entropy finds {ends['bce']} % with its four learning rates, DROCC-LF {ends['drocc-lf']} % with its four "
+        "shells",
+        f"the best of these (radius {shell['radius']:g}, `mu` {shell['mu']:g}) against the best of those: "
+        f"{middle:+.1f} ({low:.1f} to {high:.1f})",
+    ]
+
+
+def parts() -> list[str]:
+    """What the section says of the ablations."""
+    rows = record("ablations")["rows"]
+    means = {label: mean(rows, "validation", label=label) for label in distinct(rows, "label")}
+    best = max(means, key=means.__getitem__)
+    assert best == "BCE, mean pooling"
+    return [
+        f"{means['as tuned']:.1f} as tuned",
+        f"With mean pooling DROCC-LF does as well ({means['DROCC-LF, mean pooling']:.1f}), and cross-entropy has the best "
+        f"figure of all {len(means)} rows ({means[best]:.1f})",
+        f"DROCC-LF falls to {means['DROCC-LF, last hidden state']:.0f} and cross-entropy to "
+        f"{means['BCE, last hidden state']:.0f}",
+    ]
+
+
+CLAIMS = [*ten_words(), *after_the_fact(), PUBLISHED, *four_words(), *parts()]
+
+
+def one_class() -> tuple[dict[str, list[float]], dict[str, str]]:
+    """AUC of each method by word, and its mean and spread over words as the pages write them."""
+    rows = record("one-class-audio")["rows"]
+    by_word = {
+        method: [mean(rows, "auc", method=method, keyword=word) for word in distinct(rows, "keyword")]
+        for method in distinct(rows, "method")
+    }
+    return by_word, {method: plus_minus(values) for method, values in by_word.items()}
+
+
+def test_the_pages_say_of_one_class_on_audio_what_its_record_says() -> None:
+    rows = record("one-class-audio")["rows"]
+    by_word, shown = one_class()
+    words = distinct(rows, "keyword")
+    assert len(words) == 10
+    means = {method: float(np.mean(values)) for method, values in by_word.items()}
+    drocc = dict(zip(words, by_word["DROCC"], strict=True))
+    assert max(means, key=means.__getitem__) == "LOF"
+    assert max(by_word, key=lambda method: float(np.ptp(by_word[method]))) == "DROCC"
+    assert (min(drocc, key=drocc.__getitem__), max(drocc, key=drocc.__getitem__)) == ("left", "on")
+    against = paired_difference(
+        rows, field="method", better="DROCC", worse="kNN", value="auc", by=("keyword", "seed")
+    ).split(" points")[0]
+    people = [3 * row["speakers"] // 5 for row in rows]
+    readme = one_line(RESULTS / "README.md")
+    for claim in (
+        *(f"{method} {shown[method]}" for method in means),
+        f"by {min(people)} to {max(people)} people",
+        f"LOF, has an AUC of {means['LOF']:.1f}, and DROCC, at {shown['DROCC']}, is level",
+        f"({against} points)",
+        f'{min(drocc.values()):.1f} for "left", {max(drocc.values()):.1f} for "on"',
+    ):
+        assert claim in readme, claim
+    knn, published = AUDIO.rows["kNN"][0], AUDIO.rows["DROCC"][0]
+    assert (
+        f"no one-class method has a mean AUC above {np.ceil(means['LOF']):.0f} (DROCC {means['DROCC']:.1f}, kNN "
+        f'{means["kNN"]:.1f}; published for "marvin" {published:.1f} and {knn:.1f})'
+    ) in one_line(DOCS / "evidence.md")
+
+
+def test_the_page_of_the_papers_figures_is_that_of_the_records(tmp_path: Path) -> None:
+    for name in [one.record for one in COMPARISONS]:
+        (tmp_path / f"{name}.json").write_bytes((RESULTS / f"{name}.json").read_bytes())
+    comparison_page(tmp_path, record("paper")["command"])
+    assert (tmp_path / "paper.md").read_text(encoding="utf-8") == (RESULTS / "paper.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_the_evidence_says_what_the_records_say(claim: str) -> None:
+    assert claim in one_line(DOCS / "evidence.md")
+
+
+def test_the_page_of_the_method_has_the_verdict_of_the_record() -> None:
+    assert record("ten-words")["settings"]["decision"]["reason"] in one_line(DOCS / "method.md")
+
+
+def test_no_figure_of_the_evidence_is_without_a_record() -> None:
+    page = one_line(DOCS / "evidence.md")
+    evidence = page[: page.index("## Small problems")]
+    for claim in sorted(CLAIMS, key=len, reverse=True):
+        evidence = evidence.replace(claim, "")
+    # Settings, of which the page speaks too: step sizes, mu.
+    settings = {"0.01", "0.12", "0.17", "0.3", "0.5", "1.2", "1.5"}
+    assert set(re.findall(r"\d+\.\d+", evidence)) <= settings
+
+
+def test_the_page_of_the_adversary_says_what_its_record_says() -> None:
+    rows, earlier = record("adversary-health")["rows"], record("adversary-health-earlier")["rows"]
+    losses = {row["search"]: row["loss"] for row in select(earlier, model="alexa", space="input")}
+    near, far = ([row[name] for row in rows if name in row] for name in ("nearest of the word", "from other words"))
+    least = min(row["from the nearest other word"] for row in rows if "from the nearest other word" in row)
+    text = one_line(DOCS / "adversary.md")
+    for claim in (
+        f"lowered the loss from {losses['random points of the shell']:.2f} to {losses['fixed steps, last point']:.3f}, "
+        f"where today's found {losses['best point, shortened steps']:.1f} by as many steps and "
+        f"{losses['the same, 4 times finer']:.1f} by four times as many",
+        f"within {min(near):.1f} to {max(near):.1f} of these units (median), other words lie {min(far):.1f} to "
+        f"{max(far):.1f} from the nearest of the word and none of them within {least:.1f}",
+    ):
+        assert claim in text
+
+
+def test_the_settings_beside_the_papers_are_those_of_the_recipe() -> None:
+    recipe = default_recipe()
+    schedule, network, adversary = recipe.schedule, recipe.network, recipe.adversary
+    mantissa, exponent = f"{schedule.learning_rate:.0e}".split("e")
+    page = (DOCS / "adversary.md").read_text(encoding="utf-8")
+    table = {line.split(" | ")[0].lstrip("| "): line.split(" | ")[-1] for line in page.splitlines() if line[:1] == "|"}
+    for setting, expected in {
+        "features": f"{network.window} frames",
+        "network": f"{network.stack} frames at a time, rectified layer of {network.stem}, LSTM of {network.hidden_size}, "
+        f"{network.pooling}, linear; dropout {network.dropout:g}",
+        "radius": f"{adversary.radius:g}, ",
+        "gamma, outer over inner radius": f"{adversary.gamma:g} |",
+        "mu": f"{adversary.mu:g} |",
+        "length of a step": f"{adversary.step_size:g} radii ({adversary.step_size * adversary.radius:g}) at first",
+        "learning rate": f"{mantissa}e{int(exponent)}, ",
+        "weights that are used": f"a running average ({schedule.averaging:g} a step)",
+        "epochs of cross-entropy first": f"{schedule.warmup_epochs} of {schedule.epochs} |",
+    }.items():
+        assert table[setting].startswith(expected), setting
+
+
+CUT_MARVINS = ("6379c6a2", "d1bf406b")
+"""Recordings that end inside the word."""
+
+
+def test_the_page_of_accuracy_is_that_of_its_record() -> None:
+    page = (DOCS / "accuracy.md").read_text(encoding="utf-8")
+    folds = [record(path.stem) for path in sorted((RESULTS).glob(f"{RECORD_PREFIX}*.json"))]
+    figures = "results/two-stages.json"
+    assert page == accuracy_page(record("two-stages"), figures=figures, peers=record("peers"), folds=folds)
+    for fold in folds:
+        name = folds_name(fold["keyword"])
+        own = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+        assert own == stage_folds_page(fold, figures=f"{name}.json")
+    sevens = [
+        one["found"]["default"]["clean"]
+        for part in record("folds-two-stages-seven")["folds"]
+        for one in part["recordings"]
+    ]
+    assert f"23 people: {100 * np.mean(sevens):.0f} % at the defaults" in one_line(RESULTS / "README.md")
+    recordings = [one for part in record("folds-two-stages-marvin")["folds"] for one in part["recordings"]]
+    found = [one["found"]["default"]["clean"] for one in recordings]
+    whole = [
+        one["found"]["default"]["clean"] for one in recordings if not any(cut in one["file"] for cut in CUT_MARVINS)
+    ]
+    readme = one_line(DOCS.parent / "README.md")
+    assert (
+        f"finds {sum(found)} of {len(found)} [by folds](docs/accuracy.md), of whole clips {sum(whole)} of {len(whole)}"
+        in readme
+    )
+    assert (
+        f"{100 * np.mean(found):.0f} % at the defaults, {100 * np.mean(whole):.0f} % of the whole clips"
+    ) in one_line(RESULTS / "README.md")
+
+
+def test_the_readme_counts_false_accepts_as_the_record_does() -> None:
+    content = record("two-stages")
+    counted: dict[int, list[str]] = {}
+    defaults: dict[str, list[str]] = {}
+    for word in content["words"]:
+        both = word["stages"]["both"]
+        counted.setdefault(int(both["cross_validated"]["events"]), []).append(f'"{word["keyword"]}"')
+        defaults.setdefault(both["points"]["default"]["name"], []).append(word["keyword"])
+    hours = min(word["stages"]["both"]["cross_validated"]["hours"] for word in content["words"])
+    text = one_line(ROOT / "README.md")
+    assert f"In {hours:.1f} h of speech of {content['speakers']} other people" in text
+    noisy = [word["noisy_speech"]["10"]["per_hour"][0] for word in content["words"]]
+    assert f"with noise 10 dB below it the defaults fire {min(noisy):.2f} to {max(noisy):.2f} times an hour" in text
+    never, once, often = (", ".join(counted.pop(events)) for events in (0, 1, 3))
+    assert not counted
+    assert f"fired 0 times ({never}), once ({once}) and 3 times ({often})" in text
+    assert {name: len(words) for name, words in defaults.items()} == {"fa_per_hour=0.5": 5, "fa_per_hour=1": 1}
+    assert f'`fa_per_hour=0.5` for five words, `fa_per_hour=1` for "{defaults["fa_per_hour=1"][0]}"' in text
+
+
+def test_the_collections_begin_with_the_table_of_accuracy_and_the_index_has_their_figures() -> None:
+    rows = record("collections")["rows"]
+    for word in record("two-stages")["words"]:
+        clean = word["stages"]["both"]["points"]["default"]["people"]["clean"]
+        own = select(rows, keyword=word["keyword"], collection="Speech Commands", condition="")
+        assert [(row["found"], row["of"]) for row in own] in ([], [(clean["found"], clean["of"])])
+
+    def rate(keyword: str, collection: str, condition: str = "") -> str:
+        (row,) = select(rows, keyword=keyword, collection=collection, condition=condition)
+        return f"{100 * row['found'] / row['of']:.0f}"
+
+    recorded, narrow = ([rate(word, "Speech Commands", how) for word in ("seven", "stop")] for how in ("", "at 8 kHz"))
+    assert (
+        f'"seven" and "stop" are found in {recorded[0]} and {recorded[1]} % of the test\'s recordings, in {narrow[0]} and '
+        f'{narrow[1]} % of the same at 8 kHz; "seven" of another collection at 8 kHz in '
+        f"{rate('seven', 'Free Spoken Digit Dataset')} %, in sentences in {rate('seven', 'speechocean762')} %."
+    ) in one_line(RESULTS / "README.md")
+
+
+def test_the_rate_of_a_dictionarys_close_words_is_that_of_the_record() -> None:
+    rows = select(record("dictionary-words")["rows"], kind="close")
+    clips, found = (sum(row[name] for row in rows) for name in ("clips", "found"))
+    rate = f"{100 * found / clips:.1f} %"
+    assert f"the models fire on {rate} of {clips:,} clips" in one_line(RESULTS / "README.md")
+    assert f"by engines new to training they fire in {rate} (" in one_line(DOCS / "accuracy.md")
+
+
+def test_what_a_text_alone_finds_is_that_of_the_record() -> None:
+    words = [word["text"] for word in record("anyword")["words"]]
+    clean, noisy = (np.mean([word["default"][how]["rate"] for word in words]) for how in ("clean", "noisy"))
+    rate = sum(word["default"]["events"] for word in words) / sum(word["hours"] for word in words)
+    clips = sum(word["default"]["clean"]["of"] for word in words)
+    assert (
+        f"At the default {100 * clean:.0f} % of {clips} recordings of people are found as they are and "
+        f"{100 * noisy:.0f} % at 10 dB (means over words), with {rate:.2f} false accepts an hour"
+    ) in one_line(RESULTS / "README.md")
+    assert (
+        f"the default points of five words find {100 * clean:.0f} % of people, {100 * noisy:.0f} % at 10 dB"
+    ) in one_line(DOCS / "train.md")

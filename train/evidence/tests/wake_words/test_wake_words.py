@@ -1,0 +1,218 @@
+"""The wake-word study: nothing is in two splits, runs are stored, thresholds hold, the exact projection is better."""
+
+import dataclasses
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from soundfile import write
+from support.small_world import RATE, tones
+
+from wakeword.errors import DataError
+from wakeword.jobs.processes import Processes
+from wakeword.jobs.work import ThisProcess
+from wakeword_experiments.one_class.random_search import search_shell
+from wakeword_experiments.wake_words.close_texts import close_texts, sounds_of
+from wakeword_experiments.wake_words.grid import Job, Source, finished, run_grid, scores_file
+from wakeword_experiments.wake_words.protocol import Shape, measure, mixed_negatives
+from wakeword_experiments.wake_words.wake_words_candidates import BASE, candidates, choose
+from wakeword_experiments.wake_words.wake_words_data import DataSizes, WordData, gather
+from wakeword_experiments.wake_words.wake_words_scores import read_scores
+from wakeword_tools.kinds import Kind, Split
+from wakeword_tools.texts.confusables import listed
+from wakeword_train.methods.projection import metric_norm, project_to_shell
+
+TINY = DataSizes(
+    train_positives=6,
+    train_negatives=12,
+    held_out=6,
+    synthetic_positives=4,
+    synthetic_negatives=8,
+    bank=192,
+)
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
+    """Tones under the names of words, spoken by 24 speakers."""
+    root = tmp_path_factory.mktemp("words")
+    rng = np.random.default_rng(0)
+    for word, pitches in {"stop": (400.0, 2_000.0), "up": (400.0,), "seven": (2_000.0,), "one": (900.0,)}.items():
+        (root / word).mkdir()
+        for speaker in range(24):
+            write(root / word / f"{speaker:08x}_nohash_0.wav", tones(pitches, rng), RATE)
+    return Source(root, None, "dealt", TINY, tmp_path_factory.mktemp("work"))
+
+
+def without_times(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows without what no two runs share."""
+    return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
+
+
+def test_no_speaker_voice_or_close_text_is_in_two_splits(source: Source) -> None:
+    clips = gather("stop", source.speech_commands, source.work, TINY, split="dealt")
+    for split in Split:
+        others = [clip for clip in clips if clip.split is not split]
+        own = [clip for clip in clips if clip.split is split]
+        assert not {clip.speaker for clip in own} & {clip.speaker for clip in others}
+        close = {clip.word for clip in own if clip.kind is Kind.NEAR_NEGATIVE}
+        assert close
+        assert not close & {clip.word for clip in others}
+
+
+def test_each_regime_has_its_kinds_of_clips(source: Source) -> None:
+    data = WordData(gather("stop", source.speech_commands, source.work, TINY, split="dealt"), TINY, noise=None)
+    counts = {regime: data.task(regime, 0).counts for regime in ("paper", "unseen", "seen")}
+    assert counts["paper"]["train positive"] == 6
+    assert counts["unseen"]["train positive"] == 6 + 4
+    assert "train near_negative" not in counts["paper"] | counts["unseen"]
+    assert counts["seen"]["train near_negative"] == 8
+    assert {counts[regime]["test close"] for regime in counts} == {6}
+
+
+def test_a_word_without_recordings_or_lists_is_refused(source: Source) -> None:
+    for word, expected in (("yes", "found none"), ("up", "found no")):
+        with pytest.raises(DataError, match=expected):
+            gather(word, source.speech_commands, source.work, TINY, split="dealt")
+
+
+def test_finished_runs_are_not_repeated_and_seeds_repeat(source: Source) -> None:
+    config = dataclasses.replace(BASE, warmup_epochs=1, epochs=2)
+    job = Job("stop", "paper", "a", config, Shape(hidden_size=8))
+    messages: list[str] = []
+    (row,) = run_grid([job], source, executor=ThisProcess(), report=messages.append)
+    assert len(messages) == 1
+    assert 0 <= row["recall@3"] <= row["recall@5"] <= 100
+    (again,) = run_grid([dataclasses.replace(job, label="b")], source, executor=ThisProcess(), report=messages.append)
+    assert len(messages) == 1, "a run of the same settings was repeated"
+    assert again == {**row, "label": "b"}
+    elsewhere = dataclasses.replace(source, work=source.work / "other")
+    (fresh,) = run_grid([job], elsewhere, executor=ThisProcess(), report=messages.append)
+    assert without_times([fresh]) == without_times([row])
+    assert len((source.work / "rows.jsonl").read_text().splitlines()) == 1
+
+
+def test_everything_that_determines_a_run_changes_its_key(source: Source) -> None:
+    job = Job("stop", "paper", "a", BASE)
+    changes = [
+        {"word": "yes"},
+        {"regime": "seen"},
+        {"config": dataclasses.replace(BASE, seed=1)},
+        {"shape": Shape(pooling="last")},
+        {"random_search": True},
+    ]
+    assert job.key(dataclasses.replace(source, texts="nearest")) != job.key(source)
+    keys = {job.key(source), *(dataclasses.replace(job, **change).key(source) for change in changes)}
+    assert len(keys) == 1 + len(changes)
+    assert dataclasses.replace(job, label="b").key(source) == job.key(source)
+
+
+def test_thresholds_give_their_rate_on_the_data_they_are_set_on() -> None:
+    rng = np.random.default_rng(0)
+
+    def scores(close: float) -> dict[str, np.ndarray]:
+        return {
+            Kind.POSITIVE: rng.normal(3, 1, 300),
+            Kind.NEGATIVE: rng.normal(0, 1, 400),
+            Kind.NEAR_NEGATIVE: rng.normal(close, 1, 200),
+        }
+
+    test = scores(1.5)
+    row = measure(test, test)
+    assert row["set recall@3"] == row["recall@3"] <= row["recall@5"]
+    assert row["recall@3 close"] <= row["recall@3"] <= row["recall@3 generic"]
+    # The rate is of negatives in equal numbers; the rest of the larger group is distributed the same.
+    assert (row["set fpr@3 generic"] + row["set fpr@3 close"]) / 2 <= 3.5
+    assert len(mixed_negatives(test)) == 400
+    harder = measure(scores(2.5), test)
+    assert harder["set fpr@3 close"] > row["set fpr@3 close"]
+
+
+def test_every_method_has_the_same_number_of_settings() -> None:
+    assert len({len(configs) for configs in candidates().values()}) == 1
+    configs = candidates()["bce"]
+    assert choose(configs, {0: [1.0, 2.0], 1: [3.0, 0.5], 2: [1.0, 1.0]}) == (1, configs[1])
+
+
+def test_random_search_never_moves_a_point_less_than_the_exact_projection() -> None:
+    generator = torch.Generator().manual_seed(0)
+    sigma = torch.rand(64, 30, generator=generator) ** 3
+    displacement = torch.randn(64, 30, generator=generator) * torch.linspace(0.1, 3, 64)[:, None]
+    searched, exact = (
+        project(displacement, sigma, radius=2.0, gamma=1.5, generator=generator)
+        for project in (search_shell, project_to_shell)
+    )
+    norm = metric_norm(searched, sigma)
+    on_shell = (norm >= 2 - 1e-5) & (norm <= 3 + 1e-5)
+    assert on_shell.float().mean() > 0.9
+    moved = (searched - displacement).norm(dim=1)
+    assert (moved >= (exact - displacement).norm(dim=1) - 1e-4)[on_shell].all()
+    assert moved[on_shell].sum() > 1.001 * (exact - displacement).norm(dim=1)[on_shell].sum()
+
+
+def test_half_a_row_of_a_killed_run_is_run_again(source: Source, tmp_path: Path) -> None:
+    config = dataclasses.replace(BASE, warmup_epochs=1, epochs=2)
+    # The same seed for both, so that one process runs them: starting one takes longer than the training.
+    configs = [dataclasses.replace(config, learning_rate=rate) for rate in (1e-3, 3e-3)]
+    jobs = [Job("stop", "paper", "a", config, Shape(hidden_size=8)) for config in configs]
+    # Use the clips that the module's other tests have synthesised.
+    gather("stop", source.speech_commands, source.work, TINY, split="dealt")
+    killed = dataclasses.replace(source, work=tmp_path / "work")
+    shutil.copytree(source.work, killed.work, ignore=shutil.ignore_patterns("rows.jsonl", "other"))
+    rows = without_times(run_grid(jobs, killed, executor=Processes(2), report=lambda line: None))
+    file = killed.work / "rows.jsonl"
+    first, second = file.read_text().splitlines()
+    file.write_text(f"{first}\n{second[:50]}\n")
+    # Now in this process, which gives the same figures as a separate one.
+    assert without_times(run_grid(jobs, killed, executor=ThisProcess(), report=lambda line: None)) == rows
+    assert json.loads(file.read_text().splitlines()[-1])["key"] == json.loads(second)["key"]
+
+
+def test_words_that_sound_like_a_close_word_are_not_negatives(source: Source) -> None:
+    clips = gather("seven", source.speech_commands, source.work, TINY, split="dealt")
+    generic = {clip.word for clip in clips if clip.kind is Kind.NEGATIVE}
+    assert {"stop", "up"} <= generic
+    assert not generic & {"one", "won", "eleven", "heaven"}
+
+
+def test_the_nearest_words_of_a_keyword_share_no_sound_between_splits() -> None:
+    for word in ("stop", "on"):
+        texts = close_texts(word, "nearest")
+        assert len(texts.test) == len(texts.validation) == 10
+        assert not sounds_of(texts.test) & sounds_of(texts.validation)
+        assert not sounds_of(texts.every) & sounds_of([word])
+        # The first of both splits are the closest, so that neither is the harder one.
+        first, last = (listed(word, [side[index] for side in (texts.test, texts.validation)]) for index in (0, -1))
+        assert max(one.distance for one in first) < min(one.distance for one in last)
+
+
+def test_the_scores_of_single_clips_give_the_figures_of_the_row(source: Source) -> None:
+    keeping = dataclasses.replace(source, work=source.work / "keeping", keep_scores=True)
+    job = Job("stop", "paper", "a", dataclasses.replace(BASE, warmup_epochs=1, epochs=2), Shape(hidden_size=8))
+    (row,) = run_grid([job], keeping, executor=ThisProcess(), report=lambda line: None)
+    assert finished([job], keeping) == [job]
+    groups = {}
+    for split in (Split.VALIDATION, Split.TEST):
+        clips = read_scores(scores_file(job, keeping), split)
+        groups[split] = {str(group): clips.scores[clips.groups == group] for group in np.unique(clips.groups)}
+        recorded = {clip.speaker for clip in keeping.clips("stop") if clip.split is split}
+        assert set(clips.speakers.tolist()) <= recorded
+    figures = measure(groups[Split.TEST], groups[Split.VALIDATION])
+    assert figures == {name: row[name] for name in figures}
+
+
+def test_damaged_scores_are_refused_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "x.npz").write_bytes(b"PK damaged")
+    with pytest.raises(DataError, match="expected the scores of a run") as raised:
+        read_scores(tmp_path / "x.npz", Split.TEST)
+    assert len(str(raised.value).splitlines()) == 1
+
+
+def test_the_paths_of_a_source_do_not_change_a_key(source: Source, tmp_path: Path) -> None:
+    job = Job("stop", "paper", "a", BASE)
+    assert job.key(source) == job.key(dataclasses.replace(source, work=tmp_path, speech_commands=tmp_path))

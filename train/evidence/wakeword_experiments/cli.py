@@ -1,0 +1,281 @@
+"""``python -m wakeword_experiments``: one command for each experiment, its options and one call.
+
+Each command imports its experiment when it is called: torch, scikit-learn and matplotlib take seconds to load, which
+``--help`` must not, and only some of the experiments need scikit-learn.
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wakeword.errors import WakewordError
+from wakeword.escaping import printable
+from wakeword.jobs.choice import executor_for
+from wakeword.jobs.work import Executor
+from wakeword_experiments.invocation import begin, command_line, report_progress
+from wakeword_experiments.one_class import one_class_commands as one_class
+from wakeword_experiments.sweep.sweep_command import sweep
+from wakeword_experiments.ten_words.ten_words_commands import ten_words, ten_words_settings
+from wakeword_experiments.two_stages.two_stages_commands import (
+    anyword,
+    by_speaker,
+    close_words,
+    collections,
+    dictionary_words,
+    heads,
+    peers,
+    stage_folds,
+    two_stages,
+    unheard,
+)
+
+app = typer.Typer(
+    name="wakeword_experiments",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    help="Repeats the experiments in train/evidence/results: figures of every seed as JSON, a page of tables, a picture.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+_ONE_CLASS = (
+    one_class.sphere,
+    one_class.sine,
+    one_class.noisy_sine,
+    one_class.half_zeros,
+    one_class.tabular,
+    one_class.one_class_audio,
+    one_class.paper,
+)
+for one in _ONE_CLASS:
+    app.command()(one)
+
+Seeds = Annotated[int, typer.Option("--seeds", min=1, help="Number of seeds, counted from 0.")]
+Out = Annotated[Path, typer.Option("--out", help="Folder for the results.")]
+_OUT = Path("train/evidence/results")
+
+
+Words = Annotated[str, typer.Option("--words", help="Keywords, separated by commas.")]
+Data = Annotated[Path, typer.Option("--data", help="Folder of Speech Commands: a folder per word.")]
+NoiseFolder = Annotated[Path | None, typer.Option("--noise", help="Sounds to mix in.")]
+SplitName = Annotated[str, typer.Option("--split", help="published, or dealt for an excerpt of Speech Commands.")]
+Work = Annotated[Path, typer.Option("--work", help="For synthesised clips and finished runs; a later call continues.")]
+Processes = Annotated[int, typer.Option("--processes", min=1, help="Networks to train at a time.")]
+Ray = Annotated[
+    str | None,
+    typer.Option("--ray", metavar="ADDRESS", help="Train on a Ray cluster that shares --work; local: this one."),
+]
+HeldOut = Annotated[
+    int, typer.Option("--held-out", help="Largest number of clips of each group in each of validation and test.")
+]
+Bank = Annotated[int, typer.Option("--bank", help="Augmented windows that a run draws its batches from.")]
+
+
+def _executor(processes: int, ray: str | None) -> Executor:
+    return executor_for(0.0, jobs=processes if ray is None else None, ray=ray)
+
+
+@app.command()
+def wake_words(
+    data: Data,
+    words: Words = "marvin,seven,forward,follow",
+    noise: NoiseFolder = None,
+    split: SplitName = "published",
+    seeds: Seeds = 5,
+    regimes: Annotated[str, typer.Option("--regimes", help="Any of paper, unseen and seen.")] = "paper,seen",
+    further_seeds: Annotated[
+        int | None, typer.Option("--further-seeds", min=1, help="Seeds of all regimes except the first, if fewer.")
+    ] = None,
+    held_out: HeldOut = 600,
+    bank: Bank = 4_800,
+    work: Work = Path("runs/wake-words"),
+    processes: Processes = 2,
+    ray: Ray = None,
+    out: Out = _OUT,
+) -> None:
+    """Recall at 3 and 5 % false positives of BCE, DeepSAD, DROCC-OE and DROCC-LF: the paper's protocol."""
+    from wakeword_experiments.wake_words.wake_words_runs import run_wake_words, source_of
+
+    run_wake_words(
+        source_of(data, noise, split, held_out, bank, work),
+        words,
+        regimes,
+        seeds=begin(seeds),
+        further_seeds=begin(further_seeds or seeds),
+        executor=_executor(processes, ray),
+        out=out,
+        command=command_line(),
+        report=report_progress,
+    )
+
+
+@app.command()
+def ablations(
+    data: Data,
+    words: Words = "marvin,seven",
+    noise: NoiseFolder = None,
+    split: SplitName = "published",
+    seeds: Seeds = 3,
+    held_out: HeldOut = 600,
+    bank: Bank = 4_800,
+    work: Work = Path("runs/wake-words"),
+    processes: Processes = 2,
+    ray: Ray = None,
+    out: Out = _OUT,
+) -> None:
+    """The contribution of each part of DROCC-LF, from the settings that `wake-words` chose (or chooses now)."""
+    from wakeword_experiments.wake_words.wake_words_runs import run_ablations, source_of
+
+    source = source_of(data, noise, split, held_out, bank, work)
+    run_ablations(
+        source,
+        words,
+        seeds=begin(seeds),
+        executor=_executor(processes, ray),
+        out=out,
+        command=command_line(),
+        report=report_progress,
+    )
+
+
+@app.command()
+def cost(work: Work = Path("runs/cost"), out: Out = _OUT) -> None:
+    """Milliseconds of each phase of a training run on this machine."""
+    from wakeword_experiments.cost import measure_cost, write_cost
+
+    write_cost(out, measure_cost(work), command=command_line())
+
+
+@app.command()
+def adversary_health(
+    audio: Annotated[Path, typer.Option("--audio", help="Folder with wake_words/WORD and speech_commands/WORD.")],
+    model: Annotated[
+        list[Path] | None, typer.Option("--model", help="Model file; repeatable. Default: the included models.")
+    ] = None,
+    recordings: Annotated[int, typer.Option("--recordings", min=2, help="Recordings of a word, at most.")] = 64,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the starting points.")] = 0,
+    out: Out = _OUT,
+) -> None:
+    """What the adversary finds around recordings of finished models' words, by its own steps and by finer ones."""
+    from wakeword.model import assets_folder
+    from wakeword_experiments.adversary_health import measure_health, write_health
+
+    begin(1)
+    models = model or sorted((assets_folder() / "models").glob("*.onnx"))
+    rows = measure_health(models, audio, recordings=recordings, seed=seed, report=report_progress)
+    write_health(out, rows, recordings=recordings, seed=seed, command=command_line())
+
+
+@app.command()
+def accuracy(
+    model: Annotated[
+        list[Path] | None,
+        typer.Option("--model", help="Model file; repeatable. Errors are listed for the first of each keyword."),
+    ] = None,
+    audio: Annotated[
+        Path | None,
+        typer.Option("--audio", help="Folder with speech_commands, wake_words/WORD, long_speech and noise."),
+    ] = None,
+    near_clips: Annotated[int, typer.Option("--near-clips", min=2, help="Close words in each split.")] = 600,
+    report: Annotated[Path, typer.Option("--report", help="The page.")] = _OUT / "one-stage.md",
+    figures: Annotated[Path, typer.Option("--json", help="The figures.")] = _OUT / "accuracy.json",
+    seed: Annotated[int, typer.Option("--seed", help="Seed of close words and noise.")] = 0,
+    work: Annotated[Path, typer.Option("--work", help="For synthesised clips.")] = Path("runs/accuracy"),
+    cache: Annotated[Path | None, typer.Option("--cache", help="Folder for caching scores.")] = None,
+) -> None:
+    """Recall of model files, and of other engines' models, on the speakers that training held out.
+
+    Without --model only the pages are written again, from the figures of an earlier call.
+    """
+    from wakeword_experiments.accuracy.accuracy_runs import run_accuracy
+
+    begin(1)
+    run_accuracy(
+        model or [],
+        audio,
+        figures,
+        report,
+        near_clips=near_clips,
+        seed=seed,
+        work=work,
+        cache=cache,
+        command=command_line(),
+        report=report_progress,
+    )
+
+
+@app.command()
+def folds(
+    config: Annotated[Path, typer.Option("--config", help="The word's recipe (TOML).")],
+    audio: Annotated[Path, typer.Option("--audio", help="As for accuracy.")],
+    method: Annotated[list[str] | None, typer.Option("--method", help="Default: the recipe's; repeatable.")] = None,
+    count: Annotated[int, typer.Option("--folds", min=2)] = 3,
+    out: Annotated[Path, typer.Option("--out", help="Folder for the page and the figures.")] = _OUT,
+    near_clips: Annotated[int, typer.Option("--near-clips", min=2, help="Close words in each split.")] = 600,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of close words and noise.")] = 0,
+    work: Annotated[Path, typer.Option("--work", help="For synthesised clips and the models.")] = Path("runs/accuracy"),
+    cache: Annotated[Path | None, typer.Option("--cache", help="Folder for caching scores.")] = None,
+) -> None:
+    """Recall of the recipe of a word with few speakers, by folds over them, for each method."""
+    from wakeword_experiments.accuracy.accuracy_runs import run_folds
+    from wakeword_experiments.accuracy.measurement import Bench
+
+    begin(1)
+    bench = Bench(audio, work, near_clips, seed, cache, report_progress)
+    run_folds(config, method or [], count, bench, out, command=command_line())
+
+
+@app.command()
+def voices(
+    root: Annotated[Path, typer.Argument(help="Picovoice's wake words: a folder for each word.")],
+    out: Annotated[Path, typer.Option("--out", help="A new folder for the links.")],
+) -> None:
+    """Link recordings without names under names of their voices, so that training deals them by voice."""
+    from wakeword_experiments.unheard_voices import link_by_voice
+
+    report_progress(f"{link_by_voice(root, out)} voices")
+
+
+@app.command()
+def voice_groups(data: Data, seeds: Seeds = 10, out: Out = _OUT) -> None:
+    """How well recordings are grouped by speaker, where the speakers are known; each seed draws other people."""
+    from wakeword_experiments.voice_groups import voice_groups_page
+
+    voice_groups_page(out, data, begin(seeds), command=command_line(), report=report_progress)
+
+
+for other in (
+    ten_words,
+    ten_words_settings,
+    two_stages,
+    unheard,
+    heads,
+    peers,
+    anyword,
+    close_words,
+    collections,
+    dictionary_words,
+    by_speaker,
+    stage_folds,
+    sweep,
+):
+    app.command()(other)
+
+
+def main() -> None:
+    """Run the command line; a known error is one line on stderr and exit status 1."""
+    try:
+        app()
+    except ModuleNotFoundError as error:
+        print(
+            f"wakeword_experiments: expected the packages of training, found no {error.name}; install torch first, then: "
+            "pip install 'wakeword[train]'",
+            file=sys.stderr,
+        )
+        sys.exit(1)
+    except (WakewordError, OSError) as error:
+        print(f"wakeword_experiments: {printable(error)}", file=sys.stderr)
+        sys.exit(1)

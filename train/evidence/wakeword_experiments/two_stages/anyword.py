@@ -1,0 +1,213 @@
+"""What ``wakeword train WORD`` gives for words of which it is told nothing but the text.
+
+The recipe is the command's own. The people who say the word, and the speech in which false accepts are counted, are
+strangers: nobody of the starter pack is among them. A few recordings may be given afterwards, of people who then do not
+count.
+"""
+
+import dataclasses
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wakeword.files import new_folder
+from wakeword.model import Model, read_model
+from wakeword.types import Scores
+from wakeword_experiments.two_stages.two_stages_measure import TestClips, people_scores, share
+from wakeword_experiments.two_stages.unheard import split_takes
+from wakeword_tools.kinds import Kind, Split
+from wakeword_tools.measure.intervals import poisson_rate
+from wakeword_tools.measure.rates import choose_fa_per_hour
+from wakeword_tools.measure.scores import ScoreSet, events_at, stream_scores
+from wakeword_train.config import TrainConfig
+from wakeword_train.data.clips import Clip, read_folder
+from wakeword_train.data.store import ClipStore
+from wakeword_train.pack.speech_pack import pack_path, read_pack
+from wakeword_train.pipeline import train_model
+from wakeword_train.placement import file_stem
+from wakeword_train.recipe import default_recipe
+from wakeword_train.training import DataFolders
+
+RATE = 0.5
+"""False accepts an hour at which recall is compared."""
+
+Report = Callable[[str], None]
+
+_PEERS = (
+    "No other engine's training from text stands beside: those of livekit-wakeword 0.3.0 and openWakeWord 0.6.0 begin with "
+    "the download of a Piper checkpoint and of 16 GB of features that are in no package index, and could not be run where "
+    "these figures were made."
+)
+
+
+def measure_anyword(
+    word: str, audio: Path, speech: Sequence[Path], work: Path, *, takes: int, report: Report
+) -> dict[str, Any]:
+    """Train a word from its text alone as the command does, and measure; with ``takes`` also after as many recordings.
+
+    ``audio``: the folder with ``speech_commands`` and ``noise``. ``speech``: folders of long recordings.
+    """
+    config = dataclasses.replace(default_recipe(), keyword=word)
+    model_file = work / f"{word}.onnx"
+    spoken = (work / "runs" / file_stem(word) / "synthesised").is_dir()
+    began, spent = time.monotonic(), _cpu()
+    train_model(config, DataFolders(), model_file, work=work / "runs", report=report)
+    record: dict[str, Any] = {
+        "keyword": word,
+        "clock": time.monotonic() - began,
+        "cpu": _cpu() - spent,
+        "spoken_before": spoken,
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "engines": read_model(model_file).card.training["engines"],
+    }
+    test = _people(audio, word)
+    sounds = strangers_speech(config, speech)
+    record["text"] = measured(read_model(model_file), test, sounds, report)
+    if takes:
+        own, others = split_takes(test.people, takes)
+        folder = work / f"{word}-takes"
+        if not folder.is_dir():
+            with new_folder(folder) as made:
+                for take in own:
+                    (made / take.path.name).symlink_to(take.path.resolve())
+        again = work / f"{word}-takes.onnx"
+        began, spent = time.monotonic(), _cpu()
+        train_model(config, DataFolders(positives=[folder]), again, work=work / "runs", report=report)
+        record["takes"] = {"takes": len(own), "clock": time.monotonic() - began, "cpu": _cpu() - spent}
+        rest = dataclasses.replace(test, people=others)
+        record["before"] = measured(read_model(model_file), rest, sounds, report)
+        record["after"] = measured(read_model(again), rest, sounds, report)
+    return record
+
+
+def strangers_speech(config: TrainConfig, folders: Sequence[Path]) -> ClipStore:
+    """The speech of people who are not in the starter pack, without the utterances in which the keyword is said."""
+    known = read_pack(pack_path(config.starter_pack)).heard if config.starter_pack else frozenset()
+    clips = [clip for folder in folders for clip in read_folder(folder, Kind.BACKGROUND, keyword=config.keyword)]
+    return ClipStore([clip for clip in clips if (clip.path.stem, clip.speaker) not in known])
+
+
+def measured(model: Model, test: TestClips, speech: ClipStore, report: Report) -> dict[str, Any]:
+    """Recall of people, clean and in noise, and false accepts: at the default point, and at half a one an hour."""
+    point = model.card.point()
+    streams = _streams(model, speech)
+    people = people_scores(partial(stream_scores, model), test, report)
+    scores = ScoreSet(positives=people["clean"], negatives=np.zeros(0), streams=streams, hours=speech.hours)
+    thresholds = {"default": point.threshold, "at_rate": choose_fa_per_hour(scores, RATE).threshold}
+    found: dict[str, Any] = {
+        "point": point.name,
+        "promised": {"recall": point.recall, "synthetic": point.synthetic},
+        "hours": speech.hours,
+        "speakers": len({clip.speaker for clip in speech.clips}),
+    }
+    for name, threshold in thresholds.items():
+        events = events_at(streams, threshold)
+        found[name] = {
+            "threshold": threshold,
+            "events": events,
+            "per_hour": [events / speech.hours, *poisson_rate(events, speech.hours)],
+            **{condition: share(some >= threshold, test.groups["people"]) for condition, some in people.items()},
+        }
+    return found
+
+
+def _people(audio: Path, word: str) -> TestClips:
+    """Every recording of the word: nobody who says it was trained on."""
+    clips = read_folder(audio / "speech_commands" / word, Kind.POSITIVE)
+    people = [dataclasses.replace(clip, split=Split.TEST, word=word) for clip in clips]
+    noise: list[Clip] = read_folder(audio / "noise", Kind.NOISE)
+    return TestClips(people, [], [], [], [clip.path for clip in noise])
+
+
+def _streams(model: Model, speech: ClipStore) -> list[Scores]:
+    found = []
+    for start, length in zip(speech.starts.tolist(), speech.lengths.tolist(), strict=True):
+        samples = speech.samples[start : start + length].numpy().astype(np.float32) / np.float32(32_768)
+        found.append(stream_scores(model, samples))
+    return found
+
+
+def _cpu() -> float:
+    """CPU seconds of this process and of those that it has ended."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
+    """The page in Markdown; ``figures`` is a link to the record."""
+    rows = [
+        "| | recordings | default | clean / 10 dB | false accepts an hour (95 %) | at 0.5 an hour | clock, CPU |",
+        "| --- | ---: | --- | ---: | ---: | ---: | ---: |",
+    ]
+    for word in record["words"]:
+        rows.append(_row(f"{word['keyword']}, text alone", word["text"], _cost(word)))
+        if "after" in word:
+            own = word["takes"]
+            rows.append(_row("the same, people who gave none", word["before"], ""))
+            rows.append(_row(f"and {own['takes']} recordings", word["after"], _cost(own | {"spoken_before": True})))
+    rows += [
+        row
+        for state, name in (
+            ("text", "mean, text alone"),
+            ("before", "the same, who gave none"),
+            ("after", "and recordings"),
+        )
+        if (row := _mean_row(name, [word[state] for word in record["words"] if state in word]))
+    ]
+    hours = min((word["text"]["hours"] for word in record["words"]), default=0.0)
+    with_takes = any("after" in word for word in record["words"])
+    after = ", and after `wakeword train WORD --positives` with recordings" if with_takes else ""
+    head = (
+        "# Any word",
+        "",
+        f"What `wakeword train WORD` finds of words nobody tuned it for, told nothing but their text{after}. "
+        "Nobody who says the word was heard in training; false accepts "
+        f"are counted in {hours:.1f} h or more of the speech of people who are not in the starter pack. One training each, "
+        f"with {_cores(record['words'])} and seed 0. *: with the synthetic speech of an earlier training.",
+        "",
+    )
+    return "\n".join(
+        [*head, *rows, "", _PEERS, "", f"Made by `{record['command']}` on {record['date']}. [Figures]({figures}).", ""]
+    )
+
+
+def _row(name: str, own: Mapping[str, Any], cost: str) -> str:
+    point, at = own["default"], own["at_rate"]
+    rate, low, high = point["per_hour"]
+    return (
+        f"| {name} | {point['clean']['of']} | `{own['point']}` | {_both(point)} | {rate:.2f} ({low:.2f} to {high:.2f}) | "
+        f"{_both(at)} | {cost} |"
+    )
+
+
+def _mean_row(name: str, words: Sequence[Mapping[str, Any]]) -> str:
+    """The means over words; empty for fewer than two."""
+    if len(words) < 2:
+        return ""
+
+    def both(point: str) -> str:
+        clean, noisy = (np.mean([own[point][condition]["rate"] for own in words]) for condition in ("clean", "noisy"))
+        return f"{100 * clean:.0f} / {100 * noisy:.0f} %"
+
+    clips = sum(own["default"]["clean"]["of"] for own in words)
+    events = sum(own["default"]["events"] for own in words)
+    rate = events / sum(own["hours"] for own in words)
+    return f"| **{name}** | {clips} | | {both('default')} | {rate:.2f} | {both('at_rate')} | |"
+
+
+def _cores(words: Sequence[Mapping[str, Any]]) -> str:
+    numbers = sorted({word["cores"] for word in words})
+    return " or ".join(str(number) for number in numbers) + (" core" if numbers == [1] else " cores")
+
+
+def _cost(own: Mapping[str, Any]) -> str:
+    return f"{own['clock'] / 60:.0f}, {own['cpu'] / 60:.0f} min{'*' if own['spoken_before'] else ''}"
+
+
+def _both(at: Mapping[str, Any]) -> str:
+    return f"{100 * at['clean']['rate']:.0f} / {100 * at['noisy']['rate']:.0f} %"
