@@ -81,7 +81,7 @@ docs: $(VENV)/.docs
 		|| { echo 'expected a site that loads nothing from other hosts, got the files above' >&2; exit 1; }
 
 bench: $(VENV)/.development
-	$(BIN)/wakeword bench
+	$(BIN)/python -m benchmarks
 
 # The wheel goes along, as the Supervisor builds from the folder alone.
 addon: $(VENV)/.runtime

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
+from scripts.make_pack import make_pack
 from support.small_world import RATE, tones
-from wakeword_train.pack.make import make_pack
 
 
 def write_spoken(root: Path, *, speakers: int = 6, seconds: float = 8.0) -> Path:

@@ -44,8 +44,16 @@ def high_model() -> Model:
 
 
 SLOW = (
-    *("tests/train/", "train/evidence/tests/", "tests/test_examples", "tests/test_product.py"),
-    *(f"tests/tools/{room}/" for room in ("bench", "cli", "clips", "engines", "makers", "soak")),
+    *(
+        "tests/train/",
+        "train/evidence/tests/",
+        "tests/benchmarks/",
+        "tests/fuzz/",
+        "tests/scripts/",
+        "tests/test_examples",
+        "tests/test_product.py",
+    ),
+    *(f"tests/tools/{room}/" for room in ("cli", "clips", "engines")),
     *("tests/tools/texts/test_advice.py", "tests/tools/texts/test_confusables.py"),
     *("tests/tools/measure/test_plots.py", "tests/runtime/cli/listen/"),
     "tests/runtime/serve/test_command.py",

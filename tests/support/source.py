@@ -12,9 +12,15 @@ PACKAGES = {
     "wakeword": ROOT / "wakeword",
     "wakeword_tools": ROOT / "tools" / "wakeword_tools",
     "wakeword_train": ROOT / "train" / "wakeword_train",
+    "scripts": ROOT / "tools" / "scripts",
+    "benchmarks": ROOT / "tools" / "benchmarks",
+    "fuzz": ROOT / "tools" / "fuzz",
     "wakeword_experiments": ROOT / "train" / "evidence" / "wakeword_experiments",
 }
 """From the lowest to the highest: each imports itself and those before it."""
+
+INSTALLED = ("wakeword", "wakeword_tools", "wakeword_train")
+"""The packages of the wheel. The others are for checkouts."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

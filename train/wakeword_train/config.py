@@ -201,7 +201,7 @@ class TrainConfig:
     """Encoder to begin with: the name of one in ``assets/encoders``, or a file (.npz); an untrained one if empty."""
     starter_pack: str = ""
     """Background that needs no recordings: ``starter`` for the features of speech that the extra ``train`` installs, or a
-    file that ``python -m wakeword_train.pack.make`` wrote; none if empty. ``background_evidence`` is also the share of its
+    file that ``python -m scripts.make_pack`` wrote; none if empty. ``background_evidence`` is also the share of its
     speakers on whom the first stage is not trained."""
     hold_out_recorded: bool = False
     """Keep every recorded positive, and all other clips of its speakers, for the test."""

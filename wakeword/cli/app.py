@@ -82,7 +82,7 @@ COMMANDS = {
     ),
     "bench": Command(
         "wakeword_tools.cli.bench:bench",
-        "Measure what listening costs on this machine: processor time, memory, start-up and delay.",
+        "Measure what listening costs on this machine: processor time, start-up and delay.",
     ),
 }
 """All commands, in the order in which they are listed."""

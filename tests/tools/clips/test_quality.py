@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from scripts.make_near_negatives import section
 from wakeword.audio import write_audio
 from wakeword.errors import DataError
 from wakeword_tools.clips.manifest import MANIFEST
@@ -14,7 +15,6 @@ from wakeword_tools.clips.quality import detect_speech, table
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
-from wakeword_tools.makers.near_negatives import section
 
 needs_detector = pytest.mark.skipif(
     importlib.util.find_spec("silero_vad") is None, reason="silero-vad is not installed"

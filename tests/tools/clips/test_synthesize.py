@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from scripts import make_demo
 from wakeword import ConfigError, SynthesisError
 from wakeword.audio import read_audio, write_audio
 from wakeword.model import assets_folder
@@ -19,7 +20,6 @@ from wakeword_tools.clips.synthesize import Recipe, Utterance, clips, plan, rend
 from wakeword_tools.engines.command import command_voices
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
-from wakeword_tools.makers import demo
 from wakeword_tools.texts.lists import texts_without
 
 TEXTS = ["marvin", "marlin", "turn on the lights"]
@@ -184,7 +184,7 @@ def test_a_keyword_is_found_in_a_text_as_whole_words_only() -> None:
 
 def test_the_demo_recording_is_what_its_script_makes() -> None:
     folder = assets_folder() / "audio"
-    samples, words = demo.demo()
+    samples, words = make_demo.demo()
     # Half a step of 16 bits, and the difference between versions of the resampler.
     np.testing.assert_allclose(read_audio(folder / "demo.flac"), samples, atol=1e-4)
     stored = json.loads((folder / "demo.json").read_text())["words"]

@@ -1,72 +1,45 @@
 """``wakeword bench``: what listening costs on this machine."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from wakeword.cli.options import DEFAULT_KEYWORD
-from wakeword.cli.ranges import finite
-
-_RecordingOption = Annotated[
-    Path | None,
-    typer.Option("--recording", metavar="FILE", help="Speech for both stages of the shipped words. Default: the demo."),
-]
+from wakeword.cli.options import DEFAULT_KEYWORD, KeywordOption, ModelOption
 
 
 def bench(
-    keyword: Annotated[
-        str | None, typer.Option("--keyword", metavar="K", help=f"A shipped keyword. Default: {DEFAULT_KEYWORD}.")
+    keyword: KeywordOption = None,
+    model: ModelOption = None,
+    recording: Annotated[
+        Path | None, typer.Option("--recording", metavar="FILE", help="What to listen to. Default: the demo.")
     ] = None,
-    model: Annotated[Path | None, typer.Option("--model", metavar="FILE", help="A model file (.onnx).")] = None,
-    seconds: Annotated[
-        float,
-        typer.Option("--seconds", metavar="S", min=0.5, max=3_600, callback=finite, help="Audio of each measurement."),
-    ] = 5.0,
-    repeats: Annotated[
-        int, typer.Option("--repeats", metavar="N", min=1, max=1_000, help="Turns; medians over them are shown.")
-    ] = 9,
-    paced_seconds: Annotated[
-        float,
-        typer.Option(
-            "--paced-seconds",
-            metavar="S",
-            min=0.5,
-            max=3_600,
-            callback=finite,
-            help="Audio that is processed in real time.",
-        ),
-    ] = 30.0,
-    streams: Annotated[
-        list[int] | None,
-        typer.Option(
-            "--streams", metavar="N", min=1, max=100_000, help="Streams in one pool; repeatable. Default: 1 to 1000."
-        ),
-    ] = None,
-    recording: _RecordingOption = None,
+    turns: Annotated[int, typer.Option("--turns", metavar="N", min=1, max=1_000, help="Medians over N turns.")] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="Print every figure as one JSON object.")] = False,
-    report: Annotated[
-        Path | None,
-        typer.Option("--report", metavar="FILE.md", help="Write a page, and the figures into results/ next to it."),
-    ] = None,
 ) -> None:
-    """Measure what listening costs on this machine: processor time, memory, start-up and delay.
+    """Measure what listening costs on this machine: processor time, start-up and delay.
 
-    pymicro-wakeword, openwakeword and pyopen-wakeword are measured as well if they are installed.
+    In a checkout `python -m benchmarks` compares it with other engines.
     """
-    # Imported here, so that --help does not wait for the engine.
-    from wakeword_tools.cli.benchmarking import BenchSettings, run_benchmark
+    _bench([*(keyword or ([] if model else [DEFAULT_KEYWORD])), *(model or [])], recording, turns, as_json)
 
-    run_benchmark(
-        BenchSettings(
-            keyword,
-            model,
-            seconds=seconds,
-            repeats=repeats,
-            paced_seconds=paced_seconds,
-            streams=streams or (),
-            recording=recording,
-            as_json=as_json,
-            report=report,
-        )
+
+def _bench(models: list[str | Path], recording: Path | None, turns: int, as_json: bool) -> None:
+    # Imported here, so that --help does not wait for the engine.
+    from wakeword.files import resolved
+    from wakeword.model import assets_folder
+    from wakeword_tools.measure.listening_cost import listening_cost
+
+    models = [resolved(one) if isinstance(one, Path) else one for one in models]
+    spoken = recording or assets_folder() / "audio" / "demo.flac"
+    cost = listening_cost(models, spoken, turns=turns)
+    if as_json:
+        print(json.dumps(cost._asdict()))
+        return
+    print(
+        f"{cost.cpu_ms_per_second:.1f} ms of CPU per second of audio ({100 * cost.cpu_ms_per_second / 1_000:.2g} % of a "
+        f"core), {cost.first_stage_ms_per_second:.1f} ms without the second stage, which looked at {cost.candidates} "
+        f"windows in {cost.seconds:.0f} s"
     )
+    print(f"ready after {cost.load_ms:.0f} ms; the longest block of 20 ms took {cost.longest_push_ms:.1f} ms")

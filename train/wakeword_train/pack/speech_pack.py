@@ -191,7 +191,7 @@ def pack_path(name: str) -> Path:
         )
     if path.suffix != SUFFIX or not path.is_file():
         raise ConfigError(
-            f"expected {STARTER!r} or a file ({SUFFIX}) that python -m wakeword_train.pack.make wrote as starter_pack, "
+            f"expected {STARTER!r} or a file ({SUFFIX}) that python -m scripts.make_pack wrote as starter_pack, "
             f"got {name!r}"
         )
     return path

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from support.small_world import write_world
 
+from wakeword.cli.job_options import JobSettings
 from wakeword.errors import ConfigError
 from wakeword.model import read_model
 from wakeword_experiments.sweep.sweep_config import Training, read_sweep
+from wakeword_experiments.sweep.sweep_run import run_sweep
 from wakeword_experiments.sweep.sweep_summary import summaries, verdict
 from wakeword_experiments.sweep.sweep_work import Trained, TrainWork
 from wakeword_train.phases import times_first_stage
@@ -132,7 +134,7 @@ def test_a_training_reports_its_size_once(world: Path, tmp_path: Path, monkeypat
 
 
 def test_a_sweep_is_the_same_in_processes_and_goes_on_after_it_was_killed(
-    cli, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trained: list[str] = []
     train = TrainWork._train
@@ -145,10 +147,10 @@ def test_a_sweep_is_the_same_in_processes_and_goes_on_after_it_was_killed(
         return train(self, item, progress)
 
     monkeypatch.setattr(TrainWork, "_train", counted)
-    options = ("sweep", "--config", world / "sweep.toml", "--out", tmp_path / "one", "--jobs", "1")
-    assert cli(*options).status != 0
-    ended = cli(*options, "--resume")
-    assert ended.status == 0, ended.err
+    with pytest.raises(KeyboardInterrupt):
+        run_sweep(world / "sweep.toml", tmp_path / "one", JobSettings(jobs=1))
+    run_sweep(world / "sweep.toml", tmp_path / "one", JobSettings(jobs=1, resume=True))
+    ended = capsys.readouterr()
     assert trained == ["updown, wide, seed 0", "updown, wide, seed 1"]
     assert "best by validation: " in ended.err
     assert "narrow" in ended.out
@@ -160,6 +162,5 @@ def test_a_sweep_is_the_same_in_processes_and_goes_on_after_it_was_killed(
     assert (tmp_path / "one" / "sweep.png").read_bytes().startswith(b"\x89PNG")
     for one in rows:
         assert read_model(tmp_path / "one" / one["model"]).card.training["seed"] == int(one["seed"])
-    done = cli("sweep", "--config", world / "sweep.toml", "--out", tmp_path / "two", "--jobs", "2")
-    assert done.status == 0, done.err
+    run_sweep(world / "sweep.toml", tmp_path / "two", JobSettings(jobs=2))
     assert (tmp_path / "two" / "sweep.csv").read_bytes() == (tmp_path / "one" / "sweep.csv").read_bytes()

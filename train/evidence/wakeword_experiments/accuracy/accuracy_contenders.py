@@ -15,12 +15,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import contenders as bench_contenders
 from wakeword.audio import SAMPLE_RATE
 from wakeword.features import FeatureConfig
 from wakeword.model import Model
 from wakeword.scorer import DEFAULT_HOP
 from wakeword.types import Array, Scores
-from wakeword_tools.bench import contenders as bench_contenders
 from wakeword_tools.measure.scores import RecordingScorer
 
 BLOCK = DEFAULT_HOP * FeatureConfig().hop_length

@@ -1,0 +1,1 @@
+"""What scanning many recordings costs, measured and on paper: ``python -m benchmarks.scale``."""

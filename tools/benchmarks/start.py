@@ -1,0 +1,45 @@
+"""The cost of starting an engine, measured in a separate process: ``python -m benchmarks.start NAME MODEL``.
+
+Prints a JSON object: milliseconds to import the package, CPU time of that, milliseconds to load a model, and the peak of
+the resident memory in MB after 8 s of audio, or null where the system does not report it.
+"""
+
+import importlib
+import json
+import sys
+import time
+
+from benchmarks.contenders import OURS, PEERS
+from benchmarks.memory import peak_memory
+
+_BLOCKS = 100
+
+
+def main(name: str, model: str) -> None:
+    """Start one contender and print the time and memory that it took."""
+    contender = next(one for one in (OURS, *PEERS) if one.name == name)
+    began, cpu = time.perf_counter(), time.process_time()
+    importlib.import_module(contender.package)
+    imported, imported_cpu = time.perf_counter(), time.process_time()
+    listener = contender.start(model, 1)
+    loaded = time.perf_counter()
+    if contender.takes_bytes:
+        silence: object = bytes(2 * 1_280)
+    else:
+        # The engine has imported it already.
+        import numpy as np
+
+        silence = np.zeros(1_280, np.int16)
+    for _ in range(_BLOCKS):
+        listener(silence)
+    figures = {
+        "import_ms": 1_000 * (imported - began),
+        "import_cpu_ms": 1_000 * (imported_cpu - cpu),
+        "load_ms": 1_000 * (loaded - imported),
+        "peak_mb": peak_memory(),
+    }
+    sys.stdout.write(json.dumps(figures) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,1 @@
+"""How the shipped encoder was made: a distillation of a larger one."""

@@ -1,0 +1,49 @@
+"""Writes model files again in the newest schema, with the digest of their bytes.
+
+``python -m scripts.make_digests MODEL.onnx...``: for files of older versions, and for those whose metadata another
+program has changed on purpose. Graph, card and second stage stay as they are. The same input gives the same bytes.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from wakeword.digest import sealed
+from wakeword.errors import ModelError
+from wakeword.escaping import printable
+from wakeword.files import replacing
+from wakeword.model import parse_model, read_model_bytes
+from wakeword_tools.measure.cards import embed_card
+
+
+def with_digest(model: bytes) -> bytes:
+    """The bytes of a model file in the newest schema with a digest of its own; one that it has already is not compared.
+
+    Raises ``ModelError`` if the file cannot be used for another reason.
+    """
+    model = sealed(model)
+    made = embed_card(model, parse_model(model).card)
+    parse_model(made)
+    return made
+
+
+def main() -> None:
+    """Write the files and print their digests; exit status 1 if one is no model, which is then left as it is."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("models", type=Path, nargs="+")
+    failed = False
+    for path in parser.parse_args().models:
+        try:
+            data = with_digest(read_model_bytes(path))
+            with replacing(path) as temporary:
+                temporary.write_bytes(data)
+        except (ModelError, OSError) as error:
+            print(printable(f"{path}: {error}"), file=sys.stderr)  # noqa: T201
+            failed = True
+        else:
+            print(printable(path), len(data), parse_model(data).digest)  # noqa: T201
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()
