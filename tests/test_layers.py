@@ -10,7 +10,7 @@ from support import ROOT
 from support.source import PACKAGES, Module, lines_of, modules, modules_below
 
 import wakeword
-from wakeword.model import assets_folder
+from wakeword.model.model import assets_folder
 
 ORDER = list(PACKAGES)
 TRAINING = {"torch", "torchaudio", "librosa", "scipy", "matplotlib", "onnx"}
@@ -120,6 +120,56 @@ def test_tests_import_only_what_their_package_may(folder: str, package: str) -> 
                 if name in support and name not in seen:
                     seen.add(name)
                     waiting.append(support[name])
+
+
+# --- rooms
+
+ROOMS = (
+    *("base", "audio", "format", "verify", "model", "stream", "engine", "microphone", "checkup", "takes", "saving"),
+    *("batch", "serve", "browser", "cli"),
+)
+"""The folders of the runtime, and its engine: a room imports only those before it."""
+APART = {"microphone", "checkup", "takes", "saving", "batch", "serve", "browser"}
+"""Rooms for one job each, which import one another only where ``NEIGHBOURS`` says so."""
+NEIGHBOURS = {("checkup", "microphone"), ("takes", "microphone"), ("serve", "saving"), ("browser", "serve")}
+
+
+def room_of(name: str) -> str | None:
+    """The room of a module of the runtime; ``None`` for the package itself."""
+    parts = name.split(".")
+    return parts[1] if parts[0] == "wakeword" and len(parts) > 1 else None
+
+
+def test_every_module_of_the_runtime_is_in_a_room() -> None:
+    outside = {"wakeword", "wakeword.__main__"}
+    assert {room_of(module.name) for module in modules("wakeword") if module.name not in outside} == set(ROOMS)
+
+
+def test_a_room_imports_only_the_rooms_above_it() -> None:
+    wrong = []
+    for module in modules("wakeword"):
+        room = room_of(module.name)
+        if room not in ROOMS:
+            continue
+        for one in module.imports():
+            other = room_of(one.module)
+            if other in (None, room):
+                continue
+            apart = {room, other} <= APART and (room, other) not in NEIGHBOURS
+            if apart or ROOMS.index(other) > ROOMS.index(room):
+                wrong.append(f"{module}, line {one.line}: {one.module}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_each_file_name_stands_once() -> None:
+    """Where a name stands twice, a reader has to look at the folder each time."""
+    shared = {"__init__.py", "__main__.py", "cli.py", "config.py", "registry.py"}
+    places: dict[str, list[str]] = {}
+    for package in PACKAGES:
+        for module in modules(package):
+            places.setdefault(module.path.name, []).append(str(module))
+    twice = {name: found for name, found in places.items() if len(found) > 1 and name not in shared}
+    assert not twice, f"expected each file name once, got {twice}"
 
 
 # --- sizes

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from wakeword import Detector, FileSource, Model, load_model, shipped_models
-from wakeword.audio import read_audio
-from wakeword.model import MAX_FILE_BYTES, assets_folder
+from wakeword.audio.pcm import read_audio
+from wakeword.model.model import MAX_FILE_BYTES, assets_folder
 from wakeword_tools.measure.scores import clip_score, count_events, stream_scores
 
 AUDIO = assets_folder() / "audio"

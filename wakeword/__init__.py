@@ -17,12 +17,12 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 # half a second, in which a command could not yet react to Ctrl-C. Not from typing, which takes as long to import as this.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wakeword.audio import SAMPLE_RATE
-    from wakeword.card import ModelCard
-    from wakeword.detection import Detection
-    from wakeword.end_of_speech import EndOfSpeech, VoiceDetector
-    from wakeword.engine import Detector
-    from wakeword.errors import (
+    from wakeword.audio.detection import Detection
+    from wakeword.audio.end_of_speech import EndOfSpeech, VoiceDetector
+    from wakeword.audio.features import FeatureConfig, MfccStream, mfcc
+    from wakeword.audio.pcm import SAMPLE_RATE
+    from wakeword.audio.sources import AudioSource, FileSource, StdinSource
+    from wakeword.base.errors import (
         AudioDeviceError,
         AudioError,
         AudioFileError,
@@ -37,47 +37,47 @@ if TYPE_CHECKING:
         WakewordError,
         WorkerError,
     )
-    from wakeword.features import FeatureConfig, MfccStream, mfcc
-    from wakeword.following import Follower
+    from wakeword.base.version import __version__
+    from wakeword.engine import Detector
+    from wakeword.format.card import ModelCard
+    from wakeword.format.fusion import Fusion
+    from wakeword.format.operating_point import OperatingPoint
+    from wakeword.format.verifier_card import VerifierCard
     from wakeword.microphone.device import Device, list_devices
     from wakeword.microphone.events import DeviceEvent, MicrophoneStats
     from wakeword.microphone.microphone import Microphone
-    from wakeword.model import Model, load_model, shipped_models
-    from wakeword.operating_point import OperatingPoint
-    from wakeword.pool.pool import DetectorPool
-    from wakeword.pool.stream import PoolStream
-    from wakeword.scorer import StreamScorer
-    from wakeword.sources import AudioSource, FileSource, StdinSource
-    from wakeword.trigger import Trigger
-    from wakeword.verify.card import VerifierCard
-    from wakeword.verify.fusion import Fusion
-    from wakeword.version import __version__
+    from wakeword.model.model import Model, load_model, shipped_models
+    from wakeword.model.scorer import StreamScorer
+    from wakeword.stream.following import Follower
+    from wakeword.stream.pool.pool import DetectorPool
+    from wakeword.stream.pool.pool_stream import PoolStream
+    from wakeword.stream.trigger import Trigger
 
 _MODULES = {
-    "wakeword.audio": "SAMPLE_RATE",
-    "wakeword.card": "ModelCard",
-    "wakeword.detection": "Detection",
-    "wakeword.end_of_speech": "EndOfSpeech VoiceDetector",
+    "wakeword.audio.pcm": "SAMPLE_RATE",
+    "wakeword.format.card": "ModelCard",
+    "wakeword.audio.detection": "Detection",
+    "wakeword.audio.end_of_speech": "EndOfSpeech VoiceDetector",
     "wakeword.engine": "Detector",
-    "wakeword.errors": (
+    "wakeword.base.errors": (
         "AudioDeviceError AudioError AudioFileError AudioFormatError BusyError CalibrationError ClosedError ConfigError "
         "DataError ModelError SynthesisError WakewordError WorkerError"
     ),
-    "wakeword.features": "FeatureConfig MfccStream mfcc",
-    "wakeword.following": "Follower",
+    "wakeword.audio.features": "FeatureConfig MfccStream mfcc",
+    "wakeword.stream.following": "Follower",
     "wakeword.microphone.device": "Device list_devices",
     "wakeword.microphone.events": "DeviceEvent MicrophoneStats",
     "wakeword.microphone.microphone": "Microphone",
-    "wakeword.model": "Model load_model shipped_models",
-    "wakeword.operating_point": "OperatingPoint",
-    "wakeword.pool.pool": "DetectorPool",
-    "wakeword.pool.stream": "PoolStream",
-    "wakeword.scorer": "StreamScorer",
-    "wakeword.sources": "AudioSource FileSource StdinSource",
-    "wakeword.trigger": "Trigger",
-    "wakeword.verify.card": "VerifierCard",
-    "wakeword.verify.fusion": "Fusion",
-    "wakeword.version": "__version__",
+    "wakeword.model.model": "Model load_model shipped_models",
+    "wakeword.format.operating_point": "OperatingPoint",
+    "wakeword.stream.pool.pool": "DetectorPool",
+    "wakeword.stream.pool.pool_stream": "PoolStream",
+    "wakeword.model.scorer": "StreamScorer",
+    "wakeword.audio.sources": "AudioSource FileSource StdinSource",
+    "wakeword.stream.trigger": "Trigger",
+    "wakeword.format.verifier_card": "VerifierCard",
+    "wakeword.format.fusion": "Fusion",
+    "wakeword.base.version": "__version__",
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
 

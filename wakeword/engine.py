@@ -14,21 +14,21 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.asynchronous import in_thread
-from wakeword.audio import SAMPLE_RATE, PcmStream
-from wakeword.checking import flag, function, number
-from wakeword.detection import Detection
-from wakeword.errors import AudioFormatError, BusyError, ClosedError, ConfigError
-from wakeword.following import LONGEST_RECORDING, Follower, Followers, record
-from wakeword.loading import chosen_thresholds, loaded_models, pre_roll_samples
-from wakeword.loop import Loop
-from wakeword.model import Model
-from wakeword.scorer import DEFAULT_HOP
-from wakeword.sources import AudioSource
-from wakeword.standstill import STANDSTILL, Order
-from wakeword.stream_reader import PIECE, StreamReader
-from wakeword.trigger import DEFAULT_REFRACTORY
-from wakeword.types import Array, Samples
+from wakeword.audio.asynchronous import in_thread
+from wakeword.audio.detection import Detection
+from wakeword.audio.pcm import SAMPLE_RATE, PcmStream
+from wakeword.audio.sources import AudioSource
+from wakeword.base.checks import flag, function, number
+from wakeword.base.errors import AudioFormatError, BusyError, ClosedError, ConfigError
+from wakeword.base.standstill import STANDSTILL, Order
+from wakeword.base.types import Array, Samples
+from wakeword.model.loading import chosen_thresholds, loaded_models, pre_roll_samples
+from wakeword.model.model import Model
+from wakeword.model.scorer import DEFAULT_HOP
+from wakeword.stream.following import LONGEST_RECORDING, Follower, Followers, record
+from wakeword.stream.source_loop import Loop
+from wakeword.stream.stream_reader import PIECE, StreamReader
+from wakeword.stream.trigger import DEFAULT_REFRACTORY
 
 
 class Detector:

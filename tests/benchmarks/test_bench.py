@@ -23,9 +23,9 @@ from benchmarks.speech_cost import LEAST_SECONDS, WORD_COUNTS, SpeechCost, speec
 from benchmarks.stopwatch import at_a_microphones_pace, cpu_ms_per_second, one_core, signals, start_up
 from benchmarks.streams import StreamCost, detectors_round, pool_round, stream_costs
 from wakeword import Detection, Detector, load_model
-from wakeword.audio import read_audio
-from wakeword.model import assets_folder
-from wakeword.pool.pool import DetectorPool
+from wakeword.audio.pcm import read_audio
+from wakeword.model.model import assets_folder
+from wakeword.stream.pool.pool import DetectorPool
 
 
 def contender(name: str, listener: Listener, *, takes_bytes: bool = False) -> Contender:

@@ -14,8 +14,8 @@ from fuzz.cases.blocks import right_block, wrong_block
 from fuzz.cases.laws import BrokenLawError
 from fuzz.cases.use import Fuzzer
 from wakeword import AudioFormatError, Detection, Detector, Model, WakewordError
-from wakeword.scorer import DEFAULT_HOP
-from wakeword.types import Samples
+from wakeword.base.types import Samples
+from wakeword.model.scorer import DEFAULT_HOP
 
 # --- random use
 

@@ -15,7 +15,7 @@ from fuzz.run_serve import Crowd, ServeSoak, audio_of, expected, parts, serve
 from fuzz.run_serve_fuzz import AT_ONCE, fuzz
 from fuzz.serve_mutations import session
 from wakeword import ConfigError
-from wakeword.serve.stream import ListeningStream
+from wakeword.serve.client_stream import ListeningStream
 
 LINUX = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux")
 

@@ -14,10 +14,10 @@ import soxr
 from support.builders import band_model_bytes, bursts, in_chunks
 
 from wakeword import AudioFormatError, BusyError, ClosedError, ConfigError, Detection, Detector, Model
-from wakeword.asynchronous import MAX_WAITING
-from wakeword.following import MAX_FOLLOWED_SECONDS, Follower
-from wakeword.model import parse_model
-from wakeword.types import Samples
+from wakeword.audio.asynchronous import MAX_WAITING
+from wakeword.base.types import Samples
+from wakeword.model.model import parse_model
+from wakeword.stream.following import MAX_FOLLOWED_SECONDS, Follower
 
 SIGNAL = bursts(7, {1.0: "low", 2.5: "high", 4.2: "low", 5.5: "high"})
 

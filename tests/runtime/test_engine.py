@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from support.builders import CHUNKS, band_model_bytes, bursts, in_chunks, random_model
 
 from wakeword import AudioFormatError, ConfigError, Detection, Detector, FileSource, Model, ModelError
-from wakeword.model import parse_model
-from wakeword.types import Samples
+from wakeword.base.types import Samples
+from wakeword.model.model import parse_model
 
 HOP_SECONDS, WINDOW_SECONDS = 0.08, 0.995
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from wakeword.model import assets_folder
+from wakeword.model.model import assets_folder
 
 DETECT = f"""
 from wakeword import Detector, FileSource
@@ -32,7 +32,9 @@ def test_a_detection_leaves_nothing_in_the_home(tmp_path: Path) -> None:
     assert list(tmp_path.rglob("*")) == []
 
 
-@pytest.mark.parametrize("module", ["wakeword", "wakeword.model", "wakeword.verify.phonemes", "wakeword.cli"])
+@pytest.mark.parametrize(
+    "module", ["wakeword", "wakeword.model.model", "wakeword.verify.phoneme_verifier", "wakeword.cli"]
+)
 def test_usage_data_are_turned_off_whatever_is_imported_first(module: str, tmp_path: Path) -> None:
     code = f"import os, {module}; print(os.environ['ORT_DISABLE_TELEMETRY'])"
     assert run(code, tmp_path).strip() == "1"

@@ -11,9 +11,9 @@ from support.onnx_files import with_unsealed_metadata
 from scripts import make_digests
 from scripts.make_digests import with_digest
 from wakeword import ModelError
-from wakeword.card import METADATA_KEY
-from wakeword.digest import checked_metadata
-from wakeword.model import assets_folder, parse_model
+from wakeword.format.card import METADATA_KEY
+from wakeword.format.digest import checked_metadata
+from wakeword.model.model import assets_folder, parse_model
 
 GOOD = band_model_bytes("low", 1)
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from scripts.encoder.discriminant import word_directions
-from wakeword.errors import DataError
+from wakeword.base.errors import DataError
 
 
 def spoken(words: int, clips: int, *, seed: int = 0) -> tuple[torch.Tensor, list[str]]:

@@ -11,7 +11,7 @@ from scripts.encoder.distil import Rooms, Student, distil
 from scripts.encoder.lessons import DistilConfig, prepare_lessons
 from scripts.encoder.teacher import DIMENSION, HOP, SPAN
 from scripts.make_encoder import speech_clips
-from wakeword.errors import ConfigError, DataError
+from wakeword.base.errors import ConfigError, DataError
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import NetworkConfig
 from wakeword_train.data.augment import AugmentationConfig

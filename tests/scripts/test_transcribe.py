@@ -8,8 +8,8 @@ import pytest
 from soundfile import write
 
 from scripts.transcribe import transcribe
-from wakeword.errors import ConfigError, DataError
-from wakeword.types import Array
+from wakeword.base.errors import ConfigError, DataError
+from wakeword.base.types import Array
 from wakeword_tools.transcripts import read_transcripts
 
 

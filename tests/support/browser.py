@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from support import ROOT
+from wakeword.base.types import Array
+from wakeword.browser.page_server import PageServer
 from wakeword.browser.runtime import DIGESTS
-from wakeword.browser.server import PageServer
 from wakeword.browser.site import RUNTIME as RUNTIME_PATH
-from wakeword.model import assets_folder, shipped_models
-from wakeword.types import Array
+from wakeword.model.model import assets_folder, shipped_models
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE
 
 WEB = ROOT / "web"

@@ -11,15 +11,15 @@ import onnxruntime
 
 from support.onnx_files import with_metadata, with_scalar
 from wakeword import FeatureConfig, Model, ModelCard, OperatingPoint
-from wakeword.card import METADATA_KEY, SCHEMA, SelfTest, self_test_signal
-from wakeword.features import mfcc
-from wakeword.model import parse_model
-from wakeword.operating_point import Rate
-from wakeword.scorer import DEFAULT_HOP
-from wakeword.types import Array
-from wakeword.verify.card import VerifierCard
-from wakeword.verify.fusion import Fusion
-from wakeword.verify.head import METADATA_KEY as HEAD_KEY
+from wakeword.audio.features import mfcc
+from wakeword.base.types import Array
+from wakeword.format.card import METADATA_KEY, SCHEMA, SelfTest, self_test_signal
+from wakeword.format.fusion import Fusion
+from wakeword.format.operating_point import Rate
+from wakeword.format.verifier_card import VerifierCard
+from wakeword.model.model import parse_model
+from wakeword.model.scorer import DEFAULT_HOP
+from wakeword.verify.verifier_head import METADATA_KEY as HEAD_KEY
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 TWO_STAGE = FIXTURES / "two-stage.onnx"

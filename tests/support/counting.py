@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wakeword.errors import ModelError
-from wakeword.jobs.work import Report
+from wakeword.base.errors import ModelError
+from wakeword.batch.jobs.work import Report
 
 
 @dataclass(frozen=True)

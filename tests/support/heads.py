@@ -5,7 +5,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from wakeword.verify.embedding import DIMENSION
-from wakeword.verify.head import HEAD_EMBEDDINGS
+from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 
 
 def head_bytes(*, units: int = 4, scale: float = 1.0, seed: int = 1) -> bytes:

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from wakeword.digest import METADATA_PROPS, sealed
-from wakeword.protobuf import Field, Reader, encoded_field
+from wakeword.format.digest import METADATA_PROPS, sealed
+from wakeword.format.protobuf import Field, Reader, encoded_field
 
 GRAPH = 7
 """Number of the field of ``ModelProto`` that holds the graph."""

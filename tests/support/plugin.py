@@ -9,8 +9,8 @@ from hypothesis import settings
 
 from support.builders import band_model_bytes
 from wakeword import Model
-from wakeword.installed import HOME_VARIABLE
-from wakeword.model import parse_model
+from wakeword.model.installed import HOME_VARIABLE
+from wakeword.model.model import parse_model
 
 # If a shell runs the tests in the background, they and every program that they start would ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -57,7 +57,7 @@ SLOW = (
     *("tests/tools/texts/test_advice.py", "tests/tools/texts/test_confusables.py"),
     *("tests/tools/measure/test_plots.py", "tests/runtime/cli/listen/"),
     "tests/runtime/serve/test_command.py",
-    *(f"tests/runtime/jobs/test_{name}.py" for name in ("processes", "cluster")),
+    *(f"tests/runtime/batch/jobs/test_{name}.py" for name in ("processes", "cluster")),
     *(f"tests/runtime/microphone/test_{name}.py" for name in ("faults", "microphone", "examples_device")),
     *(f"tests/runtime/microphone/test_{name}_device.py" for name in ("doctor", "listen", "record")),
 )

@@ -14,14 +14,14 @@ from wyoming.info import Describe
 from wyoming.wake import Detect
 
 from support.builders import bursts
+from wakeword.base.types import Array, Samples
+from wakeword.serve.client_stream import Found, StreamSettings
 from wakeword.serve.connection import Shared, TimeLimits
 from wakeword.serve.places import Place
 from wakeword.serve.server import Limits, Server
-from wakeword.serve.stream import Found, StreamSettings
 from wakeword.serve.telemetry import Telemetry
 from wakeword.serve.wire import encode
 from wakeword.serve.words import Words, WordSettings
-from wakeword.types import Array, Samples
 
 _WRITE_BYTES = 10_000
 PATIENCE = 20.0

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from wakeword.types import Scores
+from wakeword.base.types import Scores
 from wakeword_tools.measure.scores import ScoreSet
 
 WINDOWS_AN_HOUR = 3_000

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wakeword.errors import DataError
+from wakeword.base.errors import DataError
 from wakeword_tools.transcripts import (
     MARGIN,
     TRANSCRIPTS,

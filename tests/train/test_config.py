@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from wakeword.errors import ConfigError
-from wakeword.model import assets_folder
+from wakeword.base.errors import ConfigError
+from wakeword.model.model import assets_folder
 from wakeword_train.config import TrainConfig, read_config
 
 

@@ -11,9 +11,9 @@ import soundfile
 import torch
 from support.small_world import RATE, small_config, write_background, write_world
 
-from wakeword.audio import read_audio
-from wakeword.errors import ConfigError, DataError, ModelError
-from wakeword.model import Model, read_model
+from wakeword.audio.pcm import read_audio
+from wakeword.base.errors import ConfigError, DataError, ModelError
+from wakeword.model.model import Model, read_model
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.scores import clip_score
 from wakeword_train import DataFolders, train

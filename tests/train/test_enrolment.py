@@ -8,10 +8,10 @@ import pytest
 import soundfile
 from support.builders import band_model_bytes, bursts, random_model_bytes
 
-from wakeword.errors import ConfigError
-from wakeword.evidence import is_supported, warnings
-from wakeword.model import read_model, shipped_models
-from wakeword.operating_point import OperatingPoint
+from wakeword.base.errors import ConfigError
+from wakeword.format.operating_point import OperatingPoint
+from wakeword.format.point_warnings import is_supported, warnings
+from wakeword.model.model import read_model, shipped_models
 from wakeword_tools.measure.calibrate import write_points
 from wakeword_tools.measure.recordings import score_files
 from wakeword_train import Clip, Kind, Split

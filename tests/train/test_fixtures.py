@@ -8,8 +8,8 @@ import pytest
 from support.builders import FIXTURES, random_model_bytes
 from support.make_fixtures import model_files, random_model_file
 
-from wakeword.card import METADATA_KEY, ModelCard, SelfTest
-from wakeword.verify.head import METADATA_KEY as HEAD_KEY
+from wakeword.format.card import METADATA_KEY, ModelCard, SelfTest
+from wakeword.verify.verifier_head import METADATA_KEY as HEAD_KEY
 from wakeword_train.model.network import Pooling
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from support.small_world import SMALL_SECOND_STAGE, small_config, write_background, write_world
 
-from wakeword.errors import ConfigError
-from wakeword.model import Model, read_model
-from wakeword.verify.card import VerifierCard
+from wakeword.base.errors import ConfigError
+from wakeword.format.verifier_card import VerifierCard
+from wakeword.model.model import Model, read_model
 from wakeword_tools.measure.scores import clip_score
 from wakeword_train import DataFolders, TrainConfig, train_model
-from wakeword_train.loop import EpochReport
+from wakeword_train.epochs import EpochReport
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from wakeword.operating_point import OperatingPoint, Rate
+from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.points import LOOSEST, default_point, found, points_of
 

@@ -21,7 +21,7 @@ absent = ("torch", "torchaudio", "onnx", "scipy", "librosa", "matplotlib")
 importlib.util.find_spec = lambda name, *rest: None if name in absent else find(name, *rest)
 sys.modules.update(dict.fromkeys(absent))
 import typer
-from wakeword.errors import WakewordError
+from wakeword.base.errors import WakewordError
 from wakeword_train.cli import train
 try:
     typer.run(train)

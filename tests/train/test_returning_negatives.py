@@ -7,8 +7,8 @@ import pytest
 from support.builders import random_model, random_model_bytes
 from support.worlds import World, write_world
 
-from wakeword.audio import read_audio
-from wakeword.model import read_model
+from wakeword.audio.pcm import read_audio
+from wakeword.model.model import read_model
 from wakeword_tools.measure.scores import clip_score
 from wakeword_train import Kind, Split
 from wakeword_train.data.clips import read_folder

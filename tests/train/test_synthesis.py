@@ -11,10 +11,10 @@ import pytest
 import soundfile
 
 from wakeword import ConfigError
-from wakeword.errors import DataError
-from wakeword.jobs.choice import executor_for
-from wakeword.jobs.cluster import Cluster
-from wakeword.jobs.processes import Processes
+from wakeword.base.errors import DataError
+from wakeword.batch.jobs.choice import executor_for
+from wakeword.batch.jobs.cluster import Cluster
+from wakeword.batch.jobs.processes import Processes
 from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.clips.voice_check import without_voices
@@ -112,14 +112,14 @@ def test_as_many_processes_speak_as_there_are_jobs_and_the_clips_are_the_same(
 
 
 def test_by_default_a_process_is_started_where_it_pays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wakeword.jobs.plan.cores", lambda: 8)
+    monkeypatch.setattr("wakeword.batch.jobs.plan.cores", lambda: 8)
     fast, natural = (
         synthesised._Pass.of(phase, FEW, ("espeak-ng",), print, executor_for) for phase in (Phase.SPEECH, Phase.NATURAL)
     )
     assert [fast.jobs(count) for count in (1, 199, 200, 5_000)] == [1, 1, 2, 8]
     assert [natural.jobs(count) for count in (1, 19, 20, 500)] == [1, 1, 2, 4]
     # This machine speaks for a cluster too.
-    monkeypatch.setattr("wakeword.jobs.cluster._ray", lambda: None)
+    monkeypatch.setattr("wakeword.batch.jobs.cluster._ray", lambda: None)
     for_cluster = dataclasses.replace(fast, executor=lambda seconds: Cluster("auto"))
     assert [for_cluster.jobs(count) for count in (1, 199, 200, 5_000)] == [1, 1, 2, 8]
 

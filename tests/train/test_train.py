@@ -10,15 +10,15 @@ import pytest
 from support.commands import Cli
 from support.small_world import write_world
 
-from wakeword.model import read_model
-from wakeword.verify.card import VerifierCard
-from wakeword.verify.fusion import Fusion
-from wakeword_train.command import advice_on, describe_epoch
+from wakeword.format.fusion import Fusion
+from wakeword.format.verifier_card import VerifierCard
+from wakeword.model.model import read_model
+from wakeword_train.epochs import EpochReport
 from wakeword_train.health import adversary_advice
-from wakeword_train.loop import EpochReport
 from wakeword_train.methods.drocc import AdversaryHealth
-from wakeword_train.second_stage.head_fit import HeadEpoch
+from wakeword_train.second_stage.heads.head_fit import HeadEpoch
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
+from wakeword_train.train_command import advice_on, describe_epoch
 from wakeword_train.training import DataFolders, TrainingResult
 
 Begin = Callable[[DataFolders], None]
@@ -117,7 +117,7 @@ def test_ctrl_c_in_a_training_says_how_to_go_on(
         raise SystemExit(130)  # what Ctrl-C raises
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("wakeword_train.command.train_model", train_model)
+    monkeypatch.setattr("wakeword_train.train_command.train_model", train_model)
     done = cli("train", "marvin")
     assert done.status == 130
     assert ("--resume goes on" in done.err) == begun

@@ -10,13 +10,13 @@ import pytest
 import torch
 from support.small_world import small_config, write_world
 
-from wakeword.audio import read_audio
-from wakeword.errors import ConfigError, DataError
-from wakeword.model import read_model
+from wakeword.audio.pcm import read_audio
+from wakeword.base.errors import ConfigError, DataError
+from wakeword.model.model import read_model
 from wakeword_tools.measure.scores import clip_score
-from wakeword_train import DataFolders, Kind, Split, TrainConfig, loop, train
+from wakeword_train import DataFolders, Kind, Split, TrainConfig, epochs, train
 from wakeword_train.config import ScheduleConfig
-from wakeword_train.loop import EpochReport, best_epoch
+from wakeword_train.epochs import EpochReport, best_epoch
 from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.training import TrainingResult, gather_clips
@@ -173,7 +173,7 @@ def test_epochs_before_the_rate_has_fallen_are_not_chosen_and_do_not_end_a_run(
 ) -> None:
     def trained(choose_after: float) -> TrainingResult:
         falling = iter([0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
-        monkeypatch.setattr(loop, "validate", lambda *_, **__: {"words": next(falling)})
+        monkeypatch.setattr(epochs, "validate", lambda *_, **__: {"words": next(falling)})
         config = small_config(method="bce")
         schedule = dataclasses.replace(
             config.schedule, epochs=6, warmup_epochs=0, choose_after=choose_after, patience=2

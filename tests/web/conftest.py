@@ -9,11 +9,11 @@ import soundfile
 import soxr
 from support.browser import RUNTIME, serving
 
-from wakeword.audio import read_audio
-from wakeword.browser.server import PageServer
+from wakeword.audio.pcm import read_audio
+from wakeword.base.types import Array
+from wakeword.browser.page_server import PageServer
 from wakeword.browser.site import PAGE, site_files
-from wakeword.model import assets_folder
-from wakeword.types import Array
+from wakeword.model.model import assets_folder
 
 
 @pytest.fixture(scope="session")

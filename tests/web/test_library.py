@@ -10,12 +10,12 @@ import soundfile
 from support.browser import WEB, JobError, in_node, missing_node, needs_node, page_files, raw
 
 from wakeword import ModelError
-from wakeword.audio import PcmStream, read_audio
-from wakeword.card import ModelCard, self_test_signal
-from wakeword.features import mfcc
-from wakeword.model import assets_folder, load_model, parse_model, shipped_models
-from wakeword.types import Array
-from wakeword.verify.phonemes import BLANK, WORD_BOUNDARY, KeywordPhonemes
+from wakeword.audio.features import mfcc
+from wakeword.audio.pcm import PcmStream, read_audio
+from wakeword.base.types import Array
+from wakeword.format.card import ModelCard, self_test_signal
+from wakeword.model.model import assets_folder, load_model, parse_model, shipped_models
+from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY, KeywordPhonemes
 
 MARVIN = shipped_models()["marvin"]
 

@@ -15,11 +15,11 @@ from support import ROOT
 from support.browser import RUNTIME, WEB, in_browser, needs_browser, serving
 
 from wakeword import Detector
-from wakeword.audio import read_audio
+from wakeword.audio.pcm import read_audio
+from wakeword.base.types import Array
+from wakeword.browser.page_server import PageServer
 from wakeword.browser.runtime import DIGESTS
-from wakeword.browser.server import PageServer
-from wakeword.model import assets_folder, load_model, shipped_models
-from wakeword.types import Array
+from wakeword.model.model import assets_folder, load_model, shipped_models
 
 pytestmark = [needs_browser, pytest.mark.slow]
 

@@ -11,9 +11,9 @@ from support import ROOT
 from support.browser import detect_job, in_node, needs_node, raw
 
 from wakeword import Detection, Detector
-from wakeword.audio import read_audio
-from wakeword.model import assets_folder, load_model, shipped_models
-from wakeword.types import Array
+from wakeword.audio.pcm import read_audio
+from wakeword.base.types import Array
+from wakeword.model.model import assets_folder, load_model, shipped_models
 
 pytestmark = needs_node
 

@@ -12,10 +12,10 @@ from benchmarks.performance_page import write_page
 from benchmarks.performance_report import Report
 from benchmarks.performance_tables import tables
 from benchmarks.streams import STREAM_COUNTS
+from wakeword.base.files import resolved
 from wakeword.cli.console import note, progress
 from wakeword.cli.options import DEFAULT_KEYWORD
 from wakeword.cli.tables import console, table
-from wakeword.files import resolved
 
 
 @dataclass(frozen=True)

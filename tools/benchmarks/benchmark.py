@@ -20,10 +20,10 @@ from benchmarks.performance_report import BLOCKS, Cost, Latency, Report, Start
 from benchmarks.speech_cost import LEAST_SECONDS, speech_costs
 from benchmarks.stopwatch import at_a_microphones_pace, cpu_ms_per_second, one_core, settle, signals, start_up
 from benchmarks.streams import STREAM_COUNTS, stream_costs
-from wakeword.audio import SAMPLE_RATE
-from wakeword.features import FeatureConfig
-from wakeword.model import assets_folder
-from wakeword.scorer import DEFAULT_HOP
+from wakeword.audio.features import FeatureConfig
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.model.model import assets_folder
+from wakeword.model.scorer import DEFAULT_HOP
 
 _STARTS = 5
 

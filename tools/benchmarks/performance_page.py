@@ -22,7 +22,7 @@ from benchmarks.performance_tables import (
     start_table,
     stream_table,
 )
-from wakeword.files import replacing, write_json
+from wakeword.base.files import replacing, write_json
 
 _METHOD = """## How it was measured
 

@@ -12,9 +12,9 @@ import numpy as np
 from benchmarks.contenders import Contender, Listener
 from benchmarks.stopwatch import TICK, cpu_ms_per_second, settle
 from wakeword import Detector
-from wakeword.audio import SAMPLE_RATE, read_audio
+from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.checkup.processor import Pcm
-from wakeword.model import shipped_models
+from wakeword.model.model import shipped_models
 
 WORD_COUNTS = (1, 2, 6)
 _BLOCK = 8 * TICK

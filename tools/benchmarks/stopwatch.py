@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.contenders import Contender, Listener
-from wakeword.audio import SAMPLE_RATE
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.checkup.processor import Pcm, cost, speech_like
 
 TICK = 160

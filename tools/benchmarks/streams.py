@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from benchmarks.stopwatch import TICK, signals
 from wakeword import Detector, Model, load_model
-from wakeword.audio import SAMPLE_RATE
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.checkup.processor import Pcm
-from wakeword.pool.pool import DetectorPool
+from wakeword.stream.pool.pool import DetectorPool
 
 STREAM_COUNTS = (1, 10, 100, 1_000)
 _BLOCK = 8 * TICK

@@ -27,8 +27,8 @@ from fuzz import run_push as soak_push
 from fuzz.cases.fuzz_run import Fuzzed, fuzz
 from fuzz.cases.targets import targets
 from wakeword import ConfigError, WakewordError
-from wakeword.audio import SAMPLE_RATE
-from wakeword.files import write_json
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.files import write_json
 from wakeword.serve.extra import require_extra
 
 logger = logging.getLogger("soak")

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from benchmarks.memory import resident_memory
 from wakeword import Detector, load_model
-from wakeword.audio import SAMPLE_RATE, read_audio
-from wakeword.errors import ConfigError
-from wakeword.features import FeatureConfig
-from wakeword.model import assets_folder
-from wakeword.scorer import DEFAULT_HOP
-from wakeword.sources import audio_files
+from wakeword.audio.features import FeatureConfig
+from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.sources import audio_files
+from wakeword.base.errors import ConfigError
+from wakeword.model.model import assets_folder
+from wakeword.model.scorer import DEFAULT_HOP
 
 Pcm = NDArray[np.int16]
 Report = Callable[[str], None]

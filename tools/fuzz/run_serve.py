@@ -13,8 +13,8 @@ from fuzz.run_push import Pcm, Report, demo
 from fuzz.serve_clients import Answers, broken, reconnecting, slow, stream
 from fuzz.serve_process import ServeProcess
 from wakeword import Detector, load_model
-from wakeword.audio import SAMPLE_RATE
-from wakeword.errors import ConfigError
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.errors import ConfigError
 
 LATE_SECONDS = 0.5
 """A stream is late if all that was sent was not scored this long after it was sent."""

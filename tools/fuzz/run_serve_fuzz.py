@@ -17,12 +17,12 @@ from fuzz.run_push import Pcm, Report, demo
 from fuzz.run_serve import expected
 from fuzz.serve_clients import Answers, stream
 from fuzz.serve_mutations import session
-from wakeword.audio import SAMPLE_RATE
-from wakeword.model import shipped_models
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.model.model import shipped_models
+from wakeword.serve.client_stream import StreamSettings
 from wakeword.serve.connection import Shared, TimeLimits
 from wakeword.serve.places import Place
 from wakeword.serve.server import Limits, Server
-from wakeword.serve.stream import StreamSettings
 from wakeword.serve.telemetry import Telemetry
 from wakeword.serve.wire import MAX_DATA, MAX_HEADER, MAX_PAYLOAD
 from wakeword.serve.words import Words, WordSettings

@@ -14,7 +14,7 @@ from wyoming.ping import Ping
 from wyoming.wake import Detect, Detection
 
 from fuzz.run_push import Pcm
-from wakeword.audio import SAMPLE_RATE
+from wakeword.audio.pcm import SAMPLE_RATE
 
 _PING_SECONDS = 1.0
 _GARBAGE = (

@@ -8,7 +8,7 @@ import threading
 from collections import deque
 from pathlib import Path
 
-from wakeword.errors import ConfigError
+from wakeword.base.errors import ConfigError
 
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 

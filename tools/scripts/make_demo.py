@@ -9,15 +9,15 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.audio import SAMPLE_RATE, write_audio
-from wakeword.files import replacing, write_json
-from wakeword.model import assets_folder
-from wakeword.types import Array
+from wakeword.audio.pcm import SAMPLE_RATE, write_audio
+from wakeword.base.files import replacing, write_json
+from wakeword.base.types import Array
+from wakeword.model.model import assets_folder
 from wakeword_tools.clips.plan import level, trim
 from wakeword_tools.engines.espeak import EspeakSynthesizer
 from wakeword_tools.engines.registry import voice_named
 from wakeword_tools.engines.synthesizer import Prosody
-from wakeword_tools.engines.voices import Voice
+from wakeword_tools.engines.voice import Voice
 
 KEYWORD = "marvin"
 

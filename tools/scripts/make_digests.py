@@ -8,11 +8,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from wakeword.digest import sealed
-from wakeword.errors import ModelError
-from wakeword.escaping import printable
-from wakeword.files import replacing
-from wakeword.model import parse_model, read_model_bytes
+from wakeword.base.errors import ModelError
+from wakeword.base.files import replacing
+from wakeword.base.text import printable
+from wakeword.format.digest import sealed
+from wakeword.model.model import parse_model, read_model_bytes
 from wakeword_tools.measure.cards import embed_card
 
 

@@ -25,7 +25,7 @@ import typer
 from scripts.encoder.distil import distil
 from scripts.encoder.lessons import DistilConfig, prepare_lessons
 from scripts.encoder.teacher import SpeechEmbedding
-from wakeword.errors import WakewordError
+from wakeword.base.errors import WakewordError
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import NetworkConfig
 from wakeword_train.data.batches import load_stores

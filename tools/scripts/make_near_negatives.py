@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.files import replacing
+from wakeword.base.files import replacing
 from wakeword_tools.clips.quality import table
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.espeak import shared_espeak

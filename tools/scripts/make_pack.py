@@ -15,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.audio import SAMPLE_RATE, read_audio
-from wakeword.errors import DataError
-from wakeword.features import FeatureConfig, mfcc
-from wakeword.model import assets_folder
-from wakeword.types import Array
+from wakeword.audio.features import FeatureConfig, mfcc
+from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.base.errors import DataError
+from wakeword.base.types import Array
+from wakeword.model.model import assets_folder
 from wakeword.verify.embedding import DIMENSION, embeddings_of
-from wakeword.verify.phonemes import PhonemeNetwork
+from wakeword.verify.phoneme_verifier import PhonemeNetwork
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_embedding, load_phonemes
 from wakeword.verify.verifier import PHONEME_SAMPLES
 from wakeword_tools.transcripts import Part, Utterance, read_transcripts, turns

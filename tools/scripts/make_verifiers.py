@@ -15,11 +15,11 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from wakeword.errors import ConfigError
-from wakeword.files import replacing
-from wakeword.model import assets_folder
+from wakeword.base.errors import ConfigError
+from wakeword.base.files import replacing
+from wakeword.model.model import assets_folder
 from wakeword.verify.embedding import FLOOR_POWER
-from wakeword.verify.phonemes import TOKENS_KEY
+from wakeword.verify.phoneme_verifier import TOKENS_KEY
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE
 
 _TIME_AXIS = 2

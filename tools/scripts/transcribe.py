@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.audio import SAMPLE_RATE, read_audio
-from wakeword.errors import AudioFileError, ConfigError, DataError
-from wakeword.files import new_folder, require_absent
-from wakeword.types import Array
+from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.base.errors import AudioFileError, ConfigError, DataError
+from wakeword.base.files import new_folder, require_absent
+from wakeword.base.types import Array
 from wakeword_tools.transcripts import TRANSCRIPTS
 
 _MARGIN = 0.2

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wakeword.errors import DataError
-from wakeword.listing import files_below
+from wakeword.base.errors import DataError
+from wakeword.base.listing import files_below
 
 TRANSCRIPTS = "transcripts.jsonl"
 """Name of the file with the transcripts of a folder."""

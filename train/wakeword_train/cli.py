@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
+from wakeword.base.errors import ConfigError, DataError
 from wakeword.cli.job_options import JobSettings, JobsOption, RayOption
 from wakeword.cli.ranges import MAX_SEED
-from wakeword.errors import ConfigError, DataError
 
 
 class _Device(StrEnum):
@@ -81,7 +81,7 @@ def train(
     keyword = _one_word(words or (), keyword)
     _prepare(positives, negatives, near_negatives, extend_negatives, background, noise, speech)
     # Imported here so that --help works without torch, which an installation for listening does not have.
-    from wakeword_train.command import TrainOptions, run_command
+    from wakeword_train.train_command import TrainOptions, run_command
 
     options = TrainOptions(
         keyword=keyword,

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
+from wakeword.base.text import printable
 from wakeword.cli.console import note
-from wakeword.escaping import printable
 from wakeword_train.phases import Phase, Watch
 from wakeword_train.time_left import TimeLeft, in_words
 

@@ -14,10 +14,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from wakeword.card import ModelCard
-from wakeword.errors import ConfigError, DataError
-from wakeword.model import read_model_bytes
-from wakeword.sources import audio_files
+from wakeword.audio.sources import audio_files
+from wakeword.base.errors import ConfigError, DataError
+from wakeword.format.card import ModelCard
+from wakeword.model.model import read_model_bytes
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import MixConfig
 from wakeword_train.data.augment import AugmentationConfig

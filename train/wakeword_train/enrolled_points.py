@@ -5,10 +5,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from wakeword.errors import CalibrationError, WakewordError
-from wakeword.evidence import SUPPORTED
-from wakeword.model import read_model
-from wakeword.operating_point import OperatingPoint
+from wakeword.base.errors import CalibrationError, WakewordError
+from wakeword.format.operating_point import OperatingPoint
+from wakeword.format.point_warnings import SUPPORTED
+from wakeword.model.model import read_model
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.calibrate import calibrate_point, choose_supported
 from wakeword_tools.measure.intervals import clopper_pearson

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from wakeword.errors import ConfigError, DataError
+from wakeword.base.errors import ConfigError, DataError
 from wakeword_train.methods.deepsad import DeepSadConfig
 from wakeword_train.methods.drocc import AdversaryHealth, shared_sensitivity
 from wakeword_train.methods.losses import AdversaryConfig, Loss

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from enum import StrEnum
 
-from wakeword.jobs.work import Report
+from wakeword.batch.jobs.work import Report
 from wakeword_train.config import TrainConfig
 
 

@@ -5,25 +5,25 @@ import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from wakeword.jobs.choice import in_this_process
-from wakeword.jobs.work import Executor
-from wakeword.operating_point import OperatingPoint
-from wakeword.sources import audio_files
-from wakeword.verify.fusion import FLOOR
+from wakeword.audio.sources import audio_files
+from wakeword.batch.jobs.choice import in_this_process
+from wakeword.batch.jobs.work import Executor
+from wakeword.format.fusion import FLOOR
+from wakeword.format.operating_point import OperatingPoint
 from wakeword_tools.clips.manifest import recorded_row, write_manifest
 from wakeword_tools.kinds import Split
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip, without_fold
 from wakeword_train.data.store import ClipStore
-from wakeword_train.loop import EpochReport, Progress
+from wakeword_train.epochs import EpochReport, Progress
 from wakeword_train.model.two_stage import export_two_stage
 from wakeword_train.pack.speech_pack import pack_path
 from wakeword_train.phases import Phase, Watch, nobody, times_first_stage
 from wakeword_train.placement import check_target, file_stem, put_into_place
 from wakeword_train.points import Report, calibration_points, default_point, points_of
-from wakeword_train.second_stage.ahead import looks_ahead
 from wakeword_train.second_stage.build import train_second_stage
+from wakeword_train.second_stage.looks.looks_ahead import looks_ahead
 from wakeword_train.second_stage.result import SecondStageResult
 from wakeword_train.second_stage.stand_in import StandIn
 from wakeword_train.synthesis import check_synthesis, with_synthesised

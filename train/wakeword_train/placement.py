@@ -5,9 +5,9 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from wakeword.errors import ConfigError
-from wakeword.files import replacing, resolved
-from wakeword.operating_point import OperatingPoint
+from wakeword.base.errors import ConfigError
+from wakeword.base.files import replacing, resolved
+from wakeword.format.operating_point import OperatingPoint
 from wakeword_tools.measure.calibrate import write_points
 from wakeword_train.points import Report, default_point
 

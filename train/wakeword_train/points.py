@@ -4,10 +4,10 @@ import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from wakeword.errors import CalibrationError, WakewordError
-from wakeword.evidence import is_supported
-from wakeword.model import read_model
-from wakeword.operating_point import OperatingPoint
+from wakeword.base.errors import CalibrationError, WakewordError
+from wakeword.format.operating_point import OperatingPoint
+from wakeword.format.point_warnings import is_supported
+from wakeword.model.model import read_model
 from wakeword_tools.measure.calibrate import calibrate_point, check_scores
 from wakeword_tools.measure.rates import DEFAULT_TARGETS, LADDER, RateKind, Target
 from wakeword_tools.measure.recordings import SCORED_KINDS, Selection, score_files

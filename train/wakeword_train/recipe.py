@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from wakeword.model import assets_folder
-from wakeword_tools.engines.installed import resolved
+from wakeword.model.model import assets_folder
+from wakeword_tools.engines.installed_engines import resolved
 from wakeword_tools.kinds import Kind
 from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.pack.speech_pack import pack_path, read_pack

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from wakeword.errors import ConfigError
-from wakeword.model import assets_folder
-from wakeword.verify.card import Variant
-from wakeword_tools.engines.voices import Voice
+from wakeword.base.errors import ConfigError
+from wakeword.format.verifier_card import Variant
+from wakeword.model.model import assets_folder
+from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.accents import accents
 from wakeword_tools.texts.candidates import choose, speakable

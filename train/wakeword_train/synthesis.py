@@ -7,22 +7,22 @@ from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 
-from wakeword.errors import ConfigError, DataError, SynthesisError
-from wakeword.jobs.choice import in_this_process
-from wakeword.jobs.cluster import Cluster
-from wakeword.jobs.plan import default_jobs
-from wakeword.jobs.work import Executor
-from wakeword.model import assets_folder
+from wakeword.base.errors import ConfigError, DataError, SynthesisError
+from wakeword.base.version import __version__
+from wakeword.base.wording import counted
+from wakeword.batch.jobs.choice import in_this_process
+from wakeword.batch.jobs.cluster import Cluster
+from wakeword.batch.jobs.plan import default_jobs
+from wakeword.batch.jobs.work import Executor
+from wakeword.model.model import assets_folder
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
-from wakeword.version import __version__
-from wakeword.wording import counted
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.clips.plan import Recipe
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.clips.voice_check import voice_scores, without_voices
-from wakeword_tools.engines.installed import INSTALLED, resolved
+from wakeword_tools.engines.installed_engines import INSTALLED, resolved
 from wakeword_tools.engines.registry import english_voices, takes_phonemes
-from wakeword_tools.engines.voices import Voice
+from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.phonemes import pronunciations
 from wakeword_train.config import TrainConfig

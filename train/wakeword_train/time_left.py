@@ -8,8 +8,8 @@ from statistics import fmean
 
 import torch
 
-from wakeword.jobs.plan import cores
-from wakeword_tools.engines.installed import resolved
+from wakeword.batch.jobs.plan import cores
+from wakeword_tools.engines.installed_engines import resolved
 from wakeword_tools.kinds import Kind
 from wakeword_train.config import TrainConfig
 from wakeword_train.phases import Phase, times_first_stage

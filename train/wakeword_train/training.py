@@ -11,10 +11,10 @@ from typing import Any
 
 import torch
 
-from wakeword.card import ModelCard, SelfTest
-from wakeword.errors import ConfigError, DataError
-from wakeword.jobs.choice import in_this_process
-from wakeword.jobs.work import Executor
+from wakeword.base.errors import ConfigError, DataError
+from wakeword.batch.jobs.choice import in_this_process
+from wakeword.batch.jobs.work import Executor
+from wakeword.format.card import ModelCard, SelfTest
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import BatchSampler, load_stores
@@ -29,7 +29,7 @@ from wakeword_train.data.clips import (
 from wakeword_train.data.packed import PackedStore, packed_clips
 from wakeword_train.data.store import ClipStore
 from wakeword_train.encoder.shipped import begin_with_encoder, encoder_path, file_fingerprint
-from wakeword_train.loop import EpochReport, Progress, best_epoch, build_network, fit
+from wakeword_train.epochs import EpochReport, Progress, best_epoch, build_network, fit
 from wakeword_train.model.export import export_model
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.pack.speech_pack import pack_path, read_pack

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from wakeword.errors import DataError
-from wakeword.features import FeatureConfig
+from wakeword.audio.features import FeatureConfig
+from wakeword.base.errors import DataError
 from wakeword_tools.kinds import WORD_KINDS, Kind
 from wakeword_tools.measure.thresholds import threshold_at_mean_fpr
 from wakeword_train.data.frontend import Frontend

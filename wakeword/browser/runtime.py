@@ -13,8 +13,8 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from wakeword.errors import ConfigError
-from wakeword.files import read_limited, replacing
+from wakeword.base.errors import ConfigError
+from wakeword.base.files import read_limited, replacing
 
 VERSION = "1.30.0"
 DIGESTS = {

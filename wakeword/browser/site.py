@@ -4,9 +4,9 @@ import json
 from importlib.resources import files
 from pathlib import Path
 
+from wakeword.base.errors import ConfigError
 from wakeword.browser.runtime import DIGESTS
-from wakeword.errors import ConfigError
-from wakeword.model import assets_folder
+from wakeword.model.model import assets_folder
 
 PAGE = "web/demo/"
 _OF_WORKER = ("web/files.json", "web/sw.js")

@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from wakeword.base.types import Samples
 from wakeword.checkup.levels import (
     Levels,
     check_channels,
@@ -22,7 +23,6 @@ from wakeword.checkup.levels import (
 )
 from wakeword.checkup.spectrum import bandwidth, hum
 from wakeword.microphone.clock import Stamp
-from wakeword.types import Samples
 
 Verdict = Literal["ok", "warn", "bad"]
 

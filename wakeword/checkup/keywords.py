@@ -6,7 +6,7 @@ Imports nothing that listening does not import anyway: ``bench`` measures how lo
 import dataclasses
 
 from wakeword.engine import Detector
-from wakeword.model import load_model
+from wakeword.model.model import load_model
 
 
 def detector_for(model: str, keywords: int) -> Detector:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wakeword.base.types import Samples
 from wakeword.microphone.clock import Stamp, StreamClock
-from wakeword.types import Samples
 
 _STEP = 2.0**-15
 """One unit in the last place of 16 bits."""

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeword.audio import SAMPLE_RATE
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.errors import WakewordError
+from wakeword.base.wording import counted
 from wakeword.checkup.findings import Finding, finding, graded
 from wakeword.checkup.keywords import detector_for
-from wakeword.errors import WakewordError
-from wakeword.wording import counted
 
 Pcm = NDArray[np.int16]
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wakeword.base.types import Samples
 from wakeword.checkup.levels import decibels
-from wakeword.types import Samples
 
 
 def power_spectra(samples: Samples, size: int) -> NDArray[np.float64]:

@@ -11,10 +11,10 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from wakeword.base.errors import WakewordError
+from wakeword.base.version import __version__
 from wakeword.cli.console import complain, give_up, reader_may_leave, without_native_messages
 from wakeword.cli.interrupts import ending_at_signals
-from wakeword.errors import WakewordError
-from wakeword.version import __version__
 
 
 class Command(NamedTuple):
@@ -33,7 +33,7 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "listen": Command("wakeword.cli.listen.command:listen", "Report the wake words as they are spoken, until Ctrl-C."),
+    "listen": Command("wakeword.cli.listen.listen:listen", "Report the wake words as they are spoken, until Ctrl-C."),
     "scan": Command("wakeword.cli.scan:scan", "Find the wake words in recordings."),
     "serve": Command(
         "wakeword.cli.serve:serve",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Protocol, TextIO
 
-from wakeword.escaping import printable, shortened
+from wakeword.base.text import printable, shortened
 
 _SECONDS_BETWEEN_LINES = 30.0
 _LONGEST = 2_000

@@ -1,8 +1,8 @@
 """``wakeword devices``."""
 
+from wakeword.base.errors import AudioDeviceError
+from wakeword.base.text import printable
 from wakeword.cli.console import without_native_messages
-from wakeword.errors import AudioDeviceError
-from wakeword.escaping import printable
 from wakeword.microphone.device import NO_INPUT, list_devices
 
 

@@ -12,7 +12,11 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from wakeword.audio import AudioFile, PcmStream
+from wakeword.audio.pcm import AudioFile, PcmStream
+from wakeword.base.errors import AudioDeviceError, AudioFileError, WakewordError
+from wakeword.base.types import Samples
+from wakeword.base.version import __version__
+from wakeword.checkup.capture import record
 from wakeword.checkup.findings import Finding, Recording, diagnose
 from wakeword.checkup.processor import examine_processor
 from wakeword.cli.console import complain, note, without_native_messages
@@ -20,12 +24,8 @@ from wakeword.cli.listen.playing import naming
 from wakeword.cli.options import DEFAULT_KEYWORD, DeviceOption, number_or_name
 from wakeword.cli.ranges import finite
 from wakeword.cli.tables import console, table
-from wakeword.errors import AudioDeviceError, AudioFileError, WakewordError
-from wakeword.microphone.capture import record
 from wakeword.microphone.device import NO_INPUT, Device, list_devices
 from wakeword.microphone.portaudio import PORTAUDIO, sounddevice_module
-from wakeword.types import Samples
-from wakeword.version import __version__
 
 _LONGEST_SECONDS = 60.0
 _SILENT_SHARE = 0.6

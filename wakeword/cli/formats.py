@@ -16,8 +16,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TextIO
 
-from wakeword.detection import Detection, stage_one_entry
-from wakeword.escaping import cell, printable
+from wakeword.audio.detection import Detection, stage_one_entry
+from wakeword.base.text import cell, printable
 
 Write = Callable[[str | None, Detection], None]
 """Writes a detection in the recording of that name, ``None`` for live audio."""

@@ -8,12 +8,12 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from wakeword.base.errors import WorkerError
+from wakeword.base.files import resolved
+from wakeword.batch.jobs.journal import Journal, open_journal
+from wakeword.batch.jobs.processes import MAX_JOBS
+from wakeword.batch.jobs.work import Report
 from wakeword.cli.console import note, progress
-from wakeword.errors import WorkerError
-from wakeword.files import resolved
-from wakeword.jobs.journal import Journal, open_journal
-from wakeword.jobs.processes import MAX_JOBS
-from wakeword.jobs.work import Report
 
 JobsOption = Annotated[
     int | None,

@@ -8,15 +8,15 @@ from typing import Any
 
 import typer
 
-from wakeword.card import ModelCard
+from wakeword.base.errors import ModelError
+from wakeword.base.text import printable
 from wakeword.cli.console import complain, note
-from wakeword.errors import ModelError
-from wakeword.escaping import printable
-from wakeword.evidence import positives, warnings_of
-from wakeword.installed import model_name, named, user_models
-from wakeword.installing import Origin, origin_of
-from wakeword.model import read_model, read_model_bytes, shipped_models
-from wakeword.operating_point import OperatingPoint
+from wakeword.format.card import ModelCard
+from wakeword.format.operating_point import OperatingPoint
+from wakeword.format.point_warnings import positives, warnings_of
+from wakeword.model.installed import model_name, named, user_models
+from wakeword.model.installing import Origin, origin_of
+from wakeword.model.model import read_model, read_model_bytes, shipped_models
 
 
 @dataclass(frozen=True)

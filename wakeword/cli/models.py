@@ -9,13 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
+from wakeword.base.text import printable
 from wakeword.cli.console import note
 from wakeword.cli.model_list import list_models, point_cells, print_columns
-from wakeword.escaping import printable
-from wakeword.evidence import warnings, warnings_of
-from wakeword.installing import Installed, install_model, remove_model
-from wakeword.model import SELF_TEST_TOLERANCE, Model, load_model
-from wakeword.verify.card import VerifierCard
+from wakeword.format.point_warnings import warnings, warnings_of
+from wakeword.format.verifier_card import VerifierCard
+from wakeword.model.installing import Installed, install_model, remove_model
+from wakeword.model.model import SELF_TEST_TOLERANCE, Model, load_model
 
 
 class _Action(StrEnum):

@@ -8,14 +8,14 @@ from typing import Annotated
 
 import typer
 
-from wakeword.audio import SAMPLE_RATE
+from wakeword.audio.detection import Detection
+from wakeword.audio.features import FeatureConfig
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.cli.ranges import finite
-from wakeword.detection import Detection
 from wakeword.engine import Detector
-from wakeword.evidence import warnings_of
-from wakeword.features import FeatureConfig
-from wakeword.model import load_model, model_file, read_model, read_model_bytes
-from wakeword.trigger import DEFAULT_REFRACTORY
+from wakeword.format.point_warnings import warnings_of
+from wakeword.model.model import load_model, model_file, read_model, read_model_bytes
+from wakeword.stream.trigger import DEFAULT_REFRACTORY
 
 DEFAULT_KEYWORD = "marvin"
 

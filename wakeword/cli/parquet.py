@@ -6,9 +6,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from wakeword.audio.detection import Detection
+from wakeword.base.errors import ConfigError
 from wakeword.cli.formats import Write
-from wakeword.detection import Detection
-from wakeword.errors import ConfigError
 
 _ROWS = 100_000
 """Of a row group: by number alone, so that the bytes of a file depend on its detections only."""

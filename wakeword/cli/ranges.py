@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import typer
 
-from wakeword.errors import AudioFileError
+from wakeword.base.errors import AudioFileError
 
 MAX_SEED = 2**32 - 1
 """The largest that every random generator takes."""

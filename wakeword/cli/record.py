@@ -9,17 +9,17 @@ from typing import Annotated
 
 import typer
 
-from wakeword.audio import SAMPLE_RATE, AudioFile, read_audio
+from wakeword.audio.pcm import SAMPLE_RATE, AudioFile, read_audio
+from wakeword.base.errors import AudioDeviceError, DataError
+from wakeword.base.text import printable
+from wakeword.base.wording import counted
 from wakeword.cli.console import complain, note, without_native_messages
 from wakeword.cli.options import DeviceOption, number_or_name
 from wakeword.cli.ranges import finite
-from wakeword.errors import AudioDeviceError, DataError
-from wakeword.escaping import printable
 from wakeword.microphone.microphone import Microphone
 from wakeword.takes.folder import TakeFolder
 from wakeword.takes.playback import play_back
 from wakeword.takes.take import Fault, Take, TakeStream, split_at_pauses
-from wakeword.wording import counted
 
 _FAULTS_IN_A_ROW = 5
 """Rejected takes after which recording without questions is given up."""

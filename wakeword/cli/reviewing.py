@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.audio import read_audio
+from wakeword.audio.pcm import read_audio
+from wakeword.base.errors import AudioDeviceError, AudioError
+from wakeword.base.text import printable
+from wakeword.base.types import Array
 from wakeword.cli.console import complain, note
 from wakeword.cli.keys import read_key
-from wakeword.errors import AudioDeviceError, AudioError
-from wakeword.escaping import printable
-from wakeword.installed import model_name
-from wakeword.saving.review import Answer, SavedPair, file_pair, saved_pairs
+from wakeword.model.installed import model_name
+from wakeword.saving.sorting import Answer, SavedPair, file_pair, saved_pairs
 from wakeword.takes.playback import play
-from wakeword.types import Array
 
 _STEPS = " ▁▂▃▄▅▆▇█"
 _COLUMNS = 48

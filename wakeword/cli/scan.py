@@ -7,6 +7,13 @@ from typing import Annotated
 
 import typer
 
+from wakeword.base.errors import AudioError, ConfigError
+from wakeword.batch.inputs.find import find_recordings, listed, listed_places
+from wakeword.batch.inputs.recording import Recording
+from wakeword.batch.jobs.choice import executor_for
+from wakeword.batch.jobs.job_run import Run
+from wakeword.batch.jobs.journal import Journal
+from wakeword.batch.scanning import Scanned, ScanWork
 from wakeword.cli.console import complain, note
 from wakeword.cli.formats import FormatName
 from wakeword.cli.job_options import (
@@ -28,13 +35,6 @@ from wakeword.cli.options import (
     open_detector,
 )
 from wakeword.cli.scan_results import is_folder, writing
-from wakeword.errors import AudioError, ConfigError
-from wakeword.inputs.find import find_recordings, listed, listed_places
-from wakeword.inputs.recording import Recording
-from wakeword.jobs.choice import executor_for
-from wakeword.jobs.journal import Journal
-from wakeword.jobs.run import Run
-from wakeword.scanning import Scanned, ScanWork
 
 
 def scan(

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import typer
 
+from wakeword.base.files import remove_abandoned, replacing
+from wakeword.base.text import printable
+from wakeword.batch.inputs.recording import Recording
+from wakeword.batch.scanning import Scanned
 from wakeword.cli.formats import FORMATS, FormatName, Write
 from wakeword.cli.parquet import parquet_writer, require_parquet
-from wakeword.escaping import printable
-from wakeword.files import remove_abandoned, replacing
-from wakeword.inputs.recording import Recording
-from wakeword.scanning import Scanned
 
 
 def is_folder(recordings: Sequence[Recording], form: FormatName, out: Path | None) -> bool:

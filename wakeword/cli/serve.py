@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from wakeword.cli.listen.command import MinGapOption, PreRollOption, SaveLimitOption, SaveOption
+from wakeword.cli.listen.listen import MinGapOption, PreRollOption, SaveLimitOption, SaveOption
 from wakeword.cli.options import ModelOption, PointOption, ThresholdOption, VerifyOption
 from wakeword.cli.ranges import finite
 from wakeword.cli.serving import ServeOptions, serve_with

@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from wakeword.cli.options import refractory_frames
-from wakeword.model import model_file
+from wakeword.model.model import model_file
 from wakeword.serve.extra import require_extra
 from wakeword.serve.logs import LogFormat, set_up_logs
 from wakeword.serve.places import SUPERVISOR, host_and_port, host_names_of, networks_of, place_of
@@ -62,11 +62,11 @@ def serve_with(options: ServeOptions) -> None:
     """Serve as the options say. Raises ``ConfigError`` and ``ModelError``, also where the extra is not installed."""
     require_extra()
     # Only now: these modules need the packages of the extra.
+    from wakeword.serve.client_stream import StreamSettings
     from wakeword.serve.connection import TimeLimits
-    from wakeword.serve.run import ServeSettings, run_server
     from wakeword.serve.server import Limits
-    from wakeword.serve.stream import StreamSettings
-    from wakeword.serve.web import WebSettings
+    from wakeword.serve.service import ServeSettings, run_server
+    from wakeword.serve.status_pages import WebSettings
     from wakeword.serve.words import WordSettings
 
     set_up_logs(options.log_format, debug=options.debug)

@@ -7,7 +7,7 @@ from rich import box
 from rich.console import Console, RenderableType
 from rich.table import Table
 
-from wakeword.escaping import printable
+from wakeword.base.text import printable
 
 _WIDTH_OF_A_FILE = 160
 

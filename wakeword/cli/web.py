@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from wakeword.browser.page_server import PageServer
 from wakeword.browser.runtime import VERSION, cache_folder, fetch_runtime, problem_of, require_runtime
-from wakeword.browser.server import PageServer
 from wakeword.browser.site import PAGE, RUNTIME, site_files, web_folder
 from wakeword.cli.console import note
 

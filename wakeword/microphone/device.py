@@ -9,10 +9,10 @@ import time
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from wakeword.errors import AudioDeviceError
+from wakeword.base.errors import AudioDeviceError
+from wakeword.base.types import Samples
 from wakeword.microphone.clock import Stamp
 from wakeword.microphone.portaudio import PORTAUDIO, sounddevice_module
-from wakeword.types import Samples
 
 
 @dataclass(frozen=True)

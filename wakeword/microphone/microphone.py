@@ -13,14 +13,14 @@ from functools import partial
 import numpy as np
 import soxr
 
-from wakeword.audio import MAX_CHANNELS
-from wakeword.checking import flag, function, integer, number
-from wakeword.errors import AudioDeviceError, ConfigError
+from wakeword.audio.pcm import MAX_CHANNELS
+from wakeword.base.checks import flag, function, integer, number
+from wakeword.base.errors import AudioDeviceError, ConfigError
+from wakeword.base.types import Samples
 from wakeword.microphone.clock import StreamClock
 from wakeword.microphone.device import Block, Device, InputStream, Losses, find_device, list_devices
 from wakeword.microphone.events import DeviceEvent, EventKind, MicrophoneStats
 from wakeword.microphone.portaudio import PORTAUDIO, leave_open_at_exit
-from wakeword.types import Samples
 
 __all__ = ["DeviceEvent", "EventKind", "Microphone", "MicrophoneStats", "list_devices"]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
-from wakeword.errors import AudioDeviceError
+from wakeword.base.errors import AudioDeviceError
 
 _ANSWER_SECONDS = 10.0
 _POLL_SECONDS = 0.1

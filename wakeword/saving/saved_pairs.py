@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.audio import write_audio
-from wakeword.detection import Detection, stage_one_entry
-from wakeword.errors import ConfigError
-from wakeword.files import replacing
+from wakeword.audio.detection import Detection, stage_one_entry
+from wakeword.audio.pcm import write_audio
+from wakeword.base.errors import ConfigError
+from wakeword.base.files import replacing
 
 # <keyword>-<time of the detection, UTC>-<number>; a temporary file has a dot before and letters after it.
 _STEM = r"(?P<stem>[\w-]+-(?P<time>[0-9]{8}T[0-9]{6}\.[0-9]{6})-(?P<number>[0-9]{4,}))"

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from datetime import UTC, datetime
 from pathlib import Path
 
-from wakeword.detection import Detection
+from wakeword.audio.detection import Detection
 from wakeword.saving.saved_pairs import SavedPairs
 
 

@@ -13,7 +13,7 @@ from zeroconf import Error as ZeroconfError
 from zeroconf import InterfaceChoice
 from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 
-from wakeword.errors import ConfigError
+from wakeword.base.errors import ConfigError
 
 logger = logging.getLogger("wakeword.serve")
 

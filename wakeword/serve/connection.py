@@ -15,11 +15,11 @@ from wyoming.event import Event
 from wyoming.ping import Pong
 from wyoming.wake import Detection, NotDetected
 
+from wakeword.serve.client_stream import Found, Heard, ListeningStream, StreamSettings
 from wakeword.serve.logs import ClientWarnings
-from wakeword.serve.pcm import PcmFormat, format_of, timestamp_of
-from wakeword.serve.stream import Found, Heard, ListeningStream, StreamSettings
 from wakeword.serve.telemetry import Telemetry
 from wakeword.serve.wire import EventReader, WireError, encode
+from wakeword.serve.wire_audio import PcmFormat, format_of, timestamp_of
 from wakeword.serve.words import Word, Words
 
 logger = logging.getLogger("wakeword.serve")

@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 
-from wakeword.errors import ConfigError
+from wakeword.base.errors import ConfigError
 
 PACKAGES = ("wyoming", "zeroconf", "ifaddr", "prometheus_client")
 

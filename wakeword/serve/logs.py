@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from wakeword.escaping import printable
+from wakeword.base.text import printable
 
 
 class LogFormat(StrEnum):

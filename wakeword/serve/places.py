@@ -11,7 +11,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from wakeword.errors import ConfigError
+from wakeword.base.errors import ConfigError
 
 DEFAULT_PORT = 10_400
 """Of wake-word services in Home Assistant."""

@@ -14,7 +14,7 @@ from io import FileIO
 
 from wyoming.error import Error
 
-from wakeword.errors import ConfigError
+from wakeword.base.errors import ConfigError
 from wakeword.serve.connection import Connection, Shared
 from wakeword.serve.places import Network, Place, is_allowed, is_loopback, tcp_sockets, unix_socket
 from wakeword.serve.telemetry import Telemetry

@@ -12,7 +12,7 @@ from typing import Any
 from wyoming.event import Event
 from wyoming.version import __version__ as protocol_version
 
-from wakeword.errors import WakewordError
+from wakeword.base.errors import WakewordError
 
 MAX_HEADER = 64 * 2**10
 MAX_DATA = 64 * 2**10

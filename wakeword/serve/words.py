@@ -8,12 +8,12 @@ from pathlib import Path
 
 from wyoming.info import Attribution, Info, WakeModel, WakeProgram
 
-from wakeword.errors import ConfigError, WakewordError
-from wakeword.evidence import warnings
-from wakeword.loading import chosen_thresholds
-from wakeword.model import Model, read_model
+from wakeword.base.errors import ConfigError, WakewordError
+from wakeword.base.version import __version__
+from wakeword.format.point_warnings import warnings
+from wakeword.model.loading import chosen_thresholds
+from wakeword.model.model import Model, read_model
 from wakeword.serve.wire import encode
-from wakeword.version import __version__
 
 _ATTRIBUTION = Attribution(name="wakeword", url="")
 

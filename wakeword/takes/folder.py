@@ -6,9 +6,9 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
-from wakeword.audio import SAMPLE_RATE, write_audio
-from wakeword.errors import ConfigError
-from wakeword.files import replacing
+from wakeword.audio.pcm import SAMPLE_RATE, write_audio
+from wakeword.base.errors import ConfigError
+from wakeword.base.files import replacing
 from wakeword.takes.take import Take
 
 

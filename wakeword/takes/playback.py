@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 
 import soxr
 
-from wakeword.audio import SAMPLE_RATE
-from wakeword.errors import AudioDeviceError
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.errors import AudioDeviceError
+from wakeword.base.types import Array
 from wakeword.microphone.portaudio import PORTAUDIO, sounddevice_module
 from wakeword.takes.take import Take
-from wakeword.types import Array
 
 _PIECE_SECONDS = 0.1
 """Length of the pieces in which a recording is passed to PortAudio: the longest time that a signal may have to wait."""

@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from wakeword.audio import SAMPLE_RATE, PcmStream, to_mono
-from wakeword.errors import ConfigError
+from wakeword.audio.pcm import SAMPLE_RATE, PcmStream, to_mono
+from wakeword.base.errors import ConfigError
+from wakeword.base.types import Array, Samples
 from wakeword.takes.word_region import Region, locate_word
-from wakeword.types import Array, Samples
 
 COUNT_SECONDS = 0.7
 """Time between two counts: long enough to read them, and for the click of a key to fade out."""

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wakeword.audio import SAMPLE_RATE
-from wakeword.types import Array
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.types import Array
 
 _STEP = SAMPLE_RATE // 100
 

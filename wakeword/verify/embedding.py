@@ -12,11 +12,11 @@ from functools import cached_property
 import numpy as np
 import onnxruntime
 
-from wakeword.card import self_test_signal
-from wakeword.errors import AudioFormatError, ModelError
-from wakeword.features import FeatureConfig, hann_window
-from wakeword.session import bound_call, run_session
-from wakeword.types import Array
+from wakeword.audio.features import FeatureConfig, hann_window
+from wakeword.base.errors import AudioFormatError, ModelError
+from wakeword.base.types import Array
+from wakeword.format.card import self_test_signal
+from wakeword.format.session import bound_call, run_session
 
 STEP_FRAMES = 8
 """Frames from one embedding to the next."""

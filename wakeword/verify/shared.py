@@ -6,10 +6,10 @@ from pathlib import Path
 
 import onnxruntime
 
-from wakeword.errors import ModelError
-from wakeword.session import open_session
+from wakeword.base.errors import ModelError
+from wakeword.format.session import open_session
 from wakeword.verify.embedding import EmbeddingNetwork
-from wakeword.verify.phonemes import TOKENS_KEY, PhonemeNetwork, tokens_of_text
+from wakeword.verify.phoneme_verifier import TOKENS_KEY, PhonemeNetwork, tokens_of_text
 
 EMBEDDING_FILE = "embedding.onnx"
 PHONEMES_FILE = "phonemes.onnx"

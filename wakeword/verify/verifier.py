@@ -3,16 +3,16 @@
 import math
 from collections import deque
 
-from wakeword.audio import SAMPLE_RATE
-from wakeword.card import self_test_signal
-from wakeword.features import FeatureConfig
-from wakeword.history import AudioHistory
-from wakeword.types import Array
-from wakeword.verify.card import VerifierCard
+from wakeword.audio.features import FeatureConfig
+from wakeword.audio.history import AudioHistory
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.types import Array
+from wakeword.format.card import self_test_signal
+from wakeword.format.fusion import unverified_score
+from wakeword.format.verifier_card import VerifierCard
 from wakeword.verify.embedding import EmbeddingNetwork, EmbeddingStream, SamplesOf, reach
-from wakeword.verify.fusion import unverified_score
-from wakeword.verify.head import HEAD_EMBEDDINGS, Head
-from wakeword.verify.phonemes import BLANK, KeywordPhonemes, PhonemeNetwork
+from wakeword.verify.phoneme_verifier import BLANK, KeywordPhonemes, PhonemeNetwork
+from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
 
 PHONEME_SAMPLES = 2 * SAMPLE_RATE
 """Samples that the phoneme recogniser looks at."""

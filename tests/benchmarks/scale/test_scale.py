@@ -8,7 +8,7 @@ from support.builders import band_model_bytes, bursts
 
 from benchmarks.scale.scale_measure import measure
 from benchmarks.scale.simulate import Cluster, Simulated, simulate
-from wakeword.errors import ConfigError
+from wakeword.base.errors import ConfigError
 
 QUIET = Cluster(cores=8, cores_of_a_machine=4, losses_an_hour=0, slow_share=0)
 

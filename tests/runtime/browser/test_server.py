@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from wakeword import ConfigError
-from wakeword.browser.server import PageServer
+from wakeword.browser.page_server import PageServer
 
 SECRET = "not for the page"
 

@@ -7,11 +7,11 @@ import time
 import numpy as np
 import pytest
 
-from wakeword.audio import SAMPLE_RATE
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.errors import ModelError
 from wakeword.checkup import processor
 from wakeword.checkup.keywords import detector_for
 from wakeword.checkup.processor import Headroom, cost, examine_processor, headroom, speech_like
-from wakeword.errors import ModelError
 
 KEYWORD = "marvin"
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from wakeword.base.version import __version__
 from wakeword.cli.app import COMMANDS
-from wakeword.model import read_model
-from wakeword.version import __version__
+from wakeword.model.model import read_model
 
 NAMES = (
     *("listen", "scan", "serve", "web", "devices", "doctor", "models", "info", "record", "review"),

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import soundfile
 
-from wakeword.model import assets_folder
-from wakeword.version import __version__
+from wakeword.base.version import __version__
+from wakeword.model.model import assets_folder
 
 DEMO = assets_folder() / "audio" / "demo.flac"
 

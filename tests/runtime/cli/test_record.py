@@ -11,10 +11,10 @@ import pytest
 import soundfile
 from support.builders import bursts, in_chunks
 
-from wakeword.audio import read_audio
-from wakeword.errors import AudioDeviceError
+from wakeword.audio.pcm import read_audio
+from wakeword.base.errors import AudioDeviceError
+from wakeword.base.types import Array, Samples
 from wakeword.takes.take import Take
-from wakeword.types import Array, Samples
 
 Cli = Callable[..., Any]
 

@@ -15,8 +15,8 @@ import pytest
 
 from wakeword import AudioDeviceError, Detection
 from wakeword.cli.reviewing import level_line
-from wakeword.saving.review import Answer, file_pair, saved_pairs
 from wakeword.saving.saved_pairs import SavedPairs
+from wakeword.saving.sorting import Answer, file_pair, saved_pairs
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
@@ -123,7 +123,7 @@ def test_nothing_is_lost_wherever_it_is_interrupted(folder: Path, monkeypatch: p
 
     with monkeypatch.context() as patch:
         if moment == "copy":
-            patch.setattr("wakeword.saving.review.shutil.copyfile", interrupt)
+            patch.setattr("wakeword.saving.sorting.shutil.copyfile", interrupt)
         else:
             patch.setattr(Path, moment, interrupt)
         with pytest.raises(KeyboardInterrupt):

@@ -162,7 +162,7 @@ def test_a_folder_that_cannot_be_searched_is_named_and_the_others_are_scanned(
             raise PermissionError(13, "Permission denied", folder)
         return os.scandir(folder)
 
-    monkeypatch.setattr("wakeword.listing.os", SimpleNamespace(scandir=refusing, fspath=os.fspath))
+    monkeypatch.setattr("wakeword.base.listing.os", SimpleNamespace(scandir=refusing, fspath=os.fspath))
     ended = scan(recordings, "--format", "json")
     assert ended.status == 1
     assert parse_json(ended.out) == expected(models, recordings / "first.wav")

@@ -13,7 +13,7 @@ from support.fake_portaudio import FakePortAudio, FakeStream
 from support.virtual_microphone import VirtualMicrophone
 
 from wakeword import AudioDeviceError
-from wakeword.microphone.capture import record
+from wakeword.checkup.capture import record
 
 
 def examine(microphone: VirtualMicrophone, played: Path | None, *options: str) -> tuple[int, dict[str, Any], str]:
@@ -95,7 +95,7 @@ def test_all_channels_are_recorded_from_after_the_start(portaudio: FakePortAudio
 def test_a_device_that_delivers_nothing_more_is_an_error_and_closed(
     portaudio: FakePortAudio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wakeword.microphone.capture._NEXT_BLOCK_SECONDS", 0.1)
+    monkeypatch.setattr("wakeword.checkup.capture._NEXT_BLOCK_SECONDS", 0.1)
     playing(portaudio)
     with pytest.raises(AudioDeviceError, match="no audio for"):
         record(None, 10, opened=lambda device: None, advance=lambda seconds: None)

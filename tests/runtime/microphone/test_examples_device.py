@@ -12,7 +12,7 @@ import soundfile
 from support.virtual_microphone import ROOT, VirtualMicrophone
 
 from wakeword import Detector
-from wakeword.audio import SAMPLE_RATE, read_audio
+from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 
 EXAMPLES = {"assistant.py": [], "asyncio_listener.py": [], "two_keywords.py": ["marvin"], "robot_loop.py": []}
 DEMO = ROOT / "assets" / "audio" / "demo.flac"

@@ -16,7 +16,7 @@ from support.builders import band_model_bytes, bursts
 from support.virtual_microphone import ROOT, VirtualMicrophone
 
 from wakeword import Detector
-from wakeword.audio import SAMPLE_RATE, read_audio
+from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 
 DEMO = ROOT / "assets" / "audio" / "demo.flac"
 MARVIN = ROOT / "assets" / "models" / "marvin.onnx"

@@ -21,10 +21,10 @@ from wyoming.ping import Ping, Pong
 
 from wakeword import Detector
 from wakeword.engine import Detector as EngineDetector
+from wakeword.serve.client_stream import ListeningStream
 from wakeword.serve.connection import TimeLimits
 from wakeword.serve.places import networks_of
 from wakeword.serve.server import Limits
-from wakeword.serve.stream import ListeningStream
 from wakeword.serve.words import WordSettings
 
 NAMES = ("low", "high")

@@ -27,7 +27,7 @@ from support.served import BOTH, Served, int16, serving
 
 from wakeword import ConfigError
 from wakeword.serve.places import networks_of
-from wakeword.serve.web import Web, WebSettings
+from wakeword.serve.status_pages import Web, WebSettings
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
@@ -340,7 +340,7 @@ def test_two_hosts_must_both_be_own(models: Path) -> None:
 
 
 def test_those_that_say_nothing_keep_nobody_out_for_long(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wakeword.serve.web._REQUEST_SECONDS", 0.3)
+    monkeypatch.setattr("wakeword.serve.status_pages._REQUEST_SECONDS", 0.3)
 
     async def scenario(served: Served, web: Web) -> None:
         host, port = web.url.split("/")[2].split(":")
@@ -361,7 +361,7 @@ def test_those_that_say_nothing_keep_nobody_out_for_long(models: Path, monkeypat
 
 
 def test_those_that_trickle_a_request_are_left(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wakeword.serve.web._REQUEST_SECONDS", 0.5)
+    monkeypatch.setattr("wakeword.serve.status_pages._REQUEST_SECONDS", 0.5)
 
     async def scenario(served: Served, web: Web) -> None:
         host, port = web.url.split("/")[2].split(":")
@@ -396,7 +396,7 @@ def test_a_body_is_not_taken_for_a_request(models: Path) -> None:
 
 
 def test_a_loop_that_hangs_is_not_healthy(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wakeword.serve.web._LOOP_SECONDS", 0.1)
+    monkeypatch.setattr("wakeword.serve.status_pages._LOOP_SECONDS", 0.1)
 
     async def scenario(served: Served, web: Web) -> None:
         asked = asyncio.ensure_future(get(f"{web.url}healthz"))

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from support.builders import CHUNKS, bursts, in_chunks
 
-from wakeword.errors import ConfigError
+from wakeword.base.errors import ConfigError
+from wakeword.base.types import Array
 from wakeword.takes.take import COUNT_SECONDS, Fault, TakeStream, examine, is_clipped, split_at_pauses
-from wakeword.types import Array
 
 RATE = 16_000
 GOOD = bursts(2, {0.8: "low"})

@@ -10,7 +10,7 @@ from support.builders import colours, two_stage_model
 
 import wakeword.verify.embedding
 from wakeword import AudioFormatError
-from wakeword.types import Array
+from wakeword.base.types import Array
 from wakeword.verify.embedding import (
     DIMENSION,
     STEP_FRAMES,

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wakeword import ModelError
-from wakeword.audio import read_audio
-from wakeword.model import assets_folder
-from wakeword.types import Array
-from wakeword.verify.card import Variant
-from wakeword.verify.phonemes import BLANK, WORD_BOUNDARY, KeywordPhonemes, PhonemeNetwork, tokens_of_text
+from wakeword.audio.pcm import read_audio
+from wakeword.base.types import Array
+from wakeword.format.verifier_card import Variant
+from wakeword.model.model import assets_folder
+from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY, KeywordPhonemes, PhonemeNetwork, tokens_of_text
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
 
 TOKENS = ("a", "b", "c", WORD_BOUNDARY, BLANK)

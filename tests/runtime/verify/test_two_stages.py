@@ -28,15 +28,15 @@ from support.builders import (
 )
 from support.onnx_files import with_metadata
 
-import wakeword.model
+import wakeword.model.model
 from wakeword import ConfigError, Detection, Detector, DetectorPool, Model, ModelCard, ModelError, StreamScorer, mfcc
-from wakeword.card import METADATA_KEY
-from wakeword.logistic import score_of_logit
-from wakeword.model import assets_folder, parse_model, shipped_models
-from wakeword.scorer import DEFAULT_HOP
-from wakeword.types import Array
-from wakeword.verify.fusion import FLOOR, unverified_score
-from wakeword.verify.head import METADATA_KEY as HEAD_KEY
+from wakeword.base.logistic import score_of_logit
+from wakeword.base.types import Array
+from wakeword.format.card import METADATA_KEY
+from wakeword.format.fusion import FLOOR, unverified_score
+from wakeword.model.model import assets_folder, parse_model, shipped_models
+from wakeword.model.scorer import DEFAULT_HOP
+from wakeword.verify.verifier_head import METADATA_KEY as HEAD_KEY
 
 pytestmark = pytest.mark.numeric
 
@@ -333,7 +333,7 @@ def test_other_shared_networks_are_refused_where_they_are_needed(digest: str) ->
 
 def test_a_missing_shared_network_is_refused_by_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = parse_model(two_stage_bytes(LOW, embedding_digest=64 * "1"))
-    monkeypatch.setattr(wakeword.model, "assets_folder", lambda: tmp_path)
+    monkeypatch.setattr(wakeword.model.model, "assets_folder", lambda: tmp_path)
     with pytest.raises(ModelError, match=r"encoders/embedding\.onnx.*No such file.*installation"):
         Detector(model)
     Detector(model, verify=False)
@@ -347,7 +347,7 @@ def test_another_self_test_or_unknown_phonemes_are_refused() -> None:
 
 
 def test_a_model_of_one_stage_needs_no_shared_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wakeword.model, "assets_folder", lambda: tmp_path)
+    monkeypatch.setattr(wakeword.model.model, "assets_folder", lambda: tmp_path)
     assert parse_model(LOW).second_stage is None
     assert len(Detector(parse_model(LOW)).push(BURSTS)) == 2
     # A word without phonemes needs no recogniser.
@@ -355,7 +355,7 @@ def test_a_model_of_one_stage_needs_no_shared_network(tmp_path: Path, monkeypatc
     monkeypatch.undo()
     embedding = (assets_folder() / "encoders" / "embedding.onnx").read_bytes()
     (tmp_path / "encoders" / "embedding.onnx").write_bytes(embedding)
-    monkeypatch.setattr(wakeword.model, "assets_folder", lambda: tmp_path)
+    monkeypatch.setattr(wakeword.model.model, "assets_folder", lambda: tmp_path)
     Detector(parse_model(two_stage_bytes(LOW, phonemes=(), phonemes_digest=None)))
     with pytest.raises(ModelError, match=r"encoders/phonemes\.onnx"):
         Detector(parse_model(two_stage_bytes(LOW)))

@@ -11,9 +11,9 @@ import soundfile
 from support.builders import bursts, random_model, random_model_bytes, two_stage_bytes
 from support.worlds import World, write_world
 
-from wakeword.card import ModelCard
-from wakeword.model import read_model
-from wakeword.verify.fusion import FLOOR
+from wakeword.format.card import ModelCard
+from wakeword.format.fusion import FLOOR
+from wakeword.model.model import read_model
 from wakeword_tools.measure.cards import write_card
 
 

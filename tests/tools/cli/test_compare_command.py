@@ -8,7 +8,7 @@ import pytest
 from support.builders import band_model_bytes, random_model, random_model_bytes, with_card
 from support.worlds import World, write_world
 
-from wakeword.operating_point import Rate
+from wakeword.format.operating_point import Rate
 from wakeword_tools.measure.reading import pcm_blocks
 
 

@@ -9,8 +9,8 @@ import pytest
 from support.builders import random_model, random_model_bytes
 from support.worlds import write_world
 
-from wakeword.errors import ConfigError
-from wakeword_tools.cli.options import require
+from wakeword.base.errors import ConfigError
+from wakeword_tools.cli.measure_options import require
 
 
 @pytest.mark.parametrize(

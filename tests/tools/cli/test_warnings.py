@@ -8,9 +8,9 @@ import pytest
 import soundfile
 from support.builders import band_model_bytes
 
-from wakeword.evidence import warnings
-from wakeword.model import read_model
-from wakeword.operating_point import OperatingPoint, Rate
+from wakeword.format.operating_point import OperatingPoint, Rate
+from wakeword.format.point_warnings import warnings
+from wakeword.model.model import read_model
 from wakeword_tools.measure.cards import write_card
 
 RATE = OperatingPoint("fa_per_hour=0.5", "fa_per_hour", 0.5, 0.6, 0.9, 0.8, 0.95, "x", positives=9, synthetic=9)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from scripts.make_near_negatives import section
-from wakeword.audio import write_audio
-from wakeword.errors import DataError
+from wakeword.audio.pcm import write_audio
+from wakeword.base.errors import DataError
 from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.clips.quality import detect_speech, table
 from wakeword_tools.clips.synthesize import synthesize

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from wakeword.jobs.run import Run
-from wakeword.jobs.work import ThisProcess
+from wakeword.batch.jobs.job_run import Run
+from wakeword.batch.jobs.work import ThisProcess
 from wakeword_tools.clips.plan import Recipe, plan
 from wakeword_tools.clips.speaking import ApartProcesses, Clip, SpeakWork, Spoken
 from wakeword_tools.clips.synthesize import Part, synthesize_parts
-from wakeword_tools.engines.command import command_voices
+from wakeword_tools.engines.command_engine import command_voices
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
 

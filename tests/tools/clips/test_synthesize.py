@@ -12,12 +12,12 @@ import pytest
 
 from scripts import make_demo
 from wakeword import ConfigError, SynthesisError
-from wakeword.audio import read_audio, write_audio
-from wakeword.model import assets_folder
+from wakeword.audio.pcm import read_audio, write_audio
+from wakeword.model.model import assets_folder
 from wakeword_tools.clips import speaking, synthesize
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest, recipe_of, recipe_row, write_manifest
 from wakeword_tools.clips.synthesize import Recipe, Utterance, clips, plan, render
-from wakeword_tools.engines.command import command_voices
+from wakeword_tools.engines.command_engine import command_voices
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.lists import texts_without

@@ -18,13 +18,13 @@ from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.clips.plan import Recipe, plan, render
 from wakeword_tools.clips.synthesize import rebuild, synthesize
 from wakeword_tools.engines import programs
-from wakeword_tools.engines.command import CommandSynthesizer, command_voices, read_command_voices
+from wakeword_tools.engines.command_engine import CommandSynthesizer, command_voices, read_command_voices
 from wakeword_tools.engines.festival import FestivalSynthesizer
 from wakeword_tools.engines.piper import PiperSynthesizer, piper_voices
 from wakeword_tools.engines.programs import run_program
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.synthesizer import Prosody, Synthesizer
-from wakeword_tools.engines.voices import split_of_source
+from wakeword_tools.engines.voice import split_of_source
 from wakeword_tools.kinds import Split
 
 # A small engine: a tone of 20 ms for each letter of the text, and failures on some texts.

@@ -18,7 +18,7 @@ from wakeword_tools.engines.kokoro import KokoroSynthesizer, kokoro_voices
 from wakeword_tools.engines.kokoro_network import ENVIRONMENT
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.synthesizer import Prosody, Synthesizer
-from wakeword_tools.engines.voices import Voice
+from wakeword_tools.engines.voice import Voice
 from wakeword_tools.texts.splits import split_texts
 
 # Every voice of Kokoro-82M v1.0.

@@ -19,7 +19,7 @@ from wakeword_tools.kinds import Split
 ENGINE = """
 import numpy as np
 from wakeword_tools.engines.synthesizer import Engine
-from wakeword_tools.engines.voices import Voice
+from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 
 class Whistle:

@@ -14,7 +14,7 @@ from wakeword_tools.engines.espeak import EspeakSynthesizer
 from wakeword_tools.engines.flite import FliteSynthesizer
 from wakeword_tools.engines.registry import english_voices, voice_named
 from wakeword_tools.engines.synthesizer import Prosody, Synthesizer
-from wakeword_tools.engines.voices import Voice
+from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 
 ENGINES = ("espeak-ng", "flite")

@@ -13,9 +13,9 @@ from scipy import stats
 from support.builders import band_model_bytes
 from support.simulated import evenly
 
-from wakeword.errors import CalibrationError, ConfigError
-from wakeword.model import read_model
-from wakeword.operating_point import OperatingPoint
+from wakeword.base.errors import CalibrationError, ConfigError
+from wakeword.format.operating_point import OperatingPoint
+from wakeword.model.model import read_model
 from wakeword_tools.measure.calibrate import calibrate_point, check_scores, write_points
 from wakeword_tools.measure.cards import write_card
 from wakeword_tools.measure.rates import LADDER, RateKind, Target, measure

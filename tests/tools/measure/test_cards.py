@@ -8,9 +8,9 @@ import pytest
 from support.builders import band_model_bytes, card, with_card
 
 from wakeword import ModelError
-from wakeword.card import METADATA_KEY
-from wakeword.digest import DIGEST_KEY, sealed
-from wakeword.model import parse_model, read_model
+from wakeword.format.card import METADATA_KEY
+from wakeword.format.digest import DIGEST_KEY, sealed
+from wakeword.model.model import parse_model, read_model
 from wakeword_tools.measure.cards import embed_card, write_card
 
 

@@ -11,9 +11,9 @@ import soundfile
 from support.builders import band_model_bytes, bursts
 
 from wakeword import AudioFileError, ConfigError, Detector, FileSource, Model
-from wakeword.audio import read_audio
-from wakeword.inputs.recording import local_recording
-from wakeword.model import parse_model
+from wakeword.audio.pcm import read_audio
+from wakeword.batch.inputs.recording import local_recording
+from wakeword.model.model import parse_model
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS, MISSED, find_mistakes, save_mistakes
 from wakeword_tools.measure.recordings import SCORED_KINDS, Scored, score_files

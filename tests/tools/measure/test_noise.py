@@ -7,7 +7,7 @@ import pytest
 import soundfile
 from support.builders import bursts
 
-from wakeword.errors import DataError
+from wakeword.base.errors import DataError
 from wakeword.takes.word_region import locate_word
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.reading import Recording

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.simulated import evenly, peaks, with_ties
 
-from wakeword.errors import CalibrationError, ConfigError
+from wakeword.base.errors import CalibrationError, ConfigError
 from wakeword_tools.measure.intervals import assurance_of_mean_fpr, assurance_of_rate
 from wakeword_tools.measure.rates import (
     LADDER,

@@ -10,8 +10,8 @@ import soundfile
 from support.builders import HOP_SECONDS, band_model_bytes, bursts
 
 from wakeword import AudioFileError, Model
-from wakeword.errors import CalibrationError, DataError
-from wakeword.model import parse_model
+from wakeword.base.errors import CalibrationError, DataError
+from wakeword.model.model import parse_model
 from wakeword_tools.clips.manifest import write_manifest
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.recordings import SCORED_KINDS, Scored, score_files

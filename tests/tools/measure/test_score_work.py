@@ -10,8 +10,8 @@ import pytest
 import soundfile
 from support.builders import band_model_bytes, bursts, two_stage_bytes
 
-from wakeword.jobs.processes import Processes
-from wakeword.model import parse_model
+from wakeword.batch.jobs.processes import Processes
+from wakeword.model.model import parse_model
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.noise import NoiseMixer, NoiseSettings
 from wakeword_tools.measure.score_work import ScoredItem, ScoreWork, scored_item

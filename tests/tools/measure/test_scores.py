@@ -23,9 +23,9 @@ from support.builders import (
 from support.simulated import with_ties
 
 from wakeword import Detector, FileSource, Model, load_model
-from wakeword.model import parse_model
-from wakeword.trigger import Trigger
-from wakeword.verify.fusion import FLOOR
+from wakeword.format.fusion import FLOOR
+from wakeword.model.model import parse_model
+from wakeword.stream.trigger import Trigger
 from wakeword_tools.measure.rates import RateKind, Target, choose
 from wakeword_tools.measure.reading import pcm_blocks
 from wakeword_tools.measure.scores import (

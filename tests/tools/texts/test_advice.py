@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from wakeword.errors import SynthesisError
+from wakeword.base.errors import SynthesisError
 from wakeword_tools.texts.advice import (
     CLOSE,
     OFTEN,

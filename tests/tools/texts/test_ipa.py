@@ -2,7 +2,7 @@
 
 import pytest
 
-from wakeword.errors import SynthesisError
+from wakeword.base.errors import SynthesisError
 from wakeword_tools.texts.ipa import espeak_of_ipa, phones_of_ipa
 from wakeword_tools.texts.phonemes import from_espeak, pronunciations
 

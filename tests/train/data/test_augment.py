@@ -6,7 +6,7 @@ import math
 import pytest
 import torch
 
-from wakeword.errors import ConfigError
+from wakeword.base.errors import ConfigError
 from wakeword_train.data.augment import AugmentationConfig, augment_log_mel, augment_waves, level, narrow_log_mel
 from wakeword_train.data.batches import coloured_noise
 from wakeword_train.data.frontend import Frontend

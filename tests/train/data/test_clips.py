@@ -13,7 +13,7 @@ import soundfile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wakeword.errors import AudioFileError, DataError
+from wakeword.base.errors import AudioFileError, DataError
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders, TrainConfig
 from wakeword_train.data.clips import (
@@ -251,7 +251,7 @@ def test_a_folder_that_cannot_be_searched_is_an_error_not_an_empty_one(
     for name in ("marvin", "other/secret"):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "a.wav").touch()
-    monkeypatch.setattr("wakeword.listing.os", SimpleNamespace(scandir=refusing, fspath=os.fspath))
+    monkeypatch.setattr("wakeword.base.listing.os", SimpleNamespace(scandir=refusing, fspath=os.fspath))
     with pytest.raises(AudioFileError, match=r"secret: could not search this folder for audio: Permission denied"):
         read_folder(tmp_path, Kind.NEGATIVE)
     with pytest.raises(AudioFileError, match="secret"):

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from wakeword import DataError
-from wakeword_train.data import download
-from wakeword_train.data.download import DIGESTS, download_speech_commands
+from wakeword_train.data import speech_commands
+from wakeword_train.data.speech_commands import DIGESTS, download_speech_commands
 
 VERSION = "speech_commands_v0.02"
 
@@ -26,7 +26,7 @@ def archive(path: Path, *names: str) -> str:
 
 @pytest.fixture(autouse=True)
 def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(download, "download_url_to_file", lambda *_, **__: pytest.fail("the network was used"))
+    monkeypatch.setattr(speech_commands, "download_url_to_file", lambda *_, **__: pytest.fail("the network was used"))
 
 
 def test_the_archive_is_downloaded_by_its_digest_and_unpacked_once(
@@ -39,7 +39,7 @@ def test_the_archive_is_downloaded_by_its_digest_and_unpacked_once(
         calls.append((url, hash_prefix))
         Path(target).write_bytes((tmp_path / "source.tar.gz").read_bytes())
 
-    monkeypatch.setattr(download, "download_url_to_file", fetch)
+    monkeypatch.setattr(speech_commands, "download_url_to_file", fetch)
     monkeypatch.setitem(DIGESTS, VERSION, digest)
     for _ in range(2):
         folder = download_speech_commands(tmp_path / "new")
@@ -90,6 +90,6 @@ def test_a_failed_download_is_reported(tmp_path: Path, monkeypatch: pytest.Monke
     def fail(*_: object, **__: object) -> None:
         raise failure
 
-    monkeypatch.setattr(download, "download_url_to_file", fail)
+    monkeypatch.setattr(speech_commands, "download_url_to_file", fail)
     with pytest.raises(DataError, match=f"could not download .*{failure}.*try again"):
         download_speech_commands(tmp_path)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from wakeword.features import FeatureConfig, mfcc
+from wakeword.audio.features import FeatureConfig, mfcc
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.torchaudio_guard import import_torchaudio
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from support.small_world import small_config, write_world
 
-from wakeword.errors import ConfigError
+from wakeword.base.errors import ConfigError
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders
 from wakeword_train.data import household

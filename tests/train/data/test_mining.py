@@ -10,10 +10,10 @@ import torch
 from support.small_world import RATE, small_config, tones, write_world
 from torch import Tensor
 
-from wakeword.errors import ConfigError, WorkerError
-from wakeword.jobs.processes import Processes
-from wakeword.jobs.work import Executor, ThisProcess
-from wakeword.scorer import DEFAULT_HOP
+from wakeword.base.errors import ConfigError, WorkerError
+from wakeword.batch.jobs.processes import Processes
+from wakeword.batch.jobs.work import Executor, ThisProcess
+from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders, train
 from wakeword_train.data.batches import BatchSampler, load_stores

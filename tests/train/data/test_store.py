@@ -10,7 +10,7 @@ import pytest
 import soundfile
 import torch
 
-from wakeword.errors import DataError
+from wakeword.base.errors import DataError
 from wakeword.takes.word_region import locate_word
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.data.clips import Clip

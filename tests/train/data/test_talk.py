@@ -15,7 +15,7 @@ from wakeword_train.data.batches import BatchSampler
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.store import ClipStore
 from wakeword_train.data.talk import amid_talk, talk_of
-from wakeword_train.second_stage.looks import LookCutter
+from wakeword_train.second_stage.looks.looks import LookCutter
 
 BEGINS, ENDS = 6_000, 10_000
 SAMPLES = 16_000
@@ -123,7 +123,7 @@ def test_each_stage_speaks_around_the_word_where_it_is(
         )
         made.next()
     else:
-        monkeypatch.setattr("wakeword_train.second_stage.looks.amid_talk", spy)
+        monkeypatch.setattr("wakeword_train.second_stage.looks.looks.amid_talk", spy)
         # Other speech before the clip is apart from this.
         cutter = LookCutter(augmentation, noise=None, background=None, talk=talk, generator=generator)
         cutter.words(said, torch.zeros(64, dtype=torch.int64))

@@ -9,14 +9,14 @@ import torch
 import torch.nn.functional as nnf
 from torch import Tensor, nn
 
-from wakeword.errors import ConfigError, DataError
+from wakeword.base.errors import ConfigError, DataError
 from wakeword_train.fitting import FitConfig, fit_tensors, mean_health, method_loss, own_share
 from wakeword_train.methods.drocc import AdversaryHealth, rejection_loss
 from wakeword_train.methods.losses import AdversaryConfig, DroccLoss
 from wakeword_train.methods.registry import LossSettings, make_loss, method_named
 from wakeword_train.methods.spaces import spread
 from wakeword_train.model.network import WakeWordNetwork
-from wakeword_train.second_stage.head import HeadNetwork
+from wakeword_train.second_stage.heads.head_network import HeadNetwork
 
 FIXED = AdversaryConfig(radius=1.0, gamma=1.0, steps=0, sigma_smoothing=1)
 

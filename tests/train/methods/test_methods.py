@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from wakeword.errors import ConfigError, DataError
+from wakeword.base.errors import ConfigError, DataError
 from wakeword_train.fitting import EpochOutcome, FitConfig, fit_tensors, method_loss
 from wakeword_train.methods.deepsad import DeepSadConfig, DistanceNetwork, pretrain
 from wakeword_train.methods.drocc import shared_sensitivity, splice_start

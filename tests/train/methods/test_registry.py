@@ -11,8 +11,8 @@ import torch
 from support.small_world import small_config, write_world
 
 import wakeword_train
-from wakeword.errors import ConfigError
-from wakeword.model import read_model
+from wakeword.base.errors import ConfigError
+from wakeword.model.model import read_model
 from wakeword_train import DataFolders, FitConfig, TrainConfig, cli, fit_tensors, train
 from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.methods.registry import DEFAULT_METHOD, METHODS, make_loss, method_named

@@ -12,8 +12,8 @@ from support.builders import N_MFCC, WINDOW, card
 from support.networks import network
 
 from wakeword import ConfigError, ModelError
-from wakeword.model import Model, State, parse_model, read_model
-from wakeword.types import Array
+from wakeword.base.types import Array
+from wakeword.model.model import Model, State, parse_model, read_model
 from wakeword_train.methods.deepsad import DistanceHead
 from wakeword_train.model import export
 from wakeword_train.model.export import export_model, model_bytes

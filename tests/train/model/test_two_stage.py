@@ -8,8 +8,8 @@ from support.builders import ALWAYS, random_model_bytes, two_stage_bytes
 from support.heads import head_bytes
 
 from wakeword import Detector, ModelError, OperatingPoint
-from wakeword.model import parse_model
-from wakeword.verify.card import VerifierCard
+from wakeword.format.verifier_card import VerifierCard
+from wakeword.model.model import parse_model
 from wakeword_train.model.load import network_from
 from wakeword_train.model.two_stage import HEAD_RECORD, copy_verifier, export_two_stage, shipped_digests, with_verifier
 

@@ -9,15 +9,15 @@ import pytest
 import soundfile
 from support.small_world import SMALL_SECOND_STAGE, small_config, write_background, write_world
 
-from wakeword.card import ModelCard, SelfTest
-from wakeword.model import read_model
-from wakeword.operating_point import OperatingPoint, Rate
-from wakeword.verify.fusion import FLOOR
+from wakeword.format.card import ModelCard, SelfTest
+from wakeword.format.fusion import FLOOR
+from wakeword.format.operating_point import OperatingPoint, Rate
+from wakeword.model.model import read_model
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders, TrainingResult, train_model
 from wakeword_train.data.clips import Clip
 from wakeword_train.report.charts import curve_of_epochs, curve_of_thresholds
-from wakeword_train.report.page import fired_close_words, page
+from wakeword_train.report.report_page import fired_close_words, page
 from wakeword_train.report.verdict import Grade, Verdict, verdict
 
 

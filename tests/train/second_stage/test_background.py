@@ -9,9 +9,9 @@ import torch
 from support.builders import TWO_STAGE
 from support.packs import write_small_pack
 
-from wakeword.audio import read_audio
-from wakeword.features import FeatureConfig
-from wakeword.model import read_model
+from wakeword.audio.features import FeatureConfig
+from wakeword.audio.pcm import read_audio
+from wakeword.model.model import read_model
 from wakeword.verify.verifier import SecondStage
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.data.clips import Clip
@@ -20,7 +20,7 @@ from wakeword_train.data.store import ClipStore
 from wakeword_train.pack.speech_pack import read_pack
 from wakeword_train.second_stage.background import LongSpeech, rounded_now_and_then
 from wakeword_train.second_stage.evidence import EvidenceReader
-from wakeword_train.second_stage.examples import Recordings
+from wakeword_train.second_stage.looks.examples import Recordings
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from support.builders import FIXTURES, colours
 
-from wakeword.model import read_model
-from wakeword.verify.fusion import FLOOR, Fusion
+from wakeword.format.fusion import FLOOR, Fusion
+from wakeword.model.model import read_model
 from wakeword_tools.measure.scores import RecordingScorer
 from wakeword_train.second_stage.evidence import EvidenceReader, best_of_span, candidate_runs, window_logits
 

@@ -6,8 +6,8 @@ import pytest
 from wakeword_tools.kinds import Kind
 from wakeword_train.points import FEW
 from wakeword_train.second_stage.evidence import Evidence
-from wakeword_train.second_stage.fusion_fit import PHONEME_FLOORS, USUAL, Group, fit_fusion
-from wakeword_train.second_stage.groups import LONG, best_fusion
+from wakeword_train.second_stage.fusion.clip_groups import LONG, best_fusion
+from wakeword_train.second_stage.fusion.fusion_fit import PHONEME_FLOORS, USUAL, Group, fit_fusion
 from wakeword_train.second_stage.result import HeldOut
 
 GATE = 0.0

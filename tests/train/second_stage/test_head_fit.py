@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 import torch
 
-from wakeword.errors import ConfigError
+from wakeword.base.errors import ConfigError
 from wakeword_tools.kinds import Kind
 from wakeword_train.health import CHECKED_ROWS, adversary_advice, describe_health
 from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.second_stage.config import SecondStageConfig
-from wakeword_train.second_stage.examples import Recordings, Words
-from wakeword_train.second_stage.head_fit import Background, noisy
-from wakeword_train.second_stage.heads import HeadItem, HeadWork, TrainedHead
+from wakeword_train.second_stage.heads.cross_fit import HeadItem, HeadWork, TrainedHead
+from wakeword_train.second_stage.heads.head_fit import Background, noisy
+from wakeword_train.second_stage.looks.examples import Recordings, Words
 
 SETTINGS = SecondStageConfig(
     units=4, epochs=4, warmup_epochs=2, steps_per_epoch=2, batch_size=48, mining_rounds=0, mined=8, looks=8, folds=2

@@ -23,9 +23,9 @@ import soundfile
 from benchmarks.scale.scale_measure import measure
 from benchmarks.scale.simulate import Cluster, simulate
 from wakeword import WakewordError
-from wakeword.audio import SAMPLE_RATE, read_audio
-from wakeword.files import write_json
-from wakeword.sources import audio_files
+from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.audio.sources import audio_files
+from wakeword.base.files import write_json
 
 logger = logging.getLogger("scale")
 

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.errors import DataError
-from wakeword.inputs.find import find_recordings, listed
-from wakeword.inputs.recording import Recording
-from wakeword.jobs.choice import executor_for
-from wakeword.jobs.journal import open_journal
-from wakeword.jobs.run import Run
-from wakeword.model import model_file, read_model_bytes
-from wakeword.scanning import Scanned, ScanWork
+from wakeword.base.errors import DataError
+from wakeword.batch.inputs.find import find_recordings, listed
+from wakeword.batch.inputs.recording import Recording
+from wakeword.batch.jobs.choice import executor_for
+from wakeword.batch.jobs.job_run import Run
+from wakeword.batch.jobs.journal import open_journal
+from wakeword.batch.scanning import Scanned, ScanWork
+from wakeword.model.model import model_file, read_model_bytes
 
 _SECONDS_BETWEEN_SAMPLES = 0.5
 _QUANTILES = 101

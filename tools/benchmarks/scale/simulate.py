@@ -1,6 +1,6 @@
 """A cluster on paper: batches of measured cost on cores that are slow, and on machines that are lost.
 
-After ``wakeword.jobs.cluster``: a core that is done gets the next batch at once, and when a machine is lost, what it was
+After ``jobs.cluster``: a core that is done gets the next batch at once, and when a machine is lost, what it was
 doing begins anew on another.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.checking import number
+from wakeword.base.checks import number
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.types import Array, Samples
+from wakeword.base.types import Array, Samples
 
 _LENGTHS = (0, 1, 7, 160, 333, 1_280, 16_001)
 

@@ -15,10 +15,10 @@ from fuzz.cases.mutation import flipped
 from fuzz.cases.protobuf_cases import metadata, with_metadata
 from fuzz.cases.sealing import sealed
 from wakeword import ConfigError, Detector
-from wakeword.card import METADATA_KEY
 from wakeword.cli.models import info
-from wakeword.model import parse_model, shipped_models
-from wakeword.operating_point import OperatingPoint
+from wakeword.format.card import METADATA_KEY
+from wakeword.format.operating_point import OperatingPoint
+from wakeword.model.model import parse_model, shipped_models
 
 # fmt: off
 _NUMBERS = (

@@ -11,7 +11,7 @@ from typing import Any
 
 from fuzz.cases.fuzz_worker import Worker
 from fuzz.cases.laws import Case, Target
-from wakeword.errors import ConfigError
+from wakeword.base.errors import ConfigError
 
 MOST_FINDINGS = 50
 """The fuzzer ends after so many."""

@@ -1,8 +1,8 @@
 """What a loaded model says, for a comparison in every digit."""
 
 from wakeword import Model
-from wakeword.card import self_test_signal
-from wakeword.features import mfcc
+from wakeword.audio.features import mfcc
+from wakeword.format.card import self_test_signal
 
 _ROWS = 13
 """Windows in progress at a time, about as many as a detector has."""

@@ -5,9 +5,9 @@ import json
 
 from fuzz.cases.protobuf_cases import metadata, with_metadata
 from wakeword import ModelError
-from wakeword.card import METADATA_KEY
-from wakeword.digest import sealed as with_digest
-from wakeword.verify.head import METADATA_KEY as HEAD_KEY
+from wakeword.format.card import METADATA_KEY
+from wakeword.format.digest import sealed as with_digest
+from wakeword.verify.verifier_head import METADATA_KEY as HEAD_KEY
 
 SCHEMA_WITHOUT, TWO_STAGE_SCHEMA_WITHOUT = 2, 3
 """Schemas of files of one stage and of two from before there were digests, which are still read."""

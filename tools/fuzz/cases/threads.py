@@ -13,7 +13,7 @@ from fuzz.cases.blocks import right_block, sound, wrong_block
 from fuzz.cases.laws import BrokenLawError, Case, check_message
 from fuzz.cases.use import Blocks
 from wakeword import Detection, Detector, DetectorPool, Model, WakewordError, load_model
-from wakeword.audio import SAMPLE_RATE
+from wakeword.audio.pcm import SAMPLE_RATE
 
 Call = Callable[[Random], object]
 _HANG_SECONDS = 30.0

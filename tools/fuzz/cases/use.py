@@ -16,9 +16,9 @@ import numpy as np
 from fuzz.cases.blocks import described, right_block, sound, wrong_block
 from fuzz.cases.laws import BrokenLawError
 from wakeword import Detection, Detector, Model, WakewordError
-from wakeword.audio import SAMPLE_RATE, PcmStream, to_mono
-from wakeword.types import Array, Samples
-from wakeword.verify.fusion import FLOOR
+from wakeword.audio.pcm import SAMPLE_RATE, PcmStream, to_mono
+from wakeword.base.types import Array, Samples
+from wakeword.format.fusion import FLOOR
 
 RATES = (8_000, 16_000, 44_100, 48_000)
 SCORE_TOLERANCE = 1e-3

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from wakeword.errors import DataError
+from wakeword.base.errors import DataError
 
 _FLOOR = 1e-3
 """Added to the variances within words, relative to the whole, so that directions without any stay finite."""

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from scripts.encoder.discriminant import word_directions
 from scripts.encoder.teacher import DIMENSION, HOP, SPAN
-from wakeword.errors import ConfigError, DataError
+from wakeword.base.errors import ConfigError, DataError
 from wakeword_tools.kinds import WORD_KINDS, Kind
 from wakeword_train.config import NetworkConfig
 from wakeword_train.data.augment import AugmentationConfig, uniform

@@ -14,7 +14,7 @@ import torch
 from onnx import numpy_helper
 from torch import Tensor
 
-from wakeword.errors import ConfigError
+from wakeword.base.errors import ConfigError
 
 HOP = 8
 """Frames of 10 ms from one embedding to the next."""

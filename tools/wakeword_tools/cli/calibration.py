@@ -7,16 +7,16 @@ from pathlib import Path
 
 import typer
 
+from wakeword.base.errors import CalibrationError
+from wakeword.base.files import write_json
+from wakeword.base.text import printable
 from wakeword.cli.console import note
 from wakeword.cli.job_options import JobSettings
 from wakeword.cli.tables import console
-from wakeword.errors import CalibrationError
-from wakeword.escaping import printable
-from wakeword.files import write_json
-from wakeword.model import Model, read_model, read_model_bytes
-from wakeword.operating_point import OperatingPoint
+from wakeword.format.operating_point import OperatingPoint
+from wakeword.model.model import Model, read_model, read_model_bytes
+from wakeword_tools.cli.measure_tables import points_table
 from wakeword_tools.cli.scoring import Loaded, Places, Sharing, scoring
-from wakeword_tools.cli.tables import points_table
 from wakeword_tools.measure.calibrate import (
     broken_promise,
     calibrate_point,

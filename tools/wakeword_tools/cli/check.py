@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from wakeword_tools.cli.options import require
+from wakeword_tools.cli.measure_options import require
 
 
 def check(

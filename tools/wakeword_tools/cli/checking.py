@@ -4,10 +4,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from wakeword.base.text import printable
+from wakeword.base.wording import counted
 from wakeword.cli.console import note
 from wakeword.cli.tables import console, table
-from wakeword.escaping import printable
-from wakeword.wording import counted
 from wakeword_tools.texts.advice import (
     CLOSE,
     LONG,

@@ -7,7 +7,7 @@ import typer
 
 from wakeword.cli.job_options import JobSettings, JobsOption, RayOption, ResumeOption
 from wakeword.cli.options import PointOption, VerifyOption
-from wakeword_tools.cli.options import (
+from wakeword_tools.cli.measure_options import (
     BackgroundOption,
     JsonOption,
     NearNegativesOption,

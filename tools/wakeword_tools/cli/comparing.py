@@ -9,18 +9,18 @@ from typing import Any
 
 from rich.table import Table
 
+from wakeword.base.errors import ConfigError
+from wakeword.base.files import write_json
+from wakeword.base.text import printable
 from wakeword.cli.console import note
 from wakeword.cli.job_options import JobSettings
 from wakeword.cli.tables import console, table
-from wakeword.errors import ConfigError
-from wakeword.escaping import printable
-from wakeword.evidence import fires_often, warnings_of
-from wakeword.files import write_json
-from wakeword.model import Model, load_model, model_file, read_model_bytes
-from wakeword.operating_point import OperatingPoint
+from wakeword.format.operating_point import OperatingPoint
+from wakeword.format.point_warnings import fires_often, warnings_of
+from wakeword.model.model import Model, load_model, model_file, read_model_bytes
 from wakeword_tools.cli.evaluation import warn_of_seen_recordings
+from wakeword_tools.cli.measure_tables import interval, threshold
 from wakeword_tools.cli.scoring import Loaded, Places, Sharing, scoring
-from wakeword_tools.cli.tables import interval, threshold
 from wakeword_tools.measure.paired import PairedDifference, paired_differences
 from wakeword_tools.measure.recordings import Scored
 

@@ -8,7 +8,7 @@ import typer
 from wakeword.cli.job_options import JobSettings, JobsOption, RayOption, ResumeOption
 from wakeword.cli.options import KeywordOption, ModelOption, VerifyOption
 from wakeword.cli.ranges import MAX_SEED, finite, present
-from wakeword_tools.cli.options import (
+from wakeword_tools.cli.measure_options import (
     BackgroundOption,
     FprOption,
     JsonOption,

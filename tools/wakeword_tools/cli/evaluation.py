@@ -7,17 +7,17 @@ from pathlib import Path
 
 import typer
 
+from wakeword.audio.sources import audio_files
+from wakeword.base.errors import ConfigError
+from wakeword.base.files import require_absent, write_json
+from wakeword.base.text import printable
 from wakeword.cli.console import note
 from wakeword.cli.job_options import JobSettings
 from wakeword.cli.tables import console
-from wakeword.errors import ConfigError
-from wakeword.escaping import printable
-from wakeword.files import require_absent, write_json
-from wakeword.model import Model, load_model, model_file, read_model, read_model_bytes
-from wakeword.sources import audio_files
+from wakeword.model.model import Model, load_model, model_file, read_model, read_model_bytes
+from wakeword_tools.cli.measure_tables import noise_table, operating_table, report_table
 from wakeword_tools.cli.reports import differences_to_first, report_json, reports_on
 from wakeword_tools.cli.scoring import Loaded, Places, Sharing, scoring
-from wakeword_tools.cli.tables import noise_table, operating_table, report_table
 from wakeword_tools.measure.compare import Difference
 from wakeword_tools.measure.evaluate import Report
 from wakeword_tools.measure.intervals import hours_needed

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from wakeword.model import Model
+from wakeword.model.model import Model
 from wakeword_tools.measure.compare import Difference, compare
 from wakeword_tools.measure.evaluate import Report, evaluate
 from wakeword_tools.measure.latency import SpokenWord, latency

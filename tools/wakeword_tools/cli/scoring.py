@@ -7,13 +7,13 @@ from pathlib import Path
 
 import typer
 
+from wakeword.base.errors import CalibrationError
+from wakeword.batch.jobs.choice import executor_for
+from wakeword.batch.jobs.job_run import Run
+from wakeword.batch.jobs.journal import Journal
 from wakeword.cli.console import note
 from wakeword.cli.job_options import JobSettings, audio_progress, journal_of, open_results
-from wakeword.errors import CalibrationError
-from wakeword.jobs.choice import executor_for
-from wakeword.jobs.journal import Journal
-from wakeword.jobs.run import Run
-from wakeword.model import Model
+from wakeword.model.model import Model
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.noise import NoiseMixer, NoiseSettings
 from wakeword_tools.measure.recordings import Scored, Selection, items_of, scored_rows

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import typer
 
-from wakeword.errors import SynthesisError
-from wakeword_tools.engines.command import command_voices
+from wakeword.base.errors import SynthesisError
+from wakeword_tools.engines.command_engine import command_voices
 from wakeword_tools.engines.espeak import ESPEAK
 from wakeword_tools.engines.registry import english_voices
-from wakeword_tools.engines.voices import Voice
+from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 
 

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from wakeword.batch.jobs.processes import MAX_JOBS
 from wakeword.cli.job_options import JobSettings, RayOption, ResumeOption
 from wakeword.cli.ranges import MAX_SEED
-from wakeword.jobs.processes import MAX_JOBS
 from wakeword_tools.kinds import Split
 
 _SHARES = {Split.TRAIN: 0.7, Split.VALIDATION: 0.15, Split.TEST: 0.15}

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import typer
 
+from wakeword.base.errors import SynthesisError
+from wakeword.base.files import require_absent
+from wakeword.base.wording import counted
+from wakeword.batch.jobs.choice import check_choice
+from wakeword.batch.jobs.plan import cores
 from wakeword.cli.console import note, progress
 from wakeword.cli.job_options import JobSettings, how_to_go_on
-from wakeword.errors import SynthesisError
-from wakeword.files import require_absent
-from wakeword.jobs.choice import check_choice
-from wakeword.jobs.plan import cores
-from wakeword.wording import counted
 from wakeword_tools.cli.speakers import EngineSettings, voices_of
 from wakeword_tools.cli.texts import TextSettings, near_negatives, numbers_of, print_texts
 from wakeword_tools.clips.synthesize import Part, Recipe, synthesize_parts
-from wakeword_tools.engines.voices import Voice
+from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.phonemes import pronunciations
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import typer
 
+from wakeword.base.errors import SynthesisError
+from wakeword.base.wording import counted
 from wakeword.cli.console import note
-from wakeword.errors import SynthesisError
-from wakeword.wording import counted
-from wakeword_tools.engines.voices import Voice
+from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.candidates import DEFAULT_MASS, Candidate, choose, histogram, speakable
 from wakeword_tools.texts.confusables import confusables, listed

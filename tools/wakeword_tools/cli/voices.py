@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
+from wakeword.base.errors import WakewordError
+from wakeword.base.text import printable
 from wakeword.cli.console import note
-from wakeword.errors import WakewordError
-from wakeword.escaping import printable
 
 _CHOICES = "kokoro, piper, a Piper voice's file or folder, or its address"
 
@@ -43,7 +43,7 @@ def voices(
     if not what:
         raise typer.BadParameter(f"say what to install: {_CHOICES}")
     # Imported here: listing the command's options must be quick.
-    from wakeword_tools.voices.installing import (
+    from wakeword_tools.voices.voice_install import (
         KOKORO,
         PIPER,
         install_kokoro,
@@ -82,8 +82,8 @@ class _Listed:
 
 
 def _list(*, as_json: bool) -> None:
-    from wakeword_tools.engines.installed import natural_engines, voices_folder
-    from wakeword_tools.voices.installing import installed_folders
+    from wakeword_tools.engines.installed_engines import natural_engines, voices_folder
+    from wakeword_tools.voices.voice_install import installed_folders
 
     folders = installed_folders()
     listed = list(_listed(folders))
@@ -104,9 +104,9 @@ def _list(*, as_json: bool) -> None:
 
 def _listed(folders: Mapping[str, Path]) -> Iterator[_Listed]:
     """The engines of this machine; one that cannot be used is reported and left out."""
-    from wakeword_tools.engines.installed import fast_engines, natural_engines
+    from wakeword_tools.engines.installed_engines import fast_engines, natural_engines
     from wakeword_tools.engines.registry import english_voices
-    from wakeword_tools.voices.installing import licence_of
+    from wakeword_tools.voices.voice_install import licence_of
 
     for kind, engines in (("fast", fast_engines()), ("natural", natural_engines())):
         for engine in engines:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wakeword.errors import DataError, SynthesisError
-from wakeword.files import replacing, resolved
+from wakeword.base.errors import DataError, SynthesisError
+from wakeword.base.files import replacing, resolved
 from wakeword_tools.clips.plan import Recipe
 from wakeword_tools.engines.registry import engine_named, voice_named
 from wakeword_tools.engines.synthesizer import Prosody
-from wakeword_tools.engines.voices import Voice
+from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 
 MANIFEST = "manifest.jsonl"

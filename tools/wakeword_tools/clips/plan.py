@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import soxr
 
-from wakeword.audio import SAMPLE_RATE
-from wakeword.errors import SynthesisError
-from wakeword.types import Array
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.errors import SynthesisError
+from wakeword.base.types import Array
 from wakeword_tools.engines.espeak import ESPEAK
 from wakeword_tools.engines.registry import engine_of, takes_phonemes
 from wakeword_tools.engines.synthesizer import Prosody
-from wakeword_tools.engines.voices import Voice
+from wakeword_tools.engines.voice import Voice
 
 MOODS = ("{}", "{}", "{}!", "{}?", "{}.")
 """Neutral (twice as often), with emphasis, as a question and as the end of a sentence."""

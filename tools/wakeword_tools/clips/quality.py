@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
-from wakeword.audio import SAMPLE_RATE, read_audio
-from wakeword.errors import DataError
-from wakeword.types import Array
+from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.base.errors import DataError
+from wakeword.base.types import Array
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest, recipe_of
 
 _BLOCK, _CONTEXT = 512, 64

@@ -7,10 +7,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Generic
 
-from wakeword.audio import audio_bytes
-from wakeword.errors import SynthesisError
-from wakeword.jobs.work import Batch, ItemT, Report, RowT, Work
-from wakeword.version import __version__
+from wakeword.audio.pcm import audio_bytes
+from wakeword.base.errors import SynthesisError
+from wakeword.base.version import __version__
+from wakeword.batch.jobs.work import Batch, ItemT, Report, RowT, Work
 from wakeword_tools.clips.plan import Recipe, render
 from wakeword_tools.engines.isolation import Isolated, isolated
 
@@ -62,7 +62,7 @@ class Spoken:
 
 
 class SpeakWork:
-    """Speaks clips: ``wakeword.jobs.work.Work``. Rows are ``Spoken``.
+    """Speaks clips: ``wakeword.batch.jobs.work.Work``. Rows are ``Spoken``.
 
     ``apart``: whether engines run in a further process, so that one that hangs loses only its clip.
     """

@@ -7,17 +7,17 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from wakeword.errors import DataError, SynthesisError
-from wakeword.files import replacing, resumable_folder
-from wakeword.jobs.cluster import Cluster
-from wakeword.jobs.run import Run
-from wakeword.jobs.work import Executor, ThisProcess
+from wakeword.base.errors import DataError, SynthesisError
+from wakeword.base.files import replacing, resumable_folder
+from wakeword.batch.jobs.cluster import Cluster
+from wakeword.batch.jobs.job_run import Run
+from wakeword.batch.jobs.work import Executor, ThisProcess
 from wakeword_tools.clips.manifest import read_manifest, recipe_of, recipe_row, write_manifest
 from wakeword_tools.clips.plan import Recipe, Utterance, plan, render
 from wakeword_tools.clips.speaking import ApartProcesses, Clip, SpeakWork
 from wakeword_tools.engines.isolation import isolated
 from wakeword_tools.engines.registry import engine_of
-from wakeword_tools.engines.voices import Voice
+from wakeword_tools.engines.voice import Voice
 from wakeword_tools.texts.phonemes import pronunciations
 
 __all__ = [
@@ -119,7 +119,7 @@ def synthesize_parts(
     """``synthesize`` with the clips of several parts, for instance one for each split, in one folder.
 
     ``ray``: the address of a Ray cluster that speaks in place of ``jobs`` processes. Its machines need the same engines,
-    and voices under the same names. Raises ``ConfigError`` and ``WorkerError`` as ``wakeword.jobs.cluster.Cluster`` does.
+    and voices under the same names. Raises ``ConfigError`` and ``WorkerError`` as ``jobs.cluster.Cluster`` does.
     """
     recipes = [
         recipe

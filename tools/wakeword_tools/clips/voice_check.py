@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from wakeword.audio import read_audio
-from wakeword.verify.card import Variant
-from wakeword.verify.phonemes import KeywordPhonemes, PhonemeNetwork
+from wakeword.audio.pcm import read_audio
+from wakeword.format.verifier_card import Variant
+from wakeword.verify.phoneme_verifier import KeywordPhonemes, PhonemeNetwork
 from wakeword_tools.clips.manifest import MANIFEST, Row, read_manifest, write_manifest
 
 POOR = -4.0

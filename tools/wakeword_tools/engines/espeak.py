@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import soxr
 
-from wakeword.audio import SAMPLE_RATE
-from wakeword.errors import SynthesisError
-from wakeword.types import Array
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.errors import SynthesisError
+from wakeword.base.types import Array
 from wakeword_tools.engines.espeak_library import TIED, clauses, collect, copy_english, fresh_library, read_symbols
 from wakeword_tools.engines.synthesizer import Engine, Prosody, Word
-from wakeword_tools.engines.voices import Voice
+from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 
 ESPEAK = "espeak-ng"

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeword.errors import SynthesisError
+from wakeword.base.errors import SynthesisError
 from wakeword_tools.engines.synthesizer import Prosody
-from wakeword_tools.engines.voices import Voice
+from wakeword_tools.engines.voice import Voice
 
 
 class _Event(ctypes.Structure):

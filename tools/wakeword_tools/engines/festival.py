@@ -2,11 +2,11 @@
 
 import shutil
 
-from wakeword.errors import SynthesisError
-from wakeword.types import Array
+from wakeword.base.errors import SynthesisError
+from wakeword.base.types import Array
 from wakeword_tools.engines.programs import run_program, spoken_to_file
 from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words
-from wakeword_tools.engines.voices import Voice, split_of_source
+from wakeword_tools.engines.voice import Voice, split_of_source
 
 FESTIVAL = "festival"
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Generic, TypeVar
 
-from wakeword.errors import SynthesisError
+from wakeword.base.errors import SynthesisError
 from wakeword_tools.engines.patience import Patience
 
 Item = TypeVar("Item")

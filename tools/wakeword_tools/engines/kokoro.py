@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import soxr
 
-from wakeword.audio import SAMPLE_RATE
-from wakeword.errors import ConfigError, SynthesisError
-from wakeword.types import Array
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.errors import ConfigError, SynthesisError
+from wakeword.base.types import Array
 from wakeword_tools.engines.kokoro_network import (
     HOW_TO_GET,
     LENGTHS,
@@ -28,7 +28,7 @@ from wakeword_tools.engines.kokoro_network import (
     vocabulary_of,
 )
 from wakeword_tools.engines.synthesizer import Engine, Prosody
-from wakeword_tools.engines.voices import Voice, split_of_source
+from wakeword_tools.engines.voice import Voice, split_of_source
 from wakeword_tools.kinds import Split
 
 KOKORO = "kokoro"

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import soxr
 
-from wakeword.audio import SAMPLE_RATE
-from wakeword.errors import SynthesisError
-from wakeword.files import resolved
-from wakeword.types import Array
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.errors import SynthesisError
+from wakeword.base.files import resolved
+from wakeword.base.types import Array
 from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words
-from wakeword_tools.engines.voices import Voice, split_of_source
+from wakeword_tools.engines.voice import Voice, split_of_source
 from wakeword_tools.kinds import Split
 
 if TYPE_CHECKING:

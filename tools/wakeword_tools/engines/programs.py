@@ -10,9 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from subprocess import PIPE
 
-from wakeword.audio import read_audio
-from wakeword.errors import AudioError, SynthesisError
-from wakeword.types import Array
+from wakeword.audio.pcm import read_audio
+from wakeword.base.errors import AudioError, SynthesisError
+from wakeword.base.types import Array
 
 SECONDS_TO_SPEAK = 30.0
 

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import entry_points
 
-from wakeword.errors import SynthesisError
-from wakeword_tools.engines import command, espeak, festival, flite, kokoro, piper
+from wakeword.base.errors import SynthesisError
+from wakeword_tools.engines import command_engine, espeak, festival, flite, kokoro, piper
 from wakeword_tools.engines.espeak import ESPEAK
 from wakeword_tools.engines.synthesizer import Engine, Synthesizer
-from wakeword_tools.engines.voices import Voice
+from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 
 ENTRY_POINTS = "wakeword.engines"
@@ -27,7 +27,7 @@ BUILT_IN = (
     festival.ENGINE,
     piper.ENGINE,
     kokoro.ENGINE,
-    command.ENGINE,
+    command_engine.ENGINE,
 )
 
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from wakeword.errors import SynthesisError
-from wakeword.types import Array
-from wakeword_tools.engines.voices import Voice
+from wakeword.base.errors import SynthesisError
+from wakeword.base.types import Array
+from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.card import ModelCard
-from wakeword.errors import CalibrationError, ConfigError
-from wakeword.evidence import SUPPORTED, is_supported
-from wakeword.model import read_model
-from wakeword.operating_point import OperatingPoint
-from wakeword.wording import counted
+from wakeword.base.errors import CalibrationError, ConfigError
+from wakeword.base.wording import counted
+from wakeword.format.card import ModelCard
+from wakeword.format.operating_point import OperatingPoint
+from wakeword.format.point_warnings import SUPPORTED, is_supported
+from wakeword.model.model import read_model
 from wakeword_tools.measure.cards import write_card
 from wakeword_tools.measure.intervals import hours_needed, poisson_rate
 from wakeword_tools.measure.rates import (

@@ -6,11 +6,11 @@ from pathlib import Path
 import onnx
 from google.protobuf.message import DecodeError
 
-from wakeword.card import METADATA_KEY, SCHEMA, ModelCard
-from wakeword.digest import DIGEST_KEY, checked_metadata, sealed
-from wakeword.errors import ModelError
-from wakeword.files import replacing
-from wakeword.model import read_model_bytes
+from wakeword.base.errors import ModelError
+from wakeword.base.files import replacing
+from wakeword.format.card import METADATA_KEY, SCHEMA, ModelCard
+from wakeword.format.digest import DIGEST_KEY, checked_metadata, sealed
+from wakeword.model.model import read_model_bytes
 
 
 def embed_card(model: bytes, card: ModelCard) -> bytes:

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import find_peaks
 
-from wakeword.scorer import DEFAULT_HOP
-from wakeword.trigger import DEFAULT_REFRACTORY
-from wakeword.types import Scores
+from wakeword.base.types import Scores
+from wakeword.model.scorer import DEFAULT_HOP
+from wakeword.stream.trigger import DEFAULT_REFRACTORY
 from wakeword_tools.measure.rates import choose_fa_per_hour, mean_roc_auc
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_tools.measure.thresholds import allowed_at_rate, threshold_allowing, threshold_at_mean_fpr

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from wakeword.card import ModelCard
+from wakeword.format.card import ModelCard
 from wakeword_tools.measure.latency import Latency
 from wakeword_tools.measure.rates import (
     DEFAULT_FA_PER_HOUR,

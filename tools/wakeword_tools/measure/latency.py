@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wakeword.audio import SAMPLE_RATE
-from wakeword.model import Model
-from wakeword.scorer import DEFAULT_HOP
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.types import Array, Scores
+from wakeword.model.model import Model
+from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.takes.word_region import locate_word
-from wakeword.types import Array, Scores
 from wakeword_tools.measure.scores import event_windows, stream_scores
 
 _AFTER = SAMPLE_RATE

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wakeword import Detector, Model
-from wakeword.audio import SAMPLE_RATE, read_audio
+from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 
 _BLOCK = SAMPLE_RATE // 50
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.audio import SAMPLE_RATE, write_audio
-from wakeword.files import new_folder, write_json
-from wakeword.inputs.recording import plain_name
-from wakeword.model import Model
-from wakeword.scorer import DEFAULT_HOP
-from wakeword.types import Scores
+from wakeword.audio.pcm import SAMPLE_RATE, write_audio
+from wakeword.base.files import new_folder, write_json
+from wakeword.base.types import Scores
+from wakeword.batch.inputs.recording import plain_name
+from wakeword.model.model import Model
+from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.reading import Recording, read_again
 from wakeword_tools.measure.recordings import Scored

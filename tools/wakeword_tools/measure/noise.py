@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.audio import read_audio
-from wakeword.errors import AudioError, DataError
+from wakeword.audio.pcm import read_audio
+from wakeword.base.errors import AudioError, DataError
+from wakeword.base.types import Array
+from wakeword.base.wording import counted
 from wakeword.takes.word_region import locate_word
-from wakeword.types import Array
-from wakeword.wording import counted
 from wakeword_tools.measure.reading import Recording
 
 _TRIES = 20

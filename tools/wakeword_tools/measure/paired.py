@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wakeword.audio import SAMPLE_RATE
-from wakeword.model import Model
-from wakeword.scorer import DEFAULT_HOP
-from wakeword.types import Scores
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.types import Scores
+from wakeword.model.model import Model
+from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_tools.measure.intervals import poisson_rate, wilson
 from wakeword_tools.measure.scores import ScoreSet, event_windows
 

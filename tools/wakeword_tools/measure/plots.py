@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
-from wakeword.files import replacing
-from wakeword.types import Scores
+from wakeword.base.files import replacing
+from wakeword.base.types import Scores
 from wakeword_tools.measure.scores import ScoreSet, events_at
 
 if TYPE_CHECKING:

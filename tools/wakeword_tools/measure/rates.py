@@ -8,10 +8,10 @@ from enum import StrEnum
 import numpy as np
 from scipy import stats
 
-from wakeword.errors import CalibrationError, ConfigError
-from wakeword.evidence import SUPPORTED
-from wakeword.operating_point import Rate
-from wakeword.types import Scores
+from wakeword.base.errors import CalibrationError, ConfigError
+from wakeword.base.types import Scores
+from wakeword.format.operating_point import Rate
+from wakeword.format.point_warnings import SUPPORTED
 from wakeword_tools.measure.intervals import (
     assurance_of_mean_fpr,
     assurance_of_rate,

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from wakeword.audio import SAMPLE_RATE, AudioFile, PcmStream, read_audio
-from wakeword.errors import AudioError, AudioFileError, AudioFormatError, CalibrationError
-from wakeword.inputs.opening import LocalFile, local_files
-from wakeword.inputs.recording import Recording as Source
-from wakeword.types import Array
-from wakeword.wording import counted
+from wakeword.audio.pcm import SAMPLE_RATE, AudioFile, PcmStream, read_audio
+from wakeword.base.errors import AudioError, AudioFileError, AudioFormatError, CalibrationError
+from wakeword.base.types import Array
+from wakeword.base.wording import counted
+from wakeword.batch.inputs.opening import LocalFile, local_files
+from wakeword.batch.inputs.recording import Recording as Source
 from wakeword_tools.kinds import Kind
 
 Warn = Callable[[str], None]

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wakeword.audio import SAMPLE_RATE
-from wakeword.errors import CalibrationError, DataError
-from wakeword.inputs.recording import Recording as Source
-from wakeword.model import Model
-from wakeword.scorer import DEFAULT_HOP
-from wakeword.types import Scores
-from wakeword.verify.fusion import FLOOR
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.errors import CalibrationError, DataError
+from wakeword.base.types import Scores
+from wakeword.batch.inputs.recording import Recording as Source
+from wakeword.format.fusion import FLOOR
+from wakeword.model.model import Model
+from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.latency import SpokenWord
 from wakeword_tools.measure.reading import Recording, SeenRecordings, Warn, in_words

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.errors import AudioError
-from wakeword.inputs.opening import LocalFile, local_files
-from wakeword.inputs.recording import Recording as Source
-from wakeword.inputs.recording import local_recording
-from wakeword.jobs.work import Report
-from wakeword.model import Model, parse_model
-from wakeword.types import Array, Scores
-from wakeword.version import __version__
+from wakeword.base.errors import AudioError
+from wakeword.base.types import Array, Scores
+from wakeword.base.version import __version__
+from wakeword.batch.inputs.opening import LocalFile, local_files
+from wakeword.batch.inputs.recording import Recording as Source
+from wakeword.batch.inputs.recording import local_recording
+from wakeword.batch.jobs.work import Report
+from wakeword.model.model import Model, parse_model
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.latency import SpokenWord, spoken_word
 from wakeword_tools.measure.noise import NoiseMixer, NoiseSettings
@@ -90,7 +90,7 @@ def scored_item(place: Path | Source, kind: Kind) -> ScoredItem:
 
 
 class ScoreWork:
-    """Scores recordings with models: ``wakeword.jobs.work.Work``.
+    """Scores recordings with models: ``wakeword.batch.jobs.work.Work``.
 
     ``data``: the bytes of the model files, from which other processes load them; without these the work can be done in
     this one only. ``verify``: whether models of two stages use the second one, there as in the ``models`` given.

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeword.audio import SAMPLE_RATE
-from wakeword.features import FeatureConfig, MfccStream
-from wakeword.history import AudioHistory
-from wakeword.logistic import score_of_logit
-from wakeword.model import Model
-from wakeword.scorer import DEFAULT_HOP, StreamScorer, covering_samples
-from wakeword.trigger import DEFAULT_REFRACTORY, Trigger
-from wakeword.types import Array, Scores
+from wakeword.audio.features import FeatureConfig, MfccStream
+from wakeword.audio.history import AudioHistory
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.logistic import score_of_logit
+from wakeword.base.types import Array, Scores
+from wakeword.model.model import Model
+from wakeword.model.scorer import DEFAULT_HOP, StreamScorer, covering_samples
+from wakeword.stream.trigger import DEFAULT_REFRACTORY, Trigger
 from wakeword.verify.verifier import LOOK_SAMPLES, StreamSound, Verifier
 
 # Samples scored together, so that memory does not grow with the recording.

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from wakeword.errors import AudioError, CalibrationError
-from wakeword.files import resolved
-from wakeword.inputs.find import find_recordings, listed
-from wakeword.inputs.recording import Recording
-from wakeword.listing import files_below
+from wakeword.base.errors import AudioError, CalibrationError
+from wakeword.base.files import resolved
+from wakeword.base.listing import files_below
+from wakeword.batch.inputs.find import find_recordings, listed
+from wakeword.batch.inputs.recording import Recording
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.reading import in_words

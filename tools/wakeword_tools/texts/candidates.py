@@ -7,9 +7,9 @@ from enum import StrEnum
 
 import numpy as np
 
-from wakeword.errors import SynthesisError
+from wakeword.base.errors import SynthesisError
 from wakeword_tools.engines.registry import takes_phonemes
-from wakeword_tools.engines.voices import Voice
+from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.phonemes import Phones
 

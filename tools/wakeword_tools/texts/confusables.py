@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from wakeword.errors import SynthesisError
+from wakeword.base.errors import SynthesisError
 from wakeword_tools.engines.espeak import shared_espeak
 from wakeword_tools.texts.candidates import Candidate, Origin
 from wakeword_tools.texts.lexicon import SpokenWord, words_near, zipf_frequency

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from wakeword.errors import SynthesisError
+from wakeword.base.errors import SynthesisError
 from wakeword_tools.texts.phonemes import Phones, is_vowel, to_espeak
 
 # IPA as dictionaries of English write it -> the phonemes of the CMU dictionary; the longest symbol counts first.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wakeword.errors import SynthesisError
+from wakeword.base.errors import SynthesisError
 from wakeword_tools.texts.phonemes import Phones, dictionary, is_vowel
 from wakeword_tools.texts.sounds import Batch, distances_within, encoded
 

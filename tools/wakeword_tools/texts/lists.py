@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.errors import SynthesisError
+from wakeword.base.errors import SynthesisError
 
 
 def read_texts(path: Path | str) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import product
 
-from wakeword.errors import SynthesisError
+from wakeword.base.errors import SynthesisError
 from wakeword_tools.engines.espeak import shared_espeak
 
 Phones = tuple[str, ...]

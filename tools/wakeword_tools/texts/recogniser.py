@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from itertools import product
 
-from wakeword.verify.card import Variant
+from wakeword.format.verifier_card import Variant
 from wakeword_tools.texts.phonemes import is_vowel, pronunciations
 
 MOST_VARIANTS = 8

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeword.errors import SynthesisError
+from wakeword.base.errors import SynthesisError
 from wakeword_tools.texts.phonemes import Phones, is_vowel
 
 if TYPE_CHECKING:

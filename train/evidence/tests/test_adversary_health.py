@@ -10,8 +10,8 @@ import soundfile
 import torch
 from support.networks import network
 
-from wakeword.card import ModelCard, SelfTest
-from wakeword.errors import ConfigError
+from wakeword.base.errors import ConfigError
+from wakeword.format.card import ModelCard, SelfTest
 from wakeword_experiments.adversary_health import (
     climb_by_fixed_steps,
     measure_health,

@@ -10,7 +10,7 @@ from support import ROOT
 from support.small_world import write_world
 from typer.testing import CliRunner
 
-from wakeword.errors import DataError
+from wakeword.base.errors import DataError
 from wakeword_experiments import cli
 from wakeword_experiments.invocation import command_line
 from wakeword_experiments.one_class import data_pages, digits, half_zeros, one_class_pages, one_class_words, tabular

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from wakeword.errors import DataError
+from wakeword.base.errors import DataError
 from wakeword_experiments import voice_groups
 from wakeword_experiments.voice_groups import compare, group_voices, measure_groups
 

@@ -10,9 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from wakeword.card import ModelCard
-from wakeword.errors import ConfigError
-from wakeword.sources import audio_files
+from wakeword.audio.sources import audio_files
+from wakeword.base.errors import ConfigError
+from wakeword.format.card import ModelCard
 from wakeword_experiments.figures_report import distinct, markdown_table, select, write_results
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.data.clips import Clip

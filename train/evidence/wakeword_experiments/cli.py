@@ -10,10 +10,10 @@ from typing import Annotated
 
 import typer
 
-from wakeword.errors import WakewordError
-from wakeword.escaping import printable
-from wakeword.jobs.choice import executor_for
-from wakeword.jobs.work import Executor
+from wakeword.base.errors import WakewordError
+from wakeword.base.text import printable
+from wakeword.batch.jobs.choice import executor_for
+from wakeword.batch.jobs.work import Executor
 from wakeword_experiments.invocation import begin, command_line, report_progress
 from wakeword_experiments.one_class import one_class_commands as one_class
 from wakeword_experiments.sweep.sweep_command import sweep
@@ -160,7 +160,7 @@ def adversary_health(
     out: Out = _OUT,
 ) -> None:
     """What the adversary finds around recordings of finished models' words, by its own steps and by finer ones."""
-    from wakeword.model import assets_folder
+    from wakeword.model.model import assets_folder
     from wakeword_experiments.adversary_health import measure_health, write_health
 
     begin(1)

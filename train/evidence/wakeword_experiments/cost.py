@@ -11,7 +11,7 @@ import soundfile
 import torch
 from torch import Tensor
 
-from wakeword.audio import SAMPLE_RATE
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword_experiments.figures_report import markdown_table, write_results
 from wakeword_experiments.one_class.random_search import search_shell
 from wakeword_tools.kinds import Kind, Split
@@ -19,8 +19,8 @@ from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import BatchSampler
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.store import ClipStore
+from wakeword_train.epochs import build_network
 from wakeword_train.fitting import Trainer
-from wakeword_train.loop import build_network
 from wakeword_train.methods.drocc import rejection_loss, sensitivity
 from wakeword_train.methods.projection import Projection, metric_norm, project_to_shell
 from wakeword_train.methods.registry import make_loss

@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy import stats
 
-from wakeword.files import replacing
+from wakeword.base.files import replacing
 
 Row = Mapping[str, Any]
 Progress = Callable[[str], None]

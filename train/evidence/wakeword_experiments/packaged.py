@@ -3,7 +3,7 @@
 import importlib.metadata
 from pathlib import Path
 
-from wakeword.errors import DataError
+from wakeword.base.errors import DataError
 
 
 def packaged_file(package: str, path: str) -> Path:

@@ -10,8 +10,8 @@ from librosa.effects import trim
 from librosa.feature import melspectrogram
 from torch import Tensor, nn
 
-from wakeword.audio import SAMPLE_RATE
-from wakeword.types import Array
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.types import Array
 from wakeword_experiments.packaged import packaged_file
 
 RESEMBLYZER = "Resemblyzer"

@@ -10,8 +10,8 @@ import importlib.resources
 import json
 from pathlib import Path
 
-from wakeword.errors import DataError
-from wakeword.files import new_folder
+from wakeword.base.errors import DataError
+from wakeword.base.files import new_folder
 
 
 def link_by_voice(root: Path, out: Path) -> int:

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from wakeword.audio import read_audio
-from wakeword.errors import DataError
-from wakeword.types import Array
+from wakeword.audio.pcm import read_audio
+from wakeword.base.errors import DataError
+from wakeword.base.types import Array
 from wakeword_experiments.figures_report import Row, markdown_table, mean_and_spread, write_results
 from wakeword_experiments.packaged import version_of
 from wakeword_experiments.speaker_voice import RESEMBLYZER, SpeakerEncoder

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from wakeword.audio import SAMPLE_RATE
-from wakeword.errors import ConfigError
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.errors import ConfigError
 from wakeword_train.data.torchaudio_guard import import_torchaudio
 
 taf = import_torchaudio().functional

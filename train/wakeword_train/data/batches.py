@@ -6,10 +6,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from wakeword.errors import DataError
-from wakeword.features import FeatureConfig
-from wakeword.jobs.choice import in_this_process
-from wakeword.jobs.work import Executor
+from wakeword.audio.features import FeatureConfig
+from wakeword.base.errors import DataError
+from wakeword.batch.jobs.choice import in_this_process
+from wakeword.batch.jobs.work import Executor
 from wakeword.takes.word_region import locate_word
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_train.config import MixConfig

@@ -6,8 +6,8 @@ import torch
 from scipy.ndimage import uniform_filter1d
 from torch import Tensor
 
-from wakeword.audio import SAMPLE_RATE
-from wakeword.types import Array
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.types import Array
 
 _NARROW = 8_000
 """Sample rate of a telephone."""

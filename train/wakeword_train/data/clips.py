@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wakeword.audio import SAMPLE_RATE
-from wakeword.errors import DataError
-from wakeword.sources import audio_files
-from wakeword.types import Array
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.audio.sources import audio_files
+from wakeword.base.errors import DataError
+from wakeword.base.types import Array
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.transcripts import Part, describe_cut, read_transcripts, turns, without_keyword

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from wakeword.features import FeatureConfig, dct_matrix, hann_window, mel_filters
+from wakeword.audio.features import FeatureConfig, dct_matrix, hann_window, mel_filters
 
 _ROWS = 16
 

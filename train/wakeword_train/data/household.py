@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.signal import butter, lfilter, sosfilt
 from torch import Tensor
 
-from wakeword.audio import SAMPLE_RATE
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword_tools.kinds import Split
 from wakeword_train.data.store import ClipStore
 

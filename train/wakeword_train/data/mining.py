@@ -11,13 +11,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from wakeword.audio import SAMPLE_RATE
-from wakeword.errors import ConfigError, WorkerError
-from wakeword.features import FeatureConfig
-from wakeword.jobs.choice import in_this_process
-from wakeword.jobs.run import Run
-from wakeword.jobs.work import Executor, Report
-from wakeword.scorer import DEFAULT_HOP
+from wakeword.audio.features import FeatureConfig
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.errors import ConfigError, WorkerError
+from wakeword.batch.jobs.choice import in_this_process
+from wakeword.batch.jobs.job_run import Run
+from wakeword.batch.jobs.work import Executor, Report
+from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.packed import PackedStore
 from wakeword_train.data.store import ClipStore
@@ -82,7 +82,7 @@ class Stretch:
 
 
 class MiningWork:
-    """Scores the windows of stretches: ``wakeword.jobs.work.Work``. Rows are scores ``(windows,)`` float32.
+    """Scores the windows of stretches: ``wakeword.batch.jobs.work.Work``. Rows are scores ``(windows,)`` float32.
 
     ``score`` is pickled with the work, if that is done in other processes. Every process uses one thread, so that scores
     are the same in each.

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from wakeword.features import FeatureConfig, dct_matrix
-from wakeword.scorer import DEFAULT_HOP
+from wakeword.audio.features import FeatureConfig, dct_matrix
+from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.verify.embedding import STEP_FRAMES
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.transcripts import without_keyword

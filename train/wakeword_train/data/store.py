@@ -13,10 +13,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from wakeword.audio import SAMPLE_RATE, read_audio
-from wakeword.errors import AudioError, DataError
+from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.base.errors import AudioError, DataError
+from wakeword.base.wording import counted
 from wakeword.takes.word_region import Region, locate_word
-from wakeword.wording import counted
 from wakeword_tools.kinds import Split
 from wakeword_train.data.clips import Clip
 

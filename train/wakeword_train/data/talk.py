@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from wakeword.audio import SAMPLE_RATE
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword_tools.kinds import Kind
 from wakeword_train.data.augment import level, uniform
 from wakeword_train.data.store import ClipStore

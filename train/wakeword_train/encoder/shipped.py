@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from wakeword.errors import ConfigError
-from wakeword.files import replacing
-from wakeword.model import assets_folder
+from wakeword.base.errors import ConfigError
+from wakeword.base.files import replacing
+from wakeword.model.model import assets_folder
 from wakeword_train.model.network import WakeWordNetwork
 
 PARTS = ("stem.", "lstm.", "attention.", "mean", "deviation")

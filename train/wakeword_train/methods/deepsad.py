@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as nnf
 from torch import Tensor, nn
 
-from wakeword.errors import ConfigError, DataError
+from wakeword.base.errors import ConfigError, DataError
 from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.methods.spaces import LogitFunction
 

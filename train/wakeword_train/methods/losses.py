@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as nnf
 from torch import Tensor
 
-from wakeword.errors import ConfigError
+from wakeword.base.errors import ConfigError
 from wakeword_train.methods.drocc import (
     AdversaryHealth,
     find_adversaries,

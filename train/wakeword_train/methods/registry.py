@@ -9,7 +9,7 @@ from typing import Protocol
 
 from torch import Tensor, nn
 
-from wakeword.errors import ConfigError
+from wakeword.base.errors import ConfigError
 from wakeword_train.methods.deepsad import DeepSadConfig, DeepSadLoss, pretrain
 from wakeword_train.methods.losses import AdversaryConfig, BinaryCrossEntropy, DroccLoss, Loss, OneClassCrossEntropy
 

@@ -7,7 +7,7 @@ from typing import Literal, Protocol, runtime_checkable
 import torch
 from torch import Tensor, nn
 
-from wakeword.errors import ConfigError, DataError
+from wakeword.base.errors import ConfigError, DataError
 
 LogitFunction = Callable[[Tensor], Tensor]
 """Inputs ``(batch, ...)`` -> logits ``(batch,)``."""

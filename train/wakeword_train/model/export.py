@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from wakeword.card import ModelCard, SelfTest, self_test_signal
-from wakeword.errors import ModelError
-from wakeword.features import mfcc
-from wakeword.files import replacing
-from wakeword.model import Model, parse_model
-from wakeword.types import Array
+from wakeword.audio.features import mfcc
+from wakeword.base.errors import ModelError
+from wakeword.base.files import replacing
+from wakeword.base.types import Array
+from wakeword.format.card import ModelCard, SelfTest, self_test_signal
+from wakeword.model.model import Model, parse_model
 from wakeword_tools.measure.cards import embed_card
-from wakeword_train.model.graph import build_graph
 from wakeword_train.model.network import WakeWordNetwork
+from wakeword_train.model.onnx_graph import build_graph
 
 MAX_LOGIT_DIFFERENCE = 1e-5
 """Largest difference of the exported graph's logits from torch's, relative to logits above 1."""

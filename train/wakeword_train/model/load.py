@@ -10,14 +10,14 @@ from google.protobuf.message import DecodeError
 from onnx import numpy_helper
 from torch import Tensor
 
-from wakeword.card import ModelCard, self_test_signal
-from wakeword.errors import ModelError
-from wakeword.features import mfcc
-from wakeword.model import SELF_TEST_TOLERANCE, parse_model, read_model_bytes
-from wakeword.types import Array
+from wakeword.audio.features import mfcc
+from wakeword.base.errors import ModelError
+from wakeword.base.types import Array
+from wakeword.format.card import ModelCard, self_test_signal
+from wakeword.model.model import SELF_TEST_TOLERANCE, parse_model, read_model_bytes
 from wakeword_train.methods.deepsad import DistanceHead
-from wakeword_train.model.graph import HALF
 from wakeword_train.model.network import Pooling, WakeWordNetwork
+from wakeword_train.model.onnx_graph import HALF
 
 
 class TrainedModel(NamedTuple):
@@ -32,7 +32,7 @@ class TrainedModel(NamedTuple):
 def network_from(path: Path | str) -> TrainedModel:
     """Read the network of a model that ``wakeword train`` has written.
 
-    Raises ``ModelError`` as ``wakeword.model.read_model`` does, and for a graph that ``export`` does not write.
+    Raises ``ModelError`` as ``wakeword.model.model.read_model`` does, and for a graph that ``export`` does not write.
     """
     try:
         data = read_model_bytes(path)

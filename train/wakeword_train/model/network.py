@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from wakeword.errors import ConfigError
+from wakeword.base.errors import ConfigError
 from wakeword_train.methods.deepsad import DistanceHead
 
 Pooling = Literal["last", "mean", "max", "attention"]

@@ -8,15 +8,15 @@ from typing import Any
 
 import onnx
 
-from wakeword.card import ModelCard
-from wakeword.errors import ModelError
-from wakeword.files import replacing
-from wakeword.model import Model, assets_folder, parse_model, read_model, read_model_bytes
-from wakeword.operating_point import OperatingPoint
-from wakeword.verify.card import VerifierCard
-from wakeword.verify.head import METADATA_KEY, Head, head_to_text
+from wakeword.base.errors import ModelError
+from wakeword.base.files import replacing
+from wakeword.format.card import ModelCard
+from wakeword.format.operating_point import OperatingPoint
+from wakeword.format.verifier_card import VerifierCard
+from wakeword.model.model import Model, assets_folder, parse_model, read_model, read_model_bytes
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_embedding
 from wakeword.verify.verifier import SecondStage
+from wakeword.verify.verifier_head import METADATA_KEY, Head, head_to_text
 from wakeword_tools.measure.cards import embed_card
 
 HEAD_RECORD = "head"

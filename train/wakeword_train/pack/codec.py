@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import dct
 
-from wakeword.errors import DataError
-from wakeword.types import Array
+from wakeword.base.errors import DataError
+from wakeword.base.types import Array
 
 BLOCK = 16
 """Rows that are transformed together."""

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeword.errors import ConfigError, DataError
-from wakeword.features import FeatureConfig
-from wakeword.files import read_limited, replacing
-from wakeword.model import assets_folder
-from wakeword.types import Array
+from wakeword.audio.features import FeatureConfig
+from wakeword.base.errors import ConfigError, DataError
+from wakeword.base.files import read_limited, replacing
+from wakeword.base.types import Array
+from wakeword.model.model import assets_folder
 from wakeword.verify.embedding import STEP_FRAMES
 from wakeword_tools.transcripts import Part, Utterance
 from wakeword_train.pack.codec import BLOCK, BlockCodec

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from wakeword.card import ModelCard
-from wakeword.evidence import is_supported
-from wakeword.operating_point import OperatingPoint
-from wakeword.wording import counted
+from wakeword.base.wording import counted
+from wakeword.format.card import ModelCard
+from wakeword.format.operating_point import OperatingPoint
+from wakeword.format.point_warnings import is_supported
 from wakeword_train.points import FEW, by_synthetic_voices, found
 
 _GOOD, _FAIR = (0.85, 1.0, 0.1), (0.6, 3.0, 0.3)

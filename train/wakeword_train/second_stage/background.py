@@ -7,18 +7,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from wakeword.audio import SAMPLE_RATE
-from wakeword.model import Model
-from wakeword.scorer import DEFAULT_HOP, StreamScorer
-from wakeword.types import Array, Scores
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.types import Array, Scores
+from wakeword.model.model import Model
+from wakeword.model.scorer import DEFAULT_HOP, StreamScorer
 from wakeword.verify.embedding import STEP_FRAMES, EmbeddingNetwork, embeddings_of
-from wakeword.verify.head import HEAD_EMBEDDINGS
+from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.packed import PackedStore, rounded
 from wakeword_train.data.store import ClipStore
 from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, FRAMES_OF_PHONEME
 from wakeword_train.second_stage.evidence import Evidence, EvidenceReader, window_logits
-from wakeword_train.second_stage.examples import Recordings
+from wakeword_train.second_stage.looks.examples import Recordings
 
 _SILENCE = 2 * SAMPLE_RATE
 

@@ -9,16 +9,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from wakeword.jobs.choice import in_this_process
-from wakeword.jobs.run import Run
-from wakeword.jobs.work import Executor
-from wakeword.model import Model, assets_folder, read_model
-from wakeword.scorer import DEFAULT_HOP
+from wakeword.base.types import Scores
+from wakeword.batch.jobs.choice import in_this_process
+from wakeword.batch.jobs.job_run import Run
+from wakeword.batch.jobs.work import Executor
+from wakeword.format.fusion import Fusion
+from wakeword.format.verifier_card import VerifierCard
+from wakeword.model.model import Model, assets_folder, read_model
+from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.takes.word_region import Region
-from wakeword.types import Scores
-from wakeword.verify.card import VerifierCard
 from wakeword.verify.embedding import STEP_FRAMES
-from wakeword.verify.fusion import Fusion
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, load_embedding, load_phonemes
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_train.config import TrainConfig
@@ -29,14 +29,14 @@ from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.phases import Phase, Watch, counted, nobody
 from wakeword_train.second_stage.background import LongSpeech, rounded_now_and_then
 from wakeword_train.second_stage.evidence import Evidence, best_of_span, window_logits
-from wakeword_train.second_stage.examples import FRAGMENT, HOUSEHOLD, ExampleMaker, Words, stores_of
-from wakeword_train.second_stage.fusion_fit import NO_GATE
-from wakeword_train.second_stage.gate import Candidates
-from wakeword_train.second_stage.groups import best_fusion
-from wakeword_train.second_stage.head import HeadNetwork, head_bytes
-from wakeword_train.second_stage.head_fit import Background
-from wakeword_train.second_stage.heads import HeadItem, HeadWork, TrainedHead, seconds_of_head
-from wakeword_train.second_stage.hearing import SNR, HearingWork, HeldOutClip, in_noise, readers_of
+from wakeword_train.second_stage.fusion.candidate_gate import Candidates
+from wakeword_train.second_stage.fusion.clip_groups import best_fusion
+from wakeword_train.second_stage.fusion.fusion_fit import NO_GATE
+from wakeword_train.second_stage.heads.cross_fit import HeadItem, HeadWork, TrainedHead, seconds_of_head
+from wakeword_train.second_stage.heads.head_fit import Background
+from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_bytes
+from wakeword_train.second_stage.looks.examples import FRAGMENT, HOUSEHOLD, ExampleMaker, Words, stores_of
+from wakeword_train.second_stage.looks.hearing import SNR, HearingWork, HeldOutClip, in_noise, readers_of
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
 from wakeword_train.second_stage.stand_in import StandIn
 from wakeword_train.spoken_texts import keyword_variants

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from wakeword.errors import ConfigError
+from wakeword.base.errors import ConfigError
 from wakeword_train.methods.registry import method_named
 
 

@@ -7,12 +7,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeword.errors import ModelError
-from wakeword.features import FeatureConfig, MfccStream
-from wakeword.model import Model
-from wakeword.scorer import DEFAULT_HOP, StreamScorer, covering_samples
-from wakeword.types import Array, Scores
-from wakeword.verify.fusion import Fusion, unverified_score
+from wakeword.audio.features import FeatureConfig, MfccStream
+from wakeword.base.errors import ModelError
+from wakeword.base.types import Array, Scores
+from wakeword.format.fusion import Fusion, unverified_score
+from wakeword.model.model import Model
+from wakeword.model.scorer import DEFAULT_HOP, StreamScorer, covering_samples
 from wakeword.verify.verifier import LOOK_SAMPLES, PHONEME_SAMPLES, SecondStage, StreamSound
 
 _CONFIG = FeatureConfig()

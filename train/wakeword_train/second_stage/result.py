@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.logistic import score_of_logit
-from wakeword.types import Scores
-from wakeword.verify.card import VerifierCard
-from wakeword.verify.fusion import FLOOR
+from wakeword.base.logistic import score_of_logit
+from wakeword.base.types import Scores
+from wakeword.format.fusion import FLOOR
+from wakeword.format.verifier_card import VerifierCard
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.data.clips import Clip
 from wakeword_train.second_stage.evidence import Evidence
-from wakeword_train.second_stage.head_fit import HeadEpoch
+from wakeword_train.second_stage.heads.head_fit import HeadEpoch
 
 _ROOM = 1e-3
 """Logits between the gate of the phonemes and the sums that must or must not pass it."""

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import typer
 
+from wakeword.audio.detection import Detection
+from wakeword.base.errors import ConfigError
 from wakeword.cli.console import complain
-from wakeword.detection import Detection
-from wakeword.errors import ConfigError
 
 MAX_RUNNING = 16
 """Programs that may run at the same time; programs that never end must not accumulate for days."""

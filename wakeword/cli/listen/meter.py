@@ -9,12 +9,12 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from wakeword.audio import to_mono
+from wakeword.audio.pcm import to_mono
+from wakeword.base.text import printable
+from wakeword.base.types import Samples
 from wakeword.engine import Detector
-from wakeword.escaping import printable
 from wakeword.microphone.events import MicrophoneStats
 from wakeword.microphone.microphone import Microphone
-from wakeword.types import Samples
 
 _REFRESH_SECONDS = 0.1
 # A word raises the score for only a few hops; the bar falls slowly, so that it can be seen.

@@ -5,11 +5,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from wakeword.audio.sources import AudioSource
+from wakeword.base.types import Samples
 from wakeword.cli.console import complain
 from wakeword.engine import Detector
 from wakeword.microphone.microphone import Microphone
-from wakeword.sources import AudioSource
-from wakeword.types import Samples
 
 _SECONDS_BETWEEN_WARNINGS = 10.0
 

@@ -2,9 +2,9 @@
 
 import sys
 
+from wakeword.audio.detection import Detection
 from wakeword.cli.console import discard, has_reader
 from wakeword.cli.formats import FORMATS, TERMINAL, FormatName
-from wakeword.detection import Detection
 
 
 class DetectionLines:

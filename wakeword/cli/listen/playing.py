@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from wakeword.errors import AudioFormatError
-from wakeword.sources import AudioSource
-from wakeword.stopping import StopSignals
-from wakeword.types import Samples
+from wakeword.audio.sources import AudioSource
+from wakeword.audio.stopping import StopSignals
+from wakeword.base.errors import AudioFormatError
+from wakeword.base.types import Samples
 
 
 class Watched:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import typer
 
+from wakeword.audio.detection import Detection
+from wakeword.audio.stopping import StopSignals
 from wakeword.cli.console import complain, note
 from wakeword.cli.listen.exec_program import Runner
-from wakeword.detection import Detection
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
-from wakeword.stopping import StopSignals
 
 _SECONDS_WAITING_TO_BE_SAVED = 400
 """Total audio of the detections that wait for the disk."""

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import typer
 
-from wakeword.audio import SAMPLE_RATE
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.audio.sources import AudioSource, FileSource, StdinSource
 from wakeword.cli.console import complain, without_native_messages
 from wakeword.cli.listen.playing import naming
 from wakeword.cli.options import number_or_name
 from wakeword.microphone.events import DeviceEvent
 from wakeword.microphone.microphone import Microphone
-from wakeword.sources import AudioSource, FileSource, StdinSource
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import pytest
 from soundfile import write
 from support.builders import card, random_model, random_model_bytes
 
-from wakeword.card import ModelCard
-from wakeword.errors import ConfigError, DataError
+from wakeword.base.errors import ConfigError, DataError
+from wakeword.format.card import ModelCard
 from wakeword_experiments.accuracy import accuracy_contenders as accuracy_contenders
 from wakeword_experiments.accuracy import accuracy_scores as accuracy_scores
 from wakeword_experiments.accuracy.accuracy_contenders import BLOCK, Contender, ours, peer, peers

@@ -15,8 +15,8 @@ from soundfile import write
 from support import RESULTS
 from support.builders import band_model_bytes, bursts
 
-from wakeword.errors import ConfigError
-from wakeword.model import read_model
+from wakeword.base.errors import ConfigError
+from wakeword.model.model import read_model
 from wakeword_experiments import cli
 from wakeword_experiments.accuracy import held_out
 from wakeword_experiments.accuracy import measurement as accuracy

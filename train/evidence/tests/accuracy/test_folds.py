@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wakeword.errors import DataError
+from wakeword.base.errors import DataError
 from wakeword_experiments.accuracy.folds import fold_folders, fold_identity, folds_page, plan_folds
 from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.kinds import Kind, Split

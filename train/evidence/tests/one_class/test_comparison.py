@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from wakeword.errors import DataError
+from wakeword.base.errors import DataError
 from wakeword_experiments.one_class import published
 from wakeword_experiments.one_class.comparison import COMPARISONS, compare, comparison_page
 

@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pytest
 
-from wakeword.errors import ConfigError, DataError
+from wakeword.base.errors import ConfigError, DataError
 from wakeword_experiments import packaged
 from wakeword_experiments.one_class import half_zeros, noisy_sine, one_class_tables, one_class_words, tabular
 from wakeword_experiments.one_class.digits import half_blank, read_idx, zeros_and_ones

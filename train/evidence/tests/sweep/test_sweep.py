@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from support.small_world import write_world
 
+from wakeword.base.errors import ConfigError
 from wakeword.cli.job_options import JobSettings
-from wakeword.errors import ConfigError
-from wakeword.model import read_model
+from wakeword.model.model import read_model
 from wakeword_experiments.sweep.sweep_config import Training, read_sweep
 from wakeword_experiments.sweep.sweep_run import run_sweep
 from wakeword_experiments.sweep.sweep_summary import summaries, verdict

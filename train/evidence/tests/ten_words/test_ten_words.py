@@ -10,8 +10,8 @@ import pytest
 from soundfile import write
 from support.small_world import RATE, tones
 
-from wakeword.errors import DataError
-from wakeword.jobs.work import ThisProcess
+from wakeword.base.errors import DataError
+from wakeword.batch.jobs.work import ThisProcess
 from wakeword_experiments.ten_words import ten_words_plan
 from wakeword_experiments.ten_words.effects import STRICT, Arm, best_poolings, decide, effect
 from wakeword_experiments.ten_words.resampling import draw, interval_of_difference, recall_on_draws, speaker_counts

@@ -7,8 +7,8 @@ import numpy as np
 from support.packs import write_small_pack
 from support.small_world import SMALL_SECOND_STAGE, small_config, write_background, write_world
 
-from wakeword.model import read_model
-from wakeword.operating_point import OperatingPoint
+from wakeword.format.operating_point import OperatingPoint
+from wakeword.model.model import read_model
 from wakeword_experiments.two_stages.anyword import anyword_page, measured, strangers_speech
 from wakeword_experiments.two_stages.two_stages_measure import TestClips as Clips
 from wakeword_tools.kinds import Kind

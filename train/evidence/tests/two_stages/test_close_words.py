@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wakeword.errors import ConfigError, DataError
+from wakeword.base.errors import ConfigError, DataError
 from wakeword_experiments.one_class.published import CLOSE_WORDS
 from wakeword_experiments.two_stages import regroup as regroup_module
 from wakeword_experiments.two_stages.close_words import CLOSE, KEYWORD, Engine, close_words_page, points_of

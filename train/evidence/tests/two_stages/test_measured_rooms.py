@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import soundfile
 
-from wakeword.audio import SAMPLE_RATE
-from wakeword.errors import DataError
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.errors import DataError
 from wakeword_experiments.two_stages.conditions import IN_ROOM, Said
 from wakeword_experiments.two_stages.measured_rooms import describe_rooms, in_rooms, read_rooms
 

@@ -8,7 +8,7 @@ import pytest
 import soundfile
 
 from wakeword import ConfigError
-from wakeword.types import Array, Scores
+from wakeword.base.types import Array, Scores
 from wakeword_experiments.accuracy.accuracy_contenders import BLOCK, Contender
 from wakeword_experiments.two_stages import peers
 from wakeword_experiments.two_stages.peers import measure_peer, measure_peers, peers_page

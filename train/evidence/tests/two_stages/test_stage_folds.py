@@ -7,7 +7,7 @@ import pytest
 import soundfile
 from support.small_world import RATE, SMALL_SECOND_STAGE, small_config, write_background, write_voices, write_world
 
-from wakeword.errors import ConfigError, DataError
+from wakeword.base.errors import ConfigError, DataError
 from wakeword_experiments.two_stages.stage_folds import measure_stage_folds, run_stage_folds
 from wakeword_experiments.two_stages.stage_folds_page import folds_sentence, stage_folds_page
 from wakeword_experiments.two_stages.two_stages_run import Sources

@@ -13,9 +13,9 @@ import torch
 from soundfile import write
 from support.small_world import RATE, tones
 
-from wakeword.errors import DataError
-from wakeword.jobs.processes import Processes
-from wakeword.jobs.work import ThisProcess
+from wakeword.base.errors import DataError
+from wakeword.batch.jobs.processes import Processes
+from wakeword.batch.jobs.work import ThisProcess
 from wakeword_experiments.one_class.random_search import search_shell
 from wakeword_experiments.wake_words.close_texts import close_texts, sounds_of
 from wakeword_experiments.wake_words.grid import Job, Source, finished, run_grid, scores_file

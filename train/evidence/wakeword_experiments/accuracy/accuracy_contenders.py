@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import contenders as bench_contenders
-from wakeword.audio import SAMPLE_RATE
-from wakeword.features import FeatureConfig
-from wakeword.model import Model
-from wakeword.scorer import DEFAULT_HOP
-from wakeword.types import Array, Scores
+from wakeword.audio.features import FeatureConfig
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.types import Array, Scores
+from wakeword.model.model import Model
+from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_tools.measure.scores import RecordingScorer
 
 BLOCK = DEFAULT_HOP * FeatureConfig().hop_length

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from wakeword.errors import ConfigError
-from wakeword.files import replacing, write_json
+from wakeword.base.errors import ConfigError
+from wakeword.base.files import replacing, write_json
 from wakeword_experiments.accuracy.folds import folds_page, measure_folds
 from wakeword_experiments.accuracy.held_out import Report
 from wakeword_experiments.accuracy.measurement import Bench, measure_accuracy, read_record, write_accuracy

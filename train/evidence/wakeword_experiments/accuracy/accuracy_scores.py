@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.audio import SAMPLE_RATE, read_audio
-from wakeword.errors import AudioError, DataError
-from wakeword.files import replacing
+from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.base.errors import AudioError, DataError
+from wakeword.base.files import replacing
+from wakeword.base.types import Array, Scores
 from wakeword.takes.word_region import locate_word
-from wakeword.types import Array, Scores
 from wakeword_experiments.accuracy.accuracy_contenders import BLOCK, Contender
 from wakeword_experiments.accuracy.held_out import FIGURE_NAMES, Clips, Report
 from wakeword_tools.kinds import Kind

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wakeword.card import ModelCard
-from wakeword.errors import DataError
-from wakeword.model import read_model
+from wakeword.base.errors import DataError
+from wakeword.format.card import ModelCard
+from wakeword.model.model import read_model
 from wakeword_experiments.accuracy.accuracy_contenders import ours
 from wakeword_experiments.accuracy.accuracy_scores import ScoredSplit, SplitScores, score_clips
 from wakeword_experiments.accuracy.held_out import Clips, Report, data_folders, deal

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wakeword.card import ModelCard
-from wakeword.errors import ConfigError, DataError
-from wakeword.version import __version__
+from wakeword.base.errors import ConfigError, DataError
+from wakeword.base.version import __version__
+from wakeword.format.card import ModelCard
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.espeak import ESPEAK
 from wakeword_tools.engines.flite import FLITE

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wakeword.audio import SAMPLE_RATE
-from wakeword.errors import ConfigError
-from wakeword.files import replacing, write_json
-from wakeword.model import Model, read_model
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.errors import ConfigError
+from wakeword.base.files import replacing, write_json
+from wakeword.model.model import Model, read_model
 from wakeword_experiments.accuracy.accuracy_contenders import BLOCK, ELSEWHERE, Contender, ours, peers
 from wakeword_experiments.accuracy.accuracy_page import INDEX, index_page, page_name, word_page
 from wakeword_experiments.accuracy.accuracy_scores import ScoredSplit, score_clips

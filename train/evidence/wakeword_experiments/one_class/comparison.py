@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wakeword.errors import DataError
+from wakeword.base.errors import DataError
 from wakeword_experiments.figures_report import Row, distinct, markdown_table, mean_and_spread, select, write_results
 from wakeword_experiments.one_class import published
 from wakeword_experiments.one_class.published import Published

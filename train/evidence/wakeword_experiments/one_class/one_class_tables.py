@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.errors import DataError
+from wakeword.base.errors import DataError
 from wakeword_experiments.one_class.fitted import Points
 from wakeword_experiments.packaged import packaged_file, version_of
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from wakeword.errors import DataError
-from wakeword.features import FeatureConfig
+from wakeword.audio.features import FeatureConfig
+from wakeword.base.errors import DataError
 from wakeword_experiments.figures_report import Progress
 from wakeword_experiments.one_class.baselines import (
     Autoencoder,

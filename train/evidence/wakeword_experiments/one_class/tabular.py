@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.types import Scores
+from wakeword.base.types import Scores
 from wakeword_experiments.figures_report import Progress
 from wakeword_experiments.one_class.baselines import (
     Autoencoder,

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wakeword.checking import integer
-from wakeword.errors import ConfigError
-from wakeword.sources import audio_files
+from wakeword.audio.sources import audio_files
+from wakeword.base.checks import integer
+from wakeword.base.errors import ConfigError
 from wakeword_train.config import TrainConfig, build_config
 from wakeword_train.phases import times_first_stage
 from wakeword_train.placement import file_stem

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import typer
 
+from wakeword.base.errors import DataError
+from wakeword.batch.jobs.choice import executor_for
+from wakeword.batch.jobs.job_run import Run
 from wakeword.cli.console import complain, note, progress
 from wakeword.cli.job_options import JobSettings, open_results
 from wakeword.cli.tables import console, table
-from wakeword.errors import DataError
-from wakeword.jobs.choice import executor_for
-from wakeword.jobs.run import Run
 from wakeword_experiments.sweep.sweep_config import read_sweep
 from wakeword_experiments.sweep.sweep_summary import Summary, draw_figure, summaries, verdict, write_table
 from wakeword_experiments.sweep.sweep_work import Trained, TrainWork

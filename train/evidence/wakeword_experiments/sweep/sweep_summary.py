@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wakeword.escaping import cell
-from wakeword.files import replacing
+from wakeword.base.files import replacing
+from wakeword.base.text import cell
 from wakeword_experiments.sweep.sweep_work import Trained
 from wakeword_tools.measure.intervals import clopper_pearson
 

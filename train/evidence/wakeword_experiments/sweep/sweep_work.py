@@ -9,12 +9,12 @@ from typing import Any
 
 import torch
 
-from wakeword.errors import WakewordError
-from wakeword.jobs.work import Report
-from wakeword.version import __version__
+from wakeword.base.errors import WakewordError
+from wakeword.base.version import __version__
+from wakeword.batch.jobs.work import Report
 from wakeword_experiments.sweep.sweep_config import Training
 from wakeword_tools.kinds import Kind
-from wakeword_train.loop import EpochReport, best_epoch
+from wakeword_train.epochs import EpochReport, best_epoch
 from wakeword_train.pipeline import train_model
 
 
@@ -40,7 +40,7 @@ class Trained:
 
 
 class TrainWork:
-    """Trains networks: ``wakeword.jobs.work.Work``. Rows are ``Trained``; models go to the folder ``out``.
+    """Trains networks: ``wakeword.batch.jobs.work.Work``. Rows are ``Trained``; models go to the folder ``out``.
 
     A training that was interrupted goes on from its checkpoint. Every process uses one thread, which alone is repeatable.
     """

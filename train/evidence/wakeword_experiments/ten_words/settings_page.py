@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from wakeword.errors import DataError
-from wakeword.jobs.work import Executor
+from wakeword.base.errors import DataError
+from wakeword.batch.jobs.work import Executor
 from wakeword_experiments.figures_report import (
     Row,
     distinct,

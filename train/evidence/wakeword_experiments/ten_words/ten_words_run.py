@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from wakeword.errors import DataError
-from wakeword.jobs.work import Executor
+from wakeword.base.errors import DataError
+from wakeword.batch.jobs.work import Executor
 from wakeword_experiments.figures_report import select
 from wakeword_experiments.ten_words.ten_words_evidence import Resampled
 from wakeword_experiments.ten_words.ten_words_page import write_page

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.files import new_folder
-from wakeword.model import Model, read_model
-from wakeword.types import Scores
+from wakeword.base.files import new_folder
+from wakeword.base.types import Scores
+from wakeword.model.model import Model, read_model
 from wakeword_experiments.two_stages.two_stages_measure import TestClips, people_scores, share
 from wakeword_experiments.two_stages.unheard import split_takes
 from wakeword_tools.kinds import Kind, Split

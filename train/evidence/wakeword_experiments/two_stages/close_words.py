@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.audio import read_audio
-from wakeword.errors import ConfigError
-from wakeword.model import Model, load_model
+from wakeword.audio.pcm import read_audio
+from wakeword.base.errors import ConfigError
+from wakeword.model.model import Model, load_model
 from wakeword_experiments.figures_report import Row, distinct, markdown_table, select, write_results
 from wakeword_experiments.grouped import grouped_interval
 from wakeword_experiments.one_class.published import CLOSE_WORDS
@@ -19,7 +19,7 @@ from wakeword_experiments.two_stages.two_stages_measure import interval_of
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.registry import english_voices
-from wakeword_tools.engines.voices import Voice
+from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 from wakeword_tools.measure.scores import clip_score
 from wakeword_tools.texts.splits import split_texts

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import soxr
 
-from wakeword.audio import SAMPLE_RATE
-from wakeword.types import Array
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.types import Array
 
 NARROW, IN_NOISE, IN_ROOM = "at 8 kHz", "in faint noise", "in a measured room"
 _AROUND, _FAINT = SAMPLE_RATE // 2, 1e-3

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.model import assets_folder, load_model
+from wakeword.model.model import assets_folder, load_model
 from wakeword_experiments.figures_report import Row, distinct, markdown_table, select, write_results
 from wakeword_experiments.grouped import grouped_interval
 from wakeword_experiments.two_stages.close_words import CLOSE, KEYWORD, Engine, points_of, scored_clips
 from wakeword_experiments.two_stages.dictionary_words import FARTHEST, MOST, heard_in_training, near_words
 from wakeword_tools.engines.registry import english_voices
-from wakeword_tools.engines.voices import Voice
+from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 
 Report = Callable[[str], None]

@@ -9,9 +9,9 @@ import scipy.signal
 import soundfile
 import soxr
 
-from wakeword.audio import SAMPLE_RATE
-from wakeword.errors import DataError
-from wakeword.types import Array
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.errors import DataError
+from wakeword.base.types import Array
 from wakeword_experiments.two_stages.conditions import IN_ROOM, Said
 
 _SUFFIXES = (".wav", ".flac")

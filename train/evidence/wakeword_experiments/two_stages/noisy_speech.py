@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from wakeword.types import Array
+from wakeword.base.types import Array
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.intervals import poisson_rate
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.scores import events_at
 from wakeword_train.second_stage.build import SecondStageTraining
 from wakeword_train.second_stage.evidence import Evidence, candidate_runs, window_logits
-from wakeword_train.second_stage.hearing import readers_of
+from wakeword_train.second_stage.looks.hearing import readers_of
 from wakeword_train.second_stage.result import SecondStageResult
 
 RATIOS = (20.0, 10.0)

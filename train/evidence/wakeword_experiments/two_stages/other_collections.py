@@ -9,8 +9,8 @@ from time import process_time
 import soundfile
 import soxr
 
-from wakeword.audio import SAMPLE_RATE, read_audio
-from wakeword.model import load_model
+from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.model.model import load_model
 from wakeword_experiments.figures_report import Row, distinct, markdown_table, select, write_results
 from wakeword_experiments.grouped import grouped_interval
 from wakeword_experiments.two_stages.close_words import points_of

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.errors import ConfigError
-from wakeword.files import replacing, write_json
+from wakeword.base.errors import ConfigError
+from wakeword.base.files import replacing, write_json
 from wakeword_experiments.accuracy.accuracy_contenders import PEERS_WORD, Contender, peers
 from wakeword_experiments.figures_report import versions
 from wakeword_experiments.two_stages.two_stages_measure import (

@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from wakeword.errors import DataError
-from wakeword.files import write_json
-from wakeword.model import read_model
+from wakeword.base.errors import DataError
+from wakeword.base.files import write_json
+from wakeword.model.model import read_model
 from wakeword_experiments.two_stages.two_stages_measure import TestClips, highest_scores, people_scores, share
 from wakeword_experiments.two_stages.two_stages_run import Sources
 from wakeword_tools.measure.scores import stream_scores

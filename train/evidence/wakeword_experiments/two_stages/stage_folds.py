@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from wakeword.errors import ConfigError, DataError
-from wakeword.files import replacing, write_json
-from wakeword.model import Model, read_model
+from wakeword.base.errors import ConfigError, DataError
+from wakeword.base.files import replacing, write_json
+from wakeword.model.model import Model, read_model
 from wakeword_experiments.accuracy.folds import Plan, encoder_heard_the_word, fold_folders, plan_folds
 from wakeword_experiments.figures_report import versions
 from wakeword_experiments.two_stages.stage_folds_page import CONDITIONS, POINTS, folds_name, stage_folds_page

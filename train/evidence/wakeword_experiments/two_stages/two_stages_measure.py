@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeword.audio import read_audio
-from wakeword.errors import CalibrationError
-from wakeword.model import Model, read_model
-from wakeword.types import Array, Scores
+from wakeword.audio.pcm import read_audio
+from wakeword.base.errors import CalibrationError
+from wakeword.base.types import Array, Scores
+from wakeword.model.model import Model, read_model
 from wakeword_experiments.grouped import grouped_interval
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.intervals import clopper_pearson, poisson_rate
@@ -23,8 +23,8 @@ from wakeword_tools.measure.reading import HashedBlocks, Recording, pcm_blocks
 from wakeword_tools.measure.scores import ScoreSet, events_at, stream_scores
 from wakeword_train.data.clips import Clip
 from wakeword_train.second_stage.evidence import Evidence
-from wakeword_train.second_stage.fusion_fit import fit_fusion
-from wakeword_train.second_stage.groups import fusion_groups
+from wakeword_train.second_stage.fusion.clip_groups import fusion_groups
+from wakeword_train.second_stage.fusion.fusion_fit import fit_fusion
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
 
 SNR = 10.0

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wakeword.errors import ConfigError
-from wakeword.files import replacing, write_json
-from wakeword.model import read_model
-from wakeword.verify.card import VerifierCard
+from wakeword.base.errors import ConfigError
+from wakeword.base.files import replacing, write_json
+from wakeword.format.verifier_card import VerifierCard
+from wakeword.model.model import read_model
 from wakeword_experiments.figures_report import versions
 from wakeword_experiments.two_stages.anyword import anyword_page, measure_anyword
 from wakeword_experiments.two_stages.noisy_speech import measure_noisy_speech

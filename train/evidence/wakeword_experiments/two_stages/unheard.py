@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.files import new_folder
-from wakeword.model import Model, read_model
-from wakeword.operating_point import OperatingPoint
+from wakeword.base.files import new_folder
+from wakeword.format.operating_point import OperatingPoint
+from wakeword.model.model import Model, read_model
 from wakeword_experiments.two_stages.two_stages_measure import TestClips, interval_of, measure_word, recall_of
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.intervals import poisson_rate

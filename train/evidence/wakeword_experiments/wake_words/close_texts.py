@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from wakeword.errors import DataError
-from wakeword.model import assets_folder
+from wakeword.base.errors import DataError
+from wakeword.model.model import assets_folder
 from wakeword_tools.texts.confusables import without_sound_of
 from wakeword_tools.texts.lexicon import words_near
 from wakeword_tools.texts.lists import read_texts

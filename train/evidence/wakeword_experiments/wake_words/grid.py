@@ -15,8 +15,8 @@ from typing import Any
 
 import torch
 
-from wakeword.errors import DataError
-from wakeword.jobs.work import Executor, Report
+from wakeword.base.errors import DataError
+from wakeword.batch.jobs.work import Executor, Report
 from wakeword_experiments.one_class.random_search import search_shell
 from wakeword_experiments.wake_words.close_texts import TextSource
 from wakeword_experiments.wake_words.protocol import Shape, run
@@ -168,7 +168,7 @@ class Group:
 
 
 class GroupWork:
-    """Runs groups of jobs: ``wakeword.jobs.work.Work``. Rows are lines about them; figures go to ``rows.jsonl``."""
+    """Runs groups of jobs: ``wakeword.batch.jobs.work.Work``. Rows are lines about them; figures go to ``rows.jsonl``."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -208,7 +208,7 @@ class _Progress:
         self._started = time.monotonic()
 
     def add(self, runs: float, seconds: float) -> None:
-        """So many more are done: ``wakeword.jobs.work.Report``."""
+        """So many more are done: ``wakeword.batch.jobs.work.Report``."""
         self._done += runs
 
     def describe(self) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from wakeword.jobs.work import Executor
+from wakeword.batch.jobs.work import Executor
 from wakeword_experiments.figures_report import (
     Row,
     distinct,

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from wakeword.errors import DataError
+from wakeword.base.errors import DataError
 from wakeword_experiments.wake_words.close_texts import CloseTexts, TextSource, close_texts, phrases, sounds_of
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.registry import english_voices

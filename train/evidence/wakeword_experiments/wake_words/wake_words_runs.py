@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-from wakeword.errors import ConfigError
-from wakeword.jobs.work import Executor
+from wakeword.base.errors import ConfigError
+from wakeword.batch.jobs.work import Executor
 from wakeword_experiments.wake_words.ablations import ablation_jobs, variants, write_ablations
 from wakeword_experiments.wake_words.grid import Source, run_grid
 from wakeword_experiments.wake_words.study import Report, compare, tune, write_study

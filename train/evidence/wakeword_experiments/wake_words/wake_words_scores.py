@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeword.errors import DataError
-from wakeword.files import replacing
+from wakeword.base.errors import DataError
+from wakeword.base.files import replacing
 from wakeword_experiments.wake_words.wake_words_data import HeldOut, Scores, Task
 from wakeword_tools.kinds import Split
 

@@ -1,0 +1,176 @@
+"""Every container: a whole file is read without complaint, a part of one is never taken for the whole."""
+
+import contextlib
+import os
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from wakeword import AudioFileError, FileSource
+from wakeword.audio.pcm import AudioFile, read_audio
+
+RATE = 16_000
+FORMS = {
+    "a.wav": {},
+    "adpcm.wav": {"subtype": "IMA_ADPCM"},
+    "a.flac": {},
+    "vorbis.ogg": {"subtype": "VORBIS"},
+    "opus.ogg": {"subtype": "OPUS"},
+    "a.mp3": {},
+    "a.aiff": {},
+    "a.au": {},
+    "a.caf": {},
+    "a.w64": {},
+    "a.rf64": {},
+    "a.voc": {"subtype": "PCM_16"},
+    "a.sph": {"format": "NIST", "subtype": "PCM_16"},
+}
+
+
+def written(path: Path, *, seconds: float = 2.0) -> bytes:
+    """The bytes of a file of noise under a tone, in the form of its name."""
+    count = round(seconds * RATE)
+    signal = 0.3 * np.sin(0.1 * np.arange(count)) + 0.05 * np.random.default_rng(0).standard_normal(count)
+    soundfile.write(path, signal, RATE, **FORMS[path.name])
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_whole_file_is_complete(tmp_path: Path, name: str) -> None:
+    written(tmp_path / name)
+    assert len(read_audio(tmp_path / name)) == pytest.approx(2.0 * RATE, rel=0.04)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.9])
+@pytest.mark.parametrize("name", FORMS)
+def test_a_file_that_was_cut_off_is_named(tmp_path: Path, name: str, share: float) -> None:
+    data = written(tmp_path / name)
+    (tmp_path / name).write_bytes(data[: round(share * len(data))])
+    with pytest.raises(AudioFileError, match=f"{name}: .*could not read"):
+        read_audio(tmp_path / name)
+
+
+def test_the_blocks_before_the_end_are_delivered_and_counted(tmp_path: Path) -> None:
+    path = tmp_path / "a.wav"
+    path.write_bytes(written(path)[: 44 + RATE])
+    blocks = []
+    with pytest.raises(AudioFileError, match=r"got 0\.50 of 2\.00 s"):
+        blocks.extend(FileSource(path).blocks())  # a list keeps what came before the error
+    assert sum(map(len, blocks)) == RATE // 2
+
+
+@pytest.mark.parametrize("name", ["vorbis.ogg", "a.flac"])
+@pytest.mark.parametrize("place", [0.4, 0.6, 0.95])
+def test_a_damaged_byte_is_noticed_where_the_container_has_checksums(tmp_path: Path, name: str, place: float) -> None:
+    data = bytearray(written(tmp_path / name))
+    data[round(place * len(data))] ^= 255
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(AudioFileError, match="damaged"):
+        read_audio(tmp_path / name)
+
+
+@pytest.mark.parametrize("length", [0xFFFFFFFF, 0x80000000, 0x7FFFF000])
+def test_a_wav_from_a_pipe_declares_no_length(tmp_path: Path, length: int) -> None:
+    path = tmp_path / "a.wav"
+    data = written(path)
+    assert data[36:40] == b"data"
+    path.write_bytes(data[:40] + struct.pack("<I", length) + data[44:])
+    assert len(read_audio(path)) == 2 * RATE
+
+
+def test_an_mp3_without_a_header_declares_no_length(tmp_path: Path) -> None:
+    """Its length is an estimate from the first frames, twice too long for this one."""
+    path = tmp_path / "a.mp3"
+    quiet, loud = np.zeros(5 * RATE), 0.5 * np.random.default_rng(0).standard_normal(5 * RATE)
+    soundfile.write(path, np.concatenate([quiet, loud, quiet]), RATE, bitrate_mode="VARIABLE", compression_level=0.3)
+    data = path.read_bytes()
+    path.write_bytes(data[data.index(data[:2], 4) :])
+    assert len(read_audio(path)) == pytest.approx(15 * RATE, rel=0.01)
+
+
+def sound_of(path: Path, form: str, subtype: str, seconds: float = 2.0) -> Path:
+    """A silent file: what compresses best."""
+    soundfile.write(path, np.zeros(round(seconds * RATE)), RATE, format=form, subtype=subtype)
+    return path
+
+
+@pytest.mark.parametrize("length", [-8_353_663_836_842_098_584, 2**62, 2**40])
+@pytest.mark.parametrize("subtype", ["GSM610", "IMA_ADPCM", "ULAW", "PCM_16"])
+def test_a_length_that_the_bytes_cannot_hold_is_never_read_as_days_of_silence(
+    tmp_path: Path, subtype: str, length: int
+) -> None:
+    path = sound_of(tmp_path / "a.w64", "W64", subtype)
+    data = bytearray(path.read_bytes())
+    place = data.rindex(b"data\xf3\xac") + 16
+    data[place : place + 8] = struct.pack("<q", length)
+    path.write_bytes(data)
+    # Either is right: libsndfile corrects some lengths to what there is.
+    with contextlib.suppress(AudioFileError), AudioFile(path) as file:
+        assert file.seconds < 60
+        assert sum(map(len, file.blocks())) < 60 * RATE
+
+
+def test_the_file_of_days_of_silence_that_a_fuzzer_made_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "a.w64"
+    chunks = [
+        (b"fmt ", struct.pack("<HHIIHHHH", 0x31, 1, 22_050, 4_478, 65, 0, 2, 320) + bytes(4)),
+        (b"data", bytes(100)),
+    ]
+    tail = b"\xf3\xac\xd3\x11\x8c\xd1\x00\xc0\x4f\x8e\xdb\x8a"
+    body = b"wave" + tail
+    for name, content in chunks:
+        length = 24 + len(content) if name == b"fmt " else -8_353_663_836_842_098_584
+        body += name + tail + struct.pack("<q", length) + content
+    riff = b"riff\x2e\x91\xcf\x11\xa5\xd6\x28\xdb\x04\xc1\x00\x00"
+    path.write_bytes(riff + struct.pack("<q", 24 + len(body)) + body)
+    with pytest.raises(AudioFileError, match=r"a\.w64: .*damaged: its header declares \d+ samples in \d+ bytes"):
+        AudioFile(path)
+
+
+def test_damage_is_named_by_what_was_read_before_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.flac"
+    data = bytearray(written(path))
+    data[21] |= 0x0F
+    data[22:26] = b"\xff" * 4  # the number of samples in the header; the decoder cannot tell where it stopped
+    path.write_bytes(data)
+    blocks: list[np.ndarray] = []
+    with pytest.raises(AudioFileError) as caught, AudioFile(path) as file:
+        blocks.extend(file.blocks())
+    assert f" {sum(map(len, blocks)) / RATE:.2f} " in str(caught.value)
+
+
+@pytest.mark.parametrize("form", sorted(set(soundfile.available_formats()) - {"RAW", "SD2"}))
+def test_silence_is_sound_in_every_format(tmp_path: Path, form: str) -> None:
+    for subtype in soundfile.available_subtypes(form):
+        if subtype.startswith("DWVW"):
+            continue  # libsndfile 1.2.2 cannot read what it wrote
+        try:
+            path = sound_of(tmp_path / f"{subtype}.{form.lower()}", form, subtype)
+        except (soundfile.LibsndfileError, ValueError):
+            continue  # some cannot be written at this rate
+        with AudioFile(path) as file:  # XI and WVE have a rate of their own
+            assert sum(map(len, file.blocks())) == pytest.approx(2.0 * RATE, rel=0.1), subtype
+
+
+@pytest.mark.parametrize("digits", [30, 400, 5_000])
+def test_a_length_of_any_number_of_digits_is_none(tmp_path: Path, digits: int) -> None:
+    path = tmp_path / "a.sph"
+    data = written(path)
+    header = data[:1_024].replace(b"sample_count -i 32000", b"sample_count -i " + digits * b"9")
+    # libsndfile goes by the bytes that there are.
+    path.write_bytes(header[:1_024].ljust(1_024, b"\0") + data[1_024:] + b"\nsample_count -i " + digits * b"9" + b"\n")
+    assert len(read_audio(path)) >= 2 * RATE
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs files that can be removed while they are open")
+@pytest.mark.parametrize("name", ["vorbis.ogg", "a.mp3", "a.sph"])
+def test_a_file_that_is_removed_meanwhile_is_named(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    written(path)
+    with AudioFile(path) as file:
+        path.unlink()
+        with pytest.raises(AudioFileError, match=f"{name}.*No such file"):
+            list(file.blocks())

@@ -1,0 +1,265 @@
+"""Laws of the conversion from any PCM to mono float32 at 16 kHz."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+import soxr
+from hypothesis import given
+from hypothesis import strategies as st
+from support.builders import CHUNKS, in_chunks
+
+from wakeword import AudioFileError, AudioFormatError
+from wakeword.audio.pcm import AudioFile, PcmStream, read_audio, to_mono, write_audio
+from wakeword.base.types import Array, Samples
+
+RATES = (8_000, 11_025, 22_050, 44_100, 48_000, 96_000, 192_000)
+
+
+def noise(samples: int, seed: int = 0) -> Array:
+    """White noise within -0.5..0.5, ``(samples,)`` float32."""
+    return np.random.default_rng(seed).uniform(-0.5, 0.5, samples).astype(np.float32)
+
+
+def tone(frequency: float, rate: int, seconds: float = 1.0) -> Array:
+    """A sine of amplitude 0.5, float32."""
+    return (0.5 * np.sin(2 * np.pi * frequency * np.arange(round(rate * seconds)) / rate)).astype(np.float32)
+
+
+def converted(signal: Samples, rate: int, size: int) -> Array:
+    """The whole output of a stream that gets ``signal`` in blocks of ``size``."""
+    stream = PcmStream(rate)
+    return np.concatenate([*(stream.push(block) for block in in_chunks(signal, size)), stream.flush()])
+
+
+# --- dtypes and channels
+
+
+def test_all_dtypes_mean_the_same_sound() -> None:
+    as_int16 = (noise(1_000) * 32_767).astype(np.int16)
+    as_int32 = as_int16.astype(np.int32) << 16
+    as_float = as_int16.astype(np.float32) / 32_768
+    np.testing.assert_array_equal(to_mono(as_int16), as_float)
+    np.testing.assert_array_equal(to_mono(as_int32), as_float)
+    np.testing.assert_array_equal(to_mono(as_float), as_float)
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.int32])
+def test_full_scale_is_one(dtype: type[np.signedinteger]) -> None:
+    limits = np.iinfo(dtype)
+    low, high = to_mono(np.array([limits.min, limits.max], dtype))
+    assert low == -1.0
+    assert 0.9999 < high <= 1.0
+
+
+@given(channels=st.integers(1, 8), level=st.sampled_from([-32_768, -1, 0, 1, 32_767]))
+def test_the_average_of_equal_channels_is_that_channel(channels: int, level: int) -> None:
+    block = np.full((5, channels), level, np.int16)
+    np.testing.assert_allclose(to_mono(block), to_mono(block[:, 0]), atol=1e-7)
+
+
+def test_channels_are_averaged_and_never_clip() -> None:
+    block = np.stack([noise(100, seed) for seed in range(4)], axis=1)
+    np.testing.assert_allclose(to_mono(block), block.mean(axis=1), atol=1e-7)
+    assert np.abs(to_mono(np.full((10, 6), 32_767, np.int16))).max() <= 1.0
+
+
+@pytest.mark.parametrize("channel", [0, 1, 2])
+def test_one_channel_can_be_chosen(channel: int) -> None:
+    block = np.stack([noise(100, seed) for seed in range(3)], axis=1)
+    np.testing.assert_array_equal(to_mono(block, channel=channel), block[:, channel])
+
+
+def test_a_column_is_mono() -> None:
+    np.testing.assert_array_equal(to_mono(noise(100)[:, None]), noise(100))
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 2)])
+def test_an_empty_block_gives_no_samples(shape: tuple[int, ...]) -> None:
+    assert to_mono(np.zeros(shape, np.int16)).shape == (0,)
+
+
+# --- resampling
+
+
+@pytest.mark.parametrize("size", CHUNKS)
+@pytest.mark.parametrize("rate", RATES)
+def test_chunking_does_not_matter(rate: int, size: int) -> None:
+    # Blocks of one sample cost a call each: a tenth of a second shows them.
+    signal = noise(round(rate * (0.1 if size < 100 else 0.7)))
+    np.testing.assert_allclose(converted(signal, rate, size), soxr.resample(signal, rate, 16_000), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("rate", [*RATES, 16_000])
+@pytest.mark.parametrize("samples", [0, 1, 7, 1_000, 12_345])
+def test_duration_does_not_change(rate: int, samples: int) -> None:
+    assert abs(len(converted(noise(samples), rate, 4_096)) - samples * 16_000 / rate) <= 1
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_a_sound_keeps_its_time_and_pitch(rate: int) -> None:
+    out = converted(tone(1_000, rate), rate, 1_280)
+    middle = slice(2_000, 14_000)
+    np.testing.assert_allclose(out[middle], tone(1_000, 16_000)[middle], atol=1e-3)
+
+
+@pytest.mark.parametrize("rate", [22_050, 44_100, 48_000, 96_000, 192_000])
+def test_frequencies_above_8_khz_are_removed(rate: int) -> None:
+    out = converted(tone(10_000, rate), rate, 1_280)
+    assert np.abs(out[2_000:14_000]).max() < 1e-4
+
+
+def test_16_khz_passes_unchanged() -> None:
+    np.testing.assert_array_equal(converted(noise(5_000), 16_000, 160), noise(5_000))
+
+
+@pytest.mark.parametrize("rate", [16_000, 44_100])
+def test_reset_equals_new(rate: int) -> None:
+    stream = PcmStream(rate)
+    stream.push(np.zeros((700, 2), np.float32))
+    stream.reset()
+    fresh = PcmStream(rate)
+    np.testing.assert_array_equal(stream.push(noise(5_000)), fresh.push(noise(5_000)))
+    np.testing.assert_array_equal(stream.flush(), fresh.flush())
+
+
+def test_flush_begins_a_new_signal() -> None:
+    stream = PcmStream(44_100)
+    stream.push(noise(5_000, seed=1))
+    stream.flush()
+    again = np.concatenate([stream.push(noise(5_000)), stream.flush()])
+    np.testing.assert_array_equal(again, converted(noise(5_000), 44_100, 5_000))
+
+
+# --- what is refused
+
+
+REFUSED = {
+    "NaN": np.array([0.0, np.nan, 0.0], np.float32),
+    "infinity": np.array([[0.0, -np.inf]], np.float32),
+    "float64": np.zeros(10),
+    "uint8": np.zeros(10, np.uint8),
+    "int64": np.zeros(10, np.int64),
+    "big-endian": np.zeros(10, ">i2"),
+    "complex": np.zeros(10, np.complex64),
+    "text": np.array(["a"]),
+    "a number": np.float32(0.5) + np.zeros((), np.float32),
+    "three dimensions": np.zeros((2, 2, 2), np.int16),
+    "no channels": np.zeros((10, 0), np.int16),
+    "int16 values as floats": np.array([0, 12_000, -9_000], np.float32),
+    "a list": [0, 1, 2],
+    "bytes": b"\0\0",
+}
+
+
+@pytest.mark.parametrize("rate", [16_000, 48_000])
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_refused_block_leaves_the_stream_unchanged(name: str, rate: int) -> None:
+    stream = PcmStream(rate)
+    first = stream.push(noise(1_000))
+    with pytest.raises(AudioFormatError, match="expected"):
+        stream.push(REFUSED[name])
+    rest = [stream.push(noise(1_000, seed=1)), stream.flush()]
+    whole = np.concatenate([noise(1_000), noise(1_000, seed=1)])
+    np.testing.assert_array_equal(np.concatenate([first, *rest]), converted(whole, rate, 1_000))
+
+
+@pytest.mark.parametrize("rate", [16_000, 48_000])
+def test_the_number_of_channels_cannot_change_within_a_stream(rate: int) -> None:
+    stream = PcmStream(rate)
+    stream.push(np.zeros((100, 2), np.int16))
+    with pytest.raises(AudioFormatError, match="expected 2 channels as in the blocks before, got 1"):
+        stream.push(np.zeros(100, np.int16))
+    stream.push(np.zeros((100, 2), np.int16))
+    stream.reset()
+    stream.push(np.zeros(100, np.int16))
+
+
+@pytest.mark.parametrize(("block", "channel"), [(np.zeros((4, 2), np.int16), 2), (np.zeros(4, np.int16), 1)])
+def test_a_missing_channel_is_refused(block: Samples, channel: int) -> None:
+    with pytest.raises(AudioFormatError, match="channel"):
+        to_mono(block, channel=channel)
+    with pytest.raises(AudioFormatError, match="channel"):
+        to_mono(block, channel=-1)
+
+
+@pytest.mark.parametrize("rate", [0, -16_000, 7_999, 192_001, 16_000.5, float("nan"), float("inf")])
+def test_rates_out_of_range_are_refused(rate: int) -> None:
+    with pytest.raises(AudioFormatError, match=r"8000 to 192000 Hz, got"):
+        PcmStream(rate)
+
+
+# --- files
+
+
+@pytest.mark.parametrize(
+    ("suffix", "subtype", "tolerance"),
+    [(".wav", "PCM_16", 4e-5), (".wav", "FLOAT", 0), (".flac", "PCM_24", 1e-6), (".ogg", "VORBIS", 0.5)],
+)
+def test_files_give_the_samples_that_were_written(tmp_path: Path, suffix: str, subtype: str, tolerance: float) -> None:
+    path = tmp_path / f"clip{suffix}"
+    signal = tone(440, 16_000) + 0.1 * noise(16_000)
+    soundfile.write(path, signal, 16_000, subtype=subtype)
+    np.testing.assert_allclose(read_audio(path), signal, atol=tolerance)
+
+
+def test_a_file_equals_its_samples_at_any_rate(tmp_path: Path) -> None:
+    path = tmp_path / "stereo.wav"
+    stereo = np.stack([tone(440, 44_100, 4.0), noise(4 * 44_100)], axis=1)
+    soundfile.write(path, stereo, 44_100, subtype="FLOAT")
+    np.testing.assert_allclose(read_audio(path), converted(stereo, 44_100, 10**6), atol=1e-6)
+
+
+def test_a_file_without_samples_gives_none(tmp_path: Path) -> None:
+    path = tmp_path / "silent.wav"
+    soundfile.write(path, np.zeros(0, np.int16), 16_000)
+    assert read_audio(path).shape == (0,)
+
+
+@pytest.mark.parametrize("content", [b"", b"RIFF", b"not audio at all" * 100], ids=["empty", "header", "garbage"])
+def test_a_file_without_audio_is_named(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "broken.wav"
+    path.write_bytes(content)
+    with pytest.raises(AudioFileError, match=r"broken\.wav"):
+        read_audio(path)
+
+
+def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
+    with pytest.raises(AudioFileError, match=r"nowhere\.wav.*found nothing"):
+        read_audio(tmp_path / "nowhere.wav")
+    with pytest.raises(AudioFileError, match="found a folder"):
+        read_audio(tmp_path)
+    with pytest.raises(AudioFileError, match="found a pipe, a device or a socket"):
+        read_audio("/dev/zero")
+
+
+def test_samples_that_cannot_be_taken_name_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "nan.wav"
+    soundfile.write(path, np.array([0, np.nan], np.float32), 16_000, subtype="FLOAT")
+    with pytest.raises(AudioFormatError, match=r"nan\.wav: expected finite"):
+        read_audio(path)
+    slow = tmp_path / "slow.wav"
+    soundfile.write(slow, noise(100), 4_000)
+    with pytest.raises(AudioFormatError, match=r"slow\.wav: .*4000"):
+        read_audio(slow)
+
+
+def test_blocks_of_a_file_are_its_samples(tmp_path: Path) -> None:
+    path = tmp_path / "clip.wav"
+    soundfile.write(path, noise(1_000), 16_000, subtype="FLOAT")
+    with AudioFile(path) as file:
+        blocks = list(file.blocks(300))
+    assert [block.shape for block in blocks] == [(300, 1), (300, 1), (300, 1), (100, 1)]
+    np.testing.assert_array_equal(np.concatenate(blocks)[:, 0], noise(1_000))
+
+
+@pytest.mark.parametrize("name", ["a.wav", "a.flac"])
+def test_written_audio_reads_back(tmp_path: Path, name: str) -> None:
+    whole = np.array([0, 1, -1, 32_767, -32_768], np.int16)
+    write_audio(tmp_path / name, whole)
+    np.testing.assert_array_equal(read_audio(tmp_path / name) * 32_768, whole)
+    write_audio(tmp_path / name, noise(1_000))
+    np.testing.assert_allclose(read_audio(tmp_path / name), noise(1_000), atol=1e-4)
+    with pytest.raises(FileNotFoundError):
+        write_audio(tmp_path / "nowhere" / name, whole)

@@ -1,0 +1,342 @@
+"""Recordings are found and read wherever they are, and a shard or a URL gives what its files would."""
+
+import io
+import tarfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from wakeword.base.errors import AudioError, AudioFileError, ConfigError
+from wakeword.batch.inputs import find
+from wakeword.batch.inputs.find import find_recordings, listed, listed_places
+from wakeword.batch.inputs.opening import local_files
+from wakeword.batch.inputs.recording import Recording, local_recording, parts_below, plain_name, suffix_of
+
+
+def found(*places: object) -> tuple[list[tuple[str, str]], list[str]]:
+    """Names with their paths inside, and errors."""
+    errors: list[AudioError] = []
+    recordings = find_recordings(list(listed(map(str, places))), failed=errors.append)
+    return [(one.name, one.inside) for one in recordings], [str(error) for error in errors]
+
+
+def shard_of(path: Path, members: dict[str, bytes]) -> Path:
+    mode = "w:gz" if path.suffix in (".gz", ".tgz") else "w"
+    with tarfile.open(path, mode) as shard:
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            shard.addfile(info, io.BytesIO(content))
+    return path
+
+
+@pytest.fixture
+def shard(recordings: Path, tmp_path: Path) -> Path:
+    first, second = (recordings / name for name in ("first.wav", "deeper/second.flac"))
+    members = {"a/1.wav": first.read_bytes(), "a/1.json": b"{}", "b/2.flac": second.read_bytes()}
+    return shard_of(tmp_path / "shard-000.tar", members)
+
+
+def test_folders_patterns_and_files_have_the_same_recordings_each_once(recordings: Path) -> None:
+    first, second, third = (recordings / name for name in ("first.wav", "deeper/second.flac", "deeper/third.ogg"))
+    inside = [(str(second), "deeper/second.flac"), (str(third), "deeper/third.ogg"), (str(first), "first.wav")]
+    assert found(recordings) == (inside, [])
+    assert found(recordings, first) == (inside, [])
+    assert found(f"{recordings}/**/*.[wfo]*") == (inside, [])
+    assert found(first) == ([(str(first), "first.wav")], [])
+
+
+def test_what_is_not_there_is_an_error_that_names_it(recordings: Path) -> None:
+    names, errors = found("nothing.wav", f"{recordings}/*.mp3", recordings / "first.wav")
+    assert len(names) == 1
+    assert errors[0].startswith("nothing.wav: ")
+    assert errors[1].startswith(f"{recordings}/*.mp3: ")
+
+
+def test_a_pattern_that_only_folders_match_is_an_error(recordings: Path) -> None:
+    names, (error,) = found(f"{recordings}/d*")
+    assert names == []
+    assert "but 1 folder(s)" in error
+
+
+def test_the_query_of_a_web_address_says_nothing_of_the_file() -> None:
+    shard, talk = (Recording(f"https://host/{name}?sig=a/b.wav", "", 18_000, "") for name in ("s.TAR", "t.flac"))
+    assert (shard.is_shard, talk.is_shard) == (True, False)
+    assert shard.seconds == talk.seconds == 1.0
+    assert suffix_of(talk.name) == ".flac"
+    assert plain_name("take?.wav") == "take?.wav"
+
+
+def test_the_secret_of_a_signed_address_is_not_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("fsspec", reason="fsspec, the extra [remote], is not installed")
+
+    class Host:
+        """As fsspec's for web addresses, whose names are the addresses."""
+
+        def info(self, path: str) -> dict[str, object]:
+            if "gone" in path:
+                raise FileNotFoundError(path)
+            return {"name": path, "size": 10, "type": "file"}
+
+        def unstrip_protocol(self, name: str) -> str:
+            return name
+
+    class Core:
+        @staticmethod
+        def url_to_fs(url: str) -> tuple[Host, str]:
+            return Host(), url
+
+    monkeypatch.setattr("wakeword.batch.inputs.remote.import_module", lambda name: Core)
+    one, two = (f"https://host/calls/a.wav?X-Signature=secret{number}" for number in (1, 2))
+    errors: list[AudioError] = []
+    recordings = find_recordings([one, two, one, "https://host/gone.wav?key=secret3"], failed=errors.append)
+    assert [recording.address for recording in recordings] == [one, two]
+    assert recordings[0].name == "https://host/calls/a.wav"
+    assert recordings[1].name.startswith("https://host/calls/a.wav?")
+    assert len({recording.key for recording in recordings}) == 2
+    told = [*(text for one in recordings for text in (one.name, one.inside, one.key)), *map(str, errors)]
+    assert len(errors) == 1
+    assert not any("secret" in text for text in told)
+
+
+def test_a_name_with_the_signs_of_a_pattern_is_a_name(recordings: Path) -> None:
+    odd = (recordings / "first.wav").rename(recordings / "take [1].wav")
+    assert found(odd) == ([(str(odd), "take [1].wav")], [])
+
+
+def test_a_list_has_a_place_in_each_line(tmp_path: Path) -> None:
+    path = tmp_path / "list.txt"
+    path.write_bytes(b"\xef\xbb\xbfa b.wav\r\n\ns3://bucket/x.flac\ncaf\xe9.wav\n")
+    assert listed_places(path) == ["a b.wav", "s3://bucket/x.flac", "caf\udce9.wav"]
+
+
+def test_a_recording_is_no_list_of_recordings(tmp_path: Path) -> None:
+    path = tmp_path / "word.flac"
+    path.write_bytes(b"fLaC\0\0\0\x22")
+    with pytest.raises(ConfigError, match="expected a list of recordings"):
+        listed_places(path)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no endless devices")
+def test_a_list_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ConfigError, match="no text"):
+        listed_places(Path("/dev/zero"))
+    monkeypatch.setattr(find, "_MOST_BYTES", 3 * 2**20)
+    monkeypatch.setattr(
+        "sys.stdin", SimpleNamespace(buffer=SimpleNamespace(read=lambda size: b"a.wav\n" * (size // 6)))
+    )
+    with pytest.raises(ConfigError, match="at most 3 MB"):
+        listed_places(Path("-"))
+
+
+def test_a_list_in_place_of_a_place_is_what_it_lists(recordings: Path, tmp_path: Path) -> None:
+    first, second = recordings / "first.wav", recordings / "deeper" / "second.flac"
+    path = tmp_path / "list.txt"
+    path.write_text(f"{first}\n{second}\n")
+    assert found(f"@{path}") == found(first, second)
+    with pytest.raises(FileNotFoundError):
+        found("@nothing.txt")
+
+
+def test_a_list_that_names_itself_is_read_once(recordings: Path, tmp_path: Path) -> None:
+    path = tmp_path / "list.txt"
+    path.write_text(f"@{path}\n{recordings / 'first.wav'}\n")
+    names, errors = found(f"@{path}")
+    assert [name for name, _ in names] == [str(recordings / "first.wav")]
+    assert [error.split(": ")[0] for error in errors] == [f"@{path}"]
+
+
+def test_an_empty_name_is_not_this_folder(recordings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(recordings)
+    names, (error,) = found("")
+    assert names == []
+    assert "empty name" in error
+
+
+def test_an_empty_list_is_an_error_as_an_empty_folder_is(tmp_path: Path) -> None:
+    path = tmp_path / "list.txt"
+    path.write_bytes(b"\n \n")
+    with pytest.raises(ConfigError, match="got an empty one"):
+        listed_places(path)
+
+
+def test_a_table_lists_the_recordings_that_it_names(recordings: Path, tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow", reason="pyarrow, the extra [parquet], is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    first = str(recordings / "first.wav")
+    for name, columns in (("list", {"file": [first, "b.wav", None, first]}), ("other", {"path": [first]})):
+        parquet.write_table(arrow.table(columns), tmp_path / f"{name}.parquet")
+    assert listed_places(tmp_path / "list.parquet") == [first, "b.wav"]
+    (tmp_path / "damaged.parquet").write_bytes(b"PAR1, but no more")
+    content = bytearray((tmp_path / "list.parquet").read_bytes())
+    content[4:40] = bytes(36)  # the first page, which is read after the description of the table at its end
+    (tmp_path / "damaged page.parquet").write_bytes(content)
+    for name in ("other", "damaged", "damaged page"):
+        with pytest.raises(ConfigError, match=rf"{name}.*expected a table in Parquet with a column 'file'"):
+            listed_places(tmp_path / f"{name}.parquet")
+
+
+@pytest.mark.parametrize("name", ["shard.tar", "shard.tar.gz", "shard.tgz"])
+def test_a_shard_gives_its_audio_byte_for_byte(recordings: Path, tmp_path: Path, name: str) -> None:
+    content = (recordings / "first.wav").read_bytes()
+    path = shard_of(tmp_path / name, {"x/1.WAV": content, "x/1.txt": b"low", "2.wav": content[:100]})
+    read = [(one.name, one.inside, one.path.read_bytes()) for one in local_files(local_recording(path, name))]
+    assert read == [(f"{path}/x/1.WAV", "shard/x/1.WAV", content), (f"{path}/2.wav", "shard/2.wav", content[:100])]
+
+
+def test_no_name_in_a_shard_becomes_a_path_of_this_machine(recordings: Path, tmp_path: Path) -> None:
+    content = (recordings / "first.wav").read_bytes()
+    names = ("../../up.wav", "/root.wav", "//host/up.wav", "a/..//../b.wav")
+    path = shard_of(tmp_path / "shard.tar", dict.fromkeys(names, content))
+    with tarfile.open(path, "a") as shard:
+        link = tarfile.TarInfo("link.wav")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        shard.addfile(link)
+    seen = []
+    for one in local_files(local_recording(path, "shard.tar")):
+        assert one.path.read_bytes() == content
+        seen.append(one.inside)
+        folder = one.path.parent
+    assert seen == ["shard/up.wav", "shard/root.wav", "shard/host/up.wav", "shard/a/b.wav"]
+    assert not folder.exists()
+    assert parts_below("a\0.wav") == ["a.wav"]
+
+
+def test_a_damaged_shard_gives_what_is_whole_and_an_error(shard: Path) -> None:
+    shard.write_bytes(shard.read_bytes()[:300_000])
+    files = local_files(local_recording(shard, shard.name))
+    assert next(files).name == f"{shard}/a/1.wav"
+    with pytest.raises(AudioFileError, match=rf"{shard}: .*could not read all of it"):
+        next(files)
+    shard.write_bytes(b"no tar at all" * 100)
+    with pytest.raises(AudioFileError, match="expected a tar file"):
+        list(local_files(local_recording(shard, shard.name)))
+
+
+def test_a_shard_without_audio_is_an_error(tmp_path: Path) -> None:
+    path = shard_of(tmp_path / "shard.tar", {"1.txt": b"low"})
+    with pytest.raises(AudioFileError, match="found none"):
+        list(local_files(local_recording(path, "shard.tar")))
+
+
+# --- URLs; ``file://`` goes the same way as ``s3://``, and needs no network
+
+
+@pytest.fixture
+def url(recordings: Path) -> str:
+    pytest.importorskip("fsspec", reason="fsspec, the extra [remote], is not installed")
+    return f"file://{recordings}"
+
+
+def test_a_url_is_a_file_a_folder_or_a_pattern(url: str, recordings: Path) -> None:
+    names = [f"{url}/{name}" for name in ("deeper/second.flac", "deeper/third.ogg", "first.wav")]
+    inside = ["deeper/second.flac", "deeper/third.ogg", "first.wav"]
+    assert found(url) == (list(zip(names, inside, strict=True)), [])
+    assert found(f"{url}/*/*.flac") == ([(names[0], inside[0])], [])
+    assert found(f"{url}/*r*") == ([(names[2], inside[2])], [])  # not the folder
+    assert found(f"{url}/first.wav") == ([(names[2], inside[2])], [])
+    (recording,) = find_recordings([f"{url}/first.wav"], failed=[].append)
+    (read,) = [one.path.read_bytes() for one in local_files(recording)]
+    assert read == (recordings / "first.wav").read_bytes()
+    assert recording.digest() == ""
+
+
+def test_a_url_that_changes_has_another_stamp(url: str, recordings: Path) -> None:
+    def stamp() -> str:
+        (recording,) = find_recordings([f"{url}/first.wav"], failed=[].append)
+        return recording.stamp
+
+    before = stamp()
+    assert stamp() == before
+    (recordings / "first.wav").write_bytes(b"another")
+    assert stamp() != before
+
+
+def test_a_url_with_nothing_behind_it_is_an_error_that_names_it(url: str) -> None:
+    names, errors = found(f"{url}/absent.wav", f"{url}/*.mp3")
+    assert names == []
+    assert errors[0].startswith(f"{url}/absent.wav: could not read it")
+    assert errors[1].endswith("found none")
+    gone = Recording(f"{url}/gone.wav", "gone.wav", 1, "")
+    with pytest.raises(AudioFileError, match=r"gone\.wav: could not read it"):
+        list(local_files(gone))
+
+
+def test_no_name_in_a_bucket_leads_out_of_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Bucket:
+        """As fsspec's, whose objects can have any names."""
+
+        def info(self, path: str) -> dict[str, object]:
+            return {"type": "directory"}
+
+        def find(self, path: str, *, detail: bool) -> dict[str, dict[str, object]]:
+            return {f"{path}/{name}": {"size": 1} for name in ("../../up.wav", "//root.wav")}
+
+        def unstrip_protocol(self, name: str) -> str:
+            return f"s3://{name}"
+
+    class Core:
+        @staticmethod
+        def url_to_fs(url: str) -> tuple[Bucket, str]:
+            return Bucket(), url.removeprefix("s3://")
+
+    monkeypatch.setattr("wakeword.batch.inputs.remote.import_module", lambda name: Core)
+    assert sorted(inside for _, inside in found("s3://bucket/calls")[0]) == ["root.wav", "up.wav"]
+
+
+def test_an_address_that_nothing_here_can_read_says_what_to_install(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ConfigError, match="expected s3://, gs:// or https://"):
+        found("nonesuch://bucket/x.wav")
+
+    def absent(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr("wakeword.batch.inputs.remote.import_module", absent)
+    with pytest.raises(ConfigError, match=r"wakeword\[remote\]"):
+        found("s3://bucket/x.wav")
+
+
+# --- with the command
+
+
+def test_scan_reads_shards_lists_and_urls_like_files(
+    cli, models: Path, recordings: Path, shard: Path, url: str
+) -> None:
+    def scan(*places: object) -> list[list[str]]:
+        ended = cli("scan", "--format", "csv", "--model", models / "low.onnx", *places)
+        assert ended.status == 0, ended.err
+        return [line.split(",") for line in ended.out.splitlines()[1:]]
+
+    first, second = recordings / "first.wav", recordings / "deeper" / "second.flac"
+    wanted = scan(first, second)
+    assert len(wanted) == 3
+    lists = recordings.parent / "list.txt"
+    lists.write_text(f"{first}\n{second}\n")
+    assert scan("--files-from", lists) == wanted
+    for places, names in (
+        ((f"{url}/first.wav", f"{url}/deeper/second.flac"), (f"{url}/first.wav", f"{url}/deeper/second.flac")),
+        ((shard,), (f"{shard}/a/1.wav", f"{shard}/b/2.flac")),
+        ((f"file://{shard}",), (f"file://{shard}/a/1.wav", f"file://{shard}/b/2.flac")),
+    ):
+        shown = dict(zip((str(first), str(second)), names, strict=True))
+        assert scan(*places) == [[shown[name], *rest] for name, *rest in wanted]
+
+
+def test_labels_of_a_shard_are_a_file_for_each_recording(cli, models: Path, shard: Path, tmp_path: Path) -> None:
+    options = ("scan", "--format", "audacity", "--model", models / "low.onnx", shard)
+    assert cli(*options).status == 2
+    assert cli(*options, "--out", tmp_path / "labels").status == 0
+    assert (tmp_path / "labels" / "shard-000" / "a" / "1.txt").read_text().count("\n") == 2
+    assert (tmp_path / "labels" / "shard-000" / "b" / "2.txt").exists()
+
+
+def test_members_of_a_shard_that_differ_in_their_suffix_have_two_files(
+    cli, models: Path, recordings: Path, tmp_path: Path
+) -> None:
+    first, second = (recordings / name for name in ("first.wav", "deeper/second.flac"))
+    shard = shard_of(tmp_path / "s.tar", {"a.wav": first.read_bytes(), "a.flac": second.read_bytes()})
+    options = ("--format", "audacity", "--model", models / "low.onnx", "--out", tmp_path / "labels")
+    assert cli("scan", *options, shard).status == 0
+    counts = {path.name: path.read_text().count("\n") for path in (tmp_path / "labels" / "s").iterdir()}
+    assert counts == {"a.txt": 2, "a.flac.txt": 1}

@@ -1,0 +1,228 @@
+"""Installing models: only whole, valid models get into the user's folder, under names that mean nothing else."""
+
+import contextlib
+import hashlib
+import http.server
+import json
+import ssl
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.builders import band_model_bytes
+from support.certificates import certificate
+
+from wakeword import ConfigError, ModelError, load_model
+from wakeword.model.installed import HOME_VARIABLE, user_folder, user_models
+from wakeword.model.installing import install_model, origin_of, remove_model
+from wakeword.model.model import MAX_FILE_BYTES
+
+GOOD = band_model_bytes("hey mid", 1)
+SHA256 = hashlib.sha256(GOOD).hexdigest()
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's folder of models; it does not exist yet."""
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "home"))
+    return user_folder("models")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "downloaded.onnx"
+    path.write_bytes(GOOD)
+    return path
+
+
+def test_an_installed_model_is_the_file_and_says_where_it_came_from(file: Path, home: Path) -> None:
+    installed = install_model(str(file))
+    assert (installed.name, installed.path) == ("hey-mid", home / "hey-mid.onnx")
+    assert installed.path.read_bytes() == GOOD
+    origin = origin_of(installed.path, GOOD)
+    assert origin == installed.origin
+    assert (origin.source, origin.sha256) == (str(file), SHA256)
+    assert load_model("hey mid").card.phrase == "hey mid"
+
+
+def test_the_origin_of_a_file_that_was_exchanged_is_not_believed(file: Path, home: Path) -> None:
+    path = install_model(str(file)).path
+    path.write_bytes(band_model_bytes("other", 1))
+    assert origin_of(path, path.read_bytes()) is None
+    path.with_suffix(".json").write_text("[]")
+    assert origin_of(path, GOOD) is None
+
+
+@pytest.mark.parametrize("damage", ["bit", "half", "text", "empty"])
+def test_what_is_no_whole_model_is_not_installed(file: Path, home: Path, damage: str) -> None:
+    flipped = bytes([*GOOD[:1_000], GOOD[1_000] ^ 1, *GOOD[1_001:]])
+    file.write_bytes({"bit": flipped, "half": GOOD[: len(GOOD) // 2], "text": b"<html>", "empty": b""}[damage])
+    with pytest.raises(ModelError, match=r"downloaded\.onnx"):
+        install_model(str(file))
+    assert not home.exists()
+
+
+def test_a_file_of_another_sha256_is_not_installed(file: Path, home: Path) -> None:
+    with pytest.raises(ModelError, match="expected a file of SHA-256 0000"):
+        install_model(str(file), sha256=64 * "0")
+    with pytest.raises(ConfigError, match="64 hex digits"):
+        install_model(str(file), sha256="abc")
+    assert not home.exists()
+    install_model(str(file), sha256=SHA256.upper())
+
+
+def test_names_of_included_and_installed_models_are_not_taken_by_others(file: Path, home: Path) -> None:
+    with pytest.raises(ConfigError, match="that of an included model"):
+        install_model(str(file), name="Marvin")
+    with pytest.raises(ConfigError, match="with a letter or a digit"):
+        install_model(str(file), name="../..")
+    assert not home.exists()
+    install_model(str(file), name="../Mine Own")
+    assert list(user_models()) == ["mine-own"]
+    file.write_bytes(band_model_bytes("other", 1))
+    with pytest.raises(ConfigError, match="a name that is free"):
+        install_model(str(file), name="mine own")
+    assert load_model("mine own").card.phrase == "hey mid"
+    install_model(str(file), name="mine own", replace=True)
+    assert load_model("mine own").card.phrase == "other"
+
+
+def test_a_file_that_was_put_there_by_hand_is_found_replaced_and_removed_by_its_name(file: Path, home: Path) -> None:
+    home.mkdir(parents=True)
+    by_hand = home / "Hey Mid.onnx"
+    by_hand.write_bytes(band_model_bytes("older", 1))
+    with pytest.raises(ConfigError, match="a name that is free"):
+        install_model(str(file))
+    assert install_model(str(file), replace=True).path == by_hand
+    assert by_hand.read_bytes() == GOOD
+    assert remove_model("hey mid") == by_hand
+    assert user_models() == {}
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, home: Path) -> None:
+    for path in (tmp_path / "nowhere.onnx", tmp_path):
+        with pytest.raises(ModelError, match=path.name):
+            install_model(str(path))
+    assert not home.exists()
+
+
+def test_a_removed_model_leaves_nothing(file: Path, home: Path) -> None:
+    install_model(str(file))
+    assert remove_model("Hey Mid") == home / "hey-mid.onnx"
+    assert list(home.iterdir()) == []
+    install_model(str(file), name="another")
+    wrong = (
+        ("hey mid", "got 'hey mid'$"),
+        ("anohter", r"; did you mean another\?$"),
+        ("marvin", "comes with the package"),
+    )
+    for name, reason in wrong:
+        with pytest.raises(ConfigError, match=reason):
+            remove_model(name)
+
+
+def test_the_command_installs_lists_and_removes(cli, file: Path, home: Path) -> None:
+    done = cli("models", "install", file)
+    assert done.status == 0
+    assert SHA256 in done.out
+    (entry,) = (one for one in json.loads(cli("models", "--json").out) if not one["included"])
+    assert (entry["name"], entry["keyword"], entry["sha256"]) == ("hey-mid", "hey mid", SHA256)
+    assert str(file) in cli("models").out
+    assert cli("models", "remove", "hey mid").status == 0
+    assert all(one["included"] for one in json.loads(cli("models", "--json").out))
+
+
+@pytest.mark.parametrize(
+    "arguments", [["install"], ["remove"], ["list", "x"], ["--name", "x"], ["remove", "x", "--replace"], ["get", "x"]]
+)
+def test_wrong_usage_of_the_command_ends_with_2(cli, arguments: list[str]) -> None:
+    assert cli("models", *arguments).status == 2
+
+
+# --- from an address
+
+
+class _Site(http.server.BaseHTTPRequestHandler):
+    """A site with a model, an older model, an endless file, and addresses that lead elsewhere."""
+
+    def do_GET(self) -> None:
+        if self.path.startswith("/to/"):
+            self.send_response(302)
+            self.send_header("Location", self.path.removeprefix("/to/"))
+            self.end_headers()
+            return
+        if self.path == "/none":
+            self.send_error(404)
+            return
+        self.send_response(200)
+        self.end_headers()
+        content = GOOD[: len(GOOD) // 2] if self.path == "/half.onnx" else GOOD
+        with contextlib.suppress(OSError):  # enough was read
+            self.wfile.write(bytes(MAX_FILE_BYTES + 2) if self.path == "/huge" else content)
+
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the site, whose certificate is trusted."""
+    cert, key = certificate(tmp_path_factory.mktemp("site"))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(cert, key)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Site) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SSL_CERT_FILE", str(cert))
+        patch.setenv("no_proxy", "127.0.0.1")
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        yield f"https://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_a_model_is_downloaded_over_https(site: str, home: Path) -> None:
+    installed = install_model(f"{site}/to/{site}/mid.onnx")
+    assert installed.path.read_bytes() == GOOD
+    assert installed.origin.source == f"{site}/to/{site}/mid.onnx"
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("{site}/none", "could not download .*Not Found"),
+        ("{site}/half.onnx", "half.onnx"),
+        ("{site}/huge", "expected at most"),
+        ("{site}/to/http://127.0.0.1/x", "an https address, was sent on to http"),
+        ("{site}/to/file:///etc/hostname", "could not download .*file:.* is not allowed"),
+        ("http://127.0.0.1/x.onnx", "expected an https address"),
+        ("ftp://127.0.0.1/x.onnx", "expected an https address"),
+        ("https://127.0.0.1:1/x.onnx", "could not download"),
+        ("https://", "begins with https://"),
+    ],
+)
+def test_what_cannot_be_downloaded_safely_is_one_line(site: str, home: Path, address: str, reason: str) -> None:
+    with pytest.raises((ModelError, ConfigError), match=reason) as raised:
+        install_model(address.format(site=site))
+    assert "\n" not in str(raised.value)
+    assert not home.exists()
+
+
+def test_a_certificate_that_nobody_trusts_is_refused(site: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE")
+    with pytest.raises(ModelError, match="could not download"):
+        install_model(f"{site}/mid.onnx")
+    assert not home.exists()
+
+
+def test_a_download_without_a_digest_of_its_own_is_refused(
+    site: str, home: Path, monkeypatch: pytest.MonkeyPatch, file: Path
+) -> None:
+    older = b"an older schema"
+    model = load_model(file)
+    model.digest = None
+    monkeypatch.setattr("wakeword.model.installing.parse_model", lambda data: model)
+    monkeypatch.setattr("wakeword.model.installing._download", lambda address: older)
+    with pytest.raises(ModelError, match="a digest of its own"):
+        install_model(f"{site}/older.onnx")
+    file.write_bytes(older)
+    assert install_model(str(file)).model is model  # the user vouches for a file

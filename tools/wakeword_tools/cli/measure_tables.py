@@ -1,0 +1,153 @@
+"""Tables with the results of calibration and evaluation."""
+
+from collections.abc import Mapping, Sequence
+
+from rich.table import Table
+
+from wakeword.cli.tables import table
+from wakeword.format.operating_point import OperatingPoint, Rate
+from wakeword_tools.measure.compare import Difference
+from wakeword_tools.measure.evaluate import Recall, Report
+from wakeword_tools.measure.latency import Latency
+
+
+def rate(measured: Rate | None, *, form: str = ".1%") -> str:
+    """A rate with its interval, in the same unit."""
+    if measured is None:
+        return "-"
+    return interval(measured.value, measured.low, measured.high, form=form)
+
+
+def interval(value: float, low: float, high: float, *, form: str = ".1%") -> str:
+    """``96.3 % (94.5 to 97.7)``, or without per cent in another ``form``."""
+    if not form.endswith("%"):
+        return f"{value:{form}} ({low:{form}} to {high:{form}})"
+    ends = [f"{number:{form}}".rstrip("%") for number in (value, low, high)]
+    return f"{ends[0]} % ({ends[1]} to {ends[2]})"
+
+
+def threshold(value: float) -> str:
+    """A threshold with enough digits to distinguish thresholds near 1."""
+    return f"{value:.6g}"
+
+
+def points_table(points: Sequence[OperatingPoint], default: str | None) -> Table:
+    """The measurements at each operating point, for ``calibrate``."""
+    apart = any(point.recall_synthetic is not None for point in points)
+    made = table(
+        "operating points, with 95 % intervals",
+        "point",
+        "threshold",
+        "recall",
+        *(["recall, synthetic"] if apart else []),
+        "FPR, negatives",
+        "FPR, near negatives",
+        "FA per hour",
+        "kept on fresh data",
+    )
+    for point in points:
+        made.add_row(
+            point.name + (" *" if point.name == default else ""),
+            threshold(point.threshold),
+            interval(point.recall, point.recall_low, point.recall_high),
+            *([rate(point.recall_synthetic)] if apart else []),
+            rate(point.fpr_negatives),
+            rate(point.fpr_near_negatives),
+            rate(point.false_accepts_per_hour, form=".2f"),
+            "-" if point.assurance is None else f"{point.assurance:.0%}",
+        )
+    return made
+
+
+def report_table(reports: Mapping[str, Report], differences: Mapping[str, Sequence[Difference]]) -> Table:
+    """One row for each figure; one column for each model, and one for its difference to the first model."""
+    columns: list[str] = []
+    for label in reports:
+        columns += [label, f"{label} - first"] if label in differences else [label]
+    made = table("thresholds chosen on these recordings; recall with 95 % intervals", "", *columns)
+    first = next(iter(reports.values()))
+    for name in _figures(first):
+        cells = []
+        for label, report in reports.items():
+            cells.append(_figures(report)[name])
+            if label in differences:
+                cells.append(_difference(name, differences[label]))
+        made.add_row(name, *cells)
+    return made
+
+
+def _figures(report: Report) -> dict[str, str]:
+    figures = {} if report.roc_auc is None else {"ROC area": f"{report.roc_auc:.4f}"}
+    groups = {
+        "recall at fpr={}": report.recall_at_fpr,
+        "  negatives alone, fpr={}": report.recall_at_fpr_negatives,
+        "  near negatives alone, fpr={}": report.recall_at_fpr_near_negatives,
+        "recall at fa_per_hour={}": report.recall_at_fa_per_hour,
+    }
+    for name, recalls in groups.items():
+        figures |= {name.format(target): _recall(recall) for target, recall in recalls.items()}
+    return figures
+
+
+def _recall(recall: Recall) -> str:
+    return f"{interval(recall.recall, recall.low, recall.high)} at {threshold(recall.threshold)}"
+
+
+def _difference(name: str, differences: Sequence[Difference]) -> str:
+    for one in differences:
+        if one.metric == name:
+            form = "+.4f" if name == "ROC area" else "+.1%"
+            return interval(one.difference, one.low, one.high, form=form) + (" *" if one.is_clear else "")
+    return ""
+
+
+def operating_table(label: str, report: Report) -> Table:
+    """Results of the operating points in a model's card on these recordings."""
+    apart = any(point.measured.recall_synthetic is not None for point in report.operating_points.values())
+    made = table(
+        f"{label}: operating points as they are in the model",
+        "point",
+        "threshold",
+        "recall",
+        *(["recall, synthetic"] if apart else []),
+        "FPR, negatives",
+        "FPR, near negatives",
+        "FPR, mean",
+        "FA per hour",
+        "delay",
+    )
+    for name, point in report.operating_points.items():
+        made.add_row(
+            name + (" *" if name == report.default_point else ""),
+            threshold(point.threshold),
+            rate(point.measured.recall),
+            *([rate(point.measured.recall_synthetic)] if apart else []),
+            rate(point.measured.fpr_negatives),
+            rate(point.measured.fpr_near_negatives),
+            "-" if point.measured.fpr is None else f"{point.measured.fpr:.1%}".replace("%", " %"),
+            rate(point.measured.false_accepts_per_hour, form=".2f"),
+            _delay(point.latency),
+        )
+    return made
+
+
+def _delay(latency: Latency | None) -> str:
+    return "-" if latency is None else f"{latency.median:.2f} s (95 %: {latency.percentile_95:.2f})"
+
+
+def noise_table(label: str, report: Report) -> Table:
+    """Recall without and with noise."""
+    conditions = {"as recorded": report, **{f"{snr} dB": noisy for snr, noisy in report.snr.items()}}
+    made = table(f"{label}: recall with noise mixed in, SNR of the word", "", *conditions)
+    for group in ("recall_at_fpr", "recall_at_fa_per_hour"):
+        for target in getattr(report, group):
+            found = [getattr(condition, group)[target] for condition in conditions.values()]
+            name = f"{group.replace('_', ' ', 1).replace('at_', 'at ')}={target}"
+            made.add_row(name, *(interval(one.recall, one.low, one.high) for one in found))
+    for name in report.operating_points:
+        points = [condition.operating_points[name].measured for condition in conditions.values()]
+        made.add_row(f"recall, point {name}", *(rate(one.recall) for one in points))
+        made.add_row("  FPR, negatives", *(rate(one.fpr_negatives) for one in points))
+        if report.near_negatives:
+            made.add_row("  FPR, near negatives", *(rate(one.fpr_near_negatives) for one in points))
+    return made

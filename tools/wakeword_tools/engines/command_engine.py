@@ -1,0 +1,131 @@
+"""Any other engine: a command that writes a WAV file, given in one line or in a TOML file.
+
+    command = "mytts --voice {voice} --rate {rate} --out {wav} {text}"
+    licence = "what applies to the audio"
+    [[voices]]
+    name = "jenny"              # replaces {voice}
+    accent = "en-US"
+    source = "jenny"            # the speaker, if several voices are of one person
+    split = "test"              # or train, or validation; by default chosen by a hash of the source
+
+Only ``command`` is required. ``{rate}`` and ``{pitch}`` are factors around 1. Without ``{text}`` the text comes on
+standard input. No shell is involved, and ``{text}`` is a separate word, so a text is never executed unless the program
+executes its arguments; a text that begins with ``-`` is refused there, as programs take it for an option.
+"""
+
+import shlex
+import shutil
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from wakeword.base.errors import SynthesisError
+from wakeword.base.types import Array
+from wakeword_tools.engines.programs import run_program, spoken_to_file
+from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words
+from wakeword_tools.engines.voice import Voice, split_of_source
+from wakeword_tools.kinds import Split
+
+COMMAND = "command"
+
+
+class CommandSynthesizer:
+    """The command in a voice's ``locator``. Takes no phonemes."""
+
+    engine = COMMAND
+
+    def voices(self) -> list[Voice]:
+        """Always empty: see ``command_voices``."""
+        return []
+
+    def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
+        """See ``Synthesizer.speak``. The samples are the same each time only if the command is deterministic."""
+        require_plain_words(text, self.engine)
+        if voice.engine != self.engine:
+            raise SynthesisError(f"expected a voice of {self.engine}, got {voice.name!r}")
+        prosody = prosody or Prosody()
+        words = _words(voice.locator)
+        if "{text}" in words and text.startswith("-"):
+            raise SynthesisError(
+                f"expected a text that does not begin with '-', which {words[0]} may take for an option, got {text!r}; "
+                "leave {text} out of the command to give texts on standard input"
+            )
+        values = {"voice": voice.variant, "rate": f"{prosody.rate:.3f}", "pitch": f"{prosody.pitch:.3f}", "text": text}
+
+        def run(path: Path) -> None:
+            filled = [_filled(word, {**values, "wav": str(path)}) for word in words]
+            run_program(filled, text="" if "{text}" in words else text)
+
+        return spoken_to_file(run)
+
+
+def _words(command: str) -> list[str]:
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise SynthesisError(f"expected a command to speak with, got {command!r} ({error})") from error
+    if not words or not any("{wav}" in word for word in words):
+        raise SynthesisError(f"expected a command with {{wav}}, the file for it to write, got {command!r}")
+    if any("{text}" in word and word != "{text}" for word in words):
+        raise SynthesisError(
+            f"expected a command with {{text}} as a separate word, got {command!r}; put a space before it, "
+            "or leave it out to give the text on standard input"
+        )
+    return words
+
+
+def _program(command: str) -> str:
+    """The name of the program that the command runs."""
+    program = _words(command)[0]
+    if shutil.which(program) is None:
+        raise SynthesisError(
+            f"expected the program {program!r} of {command!r}, found none; install it or give its path"
+        )
+    return Path(program).name
+
+
+def _filled(word: str, values: dict[str, str]) -> str:
+    """The word with its ``{names}`` replaced, once: braces in a text are not replaced."""
+    for name, value in values.items():
+        before, found, after = word.partition(f"{{{name}}}")
+        if found:
+            return _filled(before, values) + value + _filled(after, values)
+    return word
+
+
+def command_voices(command: str, names: Sequence[str] = ("default",), *, split: Split | None = None) -> list[Voice]:
+    """Voices of a command line. ``SynthesisError`` if it has no ``{wav}`` or its program does not exist."""
+    program = _program(command)
+    return [_voice(program, command, {"name": name}, "unknown", split) for name in names]
+
+
+def read_command_voices(path: Path | str, split: Split | None = None) -> list[Voice]:
+    """Voices of a TOML file as above. ``SynthesisError`` if the file is not valid."""
+    try:
+        settings = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        command, licence = settings["command"], str(settings.get("licence", "unknown"))
+        tables = settings.get("voices", [{"name": "default"}])
+        program = _program(command)
+        return [_voice(program, command, table, licence, split) for table in tables]
+    except OSError as error:
+        raise SynthesisError(
+            f"{path}: expected a TOML file that describes a speech command: {error.strerror}"
+        ) from error
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError, UnicodeDecodeError) as error:
+        raise SynthesisError(f"{path}: expected a command and voices with names ({error!r})") from error
+
+
+def _voice(program: str, command: str, table: dict[str, Any], licence: str, default: Split | None) -> Voice:
+    name = str(table["name"])
+    source = f"{COMMAND}:{program}:{table.get('source', name)}"
+    # Older files call the split "group".
+    stated = table.get("split", table.get("group"))
+    if stated not in (None, *Split):
+        raise SynthesisError(f"expected a split of voices among {', '.join(Split)}, got {stated!r}")
+    split = Split(stated) if stated else default or split_of_source(source)
+    accent = str(table.get("accent", "en"))
+    return Voice(f"{COMMAND}:{program}:{name}", COMMAND, accent, name, source, split, licence, command)
+
+
+ENGINE = Engine(name=COMMAND, voices=read_command_voices, synthesizer=CommandSynthesizer, takes_place="FILE.toml")

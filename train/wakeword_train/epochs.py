@@ -1,0 +1,263 @@
+"""The training loop: warm-up, adversary, validation, best weights, resume."""
+
+import copy
+import dataclasses
+import logging
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from wakeword.base.errors import DataError
+from wakeword.base.files import replacing
+from wakeword.batch.jobs.choice import in_this_process
+from wakeword.batch.jobs.work import Executor
+from wakeword_train.config import TrainConfig
+from wakeword_train.data.batches import BatchSampler
+from wakeword_train.encoder.shipped import PARTS, begin_with_encoder, encoder_path
+from wakeword_train.fitting import Trainer, method_loss, own_share
+from wakeword_train.health import CHECKED_ROWS
+from wakeword_train.methods.drocc import AdversaryHealth
+from wakeword_train.methods.registry import LossSettings, method_named
+from wakeword_train.model.network import Pooling, WakeWordNetwork
+from wakeword_train.second_stage.config import SecondStageConfig
+from wakeword_train.validation import ValidationSet, WindowScore, score_windows, validate
+
+log = logging.getLogger(__name__)
+
+_NORMALISATION_BATCHES = 8
+_METRIC_BATCHES = 4
+
+
+@dataclass(frozen=True)
+class EpochReport:
+    """What one epoch did."""
+
+    epoch: int
+    phase: str
+    """``warm-up`` (before the method's own loss) or the method."""
+    loss: float
+    recall: dict[str, float]
+    """Validation recall at 3 % false positives over negatives and near negatives together, over each alone if there are
+    any, and at 0.3 % of the windows of background."""
+    score: float
+    """The score by which epochs are chosen: the mean of the first and the last of these."""
+    health: AdversaryHealth | None
+    seconds: float
+    settled: bool
+    """Whether the run is past ``schedule.choose_after``."""
+
+
+Progress = Callable[[EpochReport], None]
+
+
+def fit(
+    config: TrainConfig,
+    sampler: BatchSampler,
+    validation: ValidationSet,
+    *,
+    device: str = "cpu",
+    checkpoint: Path | None = None,
+    resume: bool = False,
+    progress: Progress | None = None,
+    executor: Callable[[float], Executor] = in_this_process,
+) -> tuple[WakeWordNetwork, list[EpochReport]]:
+    """Train a network; the best of its settled epochs on ``validation``, in ``eval`` mode on the CPU, and all reports.
+
+    ``checkpoint`` is written after each epoch; with ``resume`` the run continues from it as if it had not stopped, with
+    whatever settings of a second stage, which comes afterwards. On the
+    CPU the same configuration and data give the same weights. ``executor`` gives the executor that searches so many
+    seconds of background for what is mistaken for the word.
+    """
+    method = method_named(config.method)
+    torch.manual_seed(config.seed)
+    network = build_network(config)
+    if config.encoder:
+        begin_with_encoder(network, encoder_path(config.encoder))
+    else:
+        network.set_normalisation(*_feature_statistics(sampler))
+    network = network.to(device)
+    schedule = config.schedule
+    trainer = Trainer(
+        network,
+        schedule.learning_rate,
+        schedule.weight_decay,
+        schedule.averaging,
+        sampler.generator,
+        rates=dict.fromkeys(PARTS, schedule.encoder_rate) if config.encoder else None,
+    )
+    run = _Run(network, trainer, sampler)
+    if resume and checkpoint is not None and checkpoint.is_file():
+        run.load(checkpoint, config)
+    elif method.pretrain is not None:
+        method.pretrain(network, run.batches(schedule.warmup_epochs * schedule.steps_per_epoch, device))
+        trainer.restart_average()
+    mining_epochs = config.mining.epochs(schedule.warmup_epochs, schedule.epochs)
+    for epoch in range(len(run.reports), schedule.epochs):
+        if epoch == schedule.warmup_epochs:
+            sampler.relocate_words(lambda frames: score_windows(run.averaged, frames, device=device))
+        if epoch in mining_epochs:
+            # The processes of an executor do not share a device.
+            mining = executor if device == "cpu" else in_this_process
+            sampler.mine(WindowScore(run.averaged, device), executor=mining)
+        if run.is_settled() and run.epochs_since_best() >= schedule.patience:
+            break
+        report = _train_epoch(run, config, epoch, validation, device)
+        run.reports.append(report)
+        if report is best_epoch(run.reports):
+            run.best = copy.deepcopy(run.averaged.state_dict())
+        if checkpoint is not None:
+            run.save(checkpoint, config)
+        if progress is not None:
+            progress(report)
+    network.load_state_dict(run.best)
+    return network.cpu().eval(), run.reports
+
+
+def best_epoch(reports: list[EpochReport]) -> EpochReport:
+    """The epoch with the best score in the newest phase, of the settled ones if there are any; of equals the latest.
+
+    Only the method's own epochs count once there are any: the weights of the warm-up are those of another method.
+    """
+    newest = reports[-1]
+    candidates = (r for r in reports if r.phase == newest.phase and r.settled == newest.settled)
+    return max(candidates, key=lambda r: (r.score, r.epoch))
+
+
+def build_network(config: TrainConfig, n_features: int = 32) -> WakeWordNetwork:
+    """A new network of the configured shape."""
+    pooling: Pooling = config.network.pooling  # type: ignore[assignment]
+    return WakeWordNetwork(
+        n_features=n_features,
+        hidden_size=config.network.hidden_size,
+        pooling=pooling,
+        stack=config.network.stack,
+        stem=config.network.stem,
+        dropout=config.network.dropout,
+        embedding=config.deepsad.embedding if method_named(config.method).distance_head else None,
+    )
+
+
+def _train_epoch(run: "_Run", config: TrainConfig, epoch: int, validation: ValidationSet, device: str) -> EpochReport:
+    started = time.monotonic()
+    schedule, method = config.schedule, method_named(config.method)
+    warmup = method.warmup if epoch < schedule.warmup_epochs else None
+    run.trainer.set_rate(epoch / max(1, schedule.epochs - 1))
+    settings = LossSettings(config.adversary, config.deepsad, checked_rows=CHECKED_ROWS)
+    if warmup is not None:
+        loss_function = warmup
+    else:
+        share = own_share(epoch, schedule.warmup_epochs, schedule.epochs)
+        positives = run.metric_positives(config, device)
+        loss_function = method_loss(method, settings, run.network, positives, share=share)
+    loss, health = run.trainer.epoch(loss_function, run.batches(schedule.steps_per_epoch, device))
+    recall = validate(run.averaged, validation, device=device)
+    return EpochReport(
+        epoch=epoch + 1,
+        phase="warm-up" if warmup is not None else config.method,
+        loss=loss,
+        recall=recall,
+        score=(recall["words"] + recall.get("background", recall["words"])) / 2,
+        health=health,
+        seconds=time.monotonic() - started,
+        settled=epoch + 1 > schedule.choose_after * schedule.epochs,
+    )
+
+
+def _feature_statistics(sampler: BatchSampler) -> tuple[Tensor, Tensor]:
+    """Mean and deviation of each coefficient, ``(n_mfcc,)``, over a few augmented batches."""
+    frames = torch.cat([sampler.next().frames.flatten(0, 1) for _ in range(_NORMALISATION_BATCHES)])
+    return frames.mean(dim=0), frames.std(dim=0)
+
+
+class _Run:
+    """Everything that changes during training, and its checkpoint."""
+
+    def __init__(self, network: WakeWordNetwork, trainer: Trainer, sampler: BatchSampler) -> None:
+        self.network = network
+        self.trainer = trainer
+        self.sampler = sampler
+        self.reports: list[EpochReport] = []
+        self.best: dict[str, Any] = copy.deepcopy(network.state_dict())
+
+    @property
+    def averaged(self) -> WakeWordNetwork:
+        network: WakeWordNetwork = self.trainer.averaged  # type: ignore[assignment]
+        return network
+
+    def batches(self, count: int, device: str) -> Iterator[tuple[Tensor, Tensor]]:
+        """``count`` augmented batches, normalised."""
+        self.sampler.restart()
+        for _ in range(count):
+            batch = self.sampler.next()
+            yield self.network.normalise(batch.frames.to(device)), batch.labels.to(device)
+
+    def metric_positives(self, config: TrainConfig, device: str) -> Tensor | None:
+        """Normalised positives for a metric that all rows share, if the settings ask for one."""
+        if not method_named(config.method).takes_metric(config.adversary):
+            return None
+        batches = list(self.batches(_METRIC_BATCHES, device))
+        return torch.cat([inputs[labels > 0.5] for inputs, labels in batches])
+
+    def is_settled(self) -> bool:
+        return bool(self.reports) and self.reports[-1].settled
+
+    def epochs_since_best(self) -> int:
+        return self.reports[-1].epoch - best_epoch(self.reports).epoch
+
+    def save(self, path: Path, config: TrainConfig) -> None:
+        content = {
+            "config": _of_first_stage(config),
+            "data": self.sampler.fingerprint,
+            "network": self.network.state_dict(),
+            "average": self.trainer.average.state_dict(),
+            "optimiser": self.trainer.optimiser.state_dict(),
+            "best": self.best,
+            "sampler": self.sampler.state(),
+            # Dropout draws from torch's own generator.
+            "torch": torch.get_rng_state(),
+            "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+            "reports": [dataclasses.asdict(report) for report in self.reports],
+        }
+        with replacing(path) as temporary:
+            torch.save(content, temporary)
+
+    def load(self, path: Path, config: TrainConfig) -> None:
+        try:
+            content = torch.load(path, weights_only=True, map_location="cpu")
+            if content["config"] != _of_first_stage(config):
+                raise DataError(
+                    f"{path}: this checkpoint is of another configuration; remove it or train without resume"
+                )
+            if content["data"] != self.sampler.fingerprint:
+                raise DataError(f"{path}: this checkpoint is of a run on other recordings; train without resume")
+            self.network.load_state_dict(content["network"])
+            self.trainer.average.load_state_dict(content["average"])
+            self.trainer.optimiser.load_state_dict(content["optimiser"])
+        except DataError:
+            raise
+        except Exception as error:  # torch.load can raise any exception
+            raise DataError(f"{path}: expected a checkpoint of a training run, could not read it: {error}") from error
+        self.best = content["best"]
+        self.sampler.restore(content["sampler"])
+        torch.set_rng_state(content["torch"])
+        if torch.cuda.is_available() and content["cuda"]:
+            torch.cuda.set_rng_state_all(content["cuda"])
+        self.reports = [
+            EpochReport(**{**report, "health": report["health"] and AdversaryHealth(**report["health"])})
+            for report in content["reports"]
+        ]
+
+
+def _of_first_stage(config: TrainConfig) -> str:
+    """The settings that a checkpoint is of: a run may go on with another second stage, which comes after it.
+
+    Not without one, or with one where there was none: that changes which background is held out. What the parts of the
+    background change is known by the recordings.
+    """
+    second_stage = SecondStageConfig(enabled=config.second_stage.enabled)
+    return repr(dataclasses.replace(config, second_stage=second_stage, background_folds=0))

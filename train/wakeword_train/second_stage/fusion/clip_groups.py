@@ -1,0 +1,67 @@
+"""The groups of held-out recordings that a fusion is fitted on, and their shares."""
+
+import numpy as np
+
+from wakeword.base.types import Scores
+from wakeword.format.fusion import Fusion
+from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, choose_fa_per_hour
+from wakeword_train.points import FEW
+from wakeword_train.second_stage.evidence import Evidence
+from wakeword_train.second_stage.fusion.fusion_fit import FIRM, PHONEME_FLOORS, STRENGTH, Group, fit_fusion
+from wakeword_train.second_stage.result import HeldOut
+
+_PEOPLE, _VOICES, _SPEECH, _CLOSE, _OTHERS = 0.7, 0.3, 0.6, 0.3, 0.1
+"""Shares of recorded and synthetic positives, and of background, close words and other words, in the fusion."""
+
+LONG = 5
+"""Sounds from which on a keyword's phonemes tell it well from other speech."""
+
+
+def fusion_groups(heard: HeldOut) -> list[Group]:
+    """Recorded and synthetic positives, and background, close words and other words, as they are and in noise."""
+
+    def of(kind: Kind, *, synthetic: bool | None = None) -> list[Evidence]:
+        return [one for some in (heard, heard.noisy) if some is not None for one in some.of(kind, synthetic=synthetic)]
+
+    return [
+        Group(of(Kind.POSITIVE, synthetic=False), True, _PEOPLE),
+        Group(of(Kind.POSITIVE, synthetic=True), True, _VOICES),
+        Group(of(Kind.BACKGROUND), False, _SPEECH),
+        Group(of(Kind.NEAR_NEGATIVE), False, _CLOSE),
+        Group(of(Kind.NEGATIVE), False, _OTHERS),
+    ]
+
+
+def best_fusion(heard: HeldOut, gate: float, *, sounds: int) -> Fusion:
+    """The fusion with the phonemes or the one without them, whichever finds more at the strictest default rate.
+
+    ``sounds``: how many the keyword has at least, 0 if the phonemes were not asked for. For short words the phonemes say
+    little. Of a longer one they are kept where only synthetic voices could say how much they help people. Where clips in
+    noise were heard, the floor of the phonemes is chosen too, by what is found as it is and in noise. Without background,
+    and for equals, the one with the phonemes.
+    """
+    groups = fusion_groups(heard)
+    are_few = len(heard.of(Kind.POSITIVE, synthetic=False)) < FEW
+    strength = FIRM if are_few else STRENGTH
+    floors = PHONEME_FLOORS if heard.noisy is not None else PHONEME_FLOORS[:1]
+    fusions = [fit_fusion(groups, gate, phonemes=True, floor=floor, strength=strength) for floor in floors if sounds]
+    if not (are_few and sounds >= LONG):
+        fusions.append(fit_fusion(groups, gate, phonemes=False, strength=strength))
+    if not heard.hours:
+        return fusions[0]
+    return max(fusions, key=lambda fusion: _found(heard, gate, fusion))
+
+
+def _found(heard: HeldOut, gate: float, fusion: Fusion) -> float:
+    """The share of recorded and synthetic positives, with the weights of the fusion, at the threshold of that rate."""
+    scores = heard.score_set(lambda one: one.scores(gate, fusion))
+    sets = [scores]
+    if heard.noisy is not None:
+        sets.append(heard.noisy.score_set(lambda one: one.scores(gate, fusion)))
+    threshold = choose_fa_per_hour(scores, DEFAULT_FA_PER_HOUR[0]).threshold
+
+    def share(some: Scores) -> float:
+        return float(np.mean(some >= threshold)) if len(some) else 0.0
+
+    return sum(_PEOPLE * share(one.positives) + _VOICES * share(one.synthetic_positives) for one in sets)

@@ -1,0 +1,161 @@
+"""The heads of a second stage as work for processes: one for each fold of the speakers, and one on all of them."""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from wakeword.base.errors import WorkerError
+from wakeword.base.types import Array
+from wakeword.batch.jobs.work import Report
+from wakeword_train.data.mining import one_thread
+from wakeword_train.methods.drocc import AdversaryHealth
+from wakeword_train.methods.losses import AdversaryConfig
+from wakeword_train.second_stage.config import SecondStageConfig
+from wakeword_train.second_stage.heads.head_fit import Background, HeadEpoch, fit_head
+from wakeword_train.second_stage.heads.head_network import HeadNetwork
+from wakeword_train.second_stage.looks.examples import Recordings, Words
+
+_SECONDS_OF_STEP = 4.8
+"""Seconds of audio that cost as much as a step on 256 looks: work is planned in such seconds."""
+Weights = Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class HeadItem:
+    """One head: a piece of work."""
+
+    fold: int | None
+    """The fold whose speakers it does not hear; ``None`` if it hears all."""
+    heard: Mapping[str, NDArray[np.bool_]]
+    """The looks of each kind that it may hear, ``(looks,)``."""
+    used: NDArray[np.bool_]
+    """The recordings of the background that it may, ``(recordings,)``."""
+    seconds: float
+    stamp: str = ""
+    size: float = 1.0
+
+    @property
+    def key(self) -> str:
+        """Its name."""
+        return "the head on all speakers" if self.fold is None else f"the head without fold {self.fold + 1}"
+
+    def digest(self) -> str:
+        """Empty: nothing of it is kept."""
+        return ""
+
+
+@dataclass(frozen=True)
+class TrainedHead:
+    """A head, as one process tells another of it."""
+
+    weights: Weights
+    epochs: tuple[HeadEpoch, ...]
+
+    def network(self, config: SecondStageConfig) -> HeadNetwork:
+        """The network with these weights."""
+        network = HeadNetwork(config.units)
+        network.load_state_dict({name: torch.from_numpy(value) for name, value in self.weights.items()})
+        return network.eval()
+
+
+def seconds_of_head(config: SecondStageConfig) -> float:
+    """What a head costs, in seconds of audio that cost as much."""
+    return config.epochs * config.steps_per_epoch * config.batch_size / 256 * _SECONDS_OF_STEP
+
+
+class HeadWork:
+    """Trains heads: ``wakeword.batch.jobs.work.Work``. Rows are heads, the same in every process."""
+
+    digest = ""
+
+    def __init__(
+        self,
+        words: Mapping[str, Words],
+        background: Background,
+        config: SecondStageConfig,
+        adversary: AdversaryConfig,
+        *,
+        least: float,
+        seed: int,
+    ) -> None:
+        """As for ``fit_head``."""
+        self._words, self._background = words, background
+        self._config, self._adversary = config, adversary
+        self._least, self._seed = least, seed
+
+    def begin(self, report: Report) -> Callable[[HeadItem], TrainedHead]:
+        """Get ready."""
+
+        def train(item: HeadItem) -> TrainedHead:
+            with one_thread():
+                network, epochs = fit_head(
+                    self._words,
+                    {name: torch.from_numpy(heard) for name, heard in item.heard.items()},
+                    self._background,
+                    torch.from_numpy(item.used),
+                    self._config,
+                    self._adversary,
+                    least=self._least,
+                    seed=self._seed,
+                    advance=lambda: report(1 / self._config.epochs, 0.0),
+                )
+            return TrainedHead({name: value.numpy() for name, value in network.state_dict().items()}, tuple(epochs))
+
+        return train
+
+    def lost(self, item: HeadItem, reason: str) -> TrainedHead:
+        """Nothing stands for it. Raises ``WorkerError``."""
+        raise WorkerError(f"expected {item.key} of the second stage, but {reason}; take fewer --jobs")
+
+    def is_final(self, row: TrainedHead) -> bool:
+        """Always."""
+        return True
+
+    def to_json(self, row: TrainedHead) -> Any:
+        """Its fields."""
+        weights = {name: value.tolist() for name, value in row.weights.items()}
+        return {"weights": weights, "epochs": [dataclasses.asdict(epoch) for epoch in row.epochs]}
+
+    def from_json(self, content: Any) -> TrainedHead:
+        """From its fields."""
+        weights = {name: np.array(value, np.float32) for name, value in content["weights"].items()}
+        epochs = (
+            HeadEpoch(**{**epoch, "health": epoch["health"] and AdversaryHealth(**epoch["health"])})
+            for epoch in content["epochs"]
+        )
+        return TrainedHead(weights, tuple(epochs))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # As arrays: torch would put tensors into shared memory, of which containers have little, and views with all of
+        # what they are views of.
+        arrays: dict[int, Array] = {}
+
+        def plain(value: Tensor) -> Array:
+            return arrays.setdefault(id(value), np.array(value.numpy()))
+
+        recordings = self._background.recordings
+        return self.__dict__ | {
+            "_words": {
+                name: tuple(plain(getattr(words, field.name)) for field in dataclasses.fields(Words))
+                for name, words in self._words.items()
+            },
+            "_background": (
+                [plain(one) for one in recordings.clean],
+                [plain(one) for one in recordings.varied],
+                self._background.best,
+                self._background.first,
+            ),
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        words, (clean, varied, best, first) = state["_words"], state["_background"]
+        recordings = Recordings(*([torch.from_numpy(one) for one in some] for some in (clean, varied)))
+        self.__dict__ |= state
+        self._words = {name: Words(*(torch.from_numpy(one) for one in parts)) for name, parts in words.items()}
+        self._background = Background(recordings, best, first)

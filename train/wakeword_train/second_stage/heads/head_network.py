@@ -1,0 +1,144 @@
+"""The head: a small network on the newest embeddings, and its ONNX file."""
+
+import numpy as np
+import onnx
+import torch
+from onnx import TensorProto, helper, numpy_helper
+from torch import Tensor, nn
+
+from wakeword.base.errors import ModelError
+from wakeword.verify.embedding import DIMENSION
+from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
+
+MAX_DIFFERENCE = 1e-3
+"""Largest difference of the exported head's logits from torch's, relative to logits above 1."""
+
+
+class HeadNetwork(nn.Module):
+    """Embeddings ``(batch, 16, 96)`` -> logits ``(batch,)``: a rectified projection, a GRU, attention over its states."""
+
+    mean: Tensor
+    deviation: Tensor
+
+    def __init__(self, units: int, *, dropout: float = 0.2) -> None:
+        super().__init__()
+        self.projection = nn.Linear(DIMENSION, units)
+        self.gru = nn.GRU(units, units, batch_first=True)
+        self.attention = nn.Linear(units, 1, bias=False)
+        self.head = nn.Linear(units, 1)
+        self.dropout = nn.Dropout(dropout)
+        self.register_buffer("mean", torch.zeros(DIMENSION))
+        self.register_buffer("deviation", torch.ones(DIMENSION))
+
+    def set_normalisation(self, embeddings: Tensor) -> None:
+        """Fix mean and deviation of each number from looks ``(n, 16, 96)``."""
+        self.mean.copy_(embeddings.mean(dim=(0, 1)))
+        self.deviation.copy_(embeddings.std(dim=(0, 1)).clamp_min(1e-3))
+
+    def normalise(self, embeddings: Tensor) -> Tensor:
+        """Embeddings -> mean 0 and deviation 1; any shape ``(..., 96)``."""
+        return (embeddings - self.mean) / self.deviation
+
+    def forward(self, normalised: Tensor) -> Tensor:
+        """*Normalised* embeddings ``(batch, 16, 96)`` -> logits ``(batch,)``."""
+        return self.from_states(self.states(normalised))
+
+    def states(self, normalised: Tensor) -> Tensor:
+        """Embeddings as in ``forward`` -> the GRU's states ``(batch, 16, units)``."""
+        states: Tensor
+        states, _ = self.gru(self.dropout(self.projection(normalised).relu()))
+        return states
+
+    def from_states(self, states: Tensor) -> Tensor:
+        """States ``(batch, 16, units)`` -> logits ``(batch,)``."""
+        weights = self.attention(states).softmax(dim=1)
+        logits: Tensor = self.head(self.dropout((weights * states).sum(dim=1))).squeeze(-1)
+        return logits
+
+
+@torch.no_grad()
+def head_logits(network: HeadNetwork, looks: Tensor, *, batch: int = 2_048) -> Tensor:
+    """Logits of embeddings ``(n, 16, 96)`` of any precision -> ``(n,)``, without dropout."""
+    network.eval()
+    pieces = [network(network.normalise(piece.float())) for piece in torch.split(looks, batch)]
+    return torch.cat(pieces) if pieces else torch.empty(0)
+
+
+def head_bytes(network: HeadNetwork) -> bytes:
+    """The head as an ONNX file ``embeddings (16, 96) -> logit (1,)``.
+
+    Raises ``ModelError`` if it differs from torch or gives no finite logit.
+    """
+    network.eval().cpu()
+    units = network.gru.hidden_size
+    node = helper.make_node
+    nodes = [
+        node("MatMul", ["embeddings", "projection"], ["product"]),
+        node("Add", ["product", "projection_bias"], ["shifted"]),
+        node("Relu", ["shifted"], ["projected"]),
+        node("Reshape", ["projected", "sequence"], ["steps"]),
+        node("GRU", ["steps", "gru_W", "gru_R", "gru_B"], ["hidden"], hidden_size=units, linear_before_reset=1),
+        node("Reshape", ["hidden", "rows"], ["states"]),
+        node("MatMul", ["states", "attention"], ["importance"]),
+        node("Softmax", ["importance"], ["weights"], axis=0),
+        node("Mul", ["states", "weights"], ["weighted"]),
+        node("ReduceSum", ["weighted", "time_axis"], ["pooled"], keepdims=1),
+        node("MatMul", ["pooled", "head"], ["last"]),
+        node("Reshape", ["last", "flat"], ["unbiased"]),
+        node("Add", ["unbiased", "head_bias"], ["logit"]),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "head of the second stage",
+        [helper.make_tensor_value_info("embeddings", TensorProto.FLOAT, [HEAD_EMBEDDINGS, DIMENSION])],
+        [helper.make_tensor_value_info("logit", TensorProto.FLOAT, [1])],
+        [numpy_helper.from_array(np.ascontiguousarray(value), name) for name, value in _constants(network).items()],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], producer_name="wakeword")
+    model.ir_version = 9
+    onnx.checker.check_model(model, full_check=True)
+    data = bytes(model.SerializeToString(deterministic=True))
+    _check_against_torch(data, network)
+    return data
+
+
+def _constants(network: HeadNetwork) -> dict[str, np.ndarray]:
+    """The weights and shapes in the graph, by name."""
+    units = network.gru.hidden_size
+
+    def array(value: Tensor) -> np.ndarray:
+        found: np.ndarray = value.detach().numpy().astype(np.float32)
+        return found
+
+    def gates(name: str) -> np.ndarray:
+        """torch's reset, update, new -> ONNX's update, reset, hidden."""
+        reset, update, new = array(network.gru.get_parameter(name)).reshape(3, units, -1)
+        return np.concatenate([update, reset, new])
+
+    # Normalisation is part of the first matrix.
+    weight = network.projection.weight / network.deviation
+    return {
+        "projection": array(weight).T,
+        "projection_bias": array(network.projection.bias - weight @ network.mean),
+        "gru_W": gates("weight_ih_l0")[None],
+        "gru_R": gates("weight_hh_l0")[None],
+        "gru_B": np.concatenate([gates("bias_ih_l0").ravel(), gates("bias_hh_l0").ravel()])[None],
+        "attention": array(network.attention.weight).T,
+        "head": array(network.head.weight).T,
+        "head_bias": array(network.head.bias),
+        "sequence": np.array([HEAD_EMBEDDINGS, 1, units], np.int64),
+        "rows": np.array([HEAD_EMBEDDINGS, units], np.int64),
+        "flat": np.array([1], np.int64),
+        "time_axis": np.array([0], np.int64),
+    }
+
+
+def _check_against_torch(data: bytes, network: HeadNetwork) -> None:
+    generator = torch.Generator().manual_seed(0)
+    looks = torch.randn(8, HEAD_EMBEDDINGS, DIMENSION, generator=generator) * network.deviation + network.mean
+    expected = head_logits(network, looks).numpy()
+    head = Head(data)
+    found = np.array([head(look) for look in looks.numpy()])
+    difference = float(np.abs(found - expected).max() / max(1, np.abs(expected).max()))
+    if not difference <= MAX_DIFFERENCE:
+        raise ModelError(f"expected the exported head within {MAX_DIFFERENCE} of torch, got {difference:.2g}")

@@ -1,0 +1,1 @@
+"""Looks at words and at background, and what both stages say of them."""

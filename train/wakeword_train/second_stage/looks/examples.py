@@ -1,0 +1,214 @@
+"""The examples that a head is trained on: embeddings of looks at words, and of long recordings."""
+
+import hashlib
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.verify.embedding import EmbeddingNetwork
+from wakeword_tools.kinds import Kind, Split
+from wakeword_train.data.augment import AugmentationConfig
+from wakeword_train.data.clips import Clip
+from wakeword_train.data.household import HouseholdSounds, household_of
+from wakeword_train.data.store import ClipStore
+from wakeword_train.data.talk import talk_of
+from wakeword_train.data.weights import clip_weights
+from wakeword_train.second_stage.looks.embeddings import EmbeddingCache, embeddings_of_looks, embeddings_of_recording
+from wakeword_train.second_stage.looks.looks import LookCutter
+
+log = logging.getLogger(__name__)
+
+FRAGMENT = "fragment"
+HOUSEHOLD = "household"
+"""Name of the looks at household sounds alone."""
+_HOUSEHOLD_LOOKS = 600
+_BATCH = 32
+_MOST_LOOKS = {Kind.POSITIVE: 40, Kind.NEAR_NEGATIVE: 4, Kind.NEGATIVE: 2, Kind.NOISE: 2}
+"""Most looks at one clip."""
+_FRAGMENTS = 0.3
+"""Looks at parts of positives, as a share of those at whole ones."""
+_PIECE = 10 * SAMPLE_RATE
+"""Samples of a long recording that share a room and a noise."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """Looks at clips of one kind."""
+
+    embeddings: Tensor
+    """``(looks, 16, 96)`` half."""
+    rows: Tensor
+    """The clip of each look, ``(looks,)``."""
+    weights: Tensor
+    """How often each is drawn, ``(looks,)``."""
+
+
+@dataclass(frozen=True)
+class Recordings:
+    """Embeddings of long recordings."""
+
+    clean: list[Tensor]
+    """One ``(n, 96)`` half for each clip; embedding k ends with MFCC frame 8 k + 7."""
+    varied: list[Tensor]
+    """The same in other rooms, noises and channels."""
+
+
+def stores_of(clips: Iterable[Clip], known: Sequence[ClipStore] = ()) -> dict[Kind, ClipStore]:
+    """The clips that a second stage is made of, by kind: those that are audio and not kept for the test. ``known`` as for
+    ``ClipStore``."""
+    kept = [clip for clip in clips if clip.split is not Split.TEST and not clip.is_packed]
+    of_kind = {kind: [clip for clip in kept if clip.kind is kind] for kind in Kind}
+    return {kind: ClipStore(some, known) for kind, some in of_kind.items() if some}
+
+
+class ExampleMaker:
+    """Computes examples, or takes them from the cache. Repeatable: each part has a generator of its own."""
+
+    def __init__(
+        self,
+        network: EmbeddingNetwork,
+        digest: str,
+        stores: Mapping[Kind, ClipStore],
+        augmentation: AugmentationConfig,
+        cache: Path,
+        *,
+        seed: int,
+        advance: Callable[[str], None],
+    ) -> None:
+        self._network = network
+        self._stores = stores
+        self._augmentation = augmentation
+        self._cache = EmbeddingCache(cache)
+        self._seed = seed
+        self._advance = advance
+        self._origin: dict[str, object] = {
+            "embedding": digest,
+            "augmentation": repr(augmentation),
+            "seed": seed,
+            "noise": self._fingerprint(Kind.NOISE),
+        }
+
+    @cached_property
+    def household(self) -> HouseholdSounds | None:
+        """The sounds that are mixed into words, with voices of other words; ``None`` if none are asked for."""
+        return household_of(self._stores.get(Kind.NEGATIVE), seed=self._seed) if self._augmentation.household else None
+
+    @cached_property
+    def _wordless(self) -> HouseholdSounds | None:
+        """Those that are mixed into background: without voices, as it is kept for all keywords."""
+        return household_of(None, seed=self._seed) if self._augmentation.household else None
+
+    def cutter(self) -> LookCutter:
+        """What mixes noise into words, from the beginning of its randomness."""
+        return self._cutter(torch.Generator().manual_seed(self._seed), self.household)
+
+    def household_alone(self) -> dict[str, Words]:
+        """Looks at household sounds, for the head to stay silent at; none if there are no such sounds."""
+        if self.household is None:
+            return {}
+        self._advance(f"embed {_HOUSEHOLD_LOOKS} looks at household sounds")
+
+        def compute() -> dict[str, Tensor]:
+            generator = torch.Generator().manual_seed(self._seed)
+            cutter = self._cutter(generator, self.household)
+            parts = [
+                embeddings_of_looks(self._network, cutter.household(count), generator)
+                for count in (_BATCH,) * (_HOUSEHOLD_LOOKS // _BATCH)
+            ]
+            return {"embeddings": torch.cat(parts)}
+
+        embeddings = self._cache.get(self._origin | {"part": HOUSEHOLD, "voices": self._voices()}, compute)[
+            "embeddings"
+        ]
+        count = len(embeddings)
+        return {HOUSEHOLD: Words(embeddings, torch.zeros(count, dtype=torch.int64), torch.ones(count))}
+
+    def words(self, kind: Kind, looks: int, *, recorded: float) -> dict[str, Words]:
+        """Looks at the clips of a kind, ``looks`` of people and as many of each engine, and of positives at parts of them.
+
+        At each clip there is one look or more, up to a number that depends on the kind.
+        """
+        store = self._stores[kind]
+        copies = _looks_at_each(store, looks, _MOST_LOOKS[kind])
+        weights = clip_weights(store, kind, recorded)
+        names = {kind.value: (1.0, False)} | ({FRAGMENT: (_FRAGMENTS, True)} if kind is Kind.POSITIVE else {})
+        found = {}
+        for name, (share, fragment) in names.items():
+            rows = torch.arange(len(store)).repeat_interleave((copies * share).ceil().long())
+            self._advance(f"embed {len(rows)} looks at {name.replace('_', ' ')}s")
+            key = {"part": name, "store": store.fingerprint, "copies": len(rows), "before": self._before()}
+            key |= {"voices": self._voices()}
+            embeddings = self._cache.get(self._origin | key, lambda rows=rows, f=fragment: self._looks(store, rows, f))  # type: ignore[misc]
+            found[name] = Words(embeddings["embeddings"], rows, weights[rows] / copies[rows])
+        return found
+
+    def recordings(self) -> Recordings:
+        """The background, as it is and varied. Each recording is kept by itself, for all keywords that have it."""
+        store = self._stores.get(Kind.BACKGROUND)
+        if store is None:
+            return Recordings([], [])
+        self._advance(f"embed {store.hours:.1f} h of background twice")
+        generator = torch.Generator().manual_seed(self._seed)
+        cutter = self._cutter(generator, self._wordless)
+        found = []
+        for start, length in zip(store.starts.tolist(), store.lengths.tolist(), strict=True):
+            samples = store.samples[start : start + length]
+            digest = hashlib.sha256(samples.numpy().tobytes()).hexdigest()
+            generator.manual_seed(int(digest[:8], 16) + self._seed)
+            key = self._origin | {"part": "recording", "samples": digest}
+            found.append(self._cache.get(key, lambda samples=samples: self._recording(samples, cutter)))  # type: ignore[misc]
+        return Recordings([one["clean"] for one in found], [one["varied"] for one in found])
+
+    def _cutter(self, generator: torch.Generator, household: HouseholdSounds | None) -> LookCutter:
+        noise, background = self._stores.get(Kind.NOISE), self._stores.get(Kind.BACKGROUND)
+        return LookCutter(
+            self._augmentation,
+            noise=noise,
+            background=background,
+            talk=talk_of(self._stores),
+            household=household,
+            generator=generator,
+        )
+
+    def _looks(self, store: ClipStore, rows: Tensor, fragment: bool) -> dict[str, Tensor]:
+        generator = torch.Generator().manual_seed(self._seed)
+        cutter = self._cutter(generator, self.household)
+        parts = [
+            embeddings_of_looks(self._network, cutter.words(store, some, fragment=fragment), generator)
+            for some in torch.split(rows, _BATCH)
+        ]
+        return {"embeddings": torch.cat(parts)}
+
+    def _recording(self, samples: Tensor, cutter: LookCutter) -> dict[str, Tensor]:
+        """Embeddings of ``(samples,)`` int16, as they are and varied by ``cutter``."""
+        waves = samples.float() / 32_768
+        pieces = torch.nn.functional.pad(waves, (0, -len(waves) % _PIECE)).view(-1, _PIECE)
+        changed = torch.cat([cutter.varied(some) for some in torch.split(pieces, 8)]).flatten()[: len(waves)]
+        parts = {"clean": waves, "varied": changed}
+        return {name: embeddings_of_recording(self._network, part) for name, part in parts.items()}
+
+    def _before(self) -> str:
+        """What may be said before a word, and after it."""
+        talk = talk_of(self._stores) if self._augmentation.talk_probability else None
+        return self._fingerprint(Kind.BACKGROUND) or (talk.fingerprint if talk else "")
+
+    def _voices(self) -> str:
+        """What is heard as voices in household sounds."""
+        return self._fingerprint(Kind.NEGATIVE) if self._augmentation.household else ""
+
+    def _fingerprint(self, kind: Kind) -> str:
+        return self._stores[kind].fingerprint if kind in self._stores else ""
+
+
+def _looks_at_each(store: ClipStore, looks: int, most: int) -> Tensor:
+    """How many looks there are at each clip, ``(clips,)``."""
+    groups = [clip.speaker.partition(":")[0] if clip.synthetic else "" for clip in store.clips]
+    sizes = Counter(groups)
+    return torch.tensor([max(1, min(most, -(-looks // sizes[group]))) for group in groups])

@@ -1,0 +1,130 @@
+"""Looks: the two seconds of sound that the second stage judges, cut out of recordings and varied."""
+
+import torch
+from torch import Tensor
+
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.verify.embedding import WARM_UP
+from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
+from wakeword_tools.kinds import WORD_KINDS
+from wakeword_train.data.augment import AugmentationConfig, augment_waves, level, uniform
+from wakeword_train.data.batches import coloured_noise
+from wakeword_train.data.channels import through_channels
+from wakeword_train.data.household import HouseholdSounds
+from wakeword_train.data.store import ClipStore
+from wakeword_train.data.talk import amid_talk
+from wakeword_train.second_stage.looks.spectra import SAMPLES_OF_STEP, STEP_OVERLAP
+
+LOOK_SAMPLES = (HEAD_EMBEDDINGS + WARM_UP) * SAMPLES_OF_STEP + STEP_OVERLAP
+"""Samples of a look, warm-up of the embedding included."""
+
+_EARLIEST, _LATEST = 0.02, 0.55
+"""Seconds from the end of a word to the end of a look at it: the window of the first stage ends that much later."""
+_PRECEDED = 0.3
+"""Share of looks at words with other speech before the clip."""
+_PAUSE = SAMPLE_RATE // 16
+"""Samples between that speech and the clip."""
+_RECORDED_NOISE = 0.75
+_NOISE_SPEED = 0.2
+
+
+class LookCutter:
+    """Cuts looks at the words of clips, in other rooms, noises and channels. Seeded by its generator.
+
+    ``noise``, ``household`` and ``background`` give the sounds to mix in and the speech before a word, where there are any,
+    ``talk`` the speech right before and after it.
+    """
+
+    def __init__(
+        self,
+        augmentation: AugmentationConfig,
+        *,
+        noise: ClipStore | None,
+        background: ClipStore | None,
+        talk: ClipStore | None = None,
+        household: HouseholdSounds | None = None,
+        generator: torch.Generator,
+    ) -> None:
+        self._household = household
+        self._augmentation = augmentation
+        self._noise = noise
+        self._background = background
+        self._talk = talk
+        self._generator = generator
+        self._synthetic_noise = coloured_noise(2**19, generator)
+
+    def words(self, store: ClipStore, rows: Tensor, *, fragment: bool = False) -> Tensor:
+        """Looks at the clips ``rows``, ``(batch,)`` -> ``(batch, LOOK_SAMPLES)``.
+
+        The word ends 0.02 to 0.55 s before the look; a ``fragment`` ends at 30 to 70 % of the word.
+        """
+        count, generator = len(rows), self._generator
+        speed = 1 + uniform(count, -self._augmentation.speed, self._augmentation.speed, generator)
+        late = uniform(count, _EARLIEST, _LATEST, generator) * SAMPLE_RATE
+        ends = store.word_ends[rows]
+        if fragment:
+            length = (store.word_ends - store.word_starts)[rows]
+            ends = store.word_starts[rows] + (uniform(count, 0.3, 0.7, generator) * length).long()
+            late = torch.zeros(count)
+        offsets = (ends + (late - LOOK_SAMPLES) * speed).long()
+        silent = torch.rand(count, generator=generator) < self._augmentation.silence_probability
+        waves = store.cut(rows, offsets, LOOK_SAMPLES, speed=speed, silent=silent, generator=generator)
+        self._speak_before(waves, (-offsets / speed).long())
+        if self._talk is not None and not fragment:
+            begins, stops = (((place - offsets) / speed).long() for place in (store.word_starts[rows], ends))
+            share = self._augmentation.talk_probability
+            waves = amid_talk(waves, begins, stops, talk=self._talk, share=share, generator=generator)
+        return self.varied(waves)
+
+    def household(self, count: int) -> Tensor:
+        """Looks at household sounds alone, ``(count, LOOK_SAMPLES)``. There must be such sounds."""
+        assert self._household is not None
+        return self.varied(self._household.cut(count, LOOK_SAMPLES, self._generator))
+
+    def places(self, store: ClipStore, rows: Tensor, ends: Tensor) -> Tensor:
+        """Looks that end ``ends`` samples into the clips ``rows``, both ``(batch,)`` -> ``(batch, LOOK_SAMPLES)``."""
+        waves = store.cut(rows, ends - LOOK_SAMPLES, LOOK_SAMPLES, generator=self._generator)
+        return self.varied(waves)
+
+    def varied(self, waves: Tensor) -> Tensor:
+        """Other rooms, noises, levels and channels, ``(batch, samples)`` -> the same shape."""
+        noisy = augment_waves(waves, self.noises(*waves.shape), self._augmentation, self._generator)
+        return through_channels(noisy, self._generator)
+
+    def _speak_before(self, waves: Tensor, begins: Tensor) -> None:
+        """Put other speech before the clips of some rows, which begin at the samples ``begins``; in place."""
+        store, generator = self._background, self._generator
+        if store is None:
+            return
+        chosen = (torch.rand(len(waves), generator=generator) < _PRECEDED) & (begins > 3 * _PAUSE)
+        for row in torch.nonzero(chosen).flatten().tolist():
+            length = min(int(begins[row]), LOOK_SAMPLES) - _PAUSE
+            clip = torch.multinomial(store.lengths.double(), 1, generator=generator)
+            place = store.any_offsets(clip, LOOK_SAMPLES, speed=torch.ones(1), generator=generator)
+            speech = store.cut(clip, place, LOOK_SAMPLES, generator=generator)[0, :length]
+            wanted = level(waves[row : row + 1, length:]) * uniform(1, 0.4, 1.2, generator)
+            waves[row, :length] += (speech * wanted / level(speech[None]).clamp_min(1e-4)).clamp(-1, 1)
+
+    def noises(self, count: int, samples: int) -> Tensor:
+        """Recorded noise for most rows if there is any, noise that is made for the others; ``(count, samples)``."""
+        generator = self._generator
+        starts = torch.randint(self._synthetic_noise.shape[1] - samples, (count,), generator=generator)
+        colours = torch.randint(len(self._synthetic_noise), (count,), generator=generator)
+        synthetic = self._synthetic_noise[colours[:, None], starts[:, None] + torch.arange(samples)]
+        if self._household is not None:
+            chosen = torch.rand(count, generator=generator) < self._augmentation.household
+            synthetic[chosen] = self._household.cut(int(chosen.sum()), samples, generator)
+        store = self._noise
+        if store is None or not len(store):
+            return synthetic
+        rows = torch.multinomial(store.lengths.double(), count, replacement=True, generator=generator)
+        speed = 1 + uniform(count, -_NOISE_SPEED, _NOISE_SPEED, generator)
+        offsets = store.any_offsets(rows, samples, speed=speed, generator=generator)
+        recorded = store.cut(rows, offsets, samples, speed=speed, generator=generator)
+        is_recorded = torch.rand(count, generator=generator) < _RECORDED_NOISE
+        return torch.where(is_recorded[:, None], recorded, synthetic)
+
+
+def is_word(store: ClipStore) -> bool:
+    """Whether a store holds clips of words, not long recordings."""
+    return bool(len(store)) and store.clips[0].kind in WORD_KINDS

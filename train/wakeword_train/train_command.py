@@ -1,0 +1,215 @@
+"""The work of ``wakeword train``: settings and folders from the options, the run, its progress on stderr."""
+
+import dataclasses
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import torch
+import typer
+
+from wakeword.batch.jobs.choice import executor_for
+from wakeword.batch.jobs.work import Executor
+from wakeword.cli.console import note, progress
+from wakeword.cli.job_options import JobSettings, how_to_go_on
+from wakeword.model.model import read_model
+from wakeword_train.config import TrainConfig, read_config
+from wakeword_train.data.speech_commands import download_speech_commands
+from wakeword_train.display import phases_shown
+from wakeword_train.enrolment import base_model, enrol_model
+from wakeword_train.epochs import EpochReport
+from wakeword_train.health import adversary_advice, describe_health
+from wakeword_train.pipeline import returning_negatives, train_model
+from wakeword_train.placement import file_stem
+from wakeword_train.recipe import default_recipe, describe_plan
+from wakeword_train.report.report_page import write_page
+from wakeword_train.report.verdict import verdict
+from wakeword_train.time_left import expected_seconds
+from wakeword_train.training import DataFolders, TrainingResult, check_keyword
+
+
+@dataclass(frozen=True)
+class TrainOptions:
+    """The options of the command as given; see ``cli.train``."""
+
+    keyword: str
+    also: Sequence[str]
+    say: Sequence[str]
+    data: Path | None
+    positives: Sequence[Path]
+    negatives: Sequence[Path]
+    near_negatives: Sequence[Path]
+    extend_negatives: Sequence[Path]
+    background: Sequence[Path]
+    noise: Sequence[Path]
+    config: Path | None
+    method: str | None
+    base: str | None
+    out: Path | None
+    device: str
+    seed: int | None
+    resume: bool
+    download: bool
+    work: Path
+    threads: int
+    report: bool
+    jobs: JobSettings = field(default_factory=JobSettings)
+
+
+def run_command(options: TrainOptions) -> Path:
+    """Train, or fine-tune with ``--from``, and return the model's file.
+
+    Raises ``typer.BadParameter`` for options that cannot be combined, and as ``train_model`` and ``enrol_model`` do.
+    """
+    if options.base is not None:
+        _refuse_with_base(options)
+    settings = _settings(options)
+    if options.download and options.data is None:
+        raise typer.BadParameter("give --data, the folder to download into")
+    torch.set_num_threads(options.threads)
+    out = options.out or Path(f"{file_stem(settings.keyword)}.onnx")
+    folders = _folders(options, settings)
+    executor = partial(executor_for, jobs=options.jobs.jobs, ray=options.jobs.ray)
+    if options.base is not None:
+        with progress(f"fine-tune '{settings.keyword}'", 1.0) as update:
+            return enrol_model(
+                settings,
+                options.base,
+                folders,
+                out,
+                work=options.work,
+                progress=update,
+                report=note,
+                executor=executor,
+            ).path
+    return _train(options, settings, folders, out, executor)
+
+
+def _train(
+    options: TrainOptions,
+    settings: TrainConfig,
+    folders: DataFolders,
+    out: Path,
+    executor: Callable[[float], Executor],
+) -> Path:
+    expected = expected_seconds(settings, workers=options.jobs.jobs)
+    begun = False
+    with how_to_go_on(lambda: begun), phases_shown(expected) as (watch, above):
+
+        def show(epoch: EpochReport) -> None:
+            above(describe_epoch(epoch))
+
+        def begin(folders: DataFolders) -> None:
+            nonlocal begun
+            begun = True
+            for line in describe_plan(settings, folders, sum(expected.values())):
+                above(line)
+
+        result = train_model(
+            settings,
+            folders,
+            out,
+            work=options.work,
+            device=options.device,
+            resume=options.resume,
+            progress=show,
+            report=above,
+            watch=watch,
+            begin=begin,
+            executor=executor,
+        )
+    for advice in advice_on(result):
+        note(advice)
+    _summarise(options, result)
+    return result.path
+
+
+def _summarise(options: TrainOptions, result: TrainingResult) -> None:
+    """Say what the model is worth, write the page about it, and say how to try it."""
+    card, path = read_model(result.path).card, result.path
+    judged = verdict(card)
+    note(f"'{card.phrase}' is {judged}")
+    for line in judged.advice:
+        note(f"to do better: {line}")
+    if options.report:
+        page = path.with_suffix(".html")
+        write_page(page, card, result, model=path.name)
+        note(f"more about it, with sounds: {page}")
+    note(f"try it: wakeword listen --model {shlex.quote(str(path))}")
+
+
+def _refuse_with_base(options: TrainOptions) -> None:
+    values = {
+        "--also": options.also,
+        "--say": options.say,
+        "--data": options.data,
+        "--method": options.method,
+        "--resume": options.resume,
+        "--download": options.download,
+    }
+    given = [name for name, value in values.items() if value]
+    if given:
+        raise typer.BadParameter(
+            f"{' and '.join(given)} cannot be given with --from, which takes --positives (your own recordings), "
+            "--negatives, --near-negatives, --background and --noise"
+        )
+
+
+def _settings(options: TrainOptions) -> TrainConfig:
+    """The configuration file or the recipe, overridden by the command line."""
+    keyword = options.keyword
+    if options.base is not None and not keyword:
+        keyword = read_model(base_model(options.base)).card.phrase
+    if options.config is not None:
+        settings = read_config(options.config)
+    else:
+        settings = TrainConfig() if options.base is not None else default_recipe()
+    settings = dataclasses.replace(
+        settings,
+        keyword=keyword or settings.keyword,
+        method=settings.method if options.method is None else options.method,
+        seed=settings.seed if options.seed is None else options.seed,
+        synthesis=dataclasses.replace(
+            settings.synthesis,
+            also=tuple(options.also) or settings.synthesis.also,
+            say=tuple(options.say) or settings.synthesis.say,
+        ),
+    )
+    check_keyword(settings)
+    return settings
+
+
+def _folders(options: TrainOptions, settings: TrainConfig) -> DataFolders:
+    """The folders of recordings, with Speech Commands downloaded and false accepts listed as near negatives."""
+    data, returned = options.data, []
+    if options.extend_negatives:
+        returned.append(returning_negatives(options.extend_negatives, options.work / file_stem(settings.keyword)))
+    if options.download and data is not None:
+        data = download_speech_commands(data)
+    return DataFolders(
+        speech_commands=data,
+        positives=options.positives,
+        negatives=options.negatives,
+        near_negatives=[*options.near_negatives, *returned],
+        background=options.background,
+        noise=options.noise,
+    )
+
+
+def describe_epoch(report: EpochReport) -> str:
+    """One line about an epoch: loss, validation recalls and the adversary's health."""
+    recalls = ", ".join(f"{name} {value:.3f}" for name, value in report.recall.items())
+    line = f"epoch {report.epoch} ({report.phase}): loss {report.loss:.4f}; recall {recalls}; {report.seconds:.0f} s"
+    return line + describe_health(report.health)
+
+
+def advice_on(result: TrainingResult) -> list[str]:
+    """What the adversaries of both stages say of their settings, if anything."""
+    heads = [] if result.second_stage is None else [epoch.health for one in result.second_stage.heads for epoch in one]
+    found = (
+        adversary_advice([report.health for report in result.reports]),
+        adversary_advice(heads, of=" of the second stage's heads"),
+    )
+    return [advice for advice in found if advice is not None]

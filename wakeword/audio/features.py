@@ -1,0 +1,263 @@
+"""Mel-frequency cepstral coefficients (MFCC) of 16 kHz speech, whole or as a stream.
+
+``FeatureConfig`` holds every parameter; the training front end builds on the same matrices, and a
+model file carries the fingerprint of the configuration that it was trained with.
+"""
+
+import dataclasses
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.checks import instance, integer, number
+from wakeword.base.errors import AudioFormatError, ConfigError
+from wakeword.base.types import Array
+
+PRODUCT_FRAMES = 8
+"""Rows of every matrix product: the frames of one hop of the engine."""
+
+# Frames whose spectra are computed together: whole products. A larger batch does not fit into the caches.
+_BATCH_FRAMES = 4 * PRODUCT_FRAMES
+
+
+Spectra = NDArray[np.complex64]
+
+
+@dataclass(frozen=True)
+class FeatureConfig:
+    """Parameters of the MFCC front end. A "frame" is one vector of ``n_mfcc`` coefficients."""
+
+    sample_rate: int = SAMPLE_RATE
+    """Samples per second of the audio that the features are computed from."""
+    n_fft: int = 400
+    """Samples under one (periodic Hann) window, and length of its Fourier transform; even."""
+    hop_length: int = 160
+    """Samples between the starts of two frames."""
+    n_mels: int = 32
+    n_mfcc: int = 32
+    f_min: float = 20.0
+    """Lower edge of the lowest mel filter, Hz."""
+    f_max: float = 7_600.0
+    """Upper edge of the highest mel filter, Hz."""
+    log_offset: float = 1e-6
+    """Added to the mel energies before the logarithm. A constant, so that features can stream."""
+
+    def __post_init__(self) -> None:
+        for name, most in (("sample_rate", 192_000), ("n_fft", 65_536), ("hop_length", 65_536), ("n_mels", 4_096)):
+            integer(getattr(self, name), name, 1, most)
+        integer(self.n_mfcc, f"n_mfcc, up to n_mels={self.n_mels}", 1, self.n_mels)
+        if self.n_fft % 2:
+            raise ConfigError(f"n_fft must be even, so that the spectrum ends at half the rate, got {self.n_fft}")
+        if self.hop_length > self.n_fft:
+            raise ConfigError(f"hop_length must be in 1..n_fft={self.n_fft}, got {self.hop_length}")
+        nyquist = self.sample_rate / 2
+        number(self.f_max, "f_max", 0, nyquist, unit=" Hz, half the sample rate", above=True)
+        number(self.f_min, "f_min", 0, nyquist, unit=" Hz")
+        if not self.f_min < self.f_max:
+            raise ConfigError(f"expected f_min < f_max, got {self.f_min} and {self.f_max}")
+        number(self.log_offset, "log_offset", 0, 1, above=True)
+
+    @property
+    def fingerprint(self) -> str:
+        """Sixteen hex digits that differ whenever a parameter differs."""
+        text = json.dumps(dataclasses.asdict(self), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def frames_in(self, samples: int) -> int:
+        """Number of whole frames in ``samples`` samples."""
+        return max(0, 1 + (samples - self.n_fft) // self.hop_length)
+
+    def samples_in(self, frames: int) -> int:
+        """Number of samples that ``frames`` frames span."""
+        return 0 if frames <= 0 else self.n_fft + (frames - 1) * self.hop_length
+
+
+@lru_cache(maxsize=8)
+def hann_window(config: FeatureConfig) -> Array:
+    """Periodic Hann window, shape ``(n_fft,)``."""
+    n = np.arange(config.n_fft)
+    return np.asarray(0.5 - 0.5 * np.cos(2 * np.pi * n / config.n_fft), np.float32)
+
+
+@lru_cache(maxsize=8)
+def mel_filters(config: FeatureConfig) -> Array:
+    """Triangular filters, evenly spaced on the HTK mel scale, unnormalised.
+
+    Shape: ``(n_fft // 2 + 1, n_mels)``; a power spectrum times this matrix gives mel energies.
+    Source: Young et al., "The HTK Book", section 5.4, ``mel = 2595 log10(1 + f / 700)``.
+    """
+    mel_min, mel_max = (2595 * np.log10(1 + f / 700) for f in (config.f_min, config.f_max))
+    edges = 700 * (10 ** (np.linspace(mel_min, mel_max, config.n_mels + 2) / 2595) - 1)
+    bins = np.linspace(0, config.sample_rate / 2, config.n_fft // 2 + 1)
+    rising = (bins[:, None] - edges[None, :-2]) / (edges[1:-1] - edges[:-2])
+    falling = (edges[None, 2:] - bins[:, None]) / (edges[2:] - edges[1:-1])
+    filters: Array = np.maximum(0, np.minimum(rising, falling)).astype(np.float32)
+    return filters
+
+
+@lru_cache(maxsize=8)
+def dct_matrix(config: FeatureConfig) -> Array:
+    """Orthonormal DCT-II, shape ``(n_mels, n_mfcc)``; log mel energies times this give the MFCC."""
+    n = np.arange(config.n_mels)
+    k = np.arange(config.n_mfcc)
+    matrix = np.cos(np.pi / config.n_mels * (n[:, None] + 0.5) * k[None, :]) * np.sqrt(2 / config.n_mels)
+    matrix[:, 0] /= np.sqrt(2)
+    return np.asarray(matrix, np.float32)
+
+
+def mfcc(samples: Array, config: FeatureConfig | None = None) -> Array:
+    """MFCC of a whole signal: the stream, pushed once.
+
+    Shape: ``(samples,)`` float32 at ``config.sample_rate`` -> ``(frames, n_mfcc)`` float32.
+    Raises ``AudioFormatError`` if ``samples`` is not one-dimensional float32.
+    """
+    return MfccStream(config).push(samples)
+
+
+class MfccTransform:
+    """MFCC of whole signals, as fast as numpy allows: it keeps its working arrays. Not safe for use by several threads.
+
+    A frame is the same, bit for bit, whatever signal it is part of, as long as its number in the stream is known. The
+    rounding of a matrix product depends on its number of rows and on the place of a row in it, so all products have
+    ``PRODUCT_FRAMES`` rows, and frame ``i`` of a stream is row ``i % PRODUCT_FRAMES`` of its product.
+    """
+
+    def __init__(self, config: FeatureConfig) -> None:
+        self.config = config
+        self._window = hann_window(config)
+        self._filters = np.repeat(mel_filters(config), 2, axis=0)
+        self._dct = dct_matrix(config)
+        self._offset = np.float32(config.log_offset)
+        # New arrays for each call would cost as much as the arithmetic.
+        self._windowed = np.zeros((_BATCH_FRAMES, config.n_fft), np.float32)
+        self._spectra = np.empty((_BATCH_FRAMES, config.n_fft // 2 + 1), np.complex64)
+        self._energies = np.empty((_BATCH_FRAMES, config.n_mels), np.float32)
+        self._cepstra = np.empty((_BATCH_FRAMES, config.n_mfcc), np.float32)
+        spectra = self._spectra[:PRODUCT_FRAMES]
+        # Views of the same arrays: making them takes longer than some of the arithmetic.
+        self._one_product = (
+            self._windowed[:PRODUCT_FRAMES],
+            spectra,
+            spectra.view(np.float32),
+            self._energies[:PRODUCT_FRAMES],
+        )
+
+    def __call__(self, signal: Array, *, first: int = 0) -> Array:
+        """``(samples,)`` float32, C-contiguous -> the whole frames in it, ``(frames, n_mfcc)`` float32.
+
+        ``first`` is the number of the first frame in its stream.
+        """
+        config = self.config
+        if config.frames_in(len(signal)) == PRODUCT_FRAMES and first % PRODUCT_FRAMES == 0:
+            # What the engine asks for at every hop: a sixth faster without the batch's arithmetic of shapes.
+            cepstra = np.empty((PRODUCT_FRAMES, config.n_mfcc), np.float32)
+            frames: Array = np.ndarray(
+                (PRODUCT_FRAMES, config.n_fft), np.float32, signal, strides=(4 * config.hop_length, 4)
+            )
+            windowed, spectra, parts, energies = self._one_product
+            np.multiply(frames, self._window, out=windowed)
+            self._compute(windowed, spectra, parts, energies, cepstra)
+            return cepstra
+        many: Array = self.batch(signal[None], first=first)[0]
+        return many
+
+    def batch(self, signals: Array, *, first: int = 0) -> Array:
+        """``(signals, samples)`` float32, C-contiguous -> the frames of each, ``(signals, frames, n_mfcc)``.
+
+        ``first`` is the number of the first frame of each in its stream.
+        """
+        config = self.config
+        number, count = len(signals), config.frames_in(signals.shape[1])
+        cepstra = np.empty((number, count, config.n_mfcc), np.float32)
+        if not count or not number:
+            return cepstra
+        # Overlapping views without a copy; sliding_window_view does the same at 30 times the cost per call.
+        strides = (signals.strides[0], 4 * config.hop_length, 4)
+        frames: Array = np.ndarray((number, count, config.n_fft), np.float32, signals, strides=strides)
+        before = first % PRODUCT_FRAMES
+        if before + count > _BATCH_FRAMES:
+            for signal_frames, signal_cepstra in zip(frames, cepstra, strict=True):
+                for start in range(-before, count, _BATCH_FRAMES):
+                    piece = slice(max(0, start), start + _BATCH_FRAMES)
+                    self._transform(signal_frames[None, piece], signal_cepstra[None, piece], max(0, -start))
+            return cepstra
+        together = _BATCH_FRAMES // _whole_products(before + count)
+        for start in range(0, number, together):
+            self._transform(frames[start : start + together], cepstra[start : start + together], before)
+        return cepstra
+
+    def _transform(self, frames: Array, cepstra: Array, before: int) -> None:
+        """``(signals, n, n_fft)`` samples -> ``cepstra``, ``(signals, n, n_mfcc)``.
+
+        Each signal has whole products of its own, at most ``_BATCH_FRAMES`` rows in total, in which ``before`` rows come
+        before its first frame. Rows without a frame hold some earlier frame, which has no effect on the others.
+        """
+        number, count = frames.shape[:2]
+        rows = _whole_products(before + count)
+        products, end = (-1, PRODUCT_FRAMES), number * rows
+        windowed = self._windowed[:end].reshape(*products, self.config.n_fft)
+        spectra = self._spectra[:end].reshape(*products, self._spectra.shape[1])
+        energies = self._energies[:end].reshape(*products, self.config.n_mels)
+        result = self._cepstra[:end].reshape(*products, self.config.n_mfcc)
+        np.multiply(frames, self._window, out=windowed.reshape(number, rows, -1)[:, before : before + count])
+        self._compute(windowed, spectra, spectra.view(np.float32), energies, result)
+        cepstra[:] = result.reshape(number, rows, -1)[:, before : before + count]
+
+    def _compute(self, windowed: Array, spectra: Spectra, parts: Array, energies: Array, cepstra: Array) -> None:
+        """From windowed samples to ``cepstra``: one product, ``(PRODUCT_FRAMES, ...)``, or ``(n, PRODUCT_FRAMES, ...)``.
+
+        ``parts`` is ``spectra`` seen as real and imaginary parts side by side.
+        """
+        # Inside in float64: in float32 a quiet band next to a loud one would be 4e-4 off.
+        np.fft.rfft(windowed, out=spectra)  # type: ignore[arg-type]  # any complex array will do
+        # The filters, each row twice, add up the squares of both parts.
+        np.multiply(parts, parts, out=parts)
+        np.matmul(parts, self._filters, out=energies)
+        np.add(energies, self._offset, out=energies)
+        np.log(energies, out=energies)
+        np.matmul(energies, self._dct, out=cepstra)
+
+
+def _whole_products(frames: int) -> int:
+    """The number of rows of the products that hold ``frames`` frames."""
+    return -(-frames // PRODUCT_FRAMES) * PRODUCT_FRAMES
+
+
+class MfccStream:
+    """MFCC of a signal that comes in pieces of any length.
+
+    Frame ``i`` covers the samples ``i * hop_length`` to ``i * hop_length + n_fft`` of everything pushed since
+    the last ``reset`` and is returned by the push that completes it.
+    """
+
+    def __init__(self, config: FeatureConfig | None = None) -> None:
+        instance(config, (FeatureConfig, type(None)), "a FeatureConfig or None")
+        self.config = config or FeatureConfig()
+        self._transform = MfccTransform(self.config)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all samples pushed so far."""
+        self._tail = np.zeros(0, np.float32)
+        self._count = 0
+
+    def push(self, samples: Array) -> Array:
+        """Take ``(samples,)`` float32, return the frames now complete, ``(frames, n_mfcc)`` float32.
+
+        Raises ``AudioFormatError`` for anything else, which leaves the stream unchanged.
+        """
+        if not isinstance(samples, np.ndarray) or samples.ndim != 1 or samples.dtype != np.float32:
+            got = f"{samples.shape} {samples.dtype}" if isinstance(samples, np.ndarray) else type(samples).__name__
+            raise AudioFormatError(
+                f"expected samples of shape (n,) and dtype float32, got {got}; convert with wakeword.audio.pcm.PcmStream"
+            )
+        signal = np.concatenate((self._tail, samples))
+        frames = self._transform(signal, first=self._count)
+        self._count += len(frames)
+        self._tail = signal[len(frames) * self.config.hop_length :].copy()
+        return frames

@@ -1,0 +1,249 @@
+"""Audio of any sample rate, dtype, channel count and block length -> mono float32 at 16 kHz."""
+
+import io
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import soundfile
+import soxr
+
+from wakeword.audio.completeness import impossible, missing
+from wakeword.base.checks import file_path, integer
+from wakeword.base.errors import AudioFileError, AudioFormatError
+from wakeword.base.types import Array, Samples
+
+SAMPLE_RATE = 16_000
+"""Sample rate of the whole engine, Hz."""
+MIN_SAMPLE_RATE, MAX_SAMPLE_RATE = 8_000, 192_000
+MAX_CHANNELS = 1_024
+"""As many as libsndfile takes."""
+
+# Full scale of a float signal is 1.0. Decoders overshoot a little; int16 values cast to float overshoot 32,768
+# times and would silently shift the features by 90 dB, so 24 dB over full scale is refused.
+_MAX_FLOAT_LEVEL = 16.0
+
+_FLOAT = np.dtype(np.float32)
+_INT16 = np.dtype(np.int16)
+# The factor that scales samples of each dtype to -1..1.
+_SCALE = {_INT16: np.float32(2**-15), np.dtype(np.int32): np.float32(2**-31), _FLOAT: np.float32(1)}
+
+
+def to_mono(block: Samples, *, channel: int | None = None) -> Array:
+    """One block of PCM -> mono float32 in -1..1, at its own rate.
+
+    Shape: ``(samples,)`` or ``(samples, channels)`` of int16, int32 or float32 -> ``(samples,)`` float32.
+    Several channels are averaged, so that none can clip, or one is chosen by its number from 0.
+    Raises ``AudioFormatError`` on any other dtype or shape, on NaN or infinity, on a channel that does not exist,
+    and on floats far above full scale.
+    """
+    # A masked array has samples that do not count, and a matrix is never one-dimensional.
+    is_plain = type(block) is np.ndarray
+    if not is_plain and (not isinstance(block, np.ndarray) or isinstance(block, (np.ma.MaskedArray, np.matrix))):
+        raise AudioFormatError(f"expected a numpy array of samples, got {type(block).__name__}")
+    if block.ndim not in (1, 2) or (block.ndim == 2 and block.shape[1] == 0):
+        raise AudioFormatError(f"expected samples of shape (n,) or (n, channels), got {block.shape}")
+    scale = _SCALE.get(block.dtype)
+    if scale is None:
+        raise AudioFormatError(
+            f"expected samples of dtype int16, int32 or float32, got {block.dtype}; convert them first, "
+            "for instance with .astype(numpy.float32) if they are in -1..1"
+        )
+    if channel is not None:
+        checked_channel(channel)
+    if block.ndim == 2:
+        if channel is not None and not 0 <= channel < block.shape[1]:
+            raise AudioFormatError(
+                f"expected a channel in 0..{block.shape[1] - 1} of this {block.shape[1]}-channel audio, got {channel}"
+            )
+        if channel is not None or block.shape[1] == 1:
+            block = block[:, channel or 0]
+    elif channel:
+        raise AudioFormatError(f"channel {channel} was asked for, but the audio is mono; leave the channel out")
+    if block.dtype == _FLOAT:
+        _check_level(block)
+    samples: Array = block.astype(np.float32)
+    samples *= scale
+    if samples.ndim == 2:
+        samples = samples.mean(axis=1, dtype=np.float32)
+    return samples
+
+
+def _check_level(block: Samples) -> None:
+    # One pass finds both: NaN and infinity survive max(abs).
+    peak = float(np.abs(block).max(initial=0.0))
+    if not np.isfinite(peak):
+        bad = int(block.size - np.isfinite(block).sum())
+        raise AudioFormatError(f"expected finite samples, got {bad} NaN or infinite ones in a block of {block.size}")
+    if peak > _MAX_FLOAT_LEVEL:
+        raise AudioFormatError(
+            f"expected float32 samples in -1..1, got a peak of {peak:g}; "
+            "divide integer PCM by its full scale or pass it as int16 or int32"
+        )
+
+
+def checked_rate(sample_rate: object) -> int:
+    """A sample rate in Hz. ``AudioFormatError`` for one that cannot be resampled, and for anything else."""
+    return integer(sample_rate, "a sample rate", MIN_SAMPLE_RATE, MAX_SAMPLE_RATE, unit=" Hz", error=AudioFormatError)
+
+
+def checked_channel(channel: object) -> int:
+    """The number of a channel. ``AudioFormatError`` for anything else."""
+    return integer(channel, "the number of a channel", 0, MAX_CHANNELS - 1, error=AudioFormatError)
+
+
+class PcmStream:
+    """Blocks of PCM -> mono float32 at 16 kHz, resampled as one continuous signal.
+
+    How the signal is cut into blocks does not matter: the output of a stream, ``flush`` included, is the conversion of
+    the whole signal. Sample ``i`` of the output is the sound at ``i / 16000`` seconds.
+    """
+
+    def __init__(self, sample_rate: int = SAMPLE_RATE, *, channel: int | None = None) -> None:
+        self.sample_rate = checked_rate(sample_rate)
+        self.channel = None if channel is None else checked_channel(channel)
+        self._is_plain = self.sample_rate == SAMPLE_RATE and channel is None
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the signal so far; the next block begins a new one."""
+        self._channels: int | None = None
+        self._resampler = (
+            None
+            if self.sample_rate == SAMPLE_RATE
+            else soxr.ResampleStream(self.sample_rate, SAMPLE_RATE, 1, dtype="float32")
+        )
+
+    def push(self, block: Samples) -> Array:
+        """One block, ``(samples,)`` or ``(samples, channels)`` -> the 16 kHz samples now complete, ``(n,)``.
+
+        A block that is refused (``AudioFormatError``) leaves the stream unchanged.
+        """
+        plain = self._is_plain and self._channels == 1 and type(block) is np.ndarray
+        if plain and block.dtype == _INT16 and block.ndim == 1:
+            # The common case in one step: the checks below take longer than their arithmetic.
+            return block * _SCALE[_INT16]
+        samples = to_mono(block, channel=self.channel)
+        channels = 1 if block.ndim == 1 else block.shape[1]
+        if self._channels not in (None, channels):
+            raise AudioFormatError(
+                f"expected {self._channels} channels as in the blocks before, got {channels}; reset the stream first"
+            )
+        self._channels = channels
+        if self._resampler is None:
+            return samples
+        resampled: Array = self._resampler.resample_chunk(samples)
+        return resampled
+
+    def flush(self) -> Array:
+        """End the signal: return what the resampler still holds, ``(n,)``, and begin a new one."""
+        rest = np.zeros(0, np.float32)
+        if self._resampler is not None and self._channels is not None:
+            rest = self._resampler.resample_chunk(rest, last=True)
+        self.reset()
+        return rest
+
+
+class AudioFile:
+    """An audio file opened for reading in blocks. A context manager.
+
+    Raises ``AudioFileError`` if the file is missing, libsndfile cannot read it, or it declares more than it can hold.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = file_path(path, "the path of an audio file")
+        size = _readable_size(self.path)
+        try:
+            # POSIX file names need not be valid Unicode; soundfile accepts any name as bytes.
+            self._file = soundfile.SoundFile(os.fsencode(self.path) if os.name == "posix" else str(self.path))
+        except (soundfile.LibsndfileError, RuntimeError, TypeError) as error:
+            reason = getattr(error, "error_string", error)
+            raise AudioFileError(
+                f"{self.path}: expected audio (wav, flac, ogg, opus, mp3), could not read it: {reason}"
+            ) from error
+        wrong = impossible(self._file, size)
+        if wrong is not None:
+            self._file.close()
+            raise AudioFileError(f"{self.path}: expected audio, could not read it, the file is damaged: {wrong}")
+        self.sample_rate: int = self._file.samplerate
+        self.channels: int = self._file.channels
+        self.seconds: float = self._file.frames / self.sample_rate
+        self._read = 0
+
+    def blocks(self, samples: int = 65_536) -> Iterator[Array]:
+        """The rest of the file in blocks of at most ``samples`` samples, each ``(n, channels)`` float32.
+
+        Raises ``AudioFileError`` at the end if the file is damaged, or shorter than it declares.
+        """
+        while True:
+            try:
+                block = self._file.read(samples, dtype="float32", always_2d=True)
+            except (soundfile.LibsndfileError, RuntimeError) as error:
+                raise AudioFileError(
+                    f"{self.path}: could not read all of it, the file is damaged after "
+                    f"{self._read / self.sample_rate:.2f} s"
+                ) from error
+            if len(block) == 0:
+                break
+            self._read += len(block)
+            yield block
+        try:
+            lack = missing(self.path, self._file, self._read)
+        except OSError as error:
+            raise AudioFileError(f"{self.path}: could not read all of it: {error.strerror}") from error
+        if lack is not None:
+            raise AudioFileError(f"{self.path}: could not read all of it, the file is damaged or cut off: {lack}")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> "AudioFile":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+def _readable_size(path: Path) -> int:
+    try:
+        if path.is_file():
+            # libsndfile does not say why it cannot open a file.
+            with path.open("rb") as raw:
+                return os.fstat(raw.fileno()).st_size
+        what = "a folder" if path.is_dir() else "a pipe, a device or a socket" if path.exists() else "nothing"
+    except OSError as error:
+        raise AudioFileError(f"{path}: expected an audio file, could not read it: {error.strerror}") from error
+    raise AudioFileError(f"{path}: expected an audio file, found {what}; check the path")
+
+
+def read_audio(path: Path | str) -> Array:
+    """A whole file as mono float32 at 16 kHz, ``(samples,)``.
+
+    Raises ``AudioFileError`` if it cannot be read and ``AudioFormatError`` if its samples cannot be used;
+    both name the file.
+    """
+    with AudioFile(path) as file:
+        try:
+            stream = PcmStream(file.sample_rate)
+            pieces = [stream.push(block) for block in file.blocks()]
+        except AudioFormatError as error:
+            raise AudioFormatError(f"{path}: {error}") from error
+        return np.concatenate([*pieces, stream.flush()])
+
+
+def audio_bytes(samples: Samples, form: str) -> bytes:
+    """``(samples,)`` mono at 16 kHz, int16 or float32, as a file of 16-bit PCM; ``form``: ``WAV`` or ``FLAC``."""
+    encoded = io.BytesIO()
+    soundfile.write(encoded, samples, SAMPLE_RATE, subtype="PCM_16", format=form)
+    return encoded.getvalue()
+
+
+def write_audio(path: Path, samples: Samples) -> None:
+    """Write ``(samples,)`` mono at 16 kHz, int16 or float32, as 16-bit PCM: WAV or FLAC, according to the suffix.
+
+    Raises ``OSError`` as the file system does, for instance on a full disk.
+    """
+    # In memory first: libsndfile reports a full disk with its own error, without the reason.
+    path.write_bytes(audio_bytes(samples, path.suffix[1:].upper()))

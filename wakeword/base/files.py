@@ -1,0 +1,249 @@
+"""Writing files and folders so that a reader sees the old one or the complete new one, never a part."""
+
+import errno
+import json
+import logging
+import os
+import re
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from wakeword.base.errors import ConfigError, WorkerError
+
+logger = logging.getLogger(__name__)
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+_TEMPORARY = re.compile(r"\.(?P<target>.+)\.[a-z0-9_]{8}(?P<suffix>(\.[^.]*)?)", re.DOTALL)
+"""The name of a temporary file of ``replacing``."""
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+# The umask can only be read by setting it, for all threads: so once, at import, before other threads start.
+_UMASK = os.umask(0)
+os.umask(_UMASK)
+
+
+def read_limited(path: Path | str, most: int) -> bytes:
+    """The bytes of a regular file of at most ``most`` bytes.
+
+    Raises ``ValueError`` for a larger one, and for pipes, devices and sockets, which can block or never end; ``OSError`` as
+    the file system does.
+    """
+    # A folder fails below, with the file system's reason.
+    if stat.S_IFMT(Path(path).stat().st_mode) not in (stat.S_IFREG, stat.S_IFDIR):
+        raise ValueError("got a pipe, a device or a socket where a regular file is needed")
+    # The file can have been exchanged since: opening a pipe must not wait for its writer.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    # Not os.fdopen, which leaves the descriptor of a folder open.
+    with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as file:
+        size = os.fstat(file.fileno()).st_size
+        data = file.read(most + 1) if size <= most else b""
+        if size > most or len(data) > most:
+            raise ValueError(f"expected at most {most} bytes, got {max(size, len(data))}")
+    return data
+
+
+def resolved(path: Path | str) -> Path:
+    """``path`` absolute and without symbolic links; it need not exist.
+
+    Raises ``OSError`` for links in a circle, for which ``Path.resolve`` has a ``RuntimeError`` before Python 3.13 and the
+    circle itself from then on.
+    """
+    found = Path(os.path.realpath(path))
+    if found.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    return found
+
+
+@contextmanager
+def replacing(path: Path | str) -> Iterator[Path]:
+    """A temporary path next to ``path``, renamed to it when the block succeeds and removed when it fails.
+
+    A symbolic link stays, and the file behind it is replaced; a device such as ``/dev/null`` is written to directly.
+    Raises ``OSError`` as the file system does, with the name ``path``, which is then untouched.
+    """
+    target = resolved(path)
+    if target.exists() and not target.is_file():
+        with _failures_named(path, target.parent):
+            yield target
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with _failures_named(path, target.parent):
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
+        temporary = Path(name)
+        try:
+            with _in_use(handle):
+                yield temporary
+                # mkstemp makes files that only their owner may read; give the new one the usual permissions.
+                temporary.chmod(0o666 & ~_UMASK)
+                temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def remove_abandoned(targets: Iterable[Path]) -> None:
+    """Remove the temporary files of ``replacing`` for these files that processes have left which were killed.
+
+    One in use is locked by its process and stays, as do all on a system without locks of this kind.
+    """
+    names: dict[Path, set[str]] = {}
+    for target in targets:
+        names.setdefault(target.parent, set()).add(target.name)
+    for folder, wanted in names.items() if fcntl is not None else ():
+        with suppress(OSError):  # what cannot be listed cannot be written either, which is reported there
+            for found in list(folder.iterdir()):
+                name = _TEMPORARY.fullmatch(found.name)
+                if name is not None and name["target"] in wanted and Path(name["target"]).suffix == name["suffix"]:
+                    _remove_unlocked(found)
+
+
+def _remove_unlocked(path: Path) -> None:
+    with suppress(OSError):
+        handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+        finally:
+            os.close(handle)
+
+
+@contextmanager
+def _in_use(handle: int) -> Iterator[None]:
+    """Keep the temporary file locked where there are locks; close it at the end."""
+    if fcntl is None:  # an open file could not be renamed there
+        os.close(handle)
+        yield
+        return
+    try:
+        with suppress(OSError):  # some network file systems have none
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _failures_named(path: Path | str, folder: Path) -> Iterator[None]:
+    """Name ``path`` in failures that name a temporary file in ``folder``, or no file because the disk is full."""
+    try:
+        yield
+    except OSError as error:
+        name = error.filename
+        temporary = isinstance(name, str | os.PathLike) and Path(name).parent == folder and Path(name).name[:1] == "."
+        if error.errno is None or not (temporary or (name is None and error.errno in _FULL)):
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def require_absent(folder: Path) -> None:
+    """``ConfigError`` if ``folder``, which will be created later, exists already."""
+    if folder.exists() or folder.is_symlink():  # a link that leads nowhere cannot be replaced by a folder
+        raise ConfigError(f"expected a folder that does not exist yet, found {folder}; remove it or choose another")
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A temporary folder next to ``path``, renamed to it when the block succeeds and removed when it fails.
+
+    Raises ``ConfigError`` if ``path`` exists already, and ``OSError`` as the file system does.
+    """
+    require_absent(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _failures_named(path, path.parent):
+        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+    try:
+        yield temporary
+        # mkdtemp makes folders that only their owner may open; give the new one the usual permissions.
+        temporary.chmod(0o777 & ~_UMASK)
+        temporary.replace(path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def resumable_folder(path: Path, content: str, *, resume: bool) -> Iterator[Path]:
+    """``new_folder`` whose temporary folder stays if the block is interrupted; with ``resume`` it is used again.
+
+    ``content`` is a digest of what the folder will hold: a temporary folder of something else is never used. An error
+    removes it, as it would come again, unless it is a ``WorkerError``. Raises as ``new_folder`` does, and ``ConfigError``
+    while another process makes it.
+    """
+    require_absent(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.parent / f".{path.name}.{content[:16]}.part"
+    lock = temporary.with_suffix(".lock")
+    with alone_with(lock, output=path) as held:
+        try:
+            require_absent(path)  # which the process that had the lock before may have made
+            if not resume and temporary.exists():
+                dropped = sum(path.name[:1] != "." for path in temporary.iterdir())
+                logger.warning("%d file(s) of an earlier run are dropped; with --resume they would be kept", dropped)
+                shutil.rmtree(temporary, ignore_errors=True)
+            temporary.mkdir(exist_ok=True)
+            yield temporary
+            for left in temporary.glob(".*"):  # by ``replacing``, in a process that was killed
+                left.unlink()
+            temporary.replace(path)
+        except WorkerError:
+            with suppress(OSError):  # only if nothing is in it yet
+                temporary.rmdir()
+            raise
+        except Exception:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+        finally:
+            remove_held(lock, held)
+
+
+@contextmanager
+def alone_with(path: Path, *, output: Path | None = None) -> Iterator[BinaryIO]:
+    """The file ``path``, made if it is missing, open for reading and for writing at its end, by no other process.
+
+    Raises ``ConfigError``, which names ``output``, while another process has it, and ``OSError`` as the file system does.
+    Nothing keeps others out on a system without locks of this kind.
+    """
+    with _locked(path, output or path) as file:
+        yield file
+
+
+def remove_held(path: Path, file: BinaryIO) -> None:
+    """Remove the file of ``alone_with`` while nobody else has it."""
+    if fcntl is None:  # Windows, where an open file cannot be removed
+        file.close()
+    path.unlink(missing_ok=True)
+
+
+def _locked(path: Path, output: Path) -> BinaryIO:
+    while True:
+        file = path.open("a+b")
+        try:
+            if fcntl is None:
+                return file
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Who had the lock before may have removed the file: then it keeps nobody out.
+            if path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                return file
+        except BlockingIOError:
+            file.close()
+            raise ConfigError(
+                f"{output}: expected to be alone, but another run writes it; wait for that run, or choose another output"
+            ) from None
+        except FileNotFoundError:  # removed in this moment
+            pass
+        except OSError:  # some network file systems have no locks
+            return file
+        file.close()
+
+
+def write_json(path: Path, content: object) -> None:
+    """Write ``content`` as indented JSON with ``replacing``. ``ValueError`` for numbers that JSON lacks, such as NaN."""
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Many recordings: what to read, how the work is shared, and the detections as rows."""

@@ -1,0 +1,146 @@
+"""Which recordings there are: in files, folders, patterns, lists, shards and at URLs."""
+
+import codecs
+import dataclasses
+import glob
+import hashlib
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import BinaryIO
+
+from wakeword.audio.sources import list_audio, unsearched_folder
+from wakeword.base.errors import AudioError, AudioFileError, ConfigError
+from wakeword.batch.inputs.recording import Recording, is_url, local_recording
+from wakeword.batch.inputs.remote import remote_recordings
+
+LIST = "@"
+"""Before the name of a list of places."""
+_STDIN = "-"
+_PARQUET = ".parquet"
+_PIECE = 2**20
+_MOST_BYTES = 2**28
+"""Of a list: some millions of places."""
+_COLUMN = "file"
+"""As in what ``wakeword scan --format parquet`` writes."""
+
+
+def find_recordings(places: Sequence[str], *, failed: Callable[[AudioError], None]) -> list[Recording]:
+    """The recordings at all places, each once: of a folder those below it, sorted, of a pattern such as ``a/**/*.wav`` all.
+    Web addresses that differ in their query alone, which is not reported, get a digest of it in their names. Lists are not
+    read: see ``listed``.
+
+    ``failed`` is called for each place that does not exist or has none, and for folders that cannot be searched. Raises
+    ``ConfigError`` for URLs that nothing here can read.
+    """
+    found: dict[str, Recording] = {}
+    signed: set[str] = set()
+    for place in places:
+        try:
+            for one in remote_recordings(place) if is_url(place) else _local(place, failed):
+                if one.address in found:
+                    continue
+                if one.url and (one.name in found or one.name in signed):
+                    digest = hashlib.sha256(one.url.encode()).hexdigest()[:8]
+                    one = dataclasses.replace(one, name=f"{one.name}?{digest}")
+                if one.url:
+                    signed.add(one.name)
+                found[one.address] = one
+        except AudioError as error:
+            failed(error)
+        except OSError as error:
+            failed(AudioFileError(f"{place}: expected an audio file, could not read it: {error.strerror}"))
+    return list(found.values())
+
+
+def listed(places: Iterable[str]) -> Iterator[str]:
+    """The places, with those of a list in place of ``@list.txt``. What a list names is never read as a list.
+
+    Raises as ``listed_places`` does.
+    """
+    for place in places:
+        if place.startswith(LIST) and not Path(place).exists():
+            yield from listed_places(Path(place.removeprefix(LIST)))
+        else:
+            yield place
+
+
+def listed_places(path: Path) -> list[str]:
+    """The lines of a list of places, ``-`` for standard input, or the column ``file`` of a table in Parquet.
+
+    Raises ``ConfigError`` for a file that is no list, such as a recording, and for an empty one, and ``OSError`` as the
+    file system does.
+    """
+    places = _column(path) if path.suffix.lower() == _PARQUET else _lines(path)
+    if not places:
+        name = "standard input" if str(path) == _STDIN else path
+        raise ConfigError(f"{name}: expected a list of recordings, got an empty one")
+    return places
+
+
+def _lines(path: Path) -> list[str]:
+    if str(path) == _STDIN:
+        content = _text(sys.stdin.buffer, path)
+    else:
+        with path.open("rb") as file:
+            content = _text(file, path)
+    lines = content.removeprefix(codecs.BOM_UTF8).splitlines()
+    return [line.decode("utf-8", "surrogateescape") for line in lines if line.strip()]
+
+
+def _text(file: BinaryIO, path: Path) -> bytes:
+    """All of a file, by pieces: a pipe is welcome, but a device such as /dev/zero never ends."""
+    pieces, size = [], 0
+    while piece := file.read(_PIECE):
+        size += len(piece)
+        if b"\0" in piece:
+            raise ConfigError(f"{path}: expected a list of recordings, one a line, got a file that is no text")
+        if size > _MOST_BYTES:
+            raise ConfigError(
+                f"{path}: expected a list of recordings of at most {_MOST_BYTES >> 20} MB, got a longer one"
+            )
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def _column(path: Path) -> list[str]:
+    """The different places in a table, in their order."""
+    path.open("rb").close()  # whose error is clearer
+    try:
+        # Imported here: it is an extra.
+        table = import_module("pyarrow.parquet").read_table(path, columns=[_COLUMN])
+        return list(dict.fromkeys(str(place) for place in table.column(_COLUMN).to_pylist() if place))
+    except ImportError as error:
+        raise ConfigError(
+            f"{path}: Parquet needs pyarrow, which is not installed; pip install 'wakeword[parquet]'"
+        ) from error
+    except (KeyError, ValueError, OSError) as error:  # the last one for pages that are damaged
+        reason = next(iter(str(error).splitlines()), "")
+        raise ConfigError(
+            f"{path}: expected a table in Parquet with a column {_COLUMN!r}, got another ({reason})"
+        ) from error
+
+
+def _local(place: str, failed: Callable[[AudioError], None]) -> Iterator[Recording]:
+    if not place:  # a variable of a script that is not set; for pathlib, the current folder
+        raise AudioFileError("expected a recording or a folder, got an empty name; for this folder give .")
+    path = Path(place)
+    if glob.has_magic(place) and not path.exists():
+        base = Path(*path.parts[: next(index for index, part in enumerate(path.parts) if glob.has_magic(part))])
+        # Not pathlib's, which fails in folders that it cannot read.
+        matched = sorted(glob.glob(place, recursive=True))  # noqa: PTH207
+        files = [one for one in map(Path, matched) if one.is_file()]
+        if not files:
+            only = f" but {len(matched)} folder(s); end it with /**/*.wav to search them" if matched else ""
+            raise AudioFileError(f"{place}: expected audio files of this pattern, found none{only}")
+        for one in files:
+            yield local_recording(one, str(one.relative_to(base)))
+        return
+    listing = list_audio(path)
+    for folder, reason in listing.unsearched.items():
+        failed(unsearched_folder(folder, reason))
+    if not listing.files and not listing.unsearched:
+        raise AudioFileError(f"{path}: expected audio files in this folder, found none")
+    for file in listing.files:
+        yield local_recording(file, file.name if file == path else str(file.relative_to(path)))

@@ -1,0 +1,115 @@
+"""A run: items in, rows out in the same order, whoever does them, in whatever order they become ready."""
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from typing import Any, Generic
+
+from wakeword.base.errors import ConfigError
+from wakeword.batch.jobs.journal import Journal
+from wakeword.batch.jobs.plan import batches_of
+from wakeword.batch.jobs.work import Executor, ItemT, Report, RowT, Work
+
+
+class Run(Generic[ItemT, RowT]):
+    """Work on items, of which a journal may have some rows already. Raises ``ConfigError`` for two items of one key."""
+
+    def __init__(self, work: Work[ItemT, RowT], items: Sequence[ItemT], journal: Journal | None = None) -> None:
+        self._work, self._items, self._journal = work, items, journal
+        if len({item.key for item in items}) != len(items):
+            raise ConfigError("expected items of different names, got two of the same")
+        self.missing = [
+            number for number, item in enumerate(items) if journal is None or not self._is_done(journal, item)
+        ]
+        """The numbers of the items that are still to be done."""
+
+    @property
+    def size(self) -> float:
+        """The sizes of what is still to be done."""
+        return sum(self._items[number].size for number in self.missing)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of audio that are still to be done, as planned."""
+        return sum(self._items[number].seconds for number in self.missing)
+
+    def rows(self, executor: Executor, report: Report) -> Generator[tuple[ItemT, RowT], None, None]:
+        """Every item with its row, in the order of the items.
+
+        Raises what ``Executor.run`` does, and ``OSError`` where the journal cannot be written. Closing the iterator ends
+        the work.
+        """
+        ready: dict[int, RowT] = {}
+        missing = set(self.missing)
+        following = iter(range(len(self._items)))
+        due = next(following, None)
+        with closing(self._new(executor, report)) as made:
+            while due is not None:
+                if due in missing:
+                    while due not in ready:
+                        number, row = next(made)
+                        ready[number] = row
+                    row = ready.pop(due)
+                else:
+                    row = self._kept(self._items[due])
+                yield self._items[due], row
+                due = next(following, None)
+
+    def _new(self, executor: Executor, report: Report) -> Generator[tuple[int, RowT], None, None]:
+        """The rows of what is missing, as they come, written to the journal."""
+        batches = batches_of(((number, self._items[number]) for number in self.missing), workers=executor.workers)
+        if self._journal is None:
+            with closing(executor.run(self._work, batches, report)) as rows:
+                yield from rows
+            return
+        with closing(executor.run(_Digested(self._work), batches, report)) as digested:
+            for number, (digest, row) in digested:
+                self._journal.add(self._items[number], digest, self._work.to_json(row))
+                yield number, row
+
+    def _is_done(self, journal: Journal, item: ItemT) -> bool:
+        return journal.has(item) and self._work.is_final(self._kept(item))
+
+    def _kept(self, item: ItemT) -> RowT:
+        assert self._journal is not None
+        try:
+            return self._work.from_json(self._journal.row(item))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ConfigError(
+                f"expected the journal to have results of this version, got others for {item.key}; "
+                "leave out --resume to begin again"
+            ) from error
+
+
+class _Digested(Generic[ItemT, RowT]):
+    """Work whose rows have the digest of the item that was read."""
+
+    def __init__(self, work: Work[ItemT, RowT]) -> None:
+        self._work = work
+
+    def begin(self, report: Report) -> Callable[[ItemT], tuple[str, RowT]]:
+        do = self._work.begin(report)
+
+        def digested(item: ItemT) -> tuple[str, RowT]:
+            try:
+                digest = item.digest()
+            except OSError:
+                digest = ""  # the row will say what is wrong with it
+            return digest, do(item)
+
+        return digested
+
+    def lost(self, item: ItemT, reason: str) -> tuple[str, RowT]:
+        return "", self._work.lost(item, reason)
+
+    def is_final(self, row: tuple[str, RowT]) -> bool:
+        return self._work.is_final(row[1])
+
+    @property
+    def digest(self) -> str:
+        return self._work.digest
+
+    def to_json(self, row: tuple[str, RowT]) -> Any:
+        return self._work.to_json(row[1])
+
+    def from_json(self, content: Any) -> tuple[str, RowT]:
+        return "", self._work.from_json(content)

@@ -1,0 +1,189 @@
+"""The detections in recordings, as work for one process or many: a pure function from a recording to its rows."""
+
+import dataclasses
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from wakeword.audio.detection import Detection
+from wakeword.audio.sources import FileSource
+from wakeword.base.errors import AudioError
+from wakeword.base.types import Samples
+from wakeword.base.version import __version__
+from wakeword.batch.inputs.opening import LocalFile, local_files
+from wakeword.batch.inputs.recording import Recording
+from wakeword.batch.jobs.work import Report
+from wakeword.engine import Detector
+from wakeword.model.model import parse_model
+
+_NO_AUDIO = np.zeros(0, np.float32)
+_FIELDS = ("keyword", "score", "start", "end", "stage_one")
+_SECONDS_BETWEEN_REPORTS = 1.0
+"""Of audio."""
+
+
+@dataclass(frozen=True)
+class Scanned:
+    """What was found in one recording."""
+
+    name: str
+    inside: str
+    """Its path inside the folder that was given."""
+    seconds: float
+    """Of audio that were read."""
+    cpu: float
+    """Seconds of processor time."""
+    detections: tuple[Detection, ...]
+    """Without their audio. Those of the readable part, if there is an ``error``."""
+    error: str | None = None
+    """Why it could not be read, or not completely: in one line that names it."""
+
+
+class ScanWork:
+    """Finds the words of models in recordings: ``jobs.work.Work``. Rows are tuples of ``Scanned``.
+
+    ``models``: the bytes of model files, which travel to the processes. ``threshold``, ``point`` and ``verify`` as for
+    ``Detector``. ``detector`` is one of exactly this description, if there is one already, for work in this process.
+    """
+
+    def __init__(
+        self,
+        models: Sequence[bytes],
+        *,
+        threshold: float | None = None,
+        point: str | None = None,
+        verify: bool = True,
+        detector: Detector | None = None,
+    ) -> None:
+        self._models, self._threshold, self._point, self._verify = list(models), threshold, point, verify
+        self._detector = detector
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "_detector": None}
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of models, settings and the version of this package."""
+        settings = {
+            "version": __version__,
+            "models": [hashlib.sha256(model).hexdigest() for model in self._models],
+            "threshold": self._threshold,
+            "point": self._point,
+            "verify": self._verify,
+        }
+        return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
+
+    def begin(self, report: Report) -> Callable[[Recording], tuple[Scanned, ...]]:
+        """Load the models. Raises ``ModelError`` and ``ConfigError`` as ``Detector`` does."""
+        detector = self._detector or Detector(
+            [parse_model(model) for model in self._models],
+            threshold=self._threshold,
+            point=self._point,
+            verify=self._verify,
+        )
+        return lambda recording: tuple(_scan(detector, recording, report))
+
+    def lost(self, item: Recording, reason: str) -> tuple[Scanned, ...]:
+        """The row of a recording on which a process died."""
+        return (Scanned(item.name, item.inside, 0.0, 0.0, (), f"{item.name}: {reason}"),)
+
+    def is_final(self, row: tuple[Scanned, ...]) -> bool:
+        """Whether all of it could be read."""
+        return all(one.error is None for one in row)
+
+    def to_json(self, row: tuple[Scanned, ...]) -> list[dict[str, Any]]:
+        """Every number in full: the rows of a resumed run are those of one that was not killed."""
+        return [
+            {
+                **{field.name: getattr(one, field.name) for field in dataclasses.fields(one)},
+                "detections": [{name: getattr(found, name) for name in _FIELDS} for found in one.detections],
+            }
+            for one in row
+        ]
+
+    def from_json(self, content: Any) -> tuple[Scanned, ...]:
+        """The rows of ``to_json``."""
+        return tuple(
+            Scanned(
+                **{
+                    **one,
+                    "detections": tuple(
+                        Detection(audio=_NO_AUDIO, **{name: found[name] for name in _FIELDS})
+                        for found in one["detections"]
+                    ),
+                }
+            )
+            for one in content
+        )
+
+
+def _scan(detector: Detector, recording: Recording, report: Report) -> Iterator[Scanned]:
+    """The row of a recording, or those of the recordings in a shard."""
+    left = float(recording.size)
+    try:
+        for file in local_files(recording):
+            # Together never more than the shard, whose headers are not read.
+            share = min(left, file.size)
+            left -= share
+            yield _scan_file(detector, file, _Reported(report, share))
+    except AudioError as error:
+        yield Scanned(recording.name, recording.inside, 0.0, 0.0, (), str(error))
+    report(left, 0.0)
+
+
+def _scan_file(detector: Detector, file: LocalFile, reported: "_Reported") -> Scanned:
+    started = time.process_time()
+    found: list[Detection] = []
+    error = None
+    source = None
+    try:
+        source = _Counted(FileSource(file.path), reported)
+        for one in detector.run(source):
+            found.append(dataclasses.replace(one, audio=_NO_AUDIO))
+    except AudioError as problem:
+        error = file.named(problem)
+    seconds = 0.0 if source is None else source.seconds
+    reported.finish(seconds)
+    return Scanned(file.name, file.inside, seconds, time.process_time() - started, tuple(found), error)
+
+
+class _Reported:
+    """How much of a recording of ``size`` is done, reported now and then."""
+
+    def __init__(self, report: Report, size: float) -> None:
+        self._report, self._size = report, size
+        self._seconds = self._done = 0.0
+
+    def at(self, seconds: float, length: float) -> None:
+        """So many ``seconds`` of about ``length`` are done."""
+        if seconds - self._seconds >= _SECONDS_BETWEEN_REPORTS:
+            self._tell(seconds, self._size * min(1.0, seconds / length))
+
+    def finish(self, seconds: float) -> None:
+        """All is done."""
+        self._tell(seconds, self._size)
+
+    def _tell(self, seconds: float, done: float) -> None:
+        self._report(done - self._done, seconds - self._seconds)
+        self._seconds, self._done = seconds, done
+
+
+class _Counted:
+    """A file whose seconds are counted as its blocks are read."""
+
+    def __init__(self, source: FileSource, reported: _Reported) -> None:
+        self.sample_rate = source.sample_rate
+        self.seconds = 0.0
+        self._source, self._reported = source, reported
+
+    def blocks(self) -> Iterator[Samples]:
+        length = max(self._source.seconds, 1e-3)
+        for block in self._source.blocks():
+            self.seconds += len(block) / self.sample_rate
+            self._reported.at(self.seconds, length)
+            yield block

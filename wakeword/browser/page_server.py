@@ -1,0 +1,131 @@
+"""A server of a fixed set of files, for a browser on this machine."""
+
+from collections.abc import Mapping
+from email.utils import formatdate
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import ClassVar
+from urllib.parse import unquote, urlsplit
+
+from wakeword.base.errors import ConfigError
+from wakeword.serve.places import is_own_host
+
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".mjs": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".json": "application/json",
+    ".webmanifest": "application/manifest+json",
+    ".svg": "image/svg+xml",
+    ".wasm": "application/wasm",
+    ".flac": "audio/flac",
+    ".onnx": "application/octet-stream",
+}
+"""Not those of the system: a browser runs no script of another type."""
+POLICY = (
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; connect-src 'self'; worker-src 'self'; "
+    "img-src 'self' data:; media-src 'self' blob:; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
+    "form-action 'none'"
+)
+"""Nothing is loaded from another host, or sent to one."""
+_HEADERS = {
+    "Permissions-Policy": "microphone=(self)",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    # Pages of other sites can neither load its files nor keep a handle of its window.
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    # Each time the browser asks whether a file has changed.
+    "Cache-Control": "no-cache",
+}
+_SECONDS = 30.0
+
+
+class PageServer(ThreadingHTTPServer):
+    """Serves files by their paths, and nothing else. Only this machine can connect. A context manager."""
+
+    daemon_threads = True
+
+    def __init__(self, files: Mapping[str, Path], *, home: str, port: int, policy: str | None = POLICY) -> None:
+        """``files``: path, without the slash in front, -> file. ``home``: the path to which ``/`` leads.
+
+        ``port`` 0 is a free one; ``policy``: the Content-Security-Policy of every answer. Raises ``ConfigError`` if the
+        port cannot be listened on.
+        """
+        self.files = {f"/{path}": file for path, file in files.items()}
+        self.home = f"/{home}"
+        self.headers = _HEADERS if policy is None else {"Content-Security-Policy": policy, **_HEADERS}
+        try:
+            super().__init__(("127.0.0.1", port), _Handler)
+        except (OSError, OverflowError) as error:
+            raise ConfigError(
+                f"expected a port that is free, could not listen on {port}: {getattr(error, 'strerror', None) or error}; "
+                "give another one with --port"
+            ) from error
+
+    @property
+    def url(self) -> str:
+        """The address of the page."""
+        return f"http://127.0.0.1:{self.server_port}{self.home}"
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Nothing: a browser that goes away in the middle of a file is no error."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: PageServer
+    server_version = "wakeword"
+    sys_version = ""
+    protocol_version = "HTTP/1.1"
+    timeout: ClassVar[float] = _SECONDS
+
+    def do_GET(self) -> None:
+        self._answer(has_body=True)
+
+    def do_HEAD(self) -> None:
+        self._answer(has_body=False)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing: stdout and stderr are the command's."""
+
+    def _answer(self, *, has_body: bool) -> None:
+        # A web site whose name leads here (DNS rebinding) gets nothing.
+        if not all(is_own_host(host.strip()) for host in self.headers.get_all("Host") or []):
+            text = b"expected an address or localhost as the host, got another name\n"
+            self._send(HTTPStatus.MISDIRECTED_REQUEST, {"Content-Type": "text/plain; charset=utf-8"}, text)
+            return
+        path = unquote(urlsplit(self.path).path)
+        if path == "/":
+            self._send(HTTPStatus.FOUND, {"Location": self.server.home})
+            return
+        file = self.server.files.get(f"{path}index.html" if path.endswith("/") else path)
+        if file is None:
+            self._send(HTTPStatus.NOT_FOUND, {"Content-Type": "text/plain; charset=utf-8"}, b"no such file\n")
+            return
+        try:
+            with file.open("rb") as opened:
+                data, changed = opened.read(), file.stat()
+        except OSError:
+            self._send(HTTPStatus.NOT_FOUND, {"Content-Type": "text/plain; charset=utf-8"}, b"the file is gone\n")
+            return
+        tag = f'"{changed.st_mtime_ns:x}-{len(data):x}"'
+        headers = {"ETag": tag, "Last-Modified": formatdate(changed.st_mtime, usegmt=True)}
+        if self.headers.get("If-None-Match") == tag:
+            self._send(HTTPStatus.NOT_MODIFIED, headers)
+            return
+        headers["Content-Type"] = _TYPES.get(file.suffix, "application/octet-stream")
+        self._send(HTTPStatus.OK, headers, data, has_body=has_body)
+
+    def _send(
+        self, status: HTTPStatus, headers: Mapping[str, str], body: bytes = b"", *, has_body: bool = True
+    ) -> None:
+        self.send_response(status)
+        for name, value in {**self.server.headers, **headers}.items():
+            self.send_header(name, value)
+        if status != HTTPStatus.NOT_MODIFIED:
+            self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if has_body and self.command != "HEAD":
+            self.wfile.write(body)

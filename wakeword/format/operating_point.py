@@ -1,0 +1,85 @@
+"""Measured rates, and the thresholds that they were measured at."""
+
+from dataclasses import dataclass
+
+from wakeword.base.card_checks import require_finite, require_name, require_text
+from wakeword.base.errors import ConfigError
+from wakeword.base.text import shortened
+
+KINDS = ("fa_per_hour", "fpr")
+"""What the target of an operating point can count."""
+MIN_THRESHOLD = 1e-9
+"""Below it every window fires: a logit of -21."""
+MIN_TARGET = 1e-9
+_MOST = 1e9
+"""Clips, hours and events."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A measured rate, with the ends of its exact 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+    count: int
+    """Number of events."""
+    trials: float
+    """Number of clips, or hours, in which the events were counted."""
+
+    def __post_init__(self) -> None:
+        for what in ("value", "low", "high", "count", "trials"):
+            require_finite(f"the {what} of a rate", getattr(self, what), 0, _MOST)
+
+
+@dataclass(frozen=True)
+class OperatingPoint:
+    """A threshold, its target and what was measured at it."""
+
+    name: str
+    """The name by which users choose it, for instance ``fpr=0.03``."""
+    kind: str
+    """What ``target`` counts: ``fa_per_hour``, or ``fpr``: the mean of the rates of false positives on other words and
+    on words that sound like the wake word, or that of the one kind that was measured."""
+    target: float
+    threshold: float
+    """Scores at or above it count as the wake word; 0..1."""
+    recall: float
+    """Share of positives found at this threshold."""
+    recall_low: float
+    """Lower end of the 95 % Clopper-Pearson interval of ``recall``."""
+    recall_high: float
+    data: str
+    """What it was measured on: clips, hours, their origin."""
+    positives: int = 0
+    """Clips that ``recall`` was measured on; 0 in cards without this number."""
+    synthetic: int | None = None
+    """How many of these clips are synthetic: none, or all if there was no recording of a person. ``None``: unknown."""
+    recall_synthetic: Rate | None = None
+    """Share of synthetic positives found, where ``recall`` is that of people."""
+    fpr_negatives: Rate | None = None
+    """False positives per clip of other words, if measured."""
+    fpr_near_negatives: Rate | None = None
+    """The same for words that sound like the wake word."""
+    false_accepts_per_hour: Rate | None = None
+    assurance: float | None = None
+    """Probability that the threshold keeps ``target`` on fresh recordings of the same kind."""
+    fingerprint: str = ""
+    """Sixteen hex digits of the recordings: the same for the same data, in any folder."""
+
+    def __post_init__(self) -> None:
+        require_name("the name of an operating point", self.name)
+        if self.kind not in KINDS:
+            raise ConfigError(f"expected a point of kind {' or '.join(KINDS)}, got {shortened(repr(self.kind))}")
+        where = f"of '{self.name}'"
+        require_finite(f"a target {where}", self.target, MIN_TARGET, _MOST)
+        require_finite(f"a threshold {where}", self.threshold, MIN_THRESHOLD, 1)
+        for what in ("recall", "recall_low", "recall_high"):
+            require_finite(f"{what} {where}", getattr(self, what), 0, 1)
+        require_finite(f"the positives {where}", self.positives, 0, _MOST)
+        if self.synthetic is not None:
+            require_finite(f"the synthetic positives {where}", self.synthetic, 0, self.positives)
+        if self.assurance is not None:
+            require_finite(f"the assurance {where}", self.assurance, 0, 1)
+        require_text(f"the data {where}", self.data)
+        require_name(f"the fingerprint {where}", self.fingerprint)

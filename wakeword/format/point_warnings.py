@@ -1,0 +1,130 @@
+"""What an operating point rests on in a few words, and warnings about the limits of that."""
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+
+from wakeword.base.wording import counted
+from wakeword.format.operating_point import OperatingPoint
+
+SUPPORTED = 0.8
+"""Least probability that a rate of false accepts an hour is kept, for a point to bear the name of that rate."""
+OFTEN = 5.0
+"""More false accepts an hour than these are too many for anyone who listens to speech."""
+_FEW = 10
+"""Fewer positives than these say next to nothing of recall."""
+
+
+def positives(point: OperatingPoint) -> str:
+    """The clips that recall was measured on, for instance ``600 synthetic``; all of ``data`` if it has no number."""
+    found = _positives(point)
+    if found is None:
+        return point.data
+    count, synthetic = found
+    if synthetic and synthetic == count:
+        return f"{count} synthetic"
+    return counted(count, "clip") + (f", {synthetic} synthetic" if synthetic else "")
+
+
+def limits(point: OperatingPoint) -> Iterator[str]:
+    """One sentence for each limit of what was measured at the point."""
+    found = _positives(point)
+    if found is not None and 0 < found[0] == found[1]:
+        yield "recall was measured on synthetic voices only; for people it can be lower"
+    elif found is not None and 0 < found[0] < _FEW:
+        yield (
+            f"recall was measured on {found[0]} recording(s) of the word; it can be anything from "
+            f"{point.recall_low:.0%} to {point.recall_high:.0%}"
+        )
+    limit = _limit_of_rate(point) if point.kind == "fa_per_hour" else _limit_of_fpr(point)
+    if limit:
+        yield f"{point.name} {limit}"
+
+
+def warnings(keyword: str, point: OperatingPoint) -> list[str]:
+    """One line for each limit of what was measured at the point."""
+    return warnings_of([(keyword, point)])
+
+
+def warnings_of(chosen: Iterable[tuple[str, OperatingPoint]]) -> list[str]:
+    """One line for each limit of these keywords' points, which names all keywords that have it."""
+    keywords: dict[str, list[str]] = {}
+    for keyword, point in chosen:
+        for limit in limits(point):
+            keywords.setdefault(limit, []).append(keyword)
+    return [f"warning: {', '.join(dict.fromkeys(some))}: {limit}" for limit, some in keywords.items()]
+
+
+def is_supported(point: OperatingPoint) -> bool:
+    """Whether a point keeps its rate of false accepts an hour with a probability of ``SUPPORTED`` or more."""
+    assurance = _assurance(point) if point.kind == "fa_per_hour" else None
+    return assurance is not None and assurance >= SUPPORTED
+
+
+def fires_often(point: OperatingPoint) -> bool:
+    """Whether a point lets a model wake by mistake more than ``OFTEN`` times an hour of speech, or did so."""
+    measured = point.false_accepts_per_hour
+    return (point.kind == "fa_per_hour" and point.target > OFTEN) or (measured is not None and measured.value > OFTEN)
+
+
+def _limit_of_rate(point: OperatingPoint) -> str:
+    hours, assurance = _hours(point), _assurance(point)
+    if hours is None or assurance is None:
+        return "was not measured on background and may fire hundreds of times as often; calibrate it with --background"
+    if assurance >= SUPPORTED:
+        often = f"lets it wake by mistake up to {point.target:g} times an hour of speech; take a stricter point"
+        return often if point.target > OFTEN else ""
+    # Rounded up, so that what is asked for is enough.
+    needed = math.ceil(-10 * math.log(1 - SUPPORTED) / point.target) / 10
+    return (
+        f"is kept with a probability of {assurance:.0%}, from {hours:.2f} h of background; "
+        f"{needed:.1f} h without a false accept would make it {SUPPORTED:.0%}"
+    )
+
+
+def _limit_of_fpr(point: OperatingPoint) -> str:
+    limits = []
+    measured = [one is not None for one in (point.fpr_negatives, point.fpr_near_negatives)]
+    if any(measured) and not all(measured):
+        limits.append(f"is the rate of {'other' if measured[0] else 'close'} words alone")
+    if _hours(point) is None:
+        limits.append(
+            "counts clips and was not measured on background: in long speech it may fire hundreds of times an hour; "
+            "calibrate with --background"
+        )
+    rate = point.false_accepts_per_hour
+    if rate is not None and rate.value > OFTEN:
+        limits.append(
+            f"fired {rate.value:.0f} times an hour in {rate.trials:.2f} h of background, too often to listen to speech; "
+            "take a point of false accepts an hour"
+        )
+    return ", and ".join(limits)
+
+
+def _positives(point: OperatingPoint) -> tuple[int, int] | None:
+    """The number of clips, and of the synthetic ones among them."""
+    if point.synthetic is not None:
+        return point.positives, point.synthetic
+    # Older cards say it in words only.
+    count = re.search(r"(\d+) positives\b(?! are)", point.data)
+    if count is None:
+        return None
+    synthetic = re.search(r"(\d+) synthetic\)|(\d+) positives are synthetic", point.data)
+    return int(count[1]), 0 if synthetic is None else int(synthetic[1] or synthetic[2])
+
+
+def _hours(point: OperatingPoint) -> float | None:
+    if point.false_accepts_per_hour is not None:
+        return point.false_accepts_per_hour.trials
+    found = re.search(r"(\d+(?:\.\d+)?) h of background", point.data)
+    return float(found[1]) if found is not None and float(found[1]) else None
+
+
+def _assurance(point: OperatingPoint) -> float | None:
+    """The probability that the rate is kept; of an older card without it, that of the events it counted, or of none."""
+    hours = _hours(point)
+    if point.assurance is not None or hours is None:
+        return point.assurance
+    expected = hours * point.target
+    events = 0 if point.false_accepts_per_hour is None else point.false_accepts_per_hour.count
+    return 1 - sum(math.exp(k * math.log(expected) - expected - math.lgamma(k + 1)) for k in range(events + 1))

@@ -1,0 +1,89 @@
+"""What a model file says about its second stage."""
+
+import math
+import re
+from dataclasses import dataclass, field
+
+from wakeword.base.card_checks import MAX_LOGIT, require_finite, require_name, require_text
+from wakeword.base.errors import ConfigError
+from wakeword.base.text import shortened
+from wakeword.format.fusion import FLOOR, LARGEST_GATE, Fusion
+from wakeword.format.operating_point import OperatingPoint, Rate
+
+MAX_SPAN = 200
+"""Frames: two seconds."""
+MAX_STAGE_ONE_POINTS = 100
+_MOST = 64
+"""Most variants of a word, phonemes of a variant, and tokens of a phoneme: a file must not decide how much work is done."""
+
+Variant = tuple[tuple[str, ...], ...]
+"""One way to say a word: its phonemes, each as the tokens of the recogniser that may stand for it."""
+
+
+@dataclass(frozen=True)
+class VerifierCard:
+    """The second stage of a model: when it looks, with which networks, and how its evidence is weighed."""
+
+    gate: float
+    """Logit of the first stage from which on a window is looked at again."""
+    span: int
+    """Frames for which every window is looked at after one that reached the gate."""
+    embedding_digest: str
+    """SHA-256, in hex, of the embedding network that the head was trained on."""
+    fusion: Fusion
+    self_test: float
+    """The logit that the head must give for two seconds of ``self_test_signal``."""
+    phonemes_digest: str | None = None
+    """SHA-256, in hex, of the phoneme recogniser; ``None`` if none is used."""
+    phonemes: tuple[Variant, ...] = ()
+    """The ways to say the word; none: no phonemes are looked at."""
+    candidates_per_hour: Rate | None = None
+    """How often in other speech the gate is passed, if measured: runs of windows that are looked at."""
+    stage_one_points: tuple[OperatingPoint, ...] = ()
+    """The operating points of the first stage alone, for use without the second."""
+    stage_one_default: str | None = None
+    """Name of the one to use when none is chosen."""
+    data: str = field(default="", kw_only=True)
+    """What gate, head and fusion were chosen on."""
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.gate) and abs(self.gate) <= LARGEST_GATE):
+            raise ConfigError(
+                f"expected the logit of the gate within -{LARGEST_GATE:g}..{LARGEST_GATE:g}, got {self.gate}"
+            )
+        if not 1 <= self.span <= MAX_SPAN:
+            raise ConfigError(f"expected a span of 1 to {MAX_SPAN} frames, got {self.span}")
+        require_finite("the logit of the head's self-test", self.self_test, -MAX_LOGIT, MAX_LOGIT)
+        for digest in (self.embedding_digest, self.phonemes_digest):
+            if digest is not None and not re.fullmatch("[0-9a-f]{64}", digest):
+                raise ConfigError(f"expected a SHA-256 digest of 64 hex digits, got {shortened(repr(digest))}")
+        if self.phonemes and self.phonemes_digest is None:
+            raise ConfigError("expected the digest of the phoneme recogniser with the word's phonemes, got none")
+        sizes = [len(self.phonemes), *map(len, self.phonemes), *(len(p) for v in self.phonemes for p in v)]
+        if max(sizes) > _MOST or 0 in sizes[1:]:
+            raise ConfigError(
+                f"expected 1 to {_MOST} phonemes in a variant and tokens in a phoneme, got {shortened(self.phonemes)}"
+            )
+        for token in {token for variant in self.phonemes for phoneme in variant for token in phoneme}:
+            require_name("a token of a phoneme", token)
+        require_text("the data of the second stage", self.data)
+        names = [point.name for point in self.stage_one_points]
+        if len(set(names)) != len(names) or len(names) > MAX_STAGE_ONE_POINTS:
+            raise ConfigError(
+                f"expected up to {MAX_STAGE_ONE_POINTS} operating points of the first stage with different names, got "
+                f"{len(names)}: {shortened(names)}"
+            )
+        if self.stage_one_default is not None and self.stage_one_default not in names:
+            raise ConfigError(
+                f"expected a default point of the first stage among {shortened(names)}, got "
+                f"{shortened(repr(self.stage_one_default))}"
+            )
+
+
+def require_above_floor(threshold: float, word: str) -> None:
+    """``ConfigError`` for a threshold that windows reach without verification."""
+    if threshold < FLOOR:
+        raise ConfigError(
+            f"expected a threshold of at least {FLOOR:g} for '{word}', whose model has a second stage, got {threshold}; "
+            "or run it without that stage"
+        )

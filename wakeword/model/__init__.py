@@ -1,0 +1,1 @@
+"""A loaded model, its network, and the models that are known by name."""

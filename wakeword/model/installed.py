@@ -1,0 +1,79 @@
+"""The models that commands and programs know by name: those that come with the package, and the user's own.
+
+The user's are the files of one folder, ``user_folder("models")``; a file's name without ``.onnx`` is the name of the model.
+A name of the package always means the model of the package, so that it means the same on every machine: a file of that name
+in the user's folder is not used.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from wakeword.base.errors import ModelError
+from wakeword.base.text import shortened
+
+HOME_VARIABLE = "WAKEWORD_HOME"
+"""Environment variable that names the folder in place of the system's own."""
+
+
+def user_folder(name: str) -> Path:
+    """The folder ``name`` of what a user has installed; it need not exist.
+
+    In ``$WAKEWORD_HOME`` if that is set, and otherwise where the system keeps the data of programs:
+    ``~/.local/share/wakeword`` on Linux.
+    """
+    home = os.environ.get(HOME_VARIABLE)
+    if home:
+        return Path(home) / name
+    # Imported here: importing takes time, and a program that gives the path of a model never asks for this folder.
+    from platformdirs import user_data_path
+
+    return user_data_path("wakeword", appauthor=False) / name
+
+
+def model_name(text: str) -> str:
+    """A name as files have it: ``Hey Zorvella`` and ``hey-zorvella`` are the same, ``hey-zorvella``."""
+    return re.sub(r"[^\w.]+", "-", text.casefold()).strip("-.")
+
+
+def user_models() -> dict[str, Path]:
+    """The models in the user's folder: name -> file."""
+    return {path.stem: path for path in sorted(user_folder("models").glob("*.onnx")) if path.is_file()}
+
+
+def named(name: str, models: Mapping[str, Path]) -> Path | None:
+    """The file of the model of this name among ``models``; ``None`` if there is none.
+
+    An exact name first, then one that differs only in case, spaces and punctuation.
+    """
+    if name in models or Path(name).name != name:  # what has a folder in it is a path
+        return models.get(name)
+    return next((path for other, path in models.items() if model_name(other) == model_name(name)), None)
+
+
+def find_model(name: str, shipped: Mapping[str, Path]) -> Path | None:
+    """The file of a model that is known by this name, one of the package first; ``None`` if there is none."""
+    return named(name, shipped) or named(name, user_models())
+
+
+def unknown_model(name: str, shipped: Mapping[str, Path]) -> ModelError:
+    """The error for a name that no model has."""
+    own = [one for one in user_models() if named(one, shipped) is None]
+    installed = f"; installed: {', '.join(map(shortened, own))}" if own else ""
+    nearest = nearest_name(name, [*shipped, *own])
+    then = ";" if nearest is None else f": did you mean {shortened(nearest)}? If not,"
+    return ModelError(
+        f"no model for keyword {shortened(repr(name))} (shipped: {', '.join(shipped) or 'none'}{installed}){then} "
+        "train one, install one with `wakeword models install`, or give a file"
+    )
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """The one of ``known`` that a misspelt name was probably meant to be; ``None`` if none is like it."""
+    # Imported here, as only a mistake needs it.
+    from difflib import get_close_matches
+
+    spelt = {model_name(one): one for one in known}
+    found = get_close_matches(model_name(name), spelt, n=1)
+    return spelt[found[0]] if found else None

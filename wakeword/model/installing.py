@@ -1,0 +1,165 @@
+"""Installing models into the user's folder, where every command finds them by name.
+
+A model is copied from a file or downloaded over https. It gets into the folder only after it was read as every model is,
+its digest and its self-tests included; a download must hold a digest, since one that was cut short could be a valid older
+file. Beside it a JSON file says where it came from.
+"""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from wakeword.base.errors import ConfigError, ModelError
+from wakeword.base.fetching import fetched
+from wakeword.base.files import replacing, resolved, write_json
+from wakeword.base.text import printable, shortened
+from wakeword.model.installed import model_name, named, nearest_name, user_folder, user_models
+from wakeword.model.model import MAX_FILE_BYTES, Model, parse_model, read_model_bytes, shipped_models
+
+_MAX_ORIGIN_BYTES = 65_536
+_HEX = frozenset("0123456789abcdef")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where an installed model came from."""
+
+    source: str
+    """The address, or the path of the file at the time."""
+    sha256: str
+    """Of the whole file, in hex, as ``sha256sum`` prints it."""
+    installed: str
+    """UTC, in ISO 8601."""
+
+
+@dataclass(frozen=True)
+class Installed:
+    """A model that was installed."""
+
+    name: str
+    path: Path
+    model: Model
+    origin: Origin
+
+
+def install_model(
+    source: str, *, name: str | None = None, sha256: str | None = None, replace: bool = False
+) -> Installed:
+    """Install the model of a file or an https address under ``name``; by default its phrase, as ``model_name`` writes it.
+
+    ``sha256``, if given, must be that of the file. Raises ``ConfigError`` for a name of an included model, for one that is
+    taken unless ``replace``, and for an address that is not https; ``ModelError`` for what cannot be got or is no model;
+    ``OSError`` if it cannot be written.
+    """
+    wanted = None if sha256 is None else _checked_sha256(sha256)
+    remote = _is_address(source)
+    data = _download(source) if remote else _read(source)
+    found = hashlib.sha256(data).hexdigest()
+    if wanted is not None and found != wanted:
+        raise ModelError(f"{printable(source)}: expected a file of SHA-256 {wanted}, got one of {found}; not installed")
+    model = _checked(source, data, needs_digest=remote)
+    chosen = _free_name(model.card.phrase if name is None else name, replace=replace)
+    path = user_folder("models") / f"{chosen}.onnx"
+    origin = Origin(source if remote else str(resolved(source)), found, datetime.now(UTC).isoformat(timespec="seconds"))
+    # First, so that there is never a model of which another origin is told: one of another digest is not believed.
+    write_json(_origin_file(path), asdict(origin))
+    with replacing(path) as temporary:
+        temporary.write_bytes(data)
+    return Installed(chosen, path, model, origin)
+
+
+def remove_model(name: str) -> Path:
+    """Remove a model from the user's folder; return the path that it had. ``ConfigError`` if it has none of that name."""
+    own = user_models()
+    path = named(name, own)
+    if path is None:
+        if named(name, shipped_models()) is not None:
+            raise ConfigError(f"expected an installed model, got {name!r}, which comes with the package and stays")
+        nearest = nearest_name(name, own)
+        meant = "" if nearest is None else f"; did you mean {shortened(nearest)}?"
+        raise ConfigError(
+            f"expected an installed model ({', '.join(own) or 'none'}), got {shortened(repr(name))}{meant}"
+        )
+    path.unlink()
+    _origin_file(path).unlink(missing_ok=True)
+    return path
+
+
+def origin_of(path: Path, data: bytes) -> Origin | None:
+    """Where the model of the user's folder with these bytes came from; ``None`` if it was not installed, or has changed."""
+    try:
+        with _origin_file(path).open("rb") as file:
+            content = json.loads(file.read(_MAX_ORIGIN_BYTES))
+        origin = Origin(*(content[key] for key in ("source", "sha256", "installed")))
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    texts = all(isinstance(one, str) for one in (origin.source, origin.sha256, origin.installed))
+    return origin if texts and origin.sha256 == hashlib.sha256(data).hexdigest() else None
+
+
+def _origin_file(path: Path) -> Path:
+    return path.with_suffix(".json")
+
+
+def _checked_sha256(text: str) -> str:
+    digits = text.strip().casefold()
+    if len(digits) != 64 or not _HEX.issuperset(digits):
+        raise ConfigError(f"expected a SHA-256 of 64 hex digits, got {shortened(repr(text))}")
+    return digits
+
+
+def _free_name(text: str, *, replace: bool) -> str:
+    """The name of a model in the user's folder."""
+    name = model_name(text)
+    if not name:
+        raise ConfigError(
+            f"expected a name with a letter or a digit, got {shortened(repr(text))}; give one with --name"
+        )
+    if named(name, shipped_models()) is not None:
+        raise ConfigError(
+            f"expected another name than {name!r}, which is that of an included model; give one with --name, for instance "
+            f"my-{name}"
+        )
+    taken = named(name, user_models())
+    if taken is not None and not replace:
+        raise ConfigError(f"expected a name that is free, got {name!r}; give another with --name, or --replace")
+    # A file that was put there by hand can be spelt in another way: two of one name would be one too many.
+    return name if taken is None else taken.stem
+
+
+def _read(source: str) -> bytes:
+    try:
+        return read_model_bytes(source)
+    except ModelError as error:
+        raise ModelError(f"{printable(source)}: {error}") from error
+
+
+def _checked(source: str, data: bytes, *, needs_digest: bool) -> Model:
+    """The model of these bytes, with all that a detector will need of it."""
+    try:
+        model = parse_model(data)
+        _ = model.second_stage  # checks its parts and its self-test
+        if needs_digest and model.digest is None:
+            raise ModelError(
+                "expected a model with a digest of its own, got one of an older schema, of which a part could be taken "
+                "for the whole; download it by other means, check it, and install the file"
+            )
+    except ModelError as error:
+        raise ModelError(f"{printable(source)}: {error}") from error
+    return model
+
+
+def _is_address(source: str) -> bool:
+    """Whether ``source`` is an address. ``ConfigError`` for one that is not https."""
+    scheme = urlsplit(source).scheme if "://" in source else ""
+    if scheme and scheme != "https":
+        raise ConfigError(f"expected an https address or a file, got {shortened(source)}; download it by other means")
+    return bool(scheme)
+
+
+def _download(address: str) -> bytes:
+    """The file at an https address. ``ModelError`` if it cannot be got, or is larger than a model may be."""
+    return b"".join(fetched(address, most=MAX_FILE_BYTES, failure=ModelError))

@@ -1,0 +1,177 @@
+"""One score per hop for a window that slides over a stream of frames, equal to the score of the whole window."""
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wakeword.base.checks import instance, shown
+from wakeword.base.errors import AudioFormatError, ConfigError
+from wakeword.base.logistic import score_of_logit
+from wakeword.base.types import Array
+from wakeword.format.card import DEFAULT_HOP as DEFAULT_HOP
+from wakeword.model.lstm import LstmWindows
+from wakeword.model.model import Model
+from wakeword.model.windows import GraphWindows, Windows
+
+
+def covering_samples(samples: int, window: int, step: int) -> int:
+    """Samples from the start of a stream to the end of the first window that covers its first ``samples``.
+
+    A window spans ``window`` samples, and one begins every ``step`` samples.
+    """
+    return window + max(0, -(-(samples - window) // step)) * step
+
+
+def staggered_rows(model: Model, hop: int) -> tuple[int, int]:
+    """Number of windows in progress, and frames of its first hop that a window skips: see ``StreamScorer``.
+
+    Raises ``ConfigError`` if the model's windows cannot begin every ``hop`` frames.
+    """
+    window, stack = model.card.window, model.card.stack
+    if isinstance(hop, bool) or not isinstance(hop, Integral) or not 1 <= hop <= window or hop % stack:
+        raise ConfigError(
+            f"expected a hop of 1..{window} frames (the window), a multiple of the {stack} that the network of "
+            f"'{model.card.phrase}' takes at a time, got {shown(hop)}"
+        )
+    rows = -(-window // hop)
+    return rows, rows * hop - window
+
+
+class Scorer(Protocol):
+    """What the detector needs from a scorer."""
+
+    def push(self, frames: Array) -> NDArray[np.float64]:
+        """Append ``(frames, n_mfcc)``, return the scores of the windows now complete, ``(windows,)``."""
+        ...
+
+    def reset(self) -> None:
+        """Forget all frames."""
+        ...
+
+
+class GroupScorer:
+    """Scores of all windows ``[i * hop, i * hop + window)`` of a stream of frames, in order, for one or more models.
+
+    An LSTM that is never reset computes another function than the one trained on windows, and running every window from
+    its start costs ``window / hop`` times the work of one pass. *Staggered windows* avoid both: each window in progress
+    keeps its own state, as one row of a matrix, and one call advances all rows by one hop. Rows begin one hop apart, so in
+    each hop one row ends, is scored, and is replaced by a new one. All rows are advanced up to the same frames, at which a
+    window ends; if a window is not a whole number of hops, a new row skips the first frames of its first hop.
+    """
+
+    def __init__(self, models: Sequence[Model], *, hop: int = DEFAULT_HOP) -> None:
+        """``models``: one, or several of one ``group_of``. Raises ``ConfigError`` for a hop that they cannot take."""
+        model = models[0]
+        self._rows, self._late = staggered_rows(model, hop)
+        self._number = len(models)
+        self.hop = hop
+        self._windows: Windows
+        if group_of(model, hop) is None:
+            self._windows = GraphWindows(model, hop=hop, rows=self._rows, late=self._late)
+        else:
+            stack = model.card.stack
+            networks = [one.lstm for one in models if one.lstm is not None]
+            self._windows = LstmWindows(networks, rows=self._rows, steps=hop // stack, late=self._late // stack)
+        self._frames: Array = np.zeros((hop, model.card.features.n_mfcc), np.float32)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all frames; the next one begins the first window."""
+        # Until the first window is complete, the older rows hold windows that began before the stream: not returned.
+        self._skipped = self._rows - 1
+        self._windows.reset()
+        # The first window skips the first frames of its hop, like all others.
+        self._frames[:] = 0
+        self._filled = self._late
+
+    def logits(self, frames: Array) -> list[list[float]]:
+        """Append any number of frames, ``(frames, n_mfcc)`` float32; the logits now complete, a list for each model.
+
+        Raises ``AudioFormatError`` for anything else, which leaves the stream unchanged.
+        """
+        hop = self._frames
+        if not isinstance(frames, np.ndarray):
+            raise AudioFormatError(f"expected a numpy array of frames, got {type(frames).__name__}")
+        if frames.ndim != 2 or frames.shape[1] != hop.shape[1] or frames.dtype != np.float32:
+            raise AudioFormatError(
+                f"expected frames of shape (n, {hop.shape[1]}) and dtype float32, got {frames.shape} {frames.dtype}"
+            )
+        found: list[list[float]] = [[] for _ in range(self._number)]
+        start = 0
+        while start < len(frames):
+            piece = frames[start : start + self.hop - self._filled]
+            hop[self._filled : self._filled + len(piece)] = piece
+            self._filled += len(piece)
+            start += len(piece)
+            if self._filled < self.hop:
+                break
+            self._filled = 0
+            ended = self._windows.advance(hop)
+            if self._skipped:
+                self._skipped -= 1
+                continue
+            for logits, logit in zip(found, ended, strict=True):
+                logits.append(logit)
+        return found
+
+
+class StreamScorer:
+    """Scores of all windows of a stream of frames, in order, for one model: see ``GroupScorer``."""
+
+    def __init__(self, model: Model, *, hop: int = DEFAULT_HOP) -> None:
+        instance(model, Model, "a loaded model")
+        self._group = GroupScorer([model], hop=hop)
+        self.model = model
+        self.hop = hop
+
+    def reset(self) -> None:
+        """Forget all frames; the next one begins the first window."""
+        self._group.reset()
+
+    def push(self, frames: Array) -> NDArray[np.float64]:
+        """Append any number of frames, ``(frames, n_mfcc)`` float32; return the scores now complete, ``(windows,)``.
+
+        Raises ``AudioFormatError`` for anything else, which leaves the stream unchanged.
+        """
+        return np.array([score_of_logit(logit) for logit in self.logits(frames)])
+
+    def logits(self, frames: Array) -> list[float]:
+        """``push``, with the logits of the scores, as a list."""
+        return self._group.logits(frames)[0]
+
+
+def group_of(model: Model, hop: int) -> tuple[object, ...] | None:
+    """What models must have in common to be scored together; ``None`` for a model that ONNX Runtime runs alone."""
+    rows, late = staggered_rows(model, hop)
+    if model.lstm is None or not model.lstm.fits(rows):
+        return None
+    return (rows, late, model.card.stack, *model.lstm.shape)
+
+
+class ScorerBank:
+    """The logits of several models for one stream; those of one kind are scored together."""
+
+    def __init__(self, models: Sequence[Model], *, hop: int) -> None:
+        """Raises ``ConfigError`` for a hop that a model cannot take."""
+        numbers: dict[object, list[int]] = {}
+        for number, model in enumerate(models):
+            group = group_of(model, hop)
+            numbers.setdefault(number if group is None else group, []).append(number)
+        self._groups = [(some, GroupScorer([models[number] for number in some], hop=hop)) for some in numbers.values()]
+        self._number = len(models)
+
+    def reset(self) -> None:
+        """Forget all frames."""
+        for _, scorer in self._groups:
+            scorer.reset()
+
+    def logits(self, frames: Array) -> list[list[float]]:
+        """Append ``(frames, n_mfcc)`` float32: for each model the logits of the windows now complete."""
+        found: list[list[float]] = [[]] * self._number
+        for numbers, scorer in self._groups:
+            for number, logits in zip(numbers, scorer.logits(frames), strict=True):
+                found[number] = logits
+        return found

@@ -1,0 +1,117 @@
+"""Saved detections and near misses, sorted by a person into what was the word and what was not.
+
+The folders of the two are what ``wakeword train --from`` learns from. A pair is copied, complete, into its folder before it
+leaves the one it was in: whatever interrupts that, nothing is lost.
+"""
+
+import json
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from wakeword.base.errors import DataError
+from wakeword.base.files import read_limited, replacing, resolved
+from wakeword.saving.saved_pairs import is_saved_pair
+
+_MAX_JSON = 65_536
+
+
+class Answer(StrEnum):
+    """What a person said of a recording: also the names of the folders."""
+
+    YES = "yes"
+    NO = "no"
+
+
+@dataclass(frozen=True)
+class SavedPair:
+    """A recording with its data, as ``SavedPairs`` saved it."""
+
+    data: Path
+    """The JSON file; the audio is beside it."""
+    keyword: str
+    score: float
+    seconds: tuple[float, float]
+    """Start and end of the window, in seconds of the stream."""
+    time: str
+    """UTC, in ISO 8601."""
+    near_miss: bool
+
+    @property
+    def audio(self) -> Path:
+        """The WAV file."""
+        return self.data.with_suffix(".wav")
+
+    @property
+    def moment(self) -> datetime | None:
+        """The time in the zone of this machine; ``None`` if it is not one."""
+        try:
+            return datetime.fromisoformat(self.time).astimezone()
+        except ValueError:
+            return None
+
+
+def saved_pairs(folder: Path) -> list[SavedPair]:
+    """The pairs in a folder, the oldest first; those that are not complete are left out.
+
+    Raises ``DataError`` if there is no such folder.
+    """
+    if not folder.is_dir():
+        raise DataError(f"{folder}: expected a folder of `wakeword listen --save`, found none; check the path")
+    found = (read_pair(path) for path in folder.iterdir() if is_saved_pair(path.name))
+    return sorted((pair for pair in found if pair is not None), key=lambda pair: (pair.time, pair.data.name))
+
+
+def read_pair(data: Path) -> SavedPair | None:
+    """The pair of a JSON file; ``None`` if it is damaged or has no audio beside it."""
+    if not data.with_suffix(".wav").is_file():
+        return None
+    try:
+        content = _content(data)
+        return SavedPair(
+            data,
+            str(content["keyword"]),
+            float(content["score"]),
+            (float(content["start"]), float(content["end"])),
+            str(content["time"]),
+            content.get("near_miss") is True,
+        )
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None
+
+
+def file_pair(pair: SavedPair, answer: Answer, into: Path) -> SavedPair:
+    """Move a pair to the folder of its answer below ``into``; return it where it is now.
+
+    A pair of the same name in the folder of the other answer goes: it is what an interrupted or an earlier answer left.
+    Raises ``OSError`` if it cannot be written; then the pair stays where it was.
+    """
+    folder = into / answer
+    data = folder / pair.data.name
+    if resolved(data) != resolved(pair.data):
+        reviewed = {"reviewed": answer.value, "reviewed_at": datetime.now(UTC).isoformat(timespec="seconds")}
+        content = {**_content(pair.data), **reviewed}
+        with replacing(data) as unfinished_data, replacing(data.with_suffix(".wav")) as unfinished_audio:
+            shutil.copyfile(pair.audio, unfinished_audio)
+            unfinished_data.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        _remove([pair.data])
+    _remove(into / other / pair.data.name for other in Answer if other is not answer)
+    return SavedPair(data, pair.keyword, pair.score, pair.seconds, pair.time, pair.near_miss)
+
+
+def _remove(pairs: Iterable[Path]) -> None:
+    for data in pairs:
+        # In this order: if there is a JSON file, so is its audio.
+        data.unlink(missing_ok=True)
+        data.with_suffix(".wav").unlink(missing_ok=True)
+
+
+def _content(data: Path) -> dict[str, Any]:
+    content = json.loads(read_limited(data, _MAX_JSON))
+    if not isinstance(content, dict):
+        raise ValueError("expected an object")
+    return content

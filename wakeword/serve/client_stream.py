@@ -1,0 +1,169 @@
+"""One stream of audio from a client, and the detector that listens to it."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from wakeword.audio.detection import Detection
+from wakeword.base.types import Samples
+from wakeword.engine import Detector
+from wakeword.serve.wire_audio import PcmFormat
+from wakeword.serve.words import Word
+
+_KEPT_SECONDS = 0.1
+"""Audio that may wait for more: little, as a client decides how many bytes a second takes."""
+_PEAK_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class StreamSettings:
+    """How every stream is listened to."""
+
+    refractory: int
+    """Frames after a detection in which the same word is not reported again."""
+    pre_roll: float
+    """Seconds of audio from before the word in a detection."""
+
+
+class Found(NamedTuple):
+    """A detection in a stream."""
+
+    word: Word
+    timestamp: int
+    """Milliseconds, on the clock of the chunks' timestamps; without these, since the start of the stream."""
+    detection: Detection
+
+
+class Heard(NamedTuple):
+    """What a block of audio has led to."""
+
+    found: list[Found]
+    scored: bool
+    """Whether a window may have ended in it, so that there was work to do."""
+    candidates: Mapping[str, int]
+    """For each word, the windows in it that a second stage has looked at."""
+
+
+class ListeningStream:
+    """Audio of one format -> detections of some words. Not for use by several tasks at once.
+
+    The event loop does what takes microseconds; windows are scored by ``executor``, so that a second stage that looks at a
+    candidate of one stream delays no other.
+    """
+
+    def __init__(
+        self, words: Sequence[Word], pcm: PcmFormat, settings: StreamSettings, executor: Executor | None
+    ) -> None:
+        """``executor``: ``None`` to work in the event loop."""
+        self.format = pcm
+        self.words = words
+        self._by_name = {word.name: word for word in words}
+        self._executor = executor
+        self._detector = Detector(
+            [word.model for word in words],
+            threshold={word.name: word.threshold for word in words},
+            sample_rate=pcm.rate,
+            refractory=settings.refractory,
+            pre_roll=settings.pre_roll,
+        )
+        self.restart(None)
+
+    def restart(self, timestamp: int | None) -> None:
+        """Begin a new stream; ``timestamp`` in milliseconds is that of its beginning."""
+        self._detector.reset()
+        self._waiting = bytearray()
+        self._bytes = 0
+        self._base = timestamp or 0
+        self._chunk = (0.0, self._base)
+        """The newest chunk's start, in seconds of the stream, and its timestamp."""
+        self.fired = 0
+        """Detections in this stream."""
+        self._scores: deque[tuple[float, Mapping[str, float]]] = deque()
+        """Seconds of the stream, and the scores then: those of the newest second."""
+        self.newest: Samples = np.zeros(0, np.int16)
+        """The newest block of audio."""
+
+    @property
+    def seconds(self) -> float:
+        """Audio received since the start of the stream."""
+        return self._bytes // self.format.frame / self.format.rate
+
+    @property
+    def peaks(self) -> dict[str, float]:
+        """The highest score of each word in the newest second of audio; 0 before the first window."""
+        return {name: max((scores[name] for _, scores in self._scores), default=0.0) for name in self._by_name}
+
+    @property
+    def is_asleep(self) -> bool:
+        """Whether the newest audio was steady quiet."""
+        return self._detector.is_asleep
+
+    async def push(self, audio: bytes, timestamp: int | None) -> Heard:
+        """Process a chunk of any length; ``timestamp`` in milliseconds is that of its first sample."""
+        at = self.seconds
+        self._chunk = (at, self._base + round(1_000 * at) if timestamp is None else timestamp)
+        self._waiting += audio
+        self._bytes += len(audio)
+        # Small chunks are kept until a window ends: each push costs about as much as the arithmetic of a chunk of 10 ms.
+        if len(self._waiting) < self.format.rate * self.format.frame * min(
+            _KEPT_SECONDS, self._detector.seconds_to_window
+        ):
+            return Heard([], False, {})
+        before = self._detector.candidates
+        found, scored = await self._work_through()
+        after = self._detector.candidates if scored else before
+        return Heard(found, scored, {name: count - before[name] for name, count in after.items()})
+
+    async def finish(self) -> Heard:
+        """End the stream: score what is left, as if silence followed. ``restart`` begins the next one."""
+        before = self._detector.candidates
+        found, _ = await self._work_through()
+        after = self._detector.candidates
+        # The detector then begins a new stream and forgets how many candidates the last windows were.
+        found += self._found(await self._in_thread(self._detector.flush))
+        return Heard(found, True, {name: count - before[name] for name, count in after.items()})
+
+    async def _work_through(self) -> tuple[list[Found], bool]:
+        """Process what is waiting, up to the last whole sample: the detections, and whether windows may have ended."""
+        frame, rate = self.format.frame, self.format.rate
+        whole = len(self._waiting) - len(self._waiting) % frame
+        audio = bytes(self._waiting[:whole])
+        del self._waiting[:whole]
+        found: list[Found] = []
+        scored = False
+        # In pieces of a second, so that a long chunk does not occupy a thread for long.
+        for start in range(0, whole, rate * frame):
+            block = self.format.samples(audio[start : start + rate * frame])
+            self.newest = block
+            if len(block) < self._detector.seconds_to_window * rate:
+                found += self._found(self._detector.push(block))
+                continue
+            scored = True
+            found += self._found(await self._in_thread(partial(self._detector.push, block)))
+            self._keep_scores(self.seconds - max(0, whole - start - rate * frame) / (rate * frame))
+        return found, scored
+
+    def _keep_scores(self, now: float) -> None:
+        """The newest scores, at ``now`` in seconds of the stream."""
+        self._scores.append((now, dict(self._detector.scores)))
+        while self._scores[0][0] <= now - _PEAK_SECONDS:
+            self._scores.popleft()
+
+    async def _in_thread(self, work: Callable[[], list[Detection]]) -> list[Detection]:
+        if self._executor is None:
+            return work()
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+
+    def _found(self, detections: list[Detection]) -> list[Found]:
+        at, timestamp = self._chunk
+        self.fired += len(detections)
+        return [
+            Found(self._by_name[one.keyword], max(0, timestamp + round(1_000 * (one.end - at))), one)
+            for one in detections
+        ]

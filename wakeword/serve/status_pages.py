@@ -1,0 +1,288 @@
+"""The HTTP side: ``/healthz``, ``/metrics`` for Prometheus, and a live page. No path is ever looked up."""
+
+import asyncio
+import io
+import json
+import logging
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+
+from wakeword.base.errors import ConfigError
+from wakeword.serve.places import Network, is_allowed, is_own_host, tcp_sockets
+from wakeword.serve.server import Server
+
+logger = logging.getLogger("wakeword.serve")
+
+_MOST_REQUESTS = 32
+_REQUEST_SECONDS = 10.0
+_LOOP_SECONDS = 2.0
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; "
+    "frame-ancestors {frames}; base-uri 'none'; form-action 'none'"
+)
+
+
+@dataclass(frozen=True)
+class WebSettings:
+    """Where the HTTP side listens, and for whom."""
+
+    host: str
+    port: int
+    certificate: Path | None = None
+    """With ``key``: the certificate of the server in PEM; its connections then use TLS."""
+    key: Path | None = None
+    networks: tuple[Network, ...] = ()
+    """Networks whose clients may connect; none for all."""
+    names: tuple[str, ...] = ()
+    """Names of this machine in the public DNS, in lower case: no other such name is answered."""
+    ingress: bool = False
+    """Behind Home Assistant's ingress, to which ``networks`` must then be narrowed. It passes on the host that a browser
+    asked, which may have any name, and shows the page in a frame of that same origin."""
+
+
+Answer = tuple[HTTPStatus, str, bytes]
+"""Status, content type and body."""
+_OTHER_HOST: Answer = (
+    HTTPStatus.MISDIRECTED_REQUEST,
+    "text/plain; charset=utf-8",
+    b"expected an address, a local name or one that --http-name gives as the host, got another name\n",
+)
+
+
+class Pages:
+    """What is behind each path. Called in threads of the HTTP server; the figures belong to the event loop's."""
+
+    def __init__(self, server: Server, loop: asyncio.AbstractEventLoop) -> None:
+        self._server = server
+        self._loop = loop
+        self._page = (files("wakeword.serve") / "page.html").read_bytes()
+        self._paths: dict[str, Callable[[], Answer]] = {
+            "/": lambda: (HTTPStatus.OK, "text/html; charset=utf-8", self._page),
+            "/healthz": self._health,
+            "/metrics": lambda: (HTTPStatus.OK, CONTENT_TYPE_LATEST, self._in_loop(self._server.telemetry.exposition)),
+            "/state": self._state,
+        }
+
+    def answer(self, path: str) -> Answer:
+        """The answer to a request for ``path``."""
+        made = self._paths.get(path)
+        if made is None:
+            return HTTPStatus.NOT_FOUND, "text/plain; charset=utf-8", b"expected /, /healthz, /metrics or /state\n"
+        try:
+            return made()
+        except (TimeoutError, RuntimeError):
+            return HTTPStatus.SERVICE_UNAVAILABLE, "text/plain; charset=utf-8", b"the server is busy or ending\n"
+
+    def _health(self) -> Answer:
+        """Healthy: the event loop answers, and there is something to listen for."""
+        words = self._in_loop(lambda: len(self._server.words.by_name))
+        healthy = words > 0
+        text = f"ok: {words} word(s)\n" if healthy else "expected at least one model, got none\n"
+        return (
+            HTTPStatus.OK if healthy else HTTPStatus.SERVICE_UNAVAILABLE,
+            "text/plain; charset=utf-8",
+            text.encode(),
+        )
+
+    def _state(self) -> Answer:
+        state = self._in_loop(
+            lambda: self._server.telemetry.snapshot(
+                {name: word.phrase for name, word in self._server.words.by_name.items()}
+            )
+        )
+        return HTTPStatus.OK, "application/json", json.dumps(state).encode()
+
+    def _in_loop(self, work: Callable[[], Any]) -> Any:
+        """The result of ``work`` in the event loop's thread. ``TimeoutError`` if that does not answer."""
+
+        async def run() -> Any:
+            return work()
+
+        future = asyncio.run_coroutine_threadsafe(run(), self._loop)
+        try:
+            return future.result(_LOOP_SECONDS)
+        except TimeoutError:
+            future.cancel()
+            raise
+
+
+class _Incoming(io.RawIOBase):
+    """What a client sends until ``latest``: a limit on each read alone would let it trickle a request for ever."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self.latest = 0.0
+        """``time.monotonic()``."""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        left = self.latest - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("expected the whole request in time")
+        self._connection.settimeout(left)
+        try:
+            return self._connection.recv_into(buffer)
+        finally:
+            self._connection.settimeout(_REQUEST_SECONDS)  # for the answer
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: "_HttpServer"
+    protocol_version = "HTTP/1.1"
+    server_version = "wakeword"
+    sys_version = ""
+
+    def __init__(self, pages: Pages, *rest: Any) -> None:
+        self._pages = pages
+        super().__init__(*rest)
+
+    def setup(self) -> None:
+        super().setup()
+        self.rfile.close()
+        self._incoming = _Incoming(self.connection)
+        self.rfile = io.BufferedReader(self._incoming)
+
+    def handle_one_request(self) -> None:
+        self._incoming.latest = time.monotonic() + _REQUEST_SECONDS
+        super().handle_one_request()
+
+    def do_GET(self) -> None:
+        # Browsers always name a host; programs may leave it out.
+        hosts = self.headers.get_all("Host") or []
+        settings = self.server.settings
+        own = settings.ingress or all(is_own_host(host.strip(), settings.names) for host in hosts)
+        status, kind, body = self._pages.answer(self.path.partition("?")[0]) if own else _OTHER_HOST
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Referrer-Policy", "no-referrer")
+        frames = "'self'" if settings.ingress else "'none'"
+        self.send_header("Content-Security-Policy", _POLICY.format(frames=frames))
+        if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
+            # The body is not read: it must not be taken for the next request.
+            self.send_header("Connection", "close")
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    do_HEAD = do_GET  # noqa: N815
+
+    def log_message(self, format: str, *args: object) -> None:
+        logger.debug("%s", format % args, extra=_logged(self.client_address))
+
+
+class _HttpServer(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(
+        self,
+        listening: socket.socket,
+        settings: WebSettings,
+        handler: Callable[..., _Handler],
+        tls: ssl.SSLContext | None,
+        room: threading.Semaphore,
+    ) -> None:
+        self.settings = settings
+        self._tls = tls
+        self._room = room
+        super().__init__(listening.getsockname()[:2], handler, bind_and_activate=False)
+        self.socket.close()
+        self.socket = listening
+        self.server_address = listening.getsockname()
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        return is_allowed(str(client_address[0]), self.settings.networks)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if not self._room.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except BaseException:  # no thread for it
+            self._room.release()
+            raise
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            request.settimeout(_REQUEST_SECONDS)
+            if self._tls is not None:
+                # Here and not at accept: a client that delays the handshake delays only its own thread.
+                request = self._tls.wrap_socket(request, server_side=True)
+            super().process_request_thread(request, client_address)
+        except OSError as error:
+            logger.debug("%s", error, extra=_logged(client_address))
+            self.shutdown_request(request)
+        finally:
+            self._room.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        logger.debug("a request ended early", exc_info=True, extra=_logged(client_address))
+
+
+def _logged(client_address: Any) -> dict[str, str]:
+    """What a line of the log says of a client."""
+    return {"event": "http", "peer": str(client_address[0])}
+
+
+class Web:
+    """The HTTP side of a server, in threads of its own. A context manager, inside the event loop of ``server``.
+
+    Raises ``ConfigError`` if the address or the certificate cannot be used.
+    """
+
+    def __init__(self, server: Server, settings: WebSettings) -> None:
+        tls = _tls(settings)
+        handler = partial(_Handler, Pages(server, asyncio.get_running_loop()))
+        room = threading.BoundedSemaphore(_MOST_REQUESTS)
+        self.sockets: list[socket.socket] = tcp_sockets(settings.host, settings.port)
+        """Those it listens on, one for each address of the host."""
+        self._servers = [_HttpServer(one, settings, handler, tls, room) for one in self.sockets]
+        host, port = self.sockets[0].getsockname()[:2]
+        self.url = f"http{'s' if tls else ''}://{f'[{host!s}]' if ':' in str(host) else host!s}:{port}/"
+        """Where it listens, at the first of them."""
+
+    def __enter__(self) -> "Web":
+        for one in self._servers:
+            threading.Thread(target=one.serve_forever, args=(0.1,), name="wakeword-http", daemon=True).start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        for one in self._servers:
+            # Not shutdown(), which waits: the thread ends with its socket or with the process.
+            threading.Thread(target=one.shutdown, daemon=True).start()
+            one.server_close()
+
+
+def _tls(settings: WebSettings) -> ssl.SSLContext | None:
+    if settings.certificate is None and settings.key is None:
+        return None
+    if settings.certificate is None or settings.key is None:
+        raise ConfigError("give --http-cert and --http-key together")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        context.load_cert_chain(settings.certificate, settings.key)
+    except (OSError, ssl.SSLError) as error:
+        raise ConfigError(
+            f"expected a certificate and its key in PEM, could not use {settings.certificate} and {settings.key}: "
+            f"{error.strerror or error}"
+        ) from error
+    return context

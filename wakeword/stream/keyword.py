@@ -1,0 +1,122 @@
+"""One keyword in a stream: its windows, their scores, its trigger."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from wakeword.base.logistic import score_of_logit
+from wakeword.format.fusion import FLOOR
+from wakeword.model.model import Model
+from wakeword.model.scorer import covering_samples
+from wakeword.stream.near_miss import NearMisses
+from wakeword.stream.suppression import Suppression
+from wakeword.stream.trigger import Trigger
+from wakeword.verify.verifier import LOOK_SAMPLES, StreamSound, Verifier
+
+_FAR_BELOW = 0.1
+"""Share of the threshold below which a score is far from a detection."""
+
+
+class Fired(NamedTuple):
+    """A window at which the trigger fired."""
+
+    end: int
+    """Number of the sample at which the window ends."""
+    score: float
+    stage_one: float | None
+    """Score of the first stage, if there is a second: the best of the windows that led to this one."""
+
+
+class KeywordWindows:
+    """The windows of one keyword over a stream: takes their logits in order and finds the detections.
+
+    If the model has a second stage, that gives the scores; see ``verify.verifier``. Sample numbers count from the start of
+    the stream; window ``i`` begins at sample ``i * step``.
+    """
+
+    def __init__(self, model: Model, trigger: Trigger, *, hop: int) -> None:
+        self.name = model.card.phrase
+        self.trigger = trigger
+        self.window = model.card.features.samples_in(model.card.window)
+        """Samples in one window."""
+        self.step = hop * model.card.features.hop_length
+        """Samples between the starts of two windows."""
+        stage = model.second_stage
+        self._verifier = None if stage is None else Verifier(stage, hop=hop)
+        self.look = 0 if stage is None else LOOK_SAMPLES
+        """Samples before the end of a window that its score depends on, apart from its own."""
+        # With a second stage: of the score below which no window is verified, so that no candidate is slept through.
+        self._far_below = _FAR_BELOW * (trigger.threshold if stage is None else FLOOR)
+        self.near: NearMisses | None = None
+        """Set to find near misses as well."""
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin a new stream."""
+        self.trigger.reset()
+        if self.near is not None:
+            self.near.reset()
+        if self._verifier is not None:
+            self._verifier.reset()
+        self.window_end = self.window
+        """Number of the sample at which the next window ends."""
+        self.score = 0.0
+        """The newest score; 0 before the first window is complete."""
+        self._low_scores = 0
+        self._passed = 0
+
+    @property
+    def candidates(self) -> int:
+        """Windows of this stream that the second stage has looked at."""
+        return 0 if self._verifier is None else self._verifier.candidates
+
+    @property
+    def window_start(self) -> int:
+        """Number of the sample at which the next window begins."""
+        return self.window_end - self.window
+
+    def take(
+        self, logits: Iterable[float], *, sound: StreamSound, suppression: Suppression, end: int | None = None
+    ) -> list[Fired]:
+        """Take the logits of the next windows; return the detections.
+
+        ``sound`` is what a second stage looks at. ``end`` is the number of samples in a stream that has ended: no window is
+        scored after the one that covers the last of them.
+        """
+        found = []
+        verifier = self._verifier
+        for logit in logits:
+            if self._passed:
+                self._passed -= 1
+                continue
+            if end is not None and self.window_end > covering_samples(end, self.window, self.step):
+                break  # The silence after the stream is for a keyword with a longer window.
+            self.score = score = (
+                score_of_logit(logit) if verifier is None else verifier.score(logit, self.window_end, sound)
+            )
+            self._low_scores = self._low_scores + 1 if score < self._far_below else 0
+            at_least = suppression.threshold(self.window_start)
+            fired = self.trigger.push(score, at_least=at_least)
+            if fired is None and self.near is None:
+                self.window_end += self.step
+                continue
+            stage_one = None if verifier is None else score_of_logit(verifier.best)
+            if self.near is not None:
+                self.near.push(score, self.window_end, stage_one=stage_one, suppressed=at_least > 0)
+            if fired is not None:
+                found.append(Fired(self.window_end, fired, stage_one))
+            self.window_end += self.step
+        return found
+
+    def hold(self, end: int) -> None:
+        """Repeat the last score, which is far below the threshold, for every window that ends up to sample ``end``."""
+        while self.window_end <= end:
+            self.trigger.push(self.score)
+            self.window_end += self.step
+
+    def resume(self, start: int) -> None:
+        """Expect the score of the window at sample ``start``, a multiple of the step, as the next one."""
+        self._passed = (self.window_start - start) // self.step
+
+    def is_far_below(self) -> bool:
+        """Whether all scores that the trigger still considers were far below the threshold."""
+        return self._low_scores >= self.trigger.smoothing

@@ -1,0 +1,274 @@
+"""Many streams, one network: the due hops of all streams are scored together.
+
+The path of a block: ``PoolStream.push`` keeps it; ``DetectorPool.process`` asks each stream's ``hop_reader.HopReader``
+for the hop that is due, computes the features of all those hops together and scores them in a
+``batch_scorer.BatchScorer`` for each keyword; the reader turns the scores into detections.
+"""
+
+import itertools
+import threading
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from weakref import finalize, ref
+
+import numpy as np
+
+from wakeword.audio.detection import Detection
+from wakeword.audio.features import FeatureConfig, MfccTransform
+from wakeword.audio.pcm import SAMPLE_RATE, PcmStream
+from wakeword.base.checks import flag, instance, integer, number
+from wakeword.base.errors import ClosedError
+from wakeword.base.standstill import STANDSTILL, Order
+from wakeword.base.types import Array
+from wakeword.model.loading import chosen_thresholds, loaded_models, pre_roll_samples
+from wakeword.model.model import Model
+from wakeword.model.scorer import DEFAULT_HOP
+from wakeword.stream.keyword import KeywordWindows
+from wakeword.stream.pool.batch_scorer import BatchScorer
+from wakeword.stream.pool.hop_reader import HopReader
+from wakeword.stream.pool.pool_stream import PoolStream
+from wakeword.stream.trigger import DEFAULT_REFRACTORY, Trigger
+
+_MOST_STREAMS = 4_096
+"""In one call of the network."""
+Found = list[tuple[PoolStream, Detection]]
+
+
+class DetectorPool:
+    """Listens to any number of streams; the detections of each are those of a separate ``Detector``.
+
+    The settings are those of ``Detector``. Streams join with ``open`` and leave with ``PoolStream.close`` at any time.
+    Push audio to each stream as it arrives, and call ``process`` every 20 to 80 ms, for instance: it does all work that
+    is due, in the calling thread, so one pool occupies at most one core. For a single stream a ``Detector`` costs less.
+    ``batch`` is the number of streams in one call of the network: 8 is best on a CPU, an accelerator may need more.
+    ``max_waiting`` is how many seconds of audio wait for ``process`` in each stream: beyond that the oldest are dropped,
+    with a warning in the log, and counted in ``PoolStream.dropped``; the stream's clock goes on.
+
+    All methods may be called from any thread at any time; a second ``process`` waits for the first. Raises
+    ``ModelError`` for an unusable model and ``ConfigError`` for settings out of range.
+    """
+
+    def __init__(
+        self,
+        models: Model | Path | str | Sequence[Model | Path | str],
+        *,
+        point: str | Mapping[str, str] | None = None,
+        threshold: float | Mapping[str, float] | None = None,
+        hop: int = DEFAULT_HOP,
+        smoothing: int = 1,
+        refractory: int = DEFAULT_REFRACTORY,
+        pre_roll: float = 0.5,
+        provider: str = "cpu",
+        gate: bool = True,
+        verify: bool = True,
+        batch: int = 8,
+        max_waiting: float = 60.0,
+    ) -> None:
+        self._models = loaded_models(models, provider=provider, verify=verify)
+        batch = integer(batch, "the streams in a batch", 1, _MOST_STREAMS)
+        self._thresholds = chosen_thresholds(self._models, point, threshold)
+        self._hop, self._smoothing, self._refractory = hop, smoothing, refractory
+        self._max_waiting = round(number(max_waiting, "waiting audio", 1, 86_400, unit=" seconds") * SAMPLE_RATE)
+        self._pre_roll, self._gate = pre_roll_samples(pre_roll), flag(gate, "gate")
+        self._scorers = [BatchScorer(model, hop=hop, batch=batch) for model in self._models]
+        self._phases = sorted({scorer.phase for scorer in self._scorers})
+        self._features = MfccTransform(FeatureConfig())
+        self._slots = _Slots(self._scorers, (hop, FeatureConfig().n_mfcc))
+        self._due: deque[PoolStream] = deque()
+        self._leaving: deque[HopReader] = deque()
+        self._streams: dict[HopReader, ref[PoolStream]] = {}
+        self._numbers = itertools.count(1)
+        self._turn = threading.Lock()
+        self._step = STANDSTILL.new_lock(Order.READER)
+        STANDSTILL.renew(self)
+        self._closed = False
+        self._keywords(self._thresholds)
+
+    @property
+    def keywords(self) -> list[str]:
+        """The words that are detected."""
+        return [model.card.phrase for model in self._models]
+
+    def open(
+        self,
+        *,
+        sample_rate: int = SAMPLE_RATE,
+        channel: int | None = None,
+        point: str | Mapping[str, str] | None = None,
+        threshold: float | Mapping[str, float] | None = None,
+        name: str | None = None,
+    ) -> PoolStream:
+        """A new stream at time 0, with its own thresholds if ``point`` or ``threshold`` is given.
+
+        ``sample_rate`` and ``channel`` describe the blocks that it will get; errors contain its ``name``. Raises
+        ``AudioFormatError`` and ``ConfigError`` as ``Detector`` does, ``ClosedError`` after ``close``.
+        """
+        if self._closed:
+            raise ClosedError("expected an open pool, got one that was closed; make a new one")
+        instance(name, (str, type(None)), "the name of a stream or None")
+        own = point is not None or threshold is not None
+        thresholds = chosen_thresholds(self._models, point, threshold) if own else self._thresholds
+        reader = HopReader(
+            self._keywords(thresholds), self._phases, hop=self._hop, pre_roll=self._pre_roll, gate=self._gate
+        )
+        name = f"stream {next(self._numbers)}" if name is None else name
+        stream = PoolStream(
+            name,
+            PcmStream(sample_rate, channel=channel),
+            reader,
+            max_waiting=self._max_waiting,
+            announce=self._on_announce,
+        )
+        self._streams[reader] = ref(stream)
+        # A stream that is dropped without ``close`` frees its slot too.
+        finalize(stream, self._on_dropped, reader)
+        if self._closed:  # by another thread in the meantime
+            stream.close()
+        return stream
+
+    def process(self) -> Found:
+        """Process all audio that was pushed before this call; return the detections, those of one stream in order.
+
+        A closed pool has none.
+        """
+        with self._turn:
+            self._free_slots()
+            began = [self._due.popleft() for _ in range(len(self._due))]
+            working = began = [stream for stream in began if stream.begin()]
+            found: Found = []
+            while working:
+                if STANDSTILL.is_closed:
+                    STANDSTILL.wait()
+                with self._step:
+                    working = self._process_hops(working, found)
+            void = {stream for stream in began if not stream.end()}
+            self._free_slots()
+            return [(stream, detection) for stream, detection in found if stream not in void]
+
+    def renew(self) -> None:
+        """For the child of a fork: the thread that was processing is not there."""
+        self._turn = threading.Lock()
+
+    def close(self) -> None:
+        """Close all streams and open no more. Never waits."""
+        self._closed = True
+        # The values of a dictionary are copied in one step: other threads may open streams in the meantime.
+        for known in list(self._streams.values()):
+            if (stream := known()) is not None:
+                stream.close()
+
+    def __enter__(self) -> "DetectorPool":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def _process_hops(self, working: list[PoolStream], found: Found) -> list[PoolStream]:
+        """Score the next hop of each stream; return those that had one."""
+        hops: dict[tuple[int, int], list[PoolStream]] = {}
+        for stream in working:
+            if frames := stream.next_hop():
+                hops.setdefault((frames, stream.reader.turn), []).append(stream)
+        for (frames, turn), streams in hops.items():
+            self._score(streams, frames, self._phases[turn], found)
+        return [stream for streams in hops.values() for stream in streams]
+
+    def _keywords(self, thresholds: Sequence[float]) -> list[KeywordWindows]:
+        return [
+            KeywordWindows(
+                model,
+                Trigger(threshold, smoothing=self._smoothing, refractory=self._refractory, hop=self._hop),
+                hop=self._hop,
+            )
+            for model, threshold in zip(self._models, thresholds, strict=True)
+        ]
+
+    def _on_announce(self, stream: PoolStream) -> None:
+        """Note that a stream has work to do, or was closed. Called in the thread that feeds it: must not wait."""
+        if not stream.closed:
+            self._due.append(stream)
+            return
+        self._leaving.append(stream.reader)
+        # If another thread holds the lock, that thread frees the slot.
+        if self._turn.acquire(blocking=False):
+            try:
+                self._free_slots()
+            finally:
+                self._turn.release()
+
+    def _on_dropped(self, reader: HopReader) -> None:
+        self._streams.pop(reader, None)
+        self._leaving.append(reader)
+
+    def _free_slots(self) -> None:
+        while self._leaving:
+            reader = self._leaving.popleft()
+            if reader.slot is not None:
+                self._slots.give_back(reader.slot)
+                reader.slot = None
+
+    def _score(self, streams: list[PoolStream], frames: int, phase: int, found: Found) -> None:
+        """Score the next hop of streams for which it has ``frames`` frames and ends at the same phase."""
+        readers = [stream.reader for stream in streams]
+        slots = [self._slots.of(reader) for reader in readers]
+        signals: Array = np.empty((len(readers), self._features.config.samples_in(frames)), np.float32)
+        for row, reader in zip(signals, readers, strict=True):
+            row[:] = reader.signal()
+        hops = self._slots.shift_in(slots, self._features.batch(signals))
+        for index, scorer in enumerate(self._scorers):
+            if scorer.phase == phase:
+                for stream, logit in zip(streams, scorer.advance(slots, hops), strict=True):
+                    if logit is not None:
+                        keyword = stream.reader.audio.keywords[index]
+                        detections = stream.placed(stream.reader.take(keyword, logit))
+                        found += [(stream, detection) for detection in detections]
+        for reader in readers:
+            reader.conclude()
+
+
+class _Slots:
+    """What is kept of each stream between its hops: the rows of the scorers, and the frames of the last hop."""
+
+    def __init__(self, scorers: Sequence[BatchScorer], shape: tuple[int, int]) -> None:
+        self._scorers = scorers
+        self._recent: Array = np.zeros((0, *shape), np.float32)
+        # Scorers of different phases share frames.
+        self._is_shared = len({scorer.phase for scorer in scorers}) > 1
+        self._free: list[int] = []
+
+    def of(self, reader: HopReader) -> int:
+        """The slot of a stream, reset if its scores start over."""
+        if reader.slot is None:
+            if not self._free:
+                self._grow()
+            reader.slot = self._free.pop()
+            reader.fresh = True
+        if reader.fresh:
+            for scorer in self._scorers:
+                scorer.reset(reader.slot)
+            self._recent[reader.slot] = 0
+            reader.fresh = False
+        return reader.slot
+
+    def give_back(self, slot: int) -> None:
+        """Free the slot of a stream that has left."""
+        self._free.append(slot)
+
+    def shift_in(self, slots: list[int], frames: Array) -> Array:
+        """Append ``(slots, n, n_mfcc)`` to the slots' frames; return the last hop of each, ``(slots, hop, n_mfcc)``."""
+        if frames.shape[1] == self._recent.shape[1]:
+            recent = frames
+        else:
+            recent = np.concatenate((self._recent[slots][:, frames.shape[1] :], frames), axis=1)
+        if self._is_shared:
+            self._recent[slots] = recent
+        return recent
+
+    def _grow(self) -> None:
+        count = len(self._recent)
+        more = max(8, count)
+        self._recent = np.pad(self._recent, ((0, more), (0, 0), (0, 0)))
+        for scorer in self._scorers:
+            scorer.grow(count + more)
+        self._free += range(count + more - 1, count - 1, -1)

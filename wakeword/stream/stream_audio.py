@@ -1,0 +1,142 @@
+"""What every reader of a stream does: keep its audio, sleep through quiet, and turn logits into detections.
+
+``stream_reader.StreamReader`` reads one stream for a ``Detector``, ``pool.hop_reader.HopReader`` one of many for a
+``DetectorPool``; they differ in how the windows are scored.
+"""
+
+from collections.abc import Sequence
+
+from wakeword.audio.detection import Detection
+from wakeword.audio.gate import QuietGate
+from wakeword.audio.history import AudioHistory
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.types import Array
+from wakeword.model.scorer import covering_samples
+from wakeword.stream.keyword import Fired, KeywordWindows
+from wakeword.stream.near_miss import NearMisses
+from wakeword.stream.suppression import Suppression
+from wakeword.verify.verifier import StreamSound
+
+
+class StreamAudio:
+    """The audio of one stream and its keywords' position in it. Sample numbers count from the start of the stream.
+
+    ``pre_roll`` is the number of samples before a window that a detection includes, ``piece`` the largest number in one
+    ``push``. Not safe for use by several threads.
+    """
+
+    def __init__(self, keywords: Sequence[KeywordWindows], *, pre_roll: int, piece: int, gate: bool) -> None:
+        self.keywords = keywords
+        self.suppression = Suppression()
+        self._pre_roll = pre_roll
+        longest = max(keyword.window for keyword in keywords)
+        kept = max(longest + pre_roll, max(keyword.look for keyword in keywords))
+        self._history = AudioHistory(kept + keywords[0].step + piece)
+        self._sound = StreamSound(self._history.padded)
+        self._gate = QuietGate(max(longest, SAMPLE_RATE)) if gate else None
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin a new stream."""
+        self._history.reset()
+        self._sound.reset()
+        if self._gate is not None:
+            self._gate.reset()
+        self.suppression.reset()
+        for keyword in self.keywords:
+            keyword.reset()
+        self.is_asleep = False
+        """Whether the newest audio was steady quiet, for which nothing was computed."""
+        self._checked = 0
+        self._length: int | None = None
+
+    @property
+    def end(self) -> int:
+        """Number of the next sample."""
+        return self._history.end
+
+    @property
+    def length(self) -> int | None:
+        """Samples in the stream once it has ended, ``None`` before ``finish``."""
+        return self._length
+
+    def push(self, samples: Array) -> None:
+        """Append ``(n,)`` float32, at most ``piece`` samples."""
+        self._history.push(samples)
+
+    def finish(self) -> int:
+        """End the stream; return how many samples of silence it takes until a window of every keyword covers its end."""
+        self._length = length = self._history.end
+        covering = [covering_samples(length, keyword.window, keyword.step) for keyword in self.keywords]
+        return max(covering) - length if length else 0
+
+    def slice(self, start: int, end: int) -> Array:
+        """A copy of the samples ``start`` to ``end``, without those before the stream or no longer kept, ``(n,)``."""
+        return self._history.slice(start, end)
+
+    def view(self, start: int, end: int) -> Array:
+        """The samples ``start`` to ``end``, which must all be kept, ``(n,)``: valid until the next ``push``."""
+        return self._history.view(start, end)
+
+    def is_quiet(self, end: int) -> bool:
+        """Whether the audio up to sample ``end`` is steady quiet. Always false once the stream has ended.
+
+        ``end`` must increase from call to call.
+        """
+        if self._gate is None or self._length is not None or end <= self._checked:
+            return False
+        start, self._checked = self._checked, end
+        return self._gate.push(self._history.view(start, end))
+
+    def sleep_if(self, quiet: bool) -> None:
+        """Fall asleep if the newest audio was ``quiet`` and the scores of all keywords are far below their thresholds."""
+        self.is_asleep = quiet and all(keyword.is_far_below() for keyword in self.keywords)
+
+    def hold(self, end: int) -> None:
+        """Continue to sleep up to sample ``end``: the windows that end until then keep the last score of their keyword."""
+        for keyword in self.keywords:
+            keyword.hold(end)
+
+    def wake(self) -> int:
+        """Score again from the returned sample on: the start of the first window that was not scored.
+
+        A window's score depends only on its own samples, so all windows from there on get the same score as without the
+        sleep.
+        """
+        self.is_asleep = False
+        start = min(keyword.window_start for keyword in self.keywords)
+        for keyword in self.keywords:
+            keyword.resume(start)
+        return start
+
+    def take(self, keyword: KeywordWindows, logits: Sequence[float]) -> list[Detection]:
+        """Take the logits of the next windows of a keyword; return the detections among them."""
+        found = keyword.take(logits, sound=self._sound, suppression=self.suppression, end=self._length)
+        near = None if keyword.near is None else keyword.near.best
+        if near is not None and near.audio is None:
+            # Now, while it is kept: only later is it certain that nothing fires after it.
+            near.audio = self._detection(keyword, Fired(near.end, near.score, near.stage_one)).audio
+        return [self._detection(keyword, fired) for fired in found]
+
+    def watch_near_misses(self) -> None:
+        """Find what nearly fires too; see ``NearMisses``."""
+        for keyword in self.keywords:
+            keyword.near = NearMisses(keyword.trigger.threshold)
+
+    def near_misses(self) -> list[Detection]:
+        """The near misses that have become certain; after ``finish``, all that are left."""
+        found = []
+        for keyword in self.keywords:
+            near = None if keyword.near is None else keyword.near.due(self.end, ended=self._length is not None)
+            if near is not None and near.audio is not None:
+                end = near.end if self._length is None else min(near.end, self._length)
+                start = (near.end - keyword.window) / SAMPLE_RATE
+                found.append(Detection(keyword.name, near.score, start, end / SAMPLE_RATE, near.audio, near.stage_one))
+        return found
+
+    def _detection(self, keyword: KeywordWindows, fired: Fired) -> Detection:
+        start = fired.end - keyword.window
+        # The last window of a stream can extend into the silence after it.
+        end = fired.end if self._length is None else min(fired.end, self._length)
+        audio = self._history.slice(start - self._pre_roll, end)
+        return Detection(keyword.name, fired.score, start / SAMPLE_RATE, end / SAMPLE_RATE, audio, fired.stage_one)
