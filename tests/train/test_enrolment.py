@@ -12,7 +12,7 @@ from wakeword.base.errors import ConfigError
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import is_supported, warnings
 from wakeword.model.model import read_model, shipped_models
-from wakeword_tools.measure.calibrate import write_points
+from wakeword_tools.measure.point_choice import write_points
 from wakeword_tools.measure.recordings import score_files
 from wakeword_train import Clip, Kind, Split
 from wakeword_train.enrol import EnrolConfig, Enrolment, Fold

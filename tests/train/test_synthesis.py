@@ -112,7 +112,7 @@ def test_as_many_processes_speak_as_there_are_jobs_and_the_clips_are_the_same(
 
 
 def test_by_default_a_process_is_started_where_it_pays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wakeword.batch.jobs.plan.cores", lambda: 8)
+    monkeypatch.setattr("wakeword.batch.jobs.job_plan.cores", lambda: 8)
     fast, natural = (
         synthesised._Pass.of(phase, FEW, ("espeak-ng",), print, executor_for) for phase in (Phase.SPEECH, Phase.NATURAL)
     )

@@ -10,8 +10,8 @@ from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import SUPPORTED
 from wakeword.model.model import read_model
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.calibrate import calibrate_point, choose_supported
 from wakeword_tools.measure.intervals import clopper_pearson
+from wakeword_tools.measure.point_choice import calibrate_point, choose_supported
 from wakeword_tools.measure.rates import DEFAULT_TARGETS, RateKind, Target
 from wakeword_tools.measure.recordings import Scored, score_files
 from wakeword_tools.measure.scores import ScoreSet

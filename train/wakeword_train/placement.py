@@ -8,7 +8,7 @@ from pathlib import Path
 from wakeword.base.errors import ConfigError
 from wakeword.base.files import replacing, resolved
 from wakeword.format.operating_point import OperatingPoint
-from wakeword_tools.measure.calibrate import write_points
+from wakeword_tools.measure.point_choice import write_points
 from wakeword_train.points import Report, default_point
 
 

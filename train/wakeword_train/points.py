@@ -8,7 +8,7 @@ from wakeword.base.errors import CalibrationError, WakewordError
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import is_supported
 from wakeword.model.model import read_model
-from wakeword_tools.measure.calibrate import calibrate_point, check_scores
+from wakeword_tools.measure.point_choice import calibrate_point, check_scores
 from wakeword_tools.measure.rates import DEFAULT_TARGETS, LADDER, RateKind, Target
 from wakeword_tools.measure.recordings import SCORED_KINDS, Selection, score_files
 from wakeword_tools.measure.scores import ScoreSet

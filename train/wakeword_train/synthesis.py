@@ -12,12 +12,12 @@ from wakeword.base.version import __version__
 from wakeword.base.wording import counted
 from wakeword.batch.jobs.choice import in_this_process
 from wakeword.batch.jobs.cluster import Cluster
-from wakeword.batch.jobs.plan import default_jobs
+from wakeword.batch.jobs.job_plan import default_jobs
 from wakeword.batch.jobs.work import Executor
 from wakeword.model.model import assets_folder
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
+from wakeword_tools.clips.clip_plan import Recipe
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
-from wakeword_tools.clips.plan import Recipe
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.clips.voice_check import voice_scores, without_voices
 from wakeword_tools.engines.installed_engines import INSTALLED, resolved

@@ -8,7 +8,7 @@ from statistics import fmean
 
 import torch
 
-from wakeword.batch.jobs.plan import cores
+from wakeword.batch.jobs.job_plan import cores
 from wakeword_tools.engines.installed_engines import resolved
 from wakeword_tools.kinds import Kind
 from wakeword_train.config import TrainConfig

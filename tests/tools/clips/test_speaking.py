@@ -7,7 +7,7 @@ import pytest
 
 from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.work import ThisProcess
-from wakeword_tools.clips.plan import Recipe, plan
+from wakeword_tools.clips.clip_plan import Recipe, plan
 from wakeword_tools.clips.speaking import ApartProcesses, Clip, SpeakWork, Spoken
 from wakeword_tools.clips.synthesize import Part, synthesize_parts
 from wakeword_tools.engines.command_engine import command_voices

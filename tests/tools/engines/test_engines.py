@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from wakeword import SynthesisError
 from wakeword.cli.app import app
+from wakeword_tools.clips.clip_plan import Recipe, plan, render
 from wakeword_tools.clips.manifest import MANIFEST
-from wakeword_tools.clips.plan import Recipe, plan, render
 from wakeword_tools.clips.synthesize import rebuild, synthesize
 from wakeword_tools.engines import programs
 from wakeword_tools.engines.command_engine import CommandSynthesizer, command_voices, read_command_voices

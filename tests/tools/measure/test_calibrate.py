@@ -16,8 +16,8 @@ from support.simulated import evenly
 from wakeword.base.errors import CalibrationError, ConfigError
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.model.model import read_model
-from wakeword_tools.measure.calibrate import calibrate_point, check_scores, write_points
 from wakeword_tools.measure.cards import write_card
+from wakeword_tools.measure.point_choice import calibrate_point, check_scores, write_points
 from wakeword_tools.measure.rates import LADDER, RateKind, Target, measure
 from wakeword_tools.measure.scores import ScoreSet, events_at
 

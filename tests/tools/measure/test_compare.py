@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.simulated import evenly
 
-from wakeword_tools.measure.compare import compare
+from wakeword_tools.measure.model_difference import compare
 from wakeword_tools.measure.scores import ScoreSet
 
 FPRS, RATES = (0.1,), (2.0,)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.builders import card
 from support.simulated import evenly
 
-from wakeword_tools.measure.evaluate import Report, evaluate
+from wakeword_tools.measure.model_report import Report, evaluate
 from wakeword_tools.measure.scores import ScoreSet, events_at
 
 

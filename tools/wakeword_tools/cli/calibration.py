@@ -17,7 +17,8 @@ from wakeword.format.operating_point import OperatingPoint
 from wakeword.model.model import Model, read_model, read_model_bytes
 from wakeword_tools.cli.measure_tables import points_table
 from wakeword_tools.cli.scoring import Loaded, Places, Sharing, scoring
-from wakeword_tools.measure.calibrate import (
+from wakeword_tools.measure.plots import draw
+from wakeword_tools.measure.point_choice import (
     broken_promise,
     calibrate_point,
     check_scores,
@@ -25,7 +26,6 @@ from wakeword_tools.measure.calibrate import (
     dropped_points,
     write_points,
 )
-from wakeword_tools.measure.plots import draw
 from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, RateKind, Target
 from wakeword_tools.measure.recordings import Scored
 

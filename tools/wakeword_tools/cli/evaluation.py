@@ -18,10 +18,10 @@ from wakeword.model.model import Model, load_model, model_file, read_model, read
 from wakeword_tools.cli.measure_tables import noise_table, operating_table, report_table
 from wakeword_tools.cli.reports import differences_to_first, report_json, reports_on
 from wakeword_tools.cli.scoring import Loaded, Places, Sharing, scoring
-from wakeword_tools.measure.compare import Difference
-from wakeword_tools.measure.evaluate import Report
 from wakeword_tools.measure.intervals import hours_needed
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS, MISSED, find_mistakes, save_mistakes
+from wakeword_tools.measure.model_difference import Difference
+from wakeword_tools.measure.model_report import Report
 from wakeword_tools.measure.noise import NoiseSettings
 from wakeword_tools.measure.plots import draw
 from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, RateKind, Target

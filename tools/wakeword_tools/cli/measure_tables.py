@@ -6,9 +6,9 @@ from rich.table import Table
 
 from wakeword.cli.tables import table
 from wakeword.format.operating_point import OperatingPoint, Rate
-from wakeword_tools.measure.compare import Difference
-from wakeword_tools.measure.evaluate import Recall, Report
 from wakeword_tools.measure.latency import Latency
+from wakeword_tools.measure.model_difference import Difference
+from wakeword_tools.measure.model_report import Recall, Report
 
 
 def rate(measured: Rate | None, *, form: str = ".1%") -> str:

@@ -4,9 +4,9 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from wakeword.model.model import Model
-from wakeword_tools.measure.compare import Difference, compare
-from wakeword_tools.measure.evaluate import Report, evaluate
 from wakeword_tools.measure.latency import SpokenWord, latency
+from wakeword_tools.measure.model_difference import Difference, compare
+from wakeword_tools.measure.model_report import Report, evaluate
 from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.scores import ScoreSet
 

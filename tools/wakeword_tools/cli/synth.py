@@ -115,7 +115,7 @@ def synth(
         raise typer.BadParameter("--texts needs --near-negatives; positives are the keyword itself")
     # Imported here, so that --help does not wait for the engines.
     from wakeword_tools.cli.speakers import EngineSettings
-    from wakeword_tools.cli.synthesis import SetSettings, synthesise_set
+    from wakeword_tools.cli.synth_work import SetSettings, synthesise_set
     from wakeword_tools.cli.texts import TextSettings
 
     synthesise_set(

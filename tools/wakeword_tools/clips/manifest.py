@@ -9,7 +9,7 @@ from typing import Any
 
 from wakeword.base.errors import DataError, SynthesisError
 from wakeword.base.files import replacing, resolved
-from wakeword_tools.clips.plan import Recipe
+from wakeword_tools.clips.clip_plan import Recipe
 from wakeword_tools.engines.registry import engine_named, voice_named
 from wakeword_tools.engines.synthesizer import Prosody
 from wakeword_tools.engines.voice import Voice

@@ -11,7 +11,7 @@ from wakeword.audio.pcm import audio_bytes
 from wakeword.base.errors import SynthesisError
 from wakeword.base.version import __version__
 from wakeword.batch.jobs.work import Batch, ItemT, Report, RowT, Work
-from wakeword_tools.clips.plan import Recipe, render
+from wakeword_tools.clips.clip_plan import Recipe, render
 from wakeword_tools.engines.isolation import Isolated, isolated
 
 _SECONDS = 1.5

@@ -12,8 +12,8 @@ from wakeword.base.files import replacing, resumable_folder
 from wakeword.batch.jobs.cluster import Cluster
 from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.work import Executor, ThisProcess
+from wakeword_tools.clips.clip_plan import Recipe, Utterance, plan, render
 from wakeword_tools.clips.manifest import read_manifest, recipe_of, recipe_row, write_manifest
-from wakeword_tools.clips.plan import Recipe, Utterance, plan, render
 from wakeword_tools.clips.speaking import ApartProcesses, Clip, SpeakWork
 from wakeword_tools.engines.isolation import isolated
 from wakeword_tools.engines.registry import engine_of

@@ -2,7 +2,7 @@
 
 from wakeword.base.errors import ConfigError
 from wakeword.batch.jobs.cluster import Cluster
-from wakeword.batch.jobs.plan import default_jobs
+from wakeword.batch.jobs.job_plan import default_jobs
 from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import Executor, ThisProcess
 

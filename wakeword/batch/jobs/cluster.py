@@ -10,7 +10,7 @@ from typing import Any
 
 from wakeword.base.errors import ConfigError, WorkerError
 from wakeword.base.version import __version__
-from wakeword.batch.jobs.plan import cores
+from wakeword.batch.jobs.job_plan import cores
 from wakeword.batch.jobs.work import ONE_THREAD, Batch, ItemT, Report, RowT, Work
 
 LOCAL = "local"

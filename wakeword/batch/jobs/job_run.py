@@ -5,8 +5,8 @@ from contextlib import closing
 from typing import Any, Generic
 
 from wakeword.base.errors import ConfigError
+from wakeword.batch.jobs.job_plan import batches_of
 from wakeword.batch.jobs.journal import Journal
-from wakeword.batch.jobs.plan import batches_of
 from wakeword.batch.jobs.work import Executor, ItemT, Report, RowT, Work
 
 

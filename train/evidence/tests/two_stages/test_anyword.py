@@ -12,7 +12,7 @@ from wakeword.model.model import read_model
 from wakeword_experiments.two_stages.anyword import anyword_page, measured, strangers_speech
 from wakeword_experiments.two_stages.two_stages_measure import TestClips as Clips
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.calibrate import write_points
+from wakeword_tools.measure.point_choice import write_points
 from wakeword_train import DataFolders, train_model
 from wakeword_train.data.clips import read_folder
 

@@ -10,7 +10,7 @@ from wakeword.base.errors import SynthesisError
 from wakeword.base.files import require_absent
 from wakeword.base.wording import counted
 from wakeword.batch.jobs.choice import check_choice
-from wakeword.batch.jobs.plan import cores
+from wakeword.batch.jobs.job_plan import cores
 from wakeword.cli.console import note, progress
 from wakeword.cli.job_options import JobSettings, how_to_go_on
 from wakeword_tools.cli.speakers import EngineSettings, voices_of
