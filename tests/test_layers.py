@@ -1,5 +1,6 @@
 """The imports of the packages, the size of their modules, and where they find their files."""
 
+import ast
 import importlib
 import re
 import subprocess
@@ -170,6 +171,17 @@ def test_each_file_name_stands_once() -> None:
             places.setdefault(module.path.name, []).append(str(module))
     twice = {name: found for name, found in places.items() if len(found) > 1 and name not in shared}
     assert not twice, f"expected each file name once, got {twice}"
+
+
+def test_each_public_class_name_stands_once() -> None:
+    places: dict[str, list[str]] = {}
+    for package in PACKAGES:
+        for module in modules(package):
+            for node in module.tree.body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    places.setdefault(node.name, []).append(str(module))
+    twice = {name: found for name, found in places.items() if len(found) > 1}
+    assert not twice, f"expected each name of a public class once, got {twice}"
 
 
 # --- sizes

@@ -17,7 +17,7 @@ from benchmarks import streams as bench_streams
 from benchmarks.benchmark import benchmark
 from benchmarks.contenders import MOST_KEYWORDS, OURS, Contender, Listener, present, why
 from benchmarks.performance_page import endurance, meaning, write_page
-from benchmarks.performance_report import BLOCKS, Cost, Latency, Report, Start
+from benchmarks.performance_report import BLOCKS, LoadCost, PerformanceReport, PushLatency, Start
 from benchmarks.performance_tables import cost_table, keyword_table, share, speech_table, stream_table, tables
 from benchmarks.speech_cost import LEAST_SECONDS, WORD_COUNTS, SpeechCost, speech_costs
 from benchmarks.stopwatch import at_a_microphones_pace, cpu_ms_per_second, one_core, signals, start_up
@@ -58,16 +58,16 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "_STARTS", 1)
 
 
-def report(costs: dict[tuple[str, str, int, int], list[float]] | None = None) -> Report:
+def report(costs: dict[tuple[str, str, int, int], list[float]] | None = None) -> PerformanceReport:
     """A report of two contenders; ours costs 1 ms in each turn and the peer 2, each further keyword half of that."""
     names = {"wakeword": 1.0, "peer": 2.0}
     made = [
-        Cost(name, signal, block, keywords, [cost * (1 + (keywords - 1) / 2)] * 3)
+        LoadCost(name, signal, block, keywords, [cost * (1 + (keywords - 1) / 2)] * 3)
         for name, cost in names.items()
         for signal in ("speech-like", "quiet room", "silence")
         for block, keywords in [*((block, 1) for block in BLOCKS), (BLOCKS[-1], MOST_KEYWORDS)]
     ]
-    return Report(
+    return PerformanceReport(
         machine=dict.fromkeys(("processor", "load average", "system", "python", "numpy", "onnxruntime"), "x"),
         model="marvin",
         seconds=1.0,
@@ -77,7 +77,7 @@ def report(costs: dict[tuple[str, str, int, int], list[float]] | None = None) ->
         absent={"other": "not installed"},
         costs=made,
         streams=[StreamCost(1, [1.0] * 3, [2.0] * 3), StreamCost(500, [0.5] * 3, [])],
-        latencies=[Latency(name, block, 0.1, 0.9, 100, 3.0) for name in names for block in BLOCKS],
+        latencies=[PushLatency(name, block, 0.1, 0.9, 100, 3.0) for name in names for block in BLOCKS],
         starts=[Start(name, 300.0, 200.0, 40.0, 70.0) for name in names],
         starts_each=5,
         speech=[
@@ -295,7 +295,7 @@ def test_tables_show_the_figures() -> None:
 def test_the_page_shows_figures_and_soaks(tmp_path: Path) -> None:
     page = tmp_path / "performance.md"
     write_page(page, report())
-    assert Report.from_json(json.loads((tmp_path / "results" / "performance.json").read_text())) == report()
+    assert PerformanceReport.from_json(json.loads((tmp_path / "results" / "performance.json").read_text())) == report()
     text = page.read_text()
     assert "peer takes 2.0 times as much CPU time" in text
     assert "Not measured: other (not installed)." in text

@@ -19,7 +19,7 @@ from fuzz.cases.card_cases import strange
 from fuzz.cases.command_cases import check_output
 from fuzz.cases.fuzz_run import fuzz
 from fuzz.cases.graph_cases import changed
-from fuzz.cases.laws import BrokenLawError, Case, Target, check_message
+from fuzz.cases.laws import BrokenLawError, Case, FuzzTarget, check_message
 from fuzz.cases.mutation import damaged, flipped
 from fuzz.cases.protobuf_cases import encoded, fields, metadata, with_metadata
 from fuzz.cases.sealing import sealed, without_digest
@@ -139,8 +139,8 @@ def test_a_command_that_ends_badly_is_found(status: int, out: str, err: str) -> 
 # --- the runner
 
 
-def target(case: Callable[[Random, Path], str], **settings: float) -> dict[str, Target]:
-    return {"some": Target(lambda: case, (ModelError,), batch=4, **settings)}  # type: ignore[arg-type]
+def target(case: Callable[[Random, Path], str], **settings: float) -> dict[str, FuzzTarget]:
+    return {"some": FuzzTarget(lambda: case, (ModelError,), batch=4, **settings)}  # type: ignore[arg-type]
 
 
 def refuse(error: Exception) -> Case:
@@ -205,7 +205,7 @@ def test_growth_from_case_to_case_is_found(freed_before_mb: int) -> None:
         held.append(bytearray(b"x" * 2_000_000))
         return "kept"
 
-    grown = fuzz({"some": Target(lambda: leak, (), batch=40)}, 0, seed=1, cases=40)
+    grown = fuzz({"some": FuzzTarget(lambda: leak, (), batch=40)}, 0, seed=1, cases=40)
     assert len(grown.findings) == 1
     assert "memory grew" in grown.findings[0].law
     assert len(above) == 200
@@ -220,7 +220,7 @@ def test_what_is_loaded_once_is_no_growth() -> None:
             held[number] = bytearray(b"x" * 2_000_000)
         return "kept"
 
-    done = fuzz({"some": Target(lambda: load, (), batch=40)}, 0, seed=1, cases=40)
+    done = fuzz({"some": FuzzTarget(lambda: load, (), batch=40)}, 0, seed=1, cases=40)
     assert done.faults == []
     assert done.targets["some"].cases == 40
 
@@ -257,7 +257,7 @@ def test_time_is_shared_and_ends() -> None:
     def case(random: Random, folder: Path) -> str:
         return str(sum(range(10_000)))
 
-    both = {"one": Target(lambda: case, (), batch=2), "two": Target(lambda: case, (), batch=2)}
+    both = {"one": FuzzTarget(lambda: case, (), batch=2), "two": FuzzTarget(lambda: case, (), batch=2)}
     done = fuzz(both, 0.1, seed=1)
     assert done.cpu_seconds >= 0.1
     assert all(tally.cases for tally in done.targets.values())

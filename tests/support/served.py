@@ -21,7 +21,7 @@ from wakeword.serve.places import Place
 from wakeword.serve.server import Limits, Server
 from wakeword.serve.telemetry import Telemetry
 from wakeword.serve.wire import encode
-from wakeword.serve.words import Words, WordSettings
+from wakeword.serve.words import OfferedWords, WordSettings
 
 _WRITE_BYTES = 10_000
 PATIENCE = 20.0
@@ -159,7 +159,7 @@ async def serving(
     """A server on a port of its own. On exit it must end, and nothing may have failed without being handled."""
     faults: list[str] = []
     asyncio.get_running_loop().set_exception_handler(lambda loop, context: faults.append(str(context)))
-    words = Words(files, folder, settings or WordSettings())
+    words = OfferedWords(files, folder, settings or WordSettings())
     words.refresh(at_once=True)
     saved: list[Found] = []
     with ThreadPoolExecutor(max(1, threads)) as executor:

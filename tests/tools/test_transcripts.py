@@ -13,8 +13,8 @@ from wakeword.base.errors import DataError
 from wakeword_tools.transcripts import (
     MARGIN,
     TRANSCRIPTS,
-    Part,
-    Utterance,
+    TimedText,
+    TranscribedSpeech,
     by_speaker,
     read_transcripts,
     turns,
@@ -24,8 +24,8 @@ from wakeword_tools.transcripts import (
 TALK = Path("talk.wav")
 
 
-def utterance(start: float, end: float, text: str = "", speaker: str = "") -> Utterance:
-    return Utterance(TALK, start, end, text, speaker)
+def utterance(start: float, end: float, text: str = "", speaker: str = "") -> TranscribedSpeech:
+    return TranscribedSpeech(TALK, start, end, text, speaker)
 
 
 @pytest.mark.parametrize(
@@ -51,11 +51,11 @@ def test_a_phrase_is_said_if_all_its_words_are_in_sequence(text: str, phrase: st
     assert utterance(0, 1, text).says(phrase) is said
 
 
-def conversation() -> st.SearchStrategy[list[Utterance]]:
+def conversation() -> st.SearchStrategy[list[TranscribedSpeech]]:
     """Utterances one after the other, with pauses, of two speakers and with and without the keyword."""
     one = st.tuples(st.floats(0, 2), st.floats(0.1, 5), st.sampled_from(["stop", "go"]), st.sampled_from("ab"))
 
-    def placed(drawn: list[tuple[float, float, str, str]]) -> list[Utterance]:
+    def placed(drawn: list[tuple[float, float, str, str]]) -> list[TranscribedSpeech]:
         made, now = [], 0.0
         for pause, length, text, speaker in drawn:
             start = now + pause
@@ -66,12 +66,12 @@ def conversation() -> st.SearchStrategy[list[Utterance]]:
     return st.lists(one, min_size=1, max_size=12).map(placed)
 
 
-def covers(parts: list[Part], second: float) -> list[Part]:
+def covers(parts: list[TimedText], second: float) -> list[TimedText]:
     return [part for part in parts if part.start <= second < part.end]
 
 
 @given(conversation())
-def test_turns_cover_a_recording_once_and_each_utterance_is_in_its_speakers_turn(said: list[Utterance]) -> None:
+def test_turns_cover_a_recording_once_and_each_utterance_is_in_its_speakers_turn(said: list[TranscribedSpeech]) -> None:
     parts = turns(said)
     assert parts[0].start == 0
     assert math.isinf(parts[-1].end)
@@ -88,7 +88,7 @@ def test_turns_cover_a_recording_once_and_each_utterance_is_in_its_speakers_turn
 
 @given(conversation(), st.floats(0, 60))
 def test_just_the_utterances_with_the_keyword_and_their_margins_are_cut_out(
-    said: list[Utterance], second: float
+    said: list[TranscribedSpeech], second: float
 ) -> None:
     parts = turns(said)
     kept = without_keyword(parts, said, "Stop")
@@ -113,12 +113,12 @@ def test_transcripts_are_read_from_the_folder_and_below_it(tmp_path: Path) -> No
         (tmp_path / name / TRANSCRIPTS).write_text(written, encoding="utf-8")
     found = read_transcripts(tmp_path)
     assert found == [
-        Utterance(tmp_path / "one" / "b.wav", 3, 4.5, "x", "ann"),
-        Utterance(tmp_path / "two" / "a.wav", 1, 2, "y"),
-        Utterance(tmp_path / "two" / "c.wav", 0, math.inf, "line\u2028end"),
+        TranscribedSpeech(tmp_path / "one" / "b.wav", 3, 4.5, "x", "ann"),
+        TranscribedSpeech(tmp_path / "two" / "a.wav", 1, 2, "y"),
+        TranscribedSpeech(tmp_path / "two" / "c.wav", 0, math.inf, "line\u2028end"),
     ]
     # Without times, the whole recording is left out.
-    assert without_keyword([Part(found[2].path)], found, "line") == []
+    assert without_keyword([TimedText(found[2].path)], found, "line") == []
     recording = tmp_path / "one" / "b.wav"
     recording.touch()
     assert read_transcripts(recording) == found[:1]

@@ -9,7 +9,7 @@ import typer
 
 from benchmarks.benchmark import benchmark
 from benchmarks.performance_page import write_page
-from benchmarks.performance_report import Report
+from benchmarks.performance_report import PerformanceReport
 from benchmarks.performance_tables import tables
 from benchmarks.streams import STREAM_COUNTS
 from wakeword.base.files import resolved
@@ -69,7 +69,7 @@ def run_benchmark(settings: BenchSettings) -> None:
         _print(done)
 
 
-def _print(report: Report) -> None:
+def _print(report: PerformanceReport) -> None:
     screen = console()
     screen.print(
         f"{report.machine['processor']}; {report.model}; medians of {report.repeats} turns of {report.seconds:g} s"

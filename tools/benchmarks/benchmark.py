@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.contenders import MOST_KEYWORDS, OURS, PEERS, Contender, present, version
-from benchmarks.performance_report import BLOCKS, Cost, Latency, Report, Start
+from benchmarks.performance_report import BLOCKS, LoadCost, PerformanceReport, PushLatency, Start
 from benchmarks.speech_cost import LEAST_SECONDS, speech_costs
 from benchmarks.stopwatch import at_a_microphones_pace, cpu_ms_per_second, one_core, settle, signals, start_up
 from benchmarks.streams import STREAM_COUNTS, stream_costs
@@ -41,7 +41,7 @@ def benchmark(
     peers: Sequence[Contender] | None = None,
     recording: Path | None = None,
     advance: Advance = lambda done: None,
-) -> Report:
+) -> PerformanceReport:
     """Measure this engine with ``model``, a file or a shipped keyword, and the peers that run on this machine.
 
     ``stream_counts``: numbers of streams in one pool. ``peers``: by default all known ones. ``recording``: speech on which
@@ -62,7 +62,7 @@ def benchmark(
         advance(0.9)
         starts = _starts(contenders, model)
         advance(1.0)
-    return Report(
+    return PerformanceReport(
         machine=_machine(core),
         model=Path(model).name,
         seconds=seconds,
@@ -80,13 +80,15 @@ def benchmark(
     )
 
 
-def _costs(contenders: Sequence[Contender], model: str, seconds: float, repeats: int, advance: Advance) -> list[Cost]:
+def _costs(
+    contenders: Sequence[Contender], model: str, seconds: float, repeats: int, advance: Advance
+) -> list[LoadCost]:
     """One keyword in blocks of every size, and several in the longest, each on every signal."""
     audio = signals(seconds)
     loads = [(block, 1) for block in BLOCKS] + [(BLOCKS[-1], MOST_KEYWORDS)]
     listeners = {(one.name, number): one.start(model, number) for one in contenders for number in (1, MOST_KEYWORDS)}
     costs = {
-        signal: [Cost(one.name, signal, block, number, []) for (block, number), one in product(loads, contenders)]
+        signal: [LoadCost(one.name, signal, block, number, []) for (block, number), one in product(loads, contenders)]
         for signal in audio
     }
     by_name = {one.name: one for one in contenders}
@@ -102,10 +104,10 @@ def _costs(contenders: Sequence[Contender], model: str, seconds: float, repeats:
     return [cost for some in costs.values() for cost in some]
 
 
-def _latencies(contenders: Sequence[Contender], model: str, seconds: float) -> list[Latency]:
+def _latencies(contenders: Sequence[Contender], model: str, seconds: float) -> list[PushLatency]:
     speech = signals(seconds)["speech-like"]
     return [
-        Latency(
+        PushLatency(
             paced.contender,
             paced.block,
             median(paced.push_ms),

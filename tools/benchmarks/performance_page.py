@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.contenders import OURS
-from benchmarks.performance_report import BLOCKS, Report
+from benchmarks.performance_report import BLOCKS, PerformanceReport
 from benchmarks.performance_tables import (
     cost_table,
     keyword_table,
@@ -52,7 +52,7 @@ turn are in [{name}]({name}).
 """
 
 
-def write_page(page: Path, report: Report) -> None:
+def write_page(page: Path, report: PerformanceReport) -> None:
     """Write the page, and ``results/`` next to it with every figure as JSON.
 
     Figures of ``fuzz`` in that folder (``soak.json``, ``soak-microphone.json``, ``fuzz.json``) become part
@@ -66,12 +66,12 @@ def write_again(page: Path) -> None:
     """Write the page from the figures in ``results/`` next to it."""
     results = page.parent / "results"
     figures = results / f"{page.stem}.json"
-    report = Report.from_json(json.loads(figures.read_text(encoding="utf-8")))
+    report = PerformanceReport.from_json(json.loads(figures.read_text(encoding="utf-8")))
     with replacing(page) as temporary:
         temporary.write_text(render(report, f"results/{figures.name}", endurance(results)), encoding="utf-8")
 
 
-def render(report: Report, figures: str, endured: str = "") -> str:
+def render(report: PerformanceReport, figures: str, endured: str = "") -> str:
     """The page as Markdown; ``figures`` is the path of the JSON file."""
     machine = report.machine
     about = (
@@ -98,7 +98,7 @@ def render(report: Report, figures: str, endured: str = "") -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def meaning(report: Report) -> str:
+def meaning(report: PerformanceReport) -> str:
     """The figures in sentences: what a wake word costs."""
     block = BLOCKS[1]
     speech = report.cost(OURS.name, "speech-like", block)

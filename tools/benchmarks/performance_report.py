@@ -13,7 +13,7 @@ BLOCKS = (160, 320, 1280)
 
 
 @dataclass(frozen=True)
-class Cost:
+class LoadCost:
     """CPU milliseconds per second of audio, one figure for each turn."""
 
     contender: str
@@ -25,7 +25,7 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Latency:
+class PushLatency:
     """From the last sample of a block to the return of its push, in real time."""
 
     contender: str
@@ -50,7 +50,7 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Report:
+class PerformanceReport:
     """Everything measured. ``versions`` are the contenders', ours first; ``absent`` maps the other peers to the reason."""
 
     machine: Mapping[str, str]
@@ -60,9 +60,9 @@ class Report:
     hop_ms: float
     versions: Mapping[str, str]
     absent: Mapping[str, str]
-    costs: Sequence[Cost]
+    costs: Sequence[LoadCost]
     streams: Sequence[StreamCost]
-    latencies: Sequence[Latency]
+    latencies: Sequence[PushLatency]
     starts: Sequence[Start]
     starts_each: int
     """Number of processes over which each of ``starts`` is the median."""
@@ -76,12 +76,12 @@ class Report:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, figures: Mapping[str, Any]) -> "Report":
+    def from_json(cls, figures: Mapping[str, Any]) -> "PerformanceReport":
         """The report from which ``to_json`` made ``figures``."""
         parts = {
-            "costs": [Cost(**one) for one in figures["costs"]],
+            "costs": [LoadCost(**one) for one in figures["costs"]],
             "streams": [StreamCost(**one) for one in figures["streams"]],
-            "latencies": [Latency(**one) for one in figures["latencies"]],
+            "latencies": [PushLatency(**one) for one in figures["latencies"]],
             "starts": [Start(**one) for one in figures["starts"]],
             "speech": [SpeechCost(**one) for one in figures.get("speech", ())],
         }

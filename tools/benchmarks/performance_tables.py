@@ -8,12 +8,12 @@ from statistics import median
 import numpy as np
 
 from benchmarks.contenders import OURS
-from benchmarks.performance_report import BLOCKS, Report
+from benchmarks.performance_report import BLOCKS, PerformanceReport
 from wakeword.base.wording import counted
 
 
 @dataclass(frozen=True)
-class Table:
+class CostTable:
     """The first column holds names, the others figures."""
 
     title: str
@@ -26,7 +26,7 @@ class Table:
         return "\n".join("| " + " | ".join(cells) + " |" for cells in (self.columns, rule, *self.rows))
 
 
-def tables(report: Report) -> list[Table]:
+def tables(report: PerformanceReport) -> list[CostTable]:
     """All tables, in the order in which they are shown."""
     return [
         cost_table(report),
@@ -38,7 +38,7 @@ def tables(report: Report) -> list[Table]:
     ]
 
 
-def cost_table(report: Report) -> Table:
+def cost_table(report: PerformanceReport) -> CostTable:
     """CPU time of one keyword on every signal in every block, and our share of each peer's."""
     names = list(report.versions)
     rows = []
@@ -47,7 +47,7 @@ def cost_table(report: Report) -> Table:
             costs = {name: report.cost(name, signal, block) for name in names}
             shares = [share(costs[OURS.name], costs[name]) for name in names[1:]]
             rows.append([f"{signal}, {_ms(block)}", *(f"{median(cost):.2f}" for cost in costs.values()), *shares])
-    return Table(
+    return CostTable(
         "CPU milliseconds per second of audio, one keyword",
         ["audio, block", *names, *(f"wakeword / {name}" for name in names[1:])],
         rows,
@@ -67,7 +67,7 @@ def _spread(values: Sequence[float], *, small: str = "z.2f") -> str:
     return f"{middle} ({low} to {high})"
 
 
-def keyword_table(report: Report) -> Table:
+def keyword_table(report: PerformanceReport) -> CostTable:
     """The cost of further keywords, and how many one core can run."""
     signals = list(dict.fromkeys(cost.signal for cost in report.costs))
     rows = []
@@ -77,7 +77,7 @@ def keyword_table(report: Report) -> Table:
         rows.append([name, *map(_spread, further), f"{one / 1_000:.5f}", _per_core(one, further[0])])
     columns = [*(f"+ 1, {signal}" for signal in signals), "real-time factor of one", "keywords per core"]
     title = f"CPU milliseconds per second of audio that each further keyword adds, blocks of {_ms(BLOCKS[-1])}"
-    return Table(title, ["", *columns], rows)
+    return CostTable(title, ["", *columns], rows)
 
 
 def _per_core(one: float, further: Sequence[float]) -> str:
@@ -90,7 +90,7 @@ def _per_core(one: float, further: Sequence[float]) -> str:
     return f"{math.floor(1 + (1_000 - one) / median(further)):,}"
 
 
-def speech_table(report: Report) -> Table:
+def speech_table(report: PerformanceReport) -> CostTable:
     """The shipped words on speech, with and without their second stage, and our share of one word of each peer."""
     ours = {(one.words, one.verified): one.ms_per_second for one in report.speech if one.contender == OURS.name}
     peers = {one.contender: one.ms_per_second for one in report.speech if one.contender != OURS.name}
@@ -104,24 +104,24 @@ def speech_table(report: Report) -> Table:
         rows.append([name, *cells])
     columns = ["", "wakeword", *(f"/ {name}" for name in peers), *(f"a further word / {name}" for name in peers)]
     title = "Speech: CPU milliseconds per second of audio in blocks of 80 ms, and the share of one word of a peer"
-    return Table(title, columns, rows)
+    return CostTable(title, columns, rows)
 
 
-def stream_table(report: Report) -> Table:
+def stream_table(report: PerformanceReport) -> CostTable:
     """The cost of a stream in a pool, and how many one core can run."""
     rows = []
     for one in report.streams:
         compared = [f"{median(one.detectors):.2f}", share(one.pool, one.detectors)] if one.detectors else ["-", "-"]
         cost = median(one.pool)
         rows.append([f"{one.streams:,}", f"{cost:.2f}", f"{1_000 / cost:,.0f}", *compared])
-    return Table(
+    return CostTable(
         "Many streams in one DetectorPool, speech-like audio: CPU milliseconds per second of one stream",
         ["streams", "pool", "streams per core", "separate detectors", "pool / detectors"],
         rows,
     )
 
 
-def latency_table(report: Report) -> Table:
+def latency_table(report: PerformanceReport) -> CostTable:
     """How long a push takes at the pace of a microphone."""
     rows = []
     for name in report.versions:
@@ -135,14 +135,14 @@ def latency_table(report: Report) -> Table:
                     f"{one.cpu_ms_per_second:.2f}",
                 ]
             )
-    return Table(
+    return CostTable(
         "In real time: milliseconds from the last sample of a block to the return of push",
         ["", "median", "99 %", "CPU ms per second"],
         rows,
     )
 
 
-def start_table(report: Report) -> Table:
+def start_table(report: PerformanceReport) -> CostTable:
     """Start-up and memory."""
     rows = [
         [
@@ -154,7 +154,7 @@ def start_table(report: Report) -> Table:
         ]
         for start in report.starts
     ]
-    return Table(
+    return CostTable(
         "A separate process", ["", "import, ms", "CPU time of it, ms", "load one model, ms", "peak memory, MB"], rows
     )
 

@@ -25,7 +25,7 @@ from wakeword.serve.places import Place
 from wakeword.serve.server import Limits, Server
 from wakeword.serve.telemetry import Telemetry
 from wakeword.serve.wire import MAX_DATA, MAX_HEADER, MAX_PAYLOAD
-from wakeword.serve.words import Words, WordSettings
+from wakeword.serve.words import OfferedWords, WordSettings
 
 AT_ONCE = 8
 """Connections at a time."""
@@ -154,7 +154,7 @@ async def _server(model: str) -> AsyncIterator[_Watched]:
     logger, log = logging.getLogger("wakeword.serve"), _Log()
     logger.addHandler(log)
     logger.propagate = False
-    words = Words([shipped_models()[model]], None, WordSettings())
+    words = OfferedWords([shipped_models()[model]], None, WordSettings())
     with ThreadPoolExecutor(2) as executor:
         shared = Shared(words, StreamSettings(100, 0.5), TimeLimits(event=5), Telemetry(), executor, lambda found: None)
         server = Server(shared, Place("tcp", "127.0.0.1", 0), Limits())

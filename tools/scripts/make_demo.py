@@ -54,7 +54,7 @@ _NOISE_LEVEL = 0.001
 
 
 @dataclass(frozen=True)
-class SpokenWord:
+class DemoWord:
     """A word in the demo recording that is the keyword or sounds like it."""
 
     word: str
@@ -66,7 +66,7 @@ class SpokenWord:
     sentence: str
 
 
-def demo() -> tuple[Array, list[SpokenWord]]:
+def demo() -> tuple[Array, list[DemoWord]]:
     """The demo recording, ``(samples,)`` float32 at 16 kHz, and its words that are the keyword or sound like it."""
     engine = EspeakSynthesizer()
     pieces = [np.zeros(round(_PAUSE * SAMPLE_RATE), np.float32)]
@@ -81,7 +81,7 @@ def demo() -> tuple[Array, list[SpokenWord]]:
                 word_samples = samples[round(word.start * SAMPLE_RATE) : round(word.end * SAMPLE_RATE)]
                 start = offset + word.start
                 end = start + len(trim(word_samples)) / SAMPLE_RATE
-                words.append(SpokenWord(text, text == KEYWORD, round(start, 3), round(end, 3), voice.name, sentence))
+                words.append(DemoWord(text, text == KEYWORD, round(start, 3), round(end, 3), voice.name, sentence))
         pieces += [level(samples), np.zeros(round(_PAUSE * SAMPLE_RATE), np.float32)]
     return _with_noise(np.concatenate(pieces)), words
 

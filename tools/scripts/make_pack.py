@@ -24,7 +24,7 @@ from wakeword.verify.embedding import DIMENSION, embeddings_of
 from wakeword.verify.phoneme_verifier import PhonemeNetwork
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_embedding, load_phonemes
 from wakeword.verify.verifier import PHONEME_SAMPLES
-from wakeword_tools.transcripts import Part, Utterance, read_transcripts, turns
+from wakeword_tools.transcripts import TimedText, TranscribedSpeech, read_transcripts, turns
 from wakeword_train.pack.codec import BLOCK, BlockCodec
 from wakeword_train.pack.speech_pack import (
     FRAMES_A_SECOND,
@@ -56,7 +56,9 @@ def embedding_steps() -> Array:
     return np.outer(np.linspace(0.4, 0.8, BLOCK), np.ones(DIMENSION)).astype(np.float32)
 
 
-def chosen_turns(folder: Path, patterns: Sequence[str], share: float) -> list[tuple[Part, list[Utterance]]]:
+def chosen_turns(
+    folder: Path, patterns: Sequence[str], share: float
+) -> list[tuple[TimedText, list[TranscribedSpeech]]]:
     """The turns of the chosen speakers, each with its utterances; in a stable order.
 
     Raises ``DataError`` if there is none.
@@ -94,7 +96,7 @@ def heard_phonemes(network: PhonemeNetwork, samples: Array, frames: int) -> Arra
 
 
 def _recordings(
-    found: Sequence[tuple[Part, list[Utterance]]],
+    found: Sequence[tuple[TimedText, list[TranscribedSpeech]]],
 ) -> Iterator[tuple[PackedRecording, Array]]:
     """Each turn that is long enough, with its samples, cut to whole blocks."""
     path, whole = Path(), np.zeros(0, np.float32)

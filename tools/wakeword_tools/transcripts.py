@@ -23,7 +23,7 @@ MARGIN = 0.5
 
 
 @dataclass(frozen=True)
-class Utterance:
+class TranscribedSpeech:
     """A line of the transcripts."""
 
     path: Path
@@ -51,7 +51,7 @@ class Utterance:
 
 
 @dataclass(frozen=True)
-class Part:
+class TimedText:
     """A part of a recording."""
 
     path: Path
@@ -68,7 +68,7 @@ class Part:
         return self.start, self.end
 
 
-def read_transcripts(folder: Path) -> list[Utterance]:
+def read_transcripts(folder: Path) -> list[TranscribedSpeech]:
     """The utterances of all transcripts in a folder and below it, or of the recording itself, by file and start.
 
     Empty if there are none. Raises ``DataError``, naming the line, for a file that is not a transcript.
@@ -79,34 +79,34 @@ def read_transcripts(folder: Path) -> list[Utterance]:
     return _in_order(utterance for file in files for utterance in _read(file))
 
 
-def transcripts_beside(recordings: Iterable[Path]) -> list[Utterance]:
+def transcripts_beside(recordings: Iterable[Path]) -> list[TranscribedSpeech]:
     """The utterances of these recordings in the transcripts of their folders, by file and start. Raises as above."""
     wanted = set(recordings)
     files = [file for folder in {path.parent for path in wanted} if (file := folder / TRANSCRIPTS).is_file()]
     return _in_order(utterance for file in files for utterance in _read(file) if utterance.path in wanted)
 
 
-def turns(utterances: Sequence[Utterance]) -> list[Part]:
+def turns(utterances: Sequence[TranscribedSpeech]) -> list[TimedText]:
     """The recordings with transcripts, divided where another speaker begins, in the middle of the pause before.
 
     A recording of one speaker, or of unknown ones, is one part. Together the parts of a recording cover all of it.
     """
-    parts: list[Part] = []
-    last: Utterance | None = None
+    parts: list[TimedText] = []
+    last: TranscribedSpeech | None = None
     for one in utterances:
         if last is None or one.path != last.path:
-            parts.append(Part(one.path, speaker=one.speaker))
+            parts.append(TimedText(one.path, speaker=one.speaker))
         elif one.speaker != parts[-1].speaker:
             border = max(parts[-1].start, min(0.5 * (last.end + one.start), one.start))
             parts[-1] = dataclasses.replace(parts[-1], end=border)
-            parts.append(Part(one.path, border, speaker=one.speaker))
+            parts.append(TimedText(one.path, border, speaker=one.speaker))
         last = one
     return [part for part in parts if part.end > part.start]
 
 
 def without_keyword(
-    parts: Iterable[Part], utterances: Iterable[Utterance], phrase: str, *, margin: float = MARGIN
-) -> list[Part]:
+    parts: Iterable[TimedText], utterances: Iterable[TranscribedSpeech], phrase: str, *, margin: float = MARGIN
+) -> list[TimedText]:
     """What is left of ``parts`` when the utterances in which ``phrase`` is said are cut out, ``margin`` s around each."""
     said = [one for one in utterances if one.says(phrase)]
     kept = []
@@ -119,7 +119,7 @@ def without_keyword(
     return kept
 
 
-def describe_cut(utterances: Sequence[Utterance], phrase: str) -> str:
+def describe_cut(utterances: Sequence[TranscribedSpeech], phrase: str) -> str:
     """One line about the utterances in which ``phrase`` is said, and which are therefore left out."""
     said = [one for one in utterances if one.says(phrase)]
     places = len({one.path for one in said})
@@ -128,15 +128,15 @@ def describe_cut(utterances: Sequence[Utterance], phrase: str) -> str:
     return f"left out {len(said)} utterance(s){length} of {places} recording(s), in which {phrase!r} is said"
 
 
-def by_speaker(parts: Iterable[Part]) -> dict[str, list[Part]]:
+def by_speaker(parts: Iterable[TimedText]) -> dict[str, list[TimedText]]:
     """The parts of each speaker."""
-    found: dict[str, list[Part]] = {}
+    found: dict[str, list[TimedText]] = {}
     for part in parts:
         found.setdefault(part.speaker, []).append(part)
     return found
 
 
-def _cut(part: Part, start: float, end: float) -> list[Part]:
+def _cut(part: TimedText, start: float, end: float) -> list[TimedText]:
     """The part without what is between ``start`` and ``end``: none, one or two parts."""
     pieces = (
         dataclasses.replace(part, end=min(part.end, start)),
@@ -147,7 +147,7 @@ def _cut(part: Part, start: float, end: float) -> list[Part]:
     return [piece for piece in pieces if piece.end > piece.start]
 
 
-def _in_order(utterances: Iterable[Utterance]) -> list[Utterance]:
+def _in_order(utterances: Iterable[TranscribedSpeech]) -> list[TranscribedSpeech]:
     return sorted(utterances, key=lambda one: (str(one.path), one.start, one.end))
 
 
@@ -156,7 +156,7 @@ def _words(text: str) -> list[str]:
     return re.findall(r"\w+", unicodedata.normalize("NFC", text.casefold()))
 
 
-def _read(file: Path) -> list[Utterance]:
+def _read(file: Path) -> list[TranscribedSpeech]:
     try:
         lines = file.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
@@ -164,7 +164,7 @@ def _read(file: Path) -> list[Utterance]:
     return [_utterance(line, file, number) for number, line in enumerate(lines, 1) if line.strip()]
 
 
-def _utterance(line: str, file: Path, number: int) -> Utterance:
+def _utterance(line: str, file: Path, number: int) -> TranscribedSpeech:
     try:
         content = json.loads(line)
         name, text, speaker = content["file"], content["text"], content.get("speaker") or ""
@@ -175,4 +175,4 @@ def _utterance(line: str, file: Path, number: int) -> Utterance:
         raise DataError(
             f"{file}, line {number}: expected a file and its text, and start <= end in seconds if given ({error})"
         ) from error
-    return Utterance(file.parent / name, start, end, text, speaker)
+    return TranscribedSpeech(file.parent / name, start, end, text, speaker)

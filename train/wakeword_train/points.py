@@ -12,7 +12,7 @@ from wakeword_tools.measure.point_choice import calibrate_point, check_scores
 from wakeword_tools.measure.rates import DEFAULT_TARGETS, LADDER, RateKind, Target
 from wakeword_tools.measure.recordings import SCORED_KINDS, Selection, score_files
 from wakeword_tools.measure.scores import ScoreSet
-from wakeword_tools.transcripts import Part
+from wakeword_tools.transcripts import TimedText
 from wakeword_train.data.clips import Clip
 
 LEAST_RECALL = 0.75
@@ -32,10 +32,10 @@ Report = Callable[[str], None]
 def selection(clips: Iterable[Clip]) -> Selection:
     """Clips as files to score: of long recordings only the parts among them, and with what is known of the positives."""
     clips = list(clips)
-    parts: dict[Path, list[Part]] = {}
+    parts: dict[Path, list[TimedText]] = {}
     for clip in clips:
         if clip.part is not None:
-            parts.setdefault(clip.path, []).append(Part(clip.path, *clip.part, clip.speaker))
+            parts.setdefault(clip.path, []).append(TimedText(clip.path, *clip.part, clip.speaker))
     return Selection(
         {kind: list(dict.fromkeys(clip.path for clip in clips if clip.kind is kind)) for kind in SCORED_KINDS},
         parts,

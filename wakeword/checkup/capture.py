@@ -7,7 +7,7 @@ from concurrent.futures import wait
 import numpy as np
 
 from wakeword.base.errors import AudioDeviceError
-from wakeword.checkup.findings import Recording
+from wakeword.checkup.findings import CheckRecording
 from wakeword.microphone.device import Block, Device, InputStream, Losses, find_device
 from wakeword.microphone.portaudio import PORTAUDIO, leave_open_at_exit
 
@@ -25,7 +25,7 @@ def record(
     *,
     opened: Callable[[Device], None],
     advance: Callable[[float], None],
-) -> tuple[Device, Recording]:
+) -> tuple[Device, CheckRecording]:
     """Record the device with that number or with that text in its name, at its native rate, with all its channels.
 
     Unlike in ``Microphone``, missing audio is not replaced by silence. ``opened`` is called when the first audio arrives,
@@ -54,7 +54,7 @@ def record(
         if not wait([PORTAUDIO.submit(stream.close)], _CLOSE_SECONDS).done:
             leave_open_at_exit()
     samples = np.concatenate([block.samples for block in blocks])[settling:wanted_frames].astype(np.float32) / 2**15
-    return device, Recording(samples, device.sample_rate, [block.stamp for block in blocks], losses.overflows)
+    return device, CheckRecording(samples, device.sample_rate, [block.stamp for block in blocks], losses.overflows)
 
 
 def _get(stream: InputStream, seconds: float) -> Block:

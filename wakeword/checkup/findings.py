@@ -43,7 +43,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Recording:
+class CheckRecording:
     """Audio from a device or a file."""
 
     samples: Samples
@@ -55,7 +55,7 @@ class Recording:
     """Blocks before which the driver reported lost samples."""
 
 
-def diagnose(recording: Recording) -> list[Finding]:
+def diagnose(recording: CheckRecording) -> list[Finding]:
     """All findings about a recording. Levels are those of the mean of its channels, which a detector uses by default."""
     samples, sample_rate = recording.samples, recording.sample_rate
     mean = samples.mean(axis=1)
@@ -186,7 +186,7 @@ def _bandwidth(mean: Samples, sample_rate: int) -> Finding:
     return finding("bandwidth", edge, "Hz", text, graded(-edge, -7_000, -5_000), advice)
 
 
-def _dropouts(recording: Recording) -> Finding:
+def _dropouts(recording: CheckRecording) -> Finding:
     holes = dropouts(recording.samples.mean(axis=1), recording.sample_rate)
     skipped = timing(recording.stamps, recording.sample_rate).missing_seconds
     text = f"{holes.number} hole(s) of zeros, {1_000 * holes.seconds:.0f} ms"
@@ -200,7 +200,7 @@ def _dropouts(recording: Recording) -> Finding:
     return finding("dropouts", lost, "s", text, verdict, advice)
 
 
-def _rate(recording: Recording) -> list[Finding]:
+def _rate(recording: CheckRecording) -> list[Finding]:
     measured = timing(recording.stamps, recording.sample_rate)
     if measured.measured_rate is None or measured.uncertainty is None:
         return []

@@ -17,7 +17,7 @@ from wakeword.base.errors import AudioDeviceError, AudioFileError, WakewordError
 from wakeword.base.types import Samples
 from wakeword.base.version import __version__
 from wakeword.checkup.capture import record
-from wakeword.checkup.findings import Finding, Recording, diagnose
+from wakeword.checkup.findings import CheckRecording, Finding, diagnose
 from wakeword.checkup.processor import examine_processor
 from wakeword.cli.console import complain, note, without_native_messages
 from wakeword.cli.listen.playing import naming
@@ -130,7 +130,7 @@ def _listen(examination: Examination, device: str | None, seconds: float) -> Non
     examination.findings += diagnose(recording)
 
 
-def _first_minute(file: Path) -> Recording:
+def _first_minute(file: Path) -> CheckRecording:
     """Raises ``AudioFileError`` if there is no audio, ``AudioFormatError`` if a detector would refuse it."""
     with AudioFile(file) as opened, naming(file):
         checked = PcmStream(opened.sample_rate)
@@ -143,7 +143,7 @@ def _first_minute(file: Path) -> Recording:
                 break
     if not blocks:
         raise AudioFileError(f"{file}: expected audio, got a file without samples")
-    return Recording(np.concatenate(blocks)[:limit], opened.sample_rate)
+    return CheckRecording(np.concatenate(blocks)[:limit], opened.sample_rate)
 
 
 def _print(examination: Examination) -> None:

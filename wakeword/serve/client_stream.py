@@ -14,7 +14,7 @@ from wakeword.audio.detection import Detection
 from wakeword.base.types import Samples
 from wakeword.engine import Detector
 from wakeword.serve.wire_audio import PcmFormat
-from wakeword.serve.words import Word
+from wakeword.serve.words import OfferedWord
 
 _KEPT_SECONDS = 0.1
 """Audio that may wait for more: little, as a client decides how many bytes a second takes."""
@@ -34,13 +34,13 @@ class StreamSettings:
 class Found(NamedTuple):
     """A detection in a stream."""
 
-    word: Word
+    word: OfferedWord
     timestamp: int
     """Milliseconds, on the clock of the chunks' timestamps; without these, since the start of the stream."""
     detection: Detection
 
 
-class Heard(NamedTuple):
+class StreamEvents(NamedTuple):
     """What a block of audio has led to."""
 
     found: list[Found]
@@ -58,7 +58,7 @@ class ListeningStream:
     """
 
     def __init__(
-        self, words: Sequence[Word], pcm: PcmFormat, settings: StreamSettings, executor: Executor | None
+        self, words: Sequence[OfferedWord], pcm: PcmFormat, settings: StreamSettings, executor: Executor | None
     ) -> None:
         """``executor``: ``None`` to work in the event loop."""
         self.format = pcm
@@ -104,7 +104,7 @@ class ListeningStream:
         """Whether the newest audio was steady quiet."""
         return self._detector.is_asleep
 
-    async def push(self, audio: bytes, timestamp: int | None) -> Heard:
+    async def push(self, audio: bytes, timestamp: int | None) -> StreamEvents:
         """Process a chunk of any length; ``timestamp`` in milliseconds is that of its first sample."""
         at = self.seconds
         self._chunk = (at, self._base + round(1_000 * at) if timestamp is None else timestamp)
@@ -114,20 +114,20 @@ class ListeningStream:
         if len(self._waiting) < self.format.rate * self.format.frame * min(
             _KEPT_SECONDS, self._detector.seconds_to_window
         ):
-            return Heard([], False, {})
+            return StreamEvents([], False, {})
         before = self._detector.candidates
         found, scored = await self._work_through()
         after = self._detector.candidates if scored else before
-        return Heard(found, scored, {name: count - before[name] for name, count in after.items()})
+        return StreamEvents(found, scored, {name: count - before[name] for name, count in after.items()})
 
-    async def finish(self) -> Heard:
+    async def finish(self) -> StreamEvents:
         """End the stream: score what is left, as if silence followed. ``restart`` begins the next one."""
         before = self._detector.candidates
         found, _ = await self._work_through()
         after = self._detector.candidates
         # The detector then begins a new stream and forgets how many candidates the last windows were.
         found += self._found(await self._in_thread(self._detector.flush))
-        return Heard(found, True, {name: count - before[name] for name, count in after.items()})
+        return StreamEvents(found, True, {name: count - before[name] for name, count in after.items()})
 
     async def _work_through(self) -> tuple[list[Found], bool]:
         """Process what is waiting, up to the last whole sample: the detections, and whether windows may have ended."""

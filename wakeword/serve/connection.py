@@ -15,12 +15,12 @@ from wyoming.event import Event
 from wyoming.ping import Pong
 from wyoming.wake import Detection, NotDetected
 
-from wakeword.serve.client_stream import Found, Heard, ListeningStream, StreamSettings
+from wakeword.serve.client_stream import Found, ListeningStream, StreamEvents, StreamSettings
 from wakeword.serve.logs import ClientWarnings
 from wakeword.serve.telemetry import Telemetry
 from wakeword.serve.wire import EventReader, WireError, encode
 from wakeword.serve.wire_audio import PcmFormat, format_of, timestamp_of
-from wakeword.serve.words import Word, Words
+from wakeword.serve.words import OfferedWord, OfferedWords
 
 logger = logging.getLogger("wakeword.serve")
 
@@ -51,7 +51,7 @@ class TimeLimits:
 class Shared:
     """What all connections of a server share."""
 
-    words: Words
+    words: OfferedWords
     settings: StreamSettings
     limits: TimeLimits
     telemetry: Telemetry
@@ -197,7 +197,7 @@ class Connection:
             self._tell(f"expected words among those offered ({offered:.200}), got {shown}", "unknown-wake-word")
             await self._drain()
 
-    def _wanted(self) -> list[Word]:
+    def _wanted(self) -> list[OfferedWord]:
         by_name = self._shared.words.by_name
         names = by_name if self._names is None else self._names
         return [by_name[name] for name in names if name in by_name]
@@ -292,7 +292,7 @@ class Connection:
             self._shared.telemetry.end(self._number)
             self._number = None
 
-    async def _report(self, heard: Heard) -> None:
+    async def _report(self, heard: StreamEvents) -> None:
         telemetry = self._shared.telemetry
         for word, count in heard.candidates.items():
             if count:

@@ -19,7 +19,7 @@ from wakeword.serve.connection import Connection, Shared
 from wakeword.serve.places import Network, Place, is_allowed, is_loopback, tcp_sockets, unix_socket
 from wakeword.serve.telemetry import Telemetry
 from wakeword.serve.wire import encode
-from wakeword.serve.words import Words
+from wakeword.serve.words import OfferedWords
 
 logger = logging.getLogger("wakeword.serve")
 
@@ -63,7 +63,7 @@ class Server:
         return self._shared.telemetry
 
     @property
-    def words(self) -> Words:
+    def words(self) -> OfferedWords:
         """What it offers."""
         return self._shared.words
 

@@ -20,7 +20,7 @@ from wakeword.serve.places import Place, is_loopback
 from wakeword.serve.server import Limits, Server
 from wakeword.serve.status_pages import Web, WebSettings
 from wakeword.serve.telemetry import Telemetry
-from wakeword.serve.words import Words, WordSettings
+from wakeword.serve.words import OfferedWords, WordSettings
 
 logger = logging.getLogger("wakeword.serve")
 
@@ -70,7 +70,7 @@ def run_server(settings: ServeSettings) -> bool:
         # First, so that a signal while the models are loaded is a clean end too.
         stop = stack.enter_context(StopSignals(on_signal))
         files = settings.files if settings.files or settings.folder else list(shipped_models().values())
-        words = Words(files, settings.folder, settings.words)
+        words = OfferedWords(files, settings.folder, settings.words)
         words.report = _report
         for word in words.by_name.values():
             for line in word.warnings:

@@ -33,7 +33,7 @@ class WordSettings:
 
 
 @dataclass(frozen=True)
-class Word:
+class OfferedWord:
     """A word that the server offers."""
 
     name: str
@@ -53,13 +53,13 @@ class _File:
 
     signature: Signature
     """Of what was tried last."""
-    word: Word | None
+    word: OfferedWord | None
     """Its word in force; ``None`` if there never was one."""
     is_refused: bool
     """Whether what was tried last cannot be used."""
 
 
-def load_word(path: Path, settings: WordSettings) -> Word:
+def load_word(path: Path, settings: WordSettings) -> OfferedWord:
     """Load a model file. Raises ``ModelError`` and ``ConfigError`` if it cannot be used with these settings."""
     model = read_model(path)
     if not settings.verify:
@@ -71,10 +71,10 @@ def load_word(path: Path, settings: WordSettings) -> Word:
     limits = () if settings.threshold is not None else tuple(warnings(card.phrase, card.point(settings.point)))
     named = copy.copy(model)
     named.card = dataclasses.replace(card, phrase=path.stem)
-    return Word(path.stem, card.phrase, card.version, named, threshold, limits)
+    return OfferedWord(path.stem, card.phrase, card.version, named, threshold, limits)
 
 
-def info_of(words: Iterable[Word]) -> bytes:
+def info_of(words: Iterable[OfferedWord]) -> bytes:
     """The answer to ``describe``, encoded: one program with all words, as Home Assistant reads only one."""
     models = [
         WakeModel(
@@ -99,7 +99,7 @@ def info_of(words: Iterable[Word]) -> bytes:
     return encode(Info(wake=[program]).event())
 
 
-class Words:
+class OfferedWords:
     """The words in force by their names, and the answer to ``describe``.
 
     ``files`` are models that must load: raises ``ModelError`` and ``ConfigError`` as ``load_word`` does, and
@@ -160,7 +160,7 @@ class Words:
             self._publish()
         return bool(gone or new)
 
-    def _loaded(self, path: Path, before: _File | None) -> Word | None:
+    def _loaded(self, path: Path, before: _File | None) -> OfferedWord | None:
         kept = None if before is None else before.word
         try:
             if path.stem in self._fixed:

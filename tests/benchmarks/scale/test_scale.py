@@ -7,13 +7,13 @@ import soundfile
 from support.builders import band_model_bytes, bursts
 
 from benchmarks.scale.scale_measure import measure
-from benchmarks.scale.simulate import Cluster, Simulated, simulate
+from benchmarks.scale.simulate import PaperCluster, Simulated, simulate
 from wakeword.base.errors import ConfigError
 
-QUIET = Cluster(cores=8, cores_of_a_machine=4, losses_an_hour=0, slow_share=0)
+QUIET = PaperCluster(cores=8, cores_of_a_machine=4, losses_an_hour=0, slow_share=0)
 
 
-def run(cluster: Cluster, *, hours: float = 400, batch: float = 60, seed: int = 0) -> Simulated:
+def run(cluster: PaperCluster, *, hours: float = 400, batch: float = 60, seed: int = 0) -> Simulated:
     return simulate([0.006, 0.01, 0.02], audio_hours=hours, batch_seconds=batch, cluster=cluster, seed=seed)
 
 
@@ -28,8 +28,8 @@ def test_without_losses_all_cores_work_until_the_end() -> None:
 
 def test_lost_and_slow_machines_cost_time_and_no_batch() -> None:
     quiet = run(QUIET, hours=4000)
-    lost = run(Cluster(cores=8, cores_of_a_machine=4, losses_an_hour=1, slow_share=0), hours=4000)
-    slow = run(Cluster(cores=8, cores_of_a_machine=4, losses_an_hour=0, slow_share=0.5), hours=4000)
+    lost = run(PaperCluster(cores=8, cores_of_a_machine=4, losses_an_hour=1, slow_share=0), hours=4000)
+    slow = run(PaperCluster(cores=8, cores_of_a_machine=4, losses_an_hour=0, slow_share=0.5), hours=4000)
     assert lost.lost_machines > 0
     assert lost.lost_core_hours > 0
     assert lost.most_retries >= 1
@@ -39,14 +39,14 @@ def test_lost_and_slow_machines_cost_time_and_no_batch() -> None:
 
 
 def test_larger_pieces_lose_more_work() -> None:
-    rough = Cluster(cores=8, cores_of_a_machine=4, losses_an_hour=2)
+    rough = PaperCluster(cores=8, cores_of_a_machine=4, losses_an_hour=2)
     small, large = (run(rough, hours=4000, batch=batch) for batch in (60, 3600))
     assert small.lost_core_hours < large.lost_core_hours
     assert small.tail_minutes < large.tail_minutes
 
 
 def test_a_seed_repeats_a_run_and_numbers_are_checked() -> None:
-    rough = Cluster(cores=8, cores_of_a_machine=4, losses_an_hour=2)
+    rough = PaperCluster(cores=8, cores_of_a_machine=4, losses_an_hour=2)
     assert run(rough) == run(rough)
     assert run(rough) != run(rough, seed=1)
     with pytest.raises(ConfigError, match="hours of audio"):

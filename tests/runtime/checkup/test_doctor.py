@@ -11,7 +11,7 @@ import soxr
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wakeword.checkup.findings import Finding, Recording, diagnose
+from wakeword.checkup.findings import CheckRecording, Finding, diagnose
 from wakeword.checkup.levels import (
     check_channels,
     clipping,
@@ -49,7 +49,7 @@ def sixteen_bits(signal: np.ndarray) -> np.ndarray:
 
 
 def findings(*channels: np.ndarray, rate: int = RATE, **more) -> dict[str, Finding]:
-    recording = Recording(sixteen_bits(np.stack(channels, axis=1)), rate, **more)
+    recording = CheckRecording(sixteen_bits(np.stack(channels, axis=1)), rate, **more)
     return {finding.name: finding for finding in diagnose(recording)}
 
 

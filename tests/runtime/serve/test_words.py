@@ -10,7 +10,7 @@ pytest.importorskip("wyoming", reason="needs the packages of pip install 'wakewo
 from support.builders import band_model_bytes
 
 from wakeword import ConfigError, ModelError
-from wakeword.serve.words import Words, WordSettings, load_word
+from wakeword.serve.words import OfferedWords, WordSettings, load_word
 
 
 class Followed:
@@ -19,7 +19,7 @@ class Followed:
     def __init__(self, folder: Path, *files: Path, **settings: object) -> None:
         folder.mkdir(exist_ok=True)
         self.folder = folder
-        self.words = Words(files, folder, WordSettings(**settings))
+        self.words = OfferedWords(files, folder, WordSettings(**settings))
         self.reports: list[tuple[str, str]] = []
         self.words.report = lambda event, message: self.reports.append((event, message))
 
@@ -183,11 +183,11 @@ def test_a_file_of_the_command_line_keeps_its_name(tmp_path: Path, models: Path)
 def test_names_must_differ_and_files_must_load(tmp_path: Path, models: Path) -> None:
     (tmp_path / "low.onnx").write_bytes(b"damaged")
     with pytest.raises(ConfigError, match="different names"):
-        Words([models / "low.onnx", tmp_path / "low.onnx"], None, WordSettings())
+        OfferedWords([models / "low.onnx", tmp_path / "low.onnx"], None, WordSettings())
     with pytest.raises(ModelError, match=r"low\.onnx"):
-        Words([tmp_path / "low.onnx"], None, WordSettings())
+        OfferedWords([tmp_path / "low.onnx"], None, WordSettings())
     with pytest.raises(ConfigError, match="expected a folder"):
-        Words([], tmp_path / "nothing", WordSettings())
+        OfferedWords([], tmp_path / "nothing", WordSettings())
 
 
 def test_a_word_has_its_files_name_its_phrase_and_the_chosen_threshold(models: Path) -> None:

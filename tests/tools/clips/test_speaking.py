@@ -8,8 +8,8 @@ import pytest
 from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.work import ThisProcess
 from wakeword_tools.clips.clip_plan import Recipe, plan
-from wakeword_tools.clips.speaking import ApartProcesses, Clip, SpeakWork, Spoken
-from wakeword_tools.clips.synthesize import Part, synthesize_parts
+from wakeword_tools.clips.speaking import ApartProcesses, SpeakWork, Spoken, SpokenClip
+from wakeword_tools.clips.synthesize import ClipPart, synthesize_parts
 from wakeword_tools.engines.command_engine import command_voices
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
@@ -22,14 +22,14 @@ def ignore(size: float, seconds: float) -> None:
 
 
 @pytest.fixture
-def clips() -> list[Clip]:
+def clips() -> list[SpokenClip]:
     """Five that can be spoken, and between them one that cannot."""
     recipes = plan(["marvin"], VOICES, count=5, seed=0)
     recipes.insert(2, Recipe("marvin", command_voices("false {wav} {text}")[0]))
-    return [Clip(recipe, f"{number}.flac") for number, recipe in enumerate(recipes)]
+    return [SpokenClip(recipe, f"{number}.flac") for number, recipe in enumerate(recipes)]
 
 
-def test_every_executor_gives_the_same_rows(clips: list[Clip]) -> None:
+def test_every_executor_gives_the_same_rows(clips: list[SpokenClip]) -> None:
     ways = [
         (SpeakWork(), ThisProcess()),
         (pickle.loads(pickle.dumps(SpeakWork())), ApartProcesses(2)),
@@ -50,7 +50,7 @@ def test_rows_survive_json() -> None:
 
 def test_a_cluster_makes_the_files_of_one_process(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="Ray, the extra [ray], is not installed")
-    part = Part(["marvin", "marlin"], VOICES, 50)
+    part = ClipPart(["marvin", "marlin"], VOICES, 50)
     one, other = (synthesize_parts([part], tmp_path / str(ray), seed=1, ray=ray) for ray in (None, "local"))
     found = [{path.name: path.read_bytes() for path in folder.iterdir()} for folder in (one, other)]
     assert len(found[0]) == 51

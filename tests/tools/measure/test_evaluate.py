@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from support.builders import card
 from support.simulated import evenly
 
-from wakeword_tools.measure.model_report import Report, evaluate
+from wakeword_tools.measure.model_report import ModelReport, evaluate
 from wakeword_tools.measure.scores import ScoreSet, events_at
 
 
-def report(seed: int = 0) -> tuple[ScoreSet, Report]:
+def report(seed: int = 0) -> tuple[ScoreSet, ModelReport]:
     scores = evenly(np.random.default_rng(seed), negatives=300, near=150, hours=4.0, per_hour=20.0)
     return scores, evaluate(scores, card(threshold=0.8), fprs=(0.03, 0.1), rates=(0.5, 2.0), fingerprint="f")
 

@@ -10,10 +10,10 @@ from support.builders import bursts
 from wakeword.base.errors import DataError
 from wakeword.takes.word_region import locate_word
 from wakeword_tools.measure.noise import NoiseMixer
-from wakeword_tools.measure.reading import Recording
+from wakeword_tools.measure.reading import ReadRecording
 
 CLIP = bursts(2.0, {0.8: "low"})
-RECORDING = Recording("clip.wav", 2.0, "0123456789abcdef")
+RECORDING = ReadRecording("clip.wav", 2.0, "0123456789abcdef")
 
 
 @pytest.fixture
@@ -47,8 +47,8 @@ def test_the_level_of_speech_is_that_of_all_of_it(files: list[Path], snr: float)
 def test_noise_depends_on_seed_and_clip_only(files: list[Path]) -> None:
     def noise(seed: int, digest: str, snr: float = 10.0) -> np.ndarray:
         mixer = NoiseMixer(files, seed=seed, warn=[].append)
-        mixer.mix(CLIP[:5_000], Recording("other.wav", 1.0, "77" * 8), snr=0.0)
-        return mixer.mix(CLIP, Recording("clip.wav", 2.0, digest), snr=snr) - CLIP
+        mixer.mix(CLIP[:5_000], ReadRecording("other.wav", 1.0, "77" * 8), snr=0.0)
+        return mixer.mix(CLIP, ReadRecording("clip.wav", 2.0, digest), snr=snr) - CLIP
 
     first = noise(0, "01" * 8)
     assert (noise(0, "01" * 8) == first).all()

@@ -13,7 +13,7 @@ from wakeword_tools.engines.espeak import shared_espeak
 from wakeword_tools.engines.registry import voice_named
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts import confusables as module
-from wakeword_tools.texts.candidates import DEFAULT_MASS, Candidate, Origin, choose, histogram, speakable
+from wakeword_tools.texts.candidates import DEFAULT_MASS, Candidate, TextOrigin, choose, histogram, speakable
 from wakeword_tools.texts.confusables import confusables, listed, without_sound_of
 from wakeword_tools.texts.lexicon import spoken_words
 from wakeword_tools.texts.lists import read_texts
@@ -64,8 +64,8 @@ def test_nothing_sounds_the_same_as_the_keyword_in_any_accent(keyword: str) -> N
 def test_every_origin_is_found_and_no_text_twice(keyword: str) -> None:
     pool = pool_of(keyword)
     origins = {candidate.origin for candidate in pool}
-    assert {Origin.WORD, Origin.PSEUDO_WORD} <= origins
-    assert origins >= {Origin.PHRASE, Origin.FRAGMENT} or keyword == "off"
+    assert {TextOrigin.WORD, TextOrigin.PSEUDO_WORD} <= origins
+    assert origins >= {TextOrigin.PHRASE, TextOrigin.FRAGMENT} or keyword == "off"
     for values in ([candidate.text.lower() for candidate in pool], [main_key(candidate.phones) for candidate in pool]):
         assert len(set(values)) == len(values)
 
@@ -104,7 +104,7 @@ def test_no_text_is_in_two_splits_whatever_the_number(keyword: str) -> None:
 
 
 def test_the_users_own_texts_are_included_with_their_distances() -> None:
-    own = [candidate for candidate in confusables("off", ["soft ice", "oof"]) if candidate.origin is Origin.LISTED]
+    own = [candidate for candidate in confusables("off", ["soft ice", "oof"]) if candidate.origin is TextOrigin.LISTED]
     assert {"soft ice", "oof"} <= {candidate.text for candidate in own}
     assert [candidate.text for candidate in listed("marvin", ["market", "marlin"])] == ["marlin", "market"]
 

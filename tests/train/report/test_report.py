@@ -18,7 +18,7 @@ from wakeword_train import DataFolders, TrainingResult, train_model
 from wakeword_train.data.clips import Clip
 from wakeword_train.report.charts import curve_of_epochs, curve_of_thresholds
 from wakeword_train.report.report_page import fired_close_words, page
-from wakeword_train.report.verdict import Grade, Verdict, verdict
+from wakeword_train.report.verdict import Verdict, VerdictGrade, verdict
 
 
 def card(recall: float, target: float | None, *, events: int = 1, synthetic: bool = True) -> ModelCard:
@@ -34,14 +34,16 @@ def card(recall: float, target: float | None, *, events: int = 1, synthetic: boo
 @pytest.mark.parametrize(
     ("recall", "target", "grade"),
     [
-        (0.93, 1.0, Grade.GOOD),
-        (0.93, 3.0, Grade.FAIR),
-        (0.7, 0.5, Grade.FAIR),
-        (0.3, 0.5, Grade.WEAK),
-        (0.99, None, Grade.WEAK),
+        (0.93, 1.0, VerdictGrade.GOOD),
+        (0.93, 3.0, VerdictGrade.FAIR),
+        (0.7, 0.5, VerdictGrade.FAIR),
+        (0.3, 0.5, VerdictGrade.WEAK),
+        (0.99, None, VerdictGrade.WEAK),
     ],
 )
-def test_a_grade_needs_both_few_misses_and_few_mistakes(recall: float, target: float | None, grade: Grade) -> None:
+def test_a_grade_needs_both_few_misses_and_few_mistakes(
+    recall: float, target: float | None, grade: VerdictGrade
+) -> None:
     assert verdict(card(recall, target)).grade is grade
 
 
@@ -53,10 +55,10 @@ def test_close_words_and_what_was_not_shown_lower_the_grade() -> None:
             dataclasses.replace(good, operating_points=(dataclasses.replace(good.operating_points[0], **changes),))  # type: ignore[arg-type]
         )
 
-    assert judged().grade is Grade.GOOD
-    assert judged(assurance=0.79).grade is Grade.FAIR
+    assert judged().grade is VerdictGrade.GOOD
+    assert judged(assurance=0.79).grade is VerdictGrade.FAIR
     grades = [judged(fpr_near_negatives=Rate(share, 0.0, 1.0, 1, 100)) for share in (0.1, 0.11, 0.31)]
-    assert [one.grade for one in grades] == [Grade.GOOD, Grade.FAIR, Grade.WEAK]
+    assert [one.grade for one in grades] == [VerdictGrade.GOOD, VerdictGrade.FAIR, VerdictGrade.WEAK]
     assert ["sound like it wake it too" in one.wakes for one in grades] == [False, True, True]
 
 
@@ -68,7 +70,7 @@ def test_the_verdict_is_in_plain_words_and_says_what_it_rests_on() -> None:
     assert "record yourself" in judged.advice[0]
     assert "10 recordings of people" in str(verdict(card(0.9, 0.5, synthetic=False)))
     nothing = dataclasses.replace(card(0.9, 0.5), operating_points=(), default_point=None)
-    assert verdict(nothing).grade is Grade.WEAK
+    assert verdict(nothing).grade is VerdictGrade.WEAK
     # The page puts "it" before both.
     for judged in (verdict(nothing), verdict(card(0.9, None))):
         assert judged.finds.startswith("finds ")

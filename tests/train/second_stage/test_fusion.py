@@ -7,7 +7,7 @@ from wakeword_tools.kinds import Kind
 from wakeword_train.points import FEW
 from wakeword_train.second_stage.evidence import Evidence
 from wakeword_train.second_stage.fusion.clip_groups import LONG, best_fusion
-from wakeword_train.second_stage.fusion.fusion_fit import PHONEME_FLOORS, USUAL, Group, fit_fusion
+from wakeword_train.second_stage.fusion.fusion_fit import PHONEME_FLOORS, USUAL, FusionGroup, fit_fusion
 from wakeword_train.second_stage.result import HeldOut
 
 GATE = 0.0
@@ -32,7 +32,7 @@ def drawn(positive: bool, count: int, seed: int, *, phonemes: bool = True) -> li
 
 
 def test_positives_score_above_the_others() -> None:
-    groups = [Group(drawn(True, 60, 0), True, 1.0), Group(drawn(False, 200, 1), False, 1.0)]
+    groups = [FusionGroup(drawn(True, 60, 0), True, 1.0), FusionGroup(drawn(False, 200, 1), False, 1.0)]
     fusion = fit_fusion(groups, GATE, phonemes=True)
     scores = {
         positive: [one.scores(GATE, fusion).max() for one in drawn(positive, 200, 2)] for positive in (True, False)
@@ -43,7 +43,7 @@ def test_positives_score_above_the_others() -> None:
 
 
 def test_little_data_hardly_moves_the_usual_weights() -> None:
-    groups = [Group([evidence(2.0, 1.0, -1.0)], True, 1.0), Group([evidence(1.0, 0.0, -2.0)], False, 1.0)]
+    groups = [FusionGroup([evidence(2.0, 1.0, -1.0)], True, 1.0), FusionGroup([evidence(1.0, 0.0, -2.0)], False, 1.0)]
     fusion = fit_fusion(groups, GATE, phonemes=True)
     found = np.array([fusion.stage_one, fusion.embedding, fusion.phonemes])
     assert found == pytest.approx(USUAL, rel=1.0)
@@ -52,15 +52,17 @@ def test_little_data_hardly_moves_the_usual_weights() -> None:
 
 def test_without_candidates_on_both_sides_the_weights_are_the_usual_ones() -> None:
     below = [Evidence(*(np.array([-5.0]) for _ in range(4)))]
-    fusion = fit_fusion([Group(drawn(True, 5, 0), True, 1.0), Group(below, False, 1.0)], GATE, phonemes=True)
+    fusion = fit_fusion(
+        [FusionGroup(drawn(True, 5, 0), True, 1.0), FusionGroup(below, False, 1.0)], GATE, phonemes=True
+    )
     assert (fusion.bias, fusion.stage_one, fusion.embedding, fusion.phonemes) == (0, *USUAL)
     assert fusion.phoneme_floor == PHONEME_FLOORS[0]
 
 
 def test_without_phonemes_their_weight_is_zero() -> None:
     groups = [
-        Group(drawn(True, 60, 0, phonemes=False), True, 1.0),
-        Group(drawn(False, 60, 1, phonemes=False), False, 1.0),
+        FusionGroup(drawn(True, 60, 0, phonemes=False), True, 1.0),
+        FusionGroup(drawn(False, 60, 1, phonemes=False), False, 1.0),
     ]
     fusion = fit_fusion(groups, GATE, phonemes=False)
     assert (fusion.phonemes, fusion.phoneme_floor) == (0, 0)

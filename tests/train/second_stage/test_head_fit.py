@@ -14,7 +14,7 @@ from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.second_stage.heads.cross_fit import HeadItem, HeadWork, TrainedHead
 from wakeword_train.second_stage.heads.head_fit import Background, noisy
-from wakeword_train.second_stage.looks.examples import Recordings, Words
+from wakeword_train.second_stage.looks.examples import Recordings, WordExamples
 
 SETTINGS = SecondStageConfig(
     units=4, epochs=4, warmup_epochs=2, steps_per_epoch=2, batch_size=48, mining_rounds=0, mined=8, looks=8, folds=2
@@ -26,9 +26,9 @@ def work(method: str, adversary: AdversaryConfig | None = None) -> HeadWork:
     """Looks of noise, those of positives a little louder."""
     generator = torch.Generator().manual_seed(0)
 
-    def words(shift: float) -> Words:
+    def words(shift: float) -> WordExamples:
         looks = (torch.randn(LOOKS, 16, 96, generator=generator) + shift).half()
-        return Words(looks, torch.arange(LOOKS), torch.ones(LOOKS))
+        return WordExamples(looks, torch.arange(LOOKS), torch.ones(LOOKS))
 
     found = {Kind.POSITIVE.value: words(0.5), Kind.NEGATIVE.value: words(-0.5)}
     settings = dataclasses.replace(SETTINGS, method=method)

@@ -21,7 +21,7 @@ from typing import Any
 import soundfile
 
 from benchmarks.scale.scale_measure import measure
-from benchmarks.scale.simulate import Cluster, simulate
+from benchmarks.scale.simulate import PaperCluster, simulate
 from wakeword import WakewordError
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.audio.sources import audio_files
@@ -95,8 +95,8 @@ def _cut(places: list[str], folder: Path, count: int, seconds: float) -> None:
 def _simulate(figures: dict[str, Any], arguments: argparse.Namespace) -> list[dict[str, Any]]:
     """Recordings of ten minutes and of an hour; a quiet cluster and one with losses and slow machines."""
     costs = figures["long"][0]["cost_quantiles"]
-    quiet = Cluster(cores=arguments.cores, losses_an_hour=0.0, slow_share=0.0)
-    rough = Cluster(cores=arguments.cores, slow_share=0.25)
+    quiet = PaperCluster(cores=arguments.cores, losses_an_hour=0.0, slow_share=0.0)
+    rough = PaperCluster(cores=arguments.cores, slow_share=0.25)
     found = []
     for name, cluster in (("quiet", quiet), ("rough", rough)):
         for batch in (600.0, 3600.0):

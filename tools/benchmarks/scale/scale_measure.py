@@ -29,7 +29,7 @@ _SHORTEST = 1.0
 
 
 @dataclass(frozen=True)
-class Measured:
+class ScanCost:
     """One run."""
 
     jobs: int
@@ -56,7 +56,7 @@ class Measured:
         }
 
 
-def measure(model: str, places: Sequence[str], *, jobs: int, report: Callable[[str], None]) -> Measured:
+def measure(model: str, places: Sequence[str], *, jobs: int, report: Callable[[str], None]) -> ScanCost:
     """Scan the recordings at these places, with a journal as `wakeword scan --out` keeps it.
 
     Raises ``DataError`` if there are none of at least a second.
@@ -70,7 +70,7 @@ def measure(model: str, places: Sequence[str], *, jobs: int, report: Callable[[s
     costs = [row.cpu / row.seconds for row in rows if row.seconds >= _SHORTEST]
     if not costs:
         raise DataError("expected recordings of a second or more, got none")
-    return Measured(
+    return ScanCost(
         jobs,
         len(rows),
         sum(row.seconds for row in rows) / 3600,

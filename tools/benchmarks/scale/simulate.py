@@ -15,7 +15,7 @@ from wakeword.base.checks import number
 
 
 @dataclass(frozen=True)
-class Cluster:
+class PaperCluster:
     """The machines."""
 
     cores: int = 64
@@ -49,7 +49,7 @@ class Simulated:
 
 
 def simulate(
-    costs: Sequence[float], *, audio_hours: float, batch_seconds: float, cluster: Cluster, seed: int
+    costs: Sequence[float], *, audio_hours: float, batch_seconds: float, cluster: PaperCluster, seed: int
 ) -> Simulated:
     """Scan ``audio_hours`` in batches of ``batch_seconds`` whose cost for a second is drawn from ``costs``.
 
@@ -76,7 +76,7 @@ def simulate(
 
 
 class _Simulation:
-    def __init__(self, work: Any, cluster: Cluster, slow: Any, random: np.random.Generator) -> None:
+    def __init__(self, work: Any, cluster: PaperCluster, slow: Any, random: np.random.Generator) -> None:
         self._work, self._cluster, self._slow, self._random = work, cluster, slow, random
         self.now = self.lost = 0.0
         self.first_idle = -1.0

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzz.cases.fuzz_worker import Worker
-from fuzz.cases.laws import Case, Target
+from fuzz.cases.laws import Case, FuzzTarget
 from wakeword.base.errors import ConfigError
 
 MOST_FINDINGS = 50
@@ -19,7 +19,7 @@ _LINE_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
-class Finding:
+class BrokenLaw:
     """A broken law, and how to repeat it."""
 
     target: str
@@ -50,7 +50,7 @@ class Fuzzed:
 
     seed: int
     targets: dict[str, Tally]
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[BrokenLaw] = field(default_factory=list)
 
     @property
     def cpu_seconds(self) -> float:
@@ -77,7 +77,7 @@ class Fuzzed:
 
 
 def fuzz(
-    targets: Mapping[str, Target],
+    targets: Mapping[str, FuzzTarget],
     cpu_seconds: float,
     *,
     seed: int,
@@ -118,8 +118,8 @@ def fuzz(
             law = _run_batch(target, made[name], range(first, first + count), tally, Path(folder))
             if law is not None:
                 last = seed + tally.cases - 1
-                finding = Finding(name, last, law)
-                done.findings.append(Finding(name, last, law, _kept(finding, Path(folder) / str(last), keep)))
+                finding = BrokenLaw(name, last, law)
+                done.findings.append(BrokenLaw(name, last, law, _kept(finding, Path(folder) / str(last), keep)))
                 report(f"finding: {done.faults[-1]}")
         if time.monotonic() - reported > _LINE_SECONDS:
             reported = time.monotonic()
@@ -127,7 +127,7 @@ def fuzz(
     return done
 
 
-def _run_batch(target: Target, case: Case, seeds: range, tally: Tally, folder: Path) -> str | None:
+def _run_batch(target: FuzzTarget, case: Case, seeds: range, tally: Tally, folder: Path) -> str | None:
     """Run cases in one process until one breaks a law: that law."""
     worker = Worker(target, case, folder, seeds)
     law = None
@@ -142,7 +142,7 @@ def _run_batch(target: Target, case: Case, seeds: range, tally: Tally, folder: P
     return law
 
 
-def _kept(finding: Finding, files: Path, keep: Path | None) -> str | None:
+def _kept(finding: BrokenLaw, files: Path, keep: Path | None) -> str | None:
     """Move the files of a finding to the folder ``keep``, with a text that says what was found."""
     if keep is None:
         return None

@@ -17,7 +17,7 @@ from random import Random
 from typing import NoReturn
 
 from benchmarks.memory import peak_memory, resident_memory
-from fuzz.cases.laws import BrokenLawError, Case, Target, outcome_of
+from fuzz.cases.laws import BrokenLawError, Case, FuzzTarget, outcome_of
 
 MOST_GROWTH_MB = 30.0
 """Allowed difference of the memory at the end of a batch and after the first half of it.
@@ -33,7 +33,7 @@ _CLEAR_REFS = Path("/proc/self/clear_refs")
 class Worker:
     """A forked process that runs the cases of ``seeds`` in folders of that name, until one breaks a law."""
 
-    def __init__(self, target: Target, case: Case, folder: Path, seeds: range) -> None:
+    def __init__(self, target: FuzzTarget, case: Case, folder: Path, seeds: range) -> None:
         self._target = target
         self._pipe, writing = os.pipe()
         sys.stdout.flush()
@@ -80,7 +80,7 @@ class Worker:
         return f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"status {os.WEXITSTATUS(status)}"
 
 
-def _work(target: Target, case: Case, folder: Path, seeds: range, writing: int) -> NoReturn:
+def _work(target: FuzzTarget, case: Case, folder: Path, seeds: range, writing: int) -> NoReturn:
     """In the forked process: run the cases and write a line for each. Never returns to the program above."""
     try:
         os.setsid()
@@ -117,7 +117,7 @@ def _grown(before: float | None) -> float:
     return 0.0 if now is None or before is None else now - before
 
 
-def _growth_again(target: Target, case: Case, folder: Path, seeds: range) -> str | None:
+def _growth_again(target: FuzzTarget, case: Case, folder: Path, seeds: range) -> str | None:
     """The law that is broken if the cases of ``seeds``, which have run before, take memory once more."""
     before = resident_memory()
     for seed in seeds:
@@ -126,7 +126,7 @@ def _growth_again(target: Target, case: Case, folder: Path, seeds: range) -> str
     return f"memory grew by {grown:.0f} MB when {len(seeds)} cases ran again" if grown > MOST_GROWTH_MB else None
 
 
-def _attempt(target: Target, case: Case, random: Random, folder: Path) -> tuple[str, str | None]:
+def _attempt(target: FuzzTarget, case: Case, random: Random, folder: Path) -> tuple[str, str | None]:
     """Run one case: its outcome and the law that it broke. Its folder is kept only in that case."""
     folder.mkdir()
     faulthandler.enable((folder / "crash.txt").open("w"))

@@ -22,7 +22,7 @@ word, or raises ``BrokenLawError``. A ``WakewordError`` that escapes is an outco
 
 
 @dataclass(frozen=True)
-class Target:
+class FuzzTarget:
     """Something to attack."""
 
     prepare: Callable[[], Case]
@@ -51,7 +51,7 @@ def check_message(message: str) -> None:
         raise BrokenLawError(f"a message with control characters: {message!r}")
 
 
-def outcome_of(target: Target, case: Case, random: Random, folder: Path) -> str:
+def outcome_of(target: FuzzTarget, case: Case, random: Random, folder: Path) -> str:
     """Run one case: its outcome. Raises ``BrokenLawError`` if a law was broken, with the cause."""
     try:
         with warnings.catch_warnings():

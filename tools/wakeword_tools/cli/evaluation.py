@@ -21,7 +21,7 @@ from wakeword_tools.cli.scoring import Loaded, Places, Sharing, scoring
 from wakeword_tools.measure.intervals import hours_needed
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS, MISSED, find_mistakes, save_mistakes
 from wakeword_tools.measure.model_difference import Difference
-from wakeword_tools.measure.model_report import Report
+from wakeword_tools.measure.model_report import ModelReport
 from wakeword_tools.measure.noise import NoiseSettings
 from wakeword_tools.measure.plots import draw
 from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, RateKind, Target
@@ -182,7 +182,9 @@ def warn_of_seen_recordings(models: Mapping[str, Model], scored: Scored) -> None
             )
 
 
-def _print(description: str, reports: Mapping[str, Report], differences: Mapping[str, Sequence[Difference]]) -> None:
+def _print(
+    description: str, reports: Mapping[str, ModelReport], differences: Mapping[str, Sequence[Difference]]
+) -> None:
     screen = console()
     keyword = next(iter(reports.values())).keyword
     screen.print(printable(f"'{keyword}': {description}"), report_table(reports, differences), sep="\n")

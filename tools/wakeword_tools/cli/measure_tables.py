@@ -8,7 +8,7 @@ from wakeword.cli.tables import table
 from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword_tools.measure.latency import Latency
 from wakeword_tools.measure.model_difference import Difference
-from wakeword_tools.measure.model_report import Recall, Report
+from wakeword_tools.measure.model_report import ModelReport, Recall
 
 
 def rate(measured: Rate | None, *, form: str = ".1%") -> str:
@@ -59,7 +59,7 @@ def points_table(points: Sequence[OperatingPoint], default: str | None) -> Table
     return made
 
 
-def report_table(reports: Mapping[str, Report], differences: Mapping[str, Sequence[Difference]]) -> Table:
+def report_table(reports: Mapping[str, ModelReport], differences: Mapping[str, Sequence[Difference]]) -> Table:
     """One row for each figure; one column for each model, and one for its difference to the first model."""
     columns: list[str] = []
     for label in reports:
@@ -76,7 +76,7 @@ def report_table(reports: Mapping[str, Report], differences: Mapping[str, Sequen
     return made
 
 
-def _figures(report: Report) -> dict[str, str]:
+def _figures(report: ModelReport) -> dict[str, str]:
     figures = {} if report.roc_auc is None else {"ROC area": f"{report.roc_auc:.4f}"}
     groups = {
         "recall at fpr={}": report.recall_at_fpr,
@@ -101,7 +101,7 @@ def _difference(name: str, differences: Sequence[Difference]) -> str:
     return ""
 
 
-def operating_table(label: str, report: Report) -> Table:
+def operating_table(label: str, report: ModelReport) -> Table:
     """Results of the operating points in a model's card on these recordings."""
     apart = any(point.measured.recall_synthetic is not None for point in report.operating_points.values())
     made = table(
@@ -135,7 +135,7 @@ def _delay(latency: Latency | None) -> str:
     return "-" if latency is None else f"{latency.median:.2f} s (95 %: {latency.percentile_95:.2f})"
 
 
-def noise_table(label: str, report: Report) -> Table:
+def noise_table(label: str, report: ModelReport) -> Table:
     """Recall without and with noise."""
     conditions = {"as recorded": report, **{f"{snr} dB": noisy for snr, noisy in report.snr.items()}}
     made = table(f"{label}: recall with noise mixed in, SNR of the word", "", *conditions)

@@ -4,9 +4,9 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from wakeword.model.model import Model
-from wakeword_tools.measure.latency import SpokenWord, latency
+from wakeword_tools.measure.latency import TimedWord, latency
 from wakeword_tools.measure.model_difference import Difference, compare
-from wakeword_tools.measure.model_report import Report, evaluate
+from wakeword_tools.measure.model_report import ModelReport, evaluate
 from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.scores import ScoreSet
 
@@ -18,7 +18,7 @@ def reports_on(
     *,
     fprs: Sequence[float],
     rates: Sequence[float],
-) -> dict[str, Report]:
+) -> dict[str, ModelReport]:
     """Label -> report of each model.
 
     ``scored`` has the words for the delays; ``noisy`` the same clips with noise, by ratio of speech to noise in dB.
@@ -40,7 +40,7 @@ def reports_on(
     return reports
 
 
-def _with_latency(report: Report, model: Model, words: Sequence[SpokenWord]) -> Report:
+def _with_latency(report: ModelReport, model: Model, words: Sequence[TimedWord]) -> ModelReport:
     points = {
         name: dataclasses.replace(point, latency=latency(model, words, point.threshold))
         for name, point in report.operating_points.items()
@@ -56,7 +56,9 @@ def differences_to_first(
     return {label: compare(first, second, fprs=fprs, rates=rates, seed=seed) for label, second in others}
 
 
-def report_json(reports: Mapping[str, Report], differences: Mapping[str, Sequence[Difference]]) -> dict[str, object]:
+def report_json(
+    reports: Mapping[str, ModelReport], differences: Mapping[str, Sequence[Difference]]
+) -> dict[str, object]:
     """A single report unchanged, several in a list with their differences."""
     contents = [{"model": label, **report.to_json()} for label, report in reports.items()]
     if len(contents) == 1:

@@ -15,7 +15,7 @@ from wakeword.cli.console import note, progress
 from wakeword.cli.job_options import JobSettings, how_to_go_on
 from wakeword_tools.cli.speakers import EngineSettings, voices_of
 from wakeword_tools.cli.texts import TextSettings, near_negatives, numbers_of, print_texts
-from wakeword_tools.clips.synthesize import Part, Recipe, synthesize_parts
+from wakeword_tools.clips.synthesize import ClipPart, Recipe, synthesize_parts
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.phonemes import pronunciations
@@ -82,7 +82,7 @@ def _speak(settings: SetSettings, out: Path, distances: Distances, voices: Mappi
     count = settings.count
     shares = {split: settings.shares[split] for split in distances}
     parts = [
-        Part(list(distances[split]), voices[split], number)
+        ClipPart(list(distances[split]), voices[split], number)
         for split, number in numbers_of("--count", count, shares).items()
     ]
 

@@ -19,7 +19,7 @@ _SECONDS = 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class Clip:
+class SpokenClip:
     """A clip to speak."""
 
     recipe: Recipe
@@ -75,11 +75,11 @@ class SpeakWork:
         """SHA-256 of the version of this package: all else is in the recipes."""
         return hashlib.sha256(f"speak {__version__} {self._apart}".encode()).hexdigest()
 
-    def begin(self, report: Report) -> Callable[[Clip], Spoken]:
+    def begin(self, report: Report) -> Callable[[SpokenClip], Spoken]:
         """Engines are loaded with the first clip that needs them."""
-        speak: Callable[[Clip], bytes | SynthesisError] = Isolated(_speak) if self._apart else _speak
+        speak: Callable[[SpokenClip], bytes | SynthesisError] = Isolated(_speak) if self._apart else _speak
 
-        def spoken(clip: Clip) -> Spoken:
+        def spoken(clip: SpokenClip) -> Spoken:
             found: bytes | SynthesisError
             try:
                 found = speak(clip)
@@ -90,7 +90,7 @@ class SpeakWork:
 
         return spoken
 
-    def lost(self, item: Clip, reason: str) -> Spoken:
+    def lost(self, item: SpokenClip, reason: str) -> Spoken:
         """The row of a clip that could not be spoken."""
         return Spoken(b"", reason)
 
@@ -138,5 +138,5 @@ class _Ready(Generic[ItemT, RowT]):
         return self._do(item)
 
 
-def _speak(clip: Clip) -> bytes:
+def _speak(clip: SpokenClip) -> bytes:
     return audio_bytes(render(clip.recipe).samples, "FLAC")

@@ -14,14 +14,14 @@ from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.work import Executor, ThisProcess
 from wakeword_tools.clips.clip_plan import Recipe, Utterance, plan, render
 from wakeword_tools.clips.manifest import read_manifest, recipe_of, recipe_row, write_manifest
-from wakeword_tools.clips.speaking import ApartProcesses, Clip, SpeakWork
+from wakeword_tools.clips.speaking import ApartProcesses, SpeakWork, SpokenClip
 from wakeword_tools.engines.isolation import isolated
 from wakeword_tools.engines.registry import engine_of
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.texts.phonemes import pronunciations
 
 __all__ = [
-    "Part",
+    "ClipPart",
     "Recipe",
     "Utterance",
     "clips",
@@ -38,7 +38,7 @@ _HOPELESS = 20
 
 
 @dataclass(frozen=True)
-class Part:
+class ClipPart:
     """Part of a set: ``count`` clips of the texts in the voices."""
 
     texts: Sequence[str]
@@ -87,7 +87,7 @@ def synthesize(
     it; with ``resume`` a run with the same arguments goes on with them.
     """
     return synthesize_parts(
-        [Part(texts, voices, count)],
+        [ClipPart(texts, voices, count)],
         out_dir,
         seed=seed,
         max_pause=max_pause,
@@ -102,7 +102,7 @@ def synthesize(
 
 
 def synthesize_parts(
-    parts: Sequence[Part],
+    parts: Sequence[ClipPart],
     out_dir: Path | str,
     *,
     seed: int,
@@ -221,7 +221,9 @@ def _spoken(
     """Each row with its recipe and why it could not be spoken, in order; a clip that is there already is kept."""
     paths = [folder / str(row["file"]) for _, row in items]
     kept = {path for path in paths if path.exists()}
-    missing = [Clip(recipe, path.name) for (recipe, _), path in zip(items, paths, strict=True) if path not in kept]
+    missing = [
+        SpokenClip(recipe, path.name) for (recipe, _), path in zip(items, paths, strict=True) if path not in kept
+    ]
     with closing(Run(work, missing).rows(executor, lambda size, seconds: None)) as results:
         for (recipe, row), path in zip(items, paths, strict=True):
             failure = None

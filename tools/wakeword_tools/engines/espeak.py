@@ -12,7 +12,7 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import SynthesisError
 from wakeword.base.types import Array
 from wakeword_tools.engines.espeak_library import TIED, clauses, collect, copy_english, fresh_library, read_symbols
-from wakeword_tools.engines.synthesizer import Engine, Prosody, Word
+from wakeword_tools.engines.synthesizer import Engine, Prosody, TimedSpeech
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 
@@ -134,7 +134,7 @@ class EspeakSynthesizer:
         """See ``Synthesizer.speak``."""
         return self.speak_words(text, voice, prosody)[0]
 
-    def speak_words(self, text: str, voice: Voice, prosody: Prosody | None = None) -> tuple[Array, list[Word]]:
+    def speak_words(self, text: str, voice: Voice, prosody: Prosody | None = None) -> tuple[Array, list[TimedSpeech]]:
         """Samples as from ``speak``, and the times of each word; espeak-ng does not tell them of every text."""
         if not text.strip() or "\0" in text:
             raise SynthesisError(f"expected a text to speak, got {text!r}")
@@ -148,7 +148,9 @@ class EspeakSynthesizer:
         samples: Array = soxr.resample(native.astype(np.float32) / 32_768, rate, SAMPLE_RATE)
         starts = [start for start, _ in words]
         ends = [*starts, len(native)][1:]
-        return samples, [Word(word, start / rate, end / rate) for (start, word), end in zip(words, ends, strict=True)]
+        return samples, [
+            TimedSpeech(word, start / rate, end / rate) for (start, word), end in zip(words, ends, strict=True)
+        ]
 
     def phonemes(self, texts: Sequence[str], accent: str) -> list[list[str]]:
         """The reading of each text in this accent: IPA symbols of all words in a row, stress marks before the vowels.

@@ -27,7 +27,7 @@ class Prosody:
 
 
 @dataclass(frozen=True)
-class Word:
+class TimedSpeech:
     """A word of a text, and its times in the speech."""
 
     text: str

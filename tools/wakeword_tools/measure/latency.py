@@ -17,7 +17,7 @@ _AFTER = SAMPLE_RATE
 
 
 @dataclass(frozen=True)
-class SpokenWord:
+class TimedWord:
     """A clip inside a stream: its scores, and the start and end of the word."""
 
     scores: Scores
@@ -27,7 +27,7 @@ class SpokenWord:
     end: float
 
 
-def spoken_word(model: Model, clip: Array, *, seed: int = 0) -> SpokenWord:
+def spoken_word(model: Model, clip: Array, *, seed: int = 0) -> TimedWord:
     """Score a clip, ``(samples,)`` at 16 kHz, in the middle of a stream of noise at the clip's own floor.
 
     A clip alone would begin inside the first window, and its detections would come later than in real use.
@@ -37,12 +37,12 @@ def spoken_word(model: Model, clip: Array, *, seed: int = 0) -> SpokenWord:
     random = np.random.default_rng(seed)
     room = (floor * random.standard_normal(before + _AFTER)).astype(np.float32)
     stream = np.concatenate([room[:before], clip, room[before:]])
-    return SpokenWord(
+    return TimedWord(
         stream_scores(model, stream), (before + word.start) / SAMPLE_RATE, (before + word.end) / SAMPLE_RATE
     )
 
 
-def delay(model: Model, word: SpokenWord, threshold: float, *, hop: int = DEFAULT_HOP) -> float | None:
+def delay(model: Model, word: TimedWord, threshold: float, *, hop: int = DEFAULT_HOP) -> float | None:
     """Seconds from the end of the word to the end of the window that fires; negative if it fires before the end.
 
     ``None`` if the word is missed. A detection before the start of the word does not count.
@@ -65,7 +65,7 @@ class Latency:
     percentile_95: float
 
 
-def latency(model: Model, words: Iterable[SpokenWord], threshold: float) -> Latency | None:
+def latency(model: Model, words: Iterable[TimedWord], threshold: float) -> Latency | None:
     """The delays of ``words`` at a threshold; ``None`` if none was found."""
     delays = [found for word in words if (found := delay(model, word, threshold)) is not None]
     if not delays:

@@ -13,7 +13,7 @@ from wakeword.batch.inputs.recording import plain_name
 from wakeword.model.model import Model
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.reading import Recording, read_again
+from wakeword_tools.measure.reading import ReadRecording, read_again
 from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.scores import ScoreSet, event_windows, stream_scores
 
@@ -51,7 +51,7 @@ def find_mistakes(model: Model, scored: Scored, scores: ScoreSet, threshold: flo
     config = model.card.features
     window, step = config.samples_in(model.card.window), DEFAULT_HOP * config.hop_length
 
-    def mistake(sort: str, kind: Kind, recording: Recording, index: int, score: float, peak: float) -> Mistake:
+    def mistake(sort: str, kind: Kind, recording: ReadRecording, index: int, score: float, peak: float) -> Mistake:
         start = index * step / SAMPLE_RATE
         end = min(start + window / SAMPLE_RATE, recording.seconds)
         return Mistake(sort, kind.plural, recording.name, start, end, score, peak)

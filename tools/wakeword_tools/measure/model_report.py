@@ -40,7 +40,7 @@ class PointReport:
 
 
 @dataclass(frozen=True)
-class Report:
+class ModelReport:
     """The evaluation of one model. The keys of mappings are the targets, ``0.03``."""
 
     keyword: str
@@ -62,7 +62,7 @@ class Report:
     """Fingerprint of the recordings."""
     synthetic_positives: int = 0
     """Synthetic positives, all of ``positives`` or others beside them."""
-    snr: "dict[str, Report]" = field(default_factory=dict)
+    snr: "dict[str, ModelReport]" = field(default_factory=dict)
     """The same with noise mixed into the clips, by ratio of speech to noise in dB; thresholds for false accepts an hour
     are chosen on background without added noise."""
 
@@ -82,7 +82,7 @@ def evaluate(
     fprs: Sequence[float] = DEFAULT_FPRS,
     rates: Sequence[float] = DEFAULT_FA_PER_HOUR,
     fingerprint: str = "",
-) -> Report:
+) -> ModelReport:
     """The report on a model's scores, without noise and latency."""
     near = [scores.near_negatives] if len(scores.near_negatives) else []
     groups = {"all": scores.groups, "negatives": scores.groups[: -1 if near else None], "near": near}
@@ -90,7 +90,7 @@ def evaluate(
         name: {f"{fpr:g}": _recall(scores, choose_fpr(some, fpr, scores)) for fpr in fprs} if some else {}
         for name, some in groups.items()
     }
-    return Report(
+    return ModelReport(
         keyword=card.phrase,
         positives=len(scores.positives),
         negatives=len(scores.negatives),

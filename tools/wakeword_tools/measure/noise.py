@@ -12,7 +12,7 @@ from wakeword.base.errors import AudioError, DataError
 from wakeword.base.types import Array
 from wakeword.base.wording import counted
 from wakeword.takes.word_region import locate_word
-from wakeword_tools.measure.reading import Recording
+from wakeword_tools.measure.reading import ReadRecording
 
 _TRIES = 20
 
@@ -64,7 +64,7 @@ class NoiseMixer:
             made.update(len(noise).to_bytes(8, "little") + noise.tobytes())
         return made.hexdigest()
 
-    def mix(self, samples: Array, recording: Recording, *, snr: float) -> Array:
+    def mix(self, samples: Array, recording: ReadRecording, *, snr: float) -> Array:
         """A clip, ``(samples,)``, in noise ``snr`` dB under its speech: ``(max(samples, least),)``.
 
         The level of speech is measured on the word, located by its energy, without the pauses around it; that of noise

@@ -17,7 +17,7 @@ Warn = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Recording:
+class ReadRecording:
     """A recording that has been read."""
 
     name: str
@@ -36,12 +36,12 @@ class Recording:
         return Path(self.name)
 
 
-def read_again(recordings: Iterable[Recording]) -> Iterator[tuple[Recording, Array]]:
+def read_again(recordings: Iterable[ReadRecording]) -> Iterator[tuple[ReadRecording, Array]]:
     """Recordings with their samples, ``(samples,)`` at 16 kHz; each file, URL and shard is opened once.
 
     Raises ``AudioError`` for one that can no longer be read.
     """
-    by_source: dict[str, list[Recording]] = {}
+    by_source: dict[str, list[ReadRecording]] = {}
     for one in recordings:
         by_source.setdefault(one.name if one.source is None else one.source.name, []).append(one)
     for of_source in by_source.values():
@@ -92,11 +92,11 @@ class HashedBlocks:
             self._samples += len(block)
             yield block
 
-    def recording(self, name: str) -> Recording:
+    def recording(self, name: str) -> ReadRecording:
         """Duration and hash of the blocks so far. ``AudioFileError`` if they hold no samples."""
         if self._samples == 0:
             raise AudioFileError(f"{name}: expected audio, found an empty file")
-        return Recording(name, self._samples / SAMPLE_RATE, self._hash.hexdigest())
+        return ReadRecording(name, self._samples / SAMPLE_RATE, self._hash.hexdigest())
 
 
 class SeenRecordings:
@@ -113,7 +113,7 @@ class SeenRecordings:
         self.skipped += 1
         self._warn(f"skipped: {error}")
 
-    def is_new(self, recording: Recording, kind: Kind) -> bool:
+    def is_new(self, recording: ReadRecording, kind: Kind) -> bool:
         """Whether it is not a copy of an earlier one. ``CalibrationError`` for copies of which only one is a positive."""
         first_kind, first = self._first.setdefault(recording.digest, (kind, recording.name))
         if first == recording.name and first_kind is kind:

@@ -19,11 +19,11 @@ from wakeword.format.fusion import FLOOR
 from wakeword.model.model import Model
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.latency import SpokenWord
-from wakeword_tools.measure.reading import Recording, SeenRecordings, Warn, in_words
+from wakeword_tools.measure.latency import TimedWord
+from wakeword_tools.measure.reading import ReadRecording, SeenRecordings, Warn, in_words
 from wakeword_tools.measure.score_work import Rows, ScoredFile, ScoredItem, ScoreWork, scored_item
 from wakeword_tools.measure.scores import ScoreSet
-from wakeword_tools.transcripts import Part
+from wakeword_tools.transcripts import TimedText
 
 SCORED_KINDS = (Kind.POSITIVE, Kind.NEAR_NEGATIVE, Kind.NEGATIVE, Kind.BACKGROUND)
 """In this order: of two copies, one among the near negatives and one among the negatives, the near negative counts."""
@@ -34,9 +34,9 @@ Files = Mapping[Kind, Sequence[Path | Source]]
 class _Row(NamedTuple):
     """A recording, each model's scores of it, and the word in it in a stream."""
 
-    recording: Recording
+    recording: ReadRecording
     scores: list[Scores]
-    words: Sequence[SpokenWord] = ()
+    words: Sequence[TimedWord] = ()
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Selection:
     """The recordings to score, and what is known of them."""
 
     files: Files
-    parts: Mapping[Path, Sequence[Part]] = field(default_factory=dict)
+    parts: Mapping[Path, Sequence[TimedText]] = field(default_factory=dict)
     """The parts of a background recording that are measured, for those that are not measured as a whole."""
     synthetic: Set[Path] = frozenset()
     """The positives that no person said."""
@@ -54,15 +54,15 @@ class Selection:
 class Scored:
     """The recordings that were read, and each model's scores on them."""
 
-    recordings: Mapping[Kind, Sequence[Recording]]
+    recordings: Mapping[Kind, Sequence[ReadRecording]]
     """In the order of the scores."""
     sets: Sequence[ScoreSet]
     """One for each model."""
     skipped: int
     """Number of files that could not be read, or are copies of others."""
-    synthetic: Sequence[Recording] = ()
+    synthetic: Sequence[ReadRecording] = ()
     """Synthetic positives in the order of their scores, if the positives among ``recordings`` are of people."""
-    words: Sequence[Sequence[SpokenWord]] = ()
+    words: Sequence[Sequence[TimedWord]] = ()
     """For each model, the positives among ``recordings`` in streams; empty unless delays are measured."""
 
     @property
@@ -151,7 +151,7 @@ def _variant(
     return _scored(rows, chosen.synthetic, models, skipped)
 
 
-def _in_parts(row: _Row, parts: Sequence[Part], models: Sequence[Model]) -> _Row:
+def _in_parts(row: _Row, parts: Sequence[TimedText], models: Sequence[Model]) -> _Row:
     """The row with a score of 0, which no threshold is, for every window that is not inside one of the parts."""
     recording, streams, _ = row
     found, left_out = [], 0.0
@@ -199,6 +199,6 @@ def _joined(rows: Sequence[_Row], model: int) -> Scores:
     return np.concatenate([np.zeros(0), *(row.scores[model] for row in rows)])
 
 
-def _identity(recording: Recording) -> str:
+def _identity(recording: ReadRecording) -> str:
     """What distinguishes a recording from others, and from a larger part of it."""
     return f"{recording.digest} less {recording.left_out:.2f} s" if recording.left_out else recording.digest

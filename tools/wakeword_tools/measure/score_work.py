@@ -20,9 +20,9 @@ from wakeword.batch.inputs.recording import local_recording
 from wakeword.batch.jobs.work import Report
 from wakeword.model.model import Model, parse_model
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.latency import SpokenWord, spoken_word
+from wakeword_tools.measure.latency import TimedWord, spoken_word
 from wakeword_tools.measure.noise import NoiseMixer, NoiseSettings
-from wakeword_tools.measure.reading import HashedBlocks, Recording, pcm_blocks
+from wakeword_tools.measure.reading import HashedBlocks, ReadRecording, pcm_blocks
 from wakeword_tools.measure.scores import RecordingScorer
 
 _FLOAT = np.dtype("<f8")
@@ -64,14 +64,14 @@ class ScoredItem:
 class ScoredFile:
     """The scores of one recording."""
 
-    recording: Recording | None
+    recording: ReadRecording | None
     """``None`` if it could not be read."""
     scores: Sequence[Sequence[Scores]] = ()
     """As recorded, then at each ratio of speech to noise; of these the scores of each model: the best one of a clip,
     ``(1,)``, and all of background, ``(windows,)``, which noise is not mixed into."""
     error: str = ""
     """Why it could not be read, in one line that names it."""
-    words: Sequence[SpokenWord] = ()
+    words: Sequence[TimedWord] = ()
     """For each model, the word in a stream, from which delays are measured; empty except for positives."""
 
 
@@ -165,10 +165,10 @@ class ScoreWork:
         """The row of ``to_json``."""
         return tuple(
             ScoredFile(
-                None if one["recording"] is None else Recording(**one["recording"]),
+                None if one["recording"] is None else ReadRecording(**one["recording"]),
                 [[_scores_of(scores) for scores in of_models] for of_models in one["scores"]],
                 one["error"],
-                [SpokenWord(_scores_of(scores), start, end) for scores, start, end in one["words"]],
+                [TimedWord(_scores_of(scores), start, end) for scores, start, end in one["words"]],
             )
             for one in content
         )

@@ -13,7 +13,7 @@ from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.reading import in_words
 from wakeword_tools.measure.recordings import Selection
 from wakeword_tools.transcripts import (
-    Part,
+    TimedText,
     describe_cut,
     read_transcripts,
     transcripts_beside,
@@ -81,7 +81,7 @@ def _outside(folders: Sequence[Path], recordings: Iterable[Recording]) -> list[P
 
 def _free_parts(
     folders: Sequence[Path], files: Sequence[Path], keyword: str, report: Callable[[str], None]
-) -> dict[Path, list[Part]]:
+) -> dict[Path, list[TimedText]]:
     """What is left of each recording in which the keyword is said."""
     utterances = [one for folder in folders for one in read_transcripts(folder)]
     said = {one for one in (*utterances, *transcripts_beside(files)) if one.says(keyword)}
@@ -89,6 +89,6 @@ def _free_parts(
         return {}
     report(describe_cut(list(said), keyword))
     return {
-        path: without_keyword([Part(path)], [one for one in said if one.path == path], keyword)
+        path: without_keyword([TimedText(path)], [one for one in said if one.path == path], keyword)
         for path in {one.path for one in said}
     }

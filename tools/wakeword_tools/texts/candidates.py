@@ -17,7 +17,7 @@ DEFAULT_MASS = {1: 0.4, 2: 0.4, 3: 0.2}
 """Share of the texts at each distance in whole edits; the last includes everything farther."""
 
 
-class Origin(StrEnum):
+class TextOrigin(StrEnum):
     """The origin of a text."""
 
     LISTED = "listed"
@@ -32,14 +32,14 @@ class Origin(StrEnum):
 
 # The origins of each round of choices at a distance.
 _TURNS = (
-    Origin.WORD,
-    Origin.PHRASE,
-    Origin.PSEUDO_WORD,
-    Origin.WORD,
-    Origin.FRAGMENT,
-    Origin.PSEUDO_WORD,
-    Origin.WORD,
-    Origin.PHRASE,
+    TextOrigin.WORD,
+    TextOrigin.PHRASE,
+    TextOrigin.PSEUDO_WORD,
+    TextOrigin.WORD,
+    TextOrigin.FRAGMENT,
+    TextOrigin.PSEUDO_WORD,
+    TextOrigin.WORD,
+    TextOrigin.PHRASE,
 )
 
 
@@ -52,7 +52,7 @@ class Candidate:
     phones: Phones
     distance: float
     """Distance from the keyword, in typical phoneme edits."""
-    origin: Origin
+    origin: TextOrigin
     split: Split
     """The split that can use it."""
     zipf: float = 0.0
@@ -108,14 +108,14 @@ def histogram(candidates: Sequence[Candidate]) -> dict[float, int]:
 
 def _in_turns(members: Sequence[Candidate]) -> Iterator[Candidate]:
     """All members: the listed ones, then the origins in turn, the commonest words first."""
-    queues: dict[Origin, list[Candidate]] = {origin: [] for origin in Origin}
+    queues: dict[TextOrigin, list[Candidate]] = {origin: [] for origin in TextOrigin}
     for one in members:
         queues[one.origin].append(one)
-    for origin in (Origin.WORD, Origin.PHRASE):
+    for origin in (TextOrigin.WORD, TextOrigin.PHRASE):
         queues[origin].sort(key=lambda one: (-one.zipf, one.text))
-    for origin in (Origin.PSEUDO_WORD, Origin.FRAGMENT):
+    for origin in (TextOrigin.PSEUDO_WORD, TextOrigin.FRAGMENT):
         queues[origin].sort(key=lambda one: hashlib.sha256(one.text.encode()).digest())
-    yield from queues.pop(Origin.LISTED)
+    yield from queues.pop(TextOrigin.LISTED)
     while any(queues.values()):
         for origin in _TURNS:
             if queues[origin]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from wakeword.base.errors import SynthesisError
 from wakeword_tools.engines.espeak import shared_espeak
-from wakeword_tools.texts.candidates import Candidate, Origin
+from wakeword_tools.texts.candidates import Candidate, TextOrigin
 from wakeword_tools.texts.lexicon import SpokenWord, words_near, zipf_frequency
 from wakeword_tools.texts.lists import read_texts, texts_without
 from wakeword_tools.texts.phonemes import Phones, from_espeak, is_vowel, pronounce, pronunciations, words_of
@@ -27,7 +27,7 @@ _MAIN_ACCENTS, _CLOSE = ("en-US", "en-GB-x-rp"), 2.0
 _NO_STRESS = str.maketrans("", "", "ˈˌ")
 
 
-_Found = tuple[str, Phones, Origin, float]
+_Found = tuple[str, Phones, TextOrigin, float]
 
 
 def confusables(keyword: str, own: Sequence[str] = ()) -> list[Candidate]:
@@ -44,12 +44,14 @@ def confusables(keyword: str, own: Sequence[str] = ()) -> list[Candidate]:
     found: list[_Found] = [
         *_own(keyword, own),
         *_shipped(keyword),
-        *((word.text, word.phones, Origin.WORD, word.zipf) for word, _ in near),
-        *((text, phones, Origin.PHRASE, zipf) for text, phones, zipf in phrases_near(target[0])),
+        *((word.text, word.phones, TextOrigin.WORD, word.zipf) for word, _ in near),
+        *((text, phones, TextOrigin.PHRASE, zipf) for text, phones, zipf in phrases_near(target[0])),
         *_made_up(keyword),
     ]
     every = _candidates(keyword, target, _different(found, target))
-    near_enough = [one for one in every if one.distance <= limit or one.origin in (Origin.LISTED, Origin.FRAGMENT)]
+    near_enough = [
+        one for one in every if one.distance <= limit or one.origin in (TextOrigin.LISTED, TextOrigin.FRAGMENT)
+    ]
     return _read_differently(keyword, near_enough)
 
 
@@ -75,7 +77,7 @@ def _own(keyword: str, texts: Sequence[str]) -> Iterator[_Found]:
     for text, ways in zip(texts, pronounce(texts), strict=True):
         if text not in other:
             raise SynthesisError(f"expected texts other than the keyword, got {text!r}, which sounds like {keyword!r}")
-        yield text, ways[0], Origin.LISTED, min(map(zipf_frequency, words_of(text)))
+        yield text, ways[0], TextOrigin.LISTED, min(map(zipf_frequency, words_of(text)))
 
 
 def _shipped(keyword: str) -> Iterator[_Found]:
@@ -116,17 +118,17 @@ def _made_up(keyword: str) -> Iterator[_Found]:
     for at, phones in enumerate(spoken):
         others = [*words[:at], *words[at + 1 :]]
         if others:
-            yield " ".join(others), sum([*spoken[:at], *spoken[at + 1 :]], ()), Origin.FRAGMENT, 0.0
+            yield " ".join(others), sum([*spoken[:at], *spoken[at + 1 :]], ()), TextOrigin.FRAGMENT, 0.0
         cut = fragments(phones)
-        made = [(part, Origin.FRAGMENT) for part in cut]
-        made += [(word, Origin.PSEUDO_WORD) for word in pseudo_words(phones, random=random)]
+        made = [(part, TextOrigin.FRAGMENT) for part in cut]
+        made += [(word, TextOrigin.PSEUDO_WORD) for word in pseudo_words(phones, random=random)]
         for (other, origin), text in zip(made, written([other for other, _ in made]), strict=True):
             spoken_as = from_espeak(text) if text.startswith("[[") else other
             around = sum(spoken[:at], ()) + spoken_as + sum(spoken[at + 1 :], ())
             yield " ".join([*words[:at], text, *words[at + 1 :]]), around, origin, 0.0
         if others:
             for part, text in zip(cut, written(cut), strict=True):
-                yield text, from_espeak(text) if text.startswith("[[") else part, Origin.FRAGMENT, 0.0
+                yield text, from_espeak(text) if text.startswith("[[") else part, TextOrigin.FRAGMENT, 0.0
 
 
 def _different(found: Sequence[_Found], target: Sequence[Phones]) -> list[_Found]:

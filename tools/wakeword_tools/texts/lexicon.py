@@ -11,7 +11,7 @@ import numpy as np
 
 from wakeword.base.errors import SynthesisError
 from wakeword_tools.texts.phonemes import Phones, dictionary, is_vowel
-from wakeword_tools.texts.sounds import Batch, distances_within, encoded
+from wakeword_tools.texts.sounds import SoundBatch, distances_within, encoded
 
 _LEAST_ZIPF = 1.5
 """Rarer words (less than three in a hundred million) are mostly unknown names."""
@@ -75,7 +75,7 @@ def words_near(target: Sequence[Phones], limit: float) -> list[tuple[SpokenWord,
 
 
 @cache
-def _encoded_words() -> list[Batch]:
+def _encoded_words() -> list[SoundBatch]:
     return encoded([word.phones for word in spoken_words()])
 
 

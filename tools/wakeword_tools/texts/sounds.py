@@ -133,7 +133,7 @@ def _difference(one: "list[Segment]", other: "list[Segment]") -> float:
     return float(sum(a.weighted_distance(b) for a, b in pairs)) / longer
 
 
-class Batch(NamedTuple):
+class SoundBatch(NamedTuple):
     """Pronunciations of the same length in one kind of accent."""
 
     rhotic: bool
@@ -143,7 +143,7 @@ class Batch(NamedTuple):
     """``(rows, length)``: indices in ``HEARD``."""
 
 
-def encoded(spoken: Sequence[Phones]) -> list[Batch]:
+def encoded(spoken: Sequence[Phones]) -> list[SoundBatch]:
     """Pronunciations as batches for ``distances_within``."""
     batches = []
     for rhotic in (True, False):
@@ -154,7 +154,7 @@ def encoded(spoken: Sequence[Phones]) -> list[Batch]:
             rows.append(row)
             members.append(sounds)
         batches += [
-            Batch(rhotic, np.array(rows), np.array(members, dtype=np.intp).reshape(len(rows), length))
+            SoundBatch(rhotic, np.array(rows), np.array(members, dtype=np.intp).reshape(len(rows), length))
             for length, (rows, members) in by_length.items()
         ]
     return batches
@@ -168,7 +168,7 @@ def distances(target: Sequence[Phones], others: Sequence[Phones]) -> Costs:
     return distances_within(target, encoded(others), len(others), np.inf)
 
 
-def distances_within(target: Sequence[Phones], others: Sequence[Batch], count: int, limit: float) -> Costs:
+def distances_within(target: Sequence[Phones], others: Sequence[SoundBatch], count: int, limit: float) -> Costs:
     """``distances`` to the ``count`` encoded pronunciations; can be infinite for those farther than ``limit``."""
     found = np.full(count, np.inf)
     for batch in others:

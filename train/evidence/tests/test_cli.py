@@ -15,7 +15,7 @@ from wakeword_experiments import cli
 from wakeword_experiments.invocation import command_line
 from wakeword_experiments.one_class import data_pages, digits, half_zeros, one_class_pages, one_class_words, tabular
 from wakeword_experiments.one_class.baselines import KNearest
-from wakeword_experiments.one_class.one_class_tables import Table
+from wakeword_experiments.one_class.one_class_tables import ResultTable
 
 
 def test_help_names_every_experiment() -> None:
@@ -79,7 +79,7 @@ def test_one_class_on_audio_finds_a_word_made_of_tones(monkeypatch, tmp_path) ->
 def test_tables_are_measured_and_written(monkeypatch, tmp_path) -> None:
     generator = np.random.default_rng(0)
     near, far = generator.normal(size=(80, 3)), 6 + generator.normal(size=(8, 3))
-    table = Table("Made", near.astype(np.float32), far.astype(np.float32), "by hand")
+    table = ResultTable("Made", near.astype(np.float32), far.astype(np.float32), "by hand")
     monkeypatch.setattr(data_pages, "read_abalone", lambda: table)
     monkeypatch.setattr(data_pages, "read_hypothyroid", lambda: dataclasses.replace(table, name="Again"))
     settings = {"kNN": [KNearest(1), KNearest(3)], "DROCC": [KNearest(2)]}

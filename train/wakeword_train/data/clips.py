@@ -18,7 +18,7 @@ from wakeword.base.errors import DataError
 from wakeword.base.types import Array
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.kinds import Kind, Split
-from wakeword_tools.transcripts import Part, describe_cut, read_transcripts, turns, without_keyword
+from wakeword_tools.transcripts import TimedText, describe_cut, read_transcripts, turns, without_keyword
 from wakeword_train.pack.speech_pack import SUFFIX
 
 log = logging.getLogger(__name__)
@@ -167,7 +167,7 @@ def read_folder(
 
 def _by_turn(root: Path, files: Iterable[Path]) -> list[Clip]:
     """Long recordings, divided where the transcripts say that another speaker begins."""
-    parts: dict[Path, list[Part]] = {}
+    parts: dict[Path, list[TimedText]] = {}
     for turn in turns(read_transcripts(root)):
         parts.setdefault(turn.path, []).append(turn)
     return [
@@ -177,10 +177,10 @@ def _by_turn(root: Path, files: Iterable[Path]) -> list[Clip]:
             path.parent.name,
             turn.speaker or speaker_of(path),
             Split.TRAIN,
-            part=None if turn == Part(path, speaker=turn.speaker) else turn.span,
+            part=None if turn == TimedText(path, speaker=turn.speaker) else turn.span,
         )
         for path in files
-        for turn in parts.get(path, [Part(path)])
+        for turn in parts.get(path, [TimedText(path)])
     ]
 
 
@@ -192,7 +192,7 @@ def _without_keyword(clips: list[Clip], root: Path, keyword: str) -> list[Clip]:
     log.info("%s", describe_cut(utterances, keyword))
     kept = []
     for clip in clips:
-        whole = Part(clip.path, *(clip.part or (0.0, math.inf)))
+        whole = TimedText(clip.path, *(clip.part or (0.0, math.inf)))
         for part in without_keyword([whole], utterances, keyword):
             if part == whole:
                 kept.append(clip)

@@ -27,7 +27,7 @@ from wakeword.base.files import read_limited, replacing
 from wakeword.base.types import Array
 from wakeword.model.model import assets_folder
 from wakeword.verify.embedding import STEP_FRAMES
-from wakeword_tools.transcripts import Part, Utterance
+from wakeword_tools.transcripts import TimedText, TranscribedSpeech
 from wakeword_train.pack.codec import BLOCK, BlockCodec
 
 STARTER = "starter"
@@ -150,23 +150,25 @@ class SpeechPack:
         return len(self.mfcc) / FRAMES_A_SECOND / 3600
 
     @property
-    def transcripts(self) -> list[Utterance]:
+    def transcripts(self) -> list[TranscribedSpeech]:
         """The utterances on the time line of the pack, by start; a recording without any is one of unknown text."""
         found, begin = [], 0
         for recording in self.recordings:
             offset, length = begin / FRAMES_A_SECOND, recording.frames / FRAMES_A_SECOND
             for start, end, text in recording.utterances or ((0.0, length, ""),):
-                found.append(Utterance(self.path, offset + start, offset + min(end, length), text, recording.person))
+                found.append(
+                    TranscribedSpeech(self.path, offset + start, offset + min(end, length), text, recording.person)
+                )
             begin += recording.frames
         return found
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[TimedText]:
         """The recordings on the time line."""
         ends = np.cumsum([recording.frames for recording in self.recordings]) / FRAMES_A_SECOND
         starts = [0.0, *ends[:-1].tolist()]
         return [
-            Part(self.path, start, end, recording.person)
+            TimedText(self.path, start, end, recording.person)
             for recording, start, end in zip(self.recordings, starts, ends.tolist(), strict=True)
         ]
 

@@ -42,20 +42,20 @@ code{background:#eee;padding:.1rem .3rem}
 
 
 @dataclass(frozen=True)
-class Fired:
+class FiredClip:
     """A close word at which the model fires."""
 
     clip: Clip
     score: float
 
 
-def fired_close_words(second: SecondStageResult, threshold: float) -> list[Fired]:
+def fired_close_words(second: SecondStageResult, threshold: float) -> list[FiredClip]:
     """The held-out close words that reach a threshold, the highest score first."""
     fusion, gate = second.card.fusion, second.card.gate
     heard = second.held_out
     scores = [float(one.scores(gate, fusion).max()) for one in heard.of(Kind.NEAR_NEGATIVE)]
     pairs = zip(heard.clips.get(Kind.NEAR_NEGATIVE, ()), scores, strict=False)
-    return sorted((Fired(clip, score) for clip, score in pairs if score >= threshold), key=lambda one: -one.score)
+    return sorted((FiredClip(clip, score) for clip, score in pairs if score >= threshold), key=lambda one: -one.score)
 
 
 def write_page(path: Path, card: ModelCard, result: TrainingResult, *, model: str) -> None:
@@ -144,7 +144,7 @@ def _close_words(card: ModelCard, result: TrainingResult) -> str:
     total = len(result.second_stage.held_out.of(Kind.NEAR_NEGATIVE))
     if not fired:
         return f"<h2>Close words</h2><p>None of {total} words that sound like it woke it.</p>"
-    seen: dict[str, Fired] = {}
+    seen: dict[str, FiredClip] = {}
     for one in fired:
         seen.setdefault(one.clip.word, one)
     items = "".join(

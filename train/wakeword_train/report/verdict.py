@@ -13,7 +13,7 @@ _GOOD, _FAIR = (0.85, 1.0, 0.1), (0.6, 3.0, 0.3)
 """Least share of the voices that is found, most false accepts an hour, and largest share of close words that fire."""
 
 
-class Grade(StrEnum):
+class VerdictGrade(StrEnum):
     """How good a model is, as far as its evidence goes."""
 
     GOOD = "good"
@@ -25,7 +25,7 @@ class Grade(StrEnum):
 class Verdict:
     """A grade and the sentences that explain it."""
 
-    grade: Grade
+    grade: VerdictGrade
     finds: str
     """How often it finds the word."""
     wakes: str
@@ -41,7 +41,7 @@ def verdict(card: ModelCard) -> Verdict:
     """The verdict on a model at its default point. Without operating points it is weak, as nothing is known."""
     word = card.phrase
     if not card.operating_points:
-        return Verdict(Grade.WEAK, "finds the word nobody knows how often", _WAKES_UNKNOWN, (_MORE_CLIPS,))
+        return Verdict(VerdictGrade.WEAK, "finds the word nobody knows how often", _WAKES_UNKNOWN, (_MORE_CLIPS,))
     point = card.point()
     share, advice = found(point), []
     if by_synthetic_voices(point):
@@ -79,17 +79,17 @@ def _of_ten(share: float) -> str:
     return {0: "hardly any of 10", 10: "nearly all of 10"}.get(tenths, f"about {tenths} of 10")
 
 
-def _grade(point: OperatingPoint, share: float, rate: float | None) -> Grade:
+def _grade(point: OperatingPoint, share: float, rate: float | None) -> VerdictGrade:
     """The grade of the worst of what is found, of mistakes in speech, and of close words that fire.
 
     A rate that speech does not support is at most fair: it is hoped for, and was not shown.
     """
     close = point.fpr_near_negatives.value if point.fpr_near_negatives is not None else 0.0
-    grades = ((Grade.GOOD, _GOOD), (Grade.FAIR, _FAIR))
+    grades = ((VerdictGrade.GOOD, _GOOD), (VerdictGrade.FAIR, _FAIR))
     for grade, (least, most, closest) in grades if is_supported(point) else grades[1:]:
         if rate is not None and share >= least and rate <= most and close <= closest:
             return grade
-    return Grade.WEAK
+    return VerdictGrade.WEAK
 
 
 def _wakes(point: OperatingPoint) -> str:

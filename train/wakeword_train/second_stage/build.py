@@ -35,7 +35,7 @@ from wakeword_train.second_stage.fusion.fusion_fit import NO_GATE
 from wakeword_train.second_stage.heads.cross_fit import HeadItem, HeadWork, TrainedHead, seconds_of_head
 from wakeword_train.second_stage.heads.head_fit import Background
 from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_bytes
-from wakeword_train.second_stage.looks.examples import FRAGMENT, HOUSEHOLD, ExampleMaker, Words, stores_of
+from wakeword_train.second_stage.looks.examples import FRAGMENT, HOUSEHOLD, ExampleMaker, WordExamples, stores_of
 from wakeword_train.second_stage.looks.hearing import SNR, HearingWork, HeldOutClip, in_noise, readers_of
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
 from wakeword_train.second_stage.stand_in import StandIn
@@ -135,8 +135,8 @@ class SecondStageTraining:
             [head_bytes(head) for head in heads[:-1]],
         )
 
-    def _words(self) -> dict[str, Words]:
-        found: dict[str, Words] = {}
+    def _words(self) -> dict[str, WordExamples]:
+        found: dict[str, WordExamples] = {}
         for number, kind in enumerate(WORD_KINDS):
             self.watch(Phase.LISTENING, number / len(WORD_KINDS))
             if kind in self.stores:
@@ -198,7 +198,7 @@ class SecondStageTraining:
             for row, clip in enumerate(self.speech.clips)
         ]
 
-    def _heads(self, words: Mapping[str, Words], background: Background, gate: float) -> list[TrainedHead]:
+    def _heads(self, words: Mapping[str, WordExamples], background: Background, gate: float) -> list[TrainedHead]:
         """The heads without the speakers of one fold each, and the head of all."""
         folds = (*range(self.settings.folds), None)
         self.advance(f"train {len(folds)} heads, each but the last without a part of the speakers")

@@ -13,7 +13,7 @@ from wakeword.base.errors import ConfigError, DataError
 from wakeword.format.card import ModelCard
 from wakeword_experiments.accuracy import accuracy_contenders as accuracy_contenders
 from wakeword_experiments.accuracy import accuracy_scores as accuracy_scores
-from wakeword_experiments.accuracy.accuracy_contenders import BLOCK, Contender, ours, peer, peers
+from wakeword_experiments.accuracy.accuracy_contenders import BLOCK, JudgedModel, ours, peer, peers
 from wakeword_experiments.accuracy.accuracy_scores import ScoredRecording, ScoredSplit, SplitScores, padded, score_clips
 from wakeword_experiments.accuracy.held_out import Clips, data_folders, dealing
 from wakeword_experiments.accuracy.measures import (
@@ -211,7 +211,7 @@ def mixer(tmp_path: Path) -> NoiseMixer:
 
 def test_a_peer_gets_the_same_samples_under_the_same_rules(spoken: Clips, tmp_path: Path) -> None:
     stream = Loudness()
-    contenders = [peer("stub", "1.0", stream), Contender("plain", "plain", lambda s: loudest(_whole_blocks(s)))]
+    contenders = [peer("stub", "1.0", stream), JudgedModel("plain", "plain", lambda s: loudest(_whole_blocks(s)))]
     split = score_clips(spoken, contenders, mixer=mixer(tmp_path), snr=10, cache=None, report=print)
     stub, plain = (split.scores[name] for name in ("stub 1.0", "plain"))
     assert stream.resets == 3 * 4 + 3
@@ -227,7 +227,7 @@ def _whole_blocks(samples: np.ndarray) -> np.ndarray:
 
 
 def test_noise_is_mixed_only_into_the_noisy_positives(spoken: Clips, tmp_path: Path) -> None:
-    contender = Contender("floor", "floor", lambda samples: np.array([float(np.abs(samples[:1_000]).mean())]))
+    contender = JudgedModel("floor", "floor", lambda samples: np.array([float(np.abs(samples[:1_000]).mean())]))
     mixed = score_clips(spoken, [contender], mixer=mixer(tmp_path), snr=10, cache=None, report=print).scores["floor"]
     assert (mixed.noisy > 5 * mixed.clean.positives).all()
     quiet = score_clips(spoken, [contender], mixer=None, snr=10, cache=None, report=print).scores["floor"]
@@ -246,7 +246,7 @@ def test_cached_scores_are_not_computed_again(spoken: Clips, tmp_path: Path, mon
             return loudest(_whole_blocks(samples))
 
         found = score_clips(
-            spoken, [Contender("same", identity, score)], mixer=None, snr=10, cache=tmp_path / "cache", report=print
+            spoken, [JudgedModel("same", identity, score)], mixer=None, snr=10, cache=tmp_path / "cache", report=print
         )
         runs.append((len(calls), found.scores["same"]))
     assert [calls for calls, _ in runs] == [12, 0, 12, 12]
@@ -260,7 +260,7 @@ def test_cached_scores_are_not_computed_again(spoken: Clips, tmp_path: Path, mon
 def test_damaged_cached_scores_are_reported_and_left_unchanged(
     spoken: Clips, tmp_path: Path, damage: Callable[[bytes], bytes]
 ) -> None:
-    contender = Contender("one", "one", lambda samples: np.ones(1))
+    contender = JudgedModel("one", "one", lambda samples: np.ones(1))
 
     def scored() -> None:
         score_clips(spoken, [contender], mixer=None, snr=10, cache=tmp_path, report=print)
@@ -282,7 +282,7 @@ def test_copies_and_unreadable_files_are_left_out(spoken: Clips, tmp_path: Path)
     broken.write_bytes(b"none")
     more = [*spoken[Kind.POSITIVE], *(dataclasses.replace(first, path=path) for path in (copy, broken))]
     messages: list[str] = []
-    contender = Contender("one", "one", lambda samples: np.ones(1))
+    contender = JudgedModel("one", "one", lambda samples: np.ones(1))
     of_more = {**spoken, Kind.POSITIVE: more}
     split = score_clips(of_more, [contender], mixer=None, snr=10, cache=None, report=messages.append)
     assert split.describe()["positives"] == {"clips": 3, "speakers": 3, "words": 1, "hours": 0.0005}

@@ -120,11 +120,11 @@ def test_no_speaker_is_in_two_splits() -> None:
     assert all(speakers)
 
 
-def table(normal: int = 40, anomalies: int = 9) -> one_class_tables.Table:
+def table(normal: int = 40, anomalies: int = 9) -> one_class_tables.ResultTable:
     """Rows that hold their own numbers in the first column, so that each can be found again."""
     first = np.arange(normal + anomalies, dtype=np.float32)
     rows = np.stack([first, generator().normal(size=len(first)).astype(np.float32)], axis=1)
-    return one_class_tables.Table("made", rows[:normal], rows[normal:], "by hand")
+    return one_class_tables.ResultTable("made", rows[:normal], rows[normal:], "by hand")
 
 
 def test_every_row_of_a_table_is_dealt_once() -> None:

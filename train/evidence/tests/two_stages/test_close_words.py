@@ -10,7 +10,7 @@ import pytest
 from wakeword.base.errors import ConfigError, DataError
 from wakeword_experiments.one_class.published import CLOSE_WORDS
 from wakeword_experiments.two_stages import regroup as regroup_module
-from wakeword_experiments.two_stages.close_words import CLOSE, KEYWORD, Engine, close_words_page, points_of
+from wakeword_experiments.two_stages.close_words import CLOSE, KEYWORD, WordEngine, close_words_page, points_of
 from wakeword_experiments.two_stages.regroup import regroup
 from wakeword_experiments.two_stages.two_stages_measure import TestClips as Clips
 from wakeword_experiments.two_stages.two_stages_measure import share
@@ -71,9 +71,9 @@ def test_the_included_models_have_both_points() -> None:
 
 @pytest.mark.parametrize("text", ["flite", "=3", "flite=0", "flite=many", ""])
 def test_an_engine_without_a_number_of_clips_is_refused(text: str) -> None:
-    assert Engine.parse("kokoro:folder=3") == Engine("kokoro:folder", 3)
+    assert WordEngine.parse("kokoro:folder=3") == WordEngine("kokoro:folder", 3)
     with pytest.raises(ConfigError, match="such as flite=20"):
-        Engine.parse(text)
+        WordEngine.parse(text)
 
 
 @dataclasses.dataclass

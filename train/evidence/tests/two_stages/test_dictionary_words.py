@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from wakeword_experiments.two_stages import dictionary_page as page
-from wakeword_experiments.two_stages.close_words import CLOSE, KEYWORD, Engine
+from wakeword_experiments.two_stages.close_words import CLOSE, KEYWORD, WordEngine
 from wakeword_experiments.two_stages.dictionary_words import FARTHEST, edits, heard_in_training, near_words
 from wakeword_tools.engines.espeak import ESPEAK
 from wakeword_tools.kinds import Split
@@ -86,7 +86,7 @@ def test_clips_are_spoken_scored_and_counted_by_text_and_voice(monkeypatch: pyte
     voices = page.voices_unheard(ESPEAK)
     assert {voice.split for voice in voices} == {Split.VALIDATION, Split.TEST}
     lines: list[str] = []
-    found = page.measure_keyword("marvin", {Engine(ESPEAK, 2): voices[:2]}, tmp_path, seed=0, report=lines.append)
+    found = page.measure_keyword("marvin", {WordEngine(ESPEAK, 2): voices[:2]}, tmp_path, seed=0, report=lines.append)
     clips = {kind: sum(one["clips"] for one in found if one["kind"] == kind) for kind in (CLOSE, KEYWORD)}
     assert clips == {CLOSE: 4, KEYWORD: 16}
     assert {one["text"] for one in found} == {"marvin", *(one.text for one in near)}

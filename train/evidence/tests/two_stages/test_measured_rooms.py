@@ -8,7 +8,7 @@ import soundfile
 
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import DataError
-from wakeword_experiments.two_stages.conditions import IN_ROOM, Said
+from wakeword_experiments.two_stages.conditions import IN_ROOM, Condition
 from wakeword_experiments.two_stages.measured_rooms import describe_rooms, in_rooms, read_rooms
 
 _DECAY = 0.4
@@ -42,7 +42,7 @@ def test_a_recording_in_a_room_keeps_its_level_its_person_and_gets_an_echo(tmp_p
     rooms = read_rooms(tmp_path)
     word = np.zeros(SAMPLE_RATE, np.float32)
     word[4_000:8_000] = 0.1 * np.sin(np.arange(4_000))
-    (heard,) = in_rooms([Said("words", "ann", word)], rooms)
+    (heard,) = in_rooms([Condition("words", "ann", word)], rooms)
     assert (heard.speaker, heard.condition) == ("ann", IN_ROOM)
     spoken = heard.samples[: len(word)]
     assert float(np.square(spoken).sum()) == pytest.approx(float(np.square(word).sum()), rel=0.02)
@@ -54,7 +54,7 @@ def test_rooms_take_turns(tmp_path: Path) -> None:
     for name, tail in (("a", 0.01), ("b", 4.0)):
         soundfile.write(tmp_path / f"{name}.wav", _response(tail=tail) / 4, SAMPLE_RATE)
     word = (0.1 * np.sin(np.arange(8_000))).astype(np.float32)
-    heard = in_rooms([Said("words", "ann", word)] * 3, read_rooms(tmp_path))
+    heard = in_rooms([Condition("words", "ann", word)] * 3, read_rooms(tmp_path))
     assert np.array_equal(heard[0].samples, heard[2].samples)
     assert not np.allclose(heard[0].samples, heard[1].samples)
 

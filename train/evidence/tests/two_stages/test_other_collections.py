@@ -9,7 +9,7 @@ import soundfile
 from support.small_world import write_world
 
 from wakeword_experiments.two_stages import other_collections as page
-from wakeword_experiments.two_stages.conditions import IN_NOISE, IN_ROOM, NARROW, Said, in_faint_noise, narrowed
+from wakeword_experiments.two_stages.conditions import IN_NOISE, IN_ROOM, NARROW, Condition, in_faint_noise, narrowed
 from wakeword_experiments.two_stages.other_collections import (
     COMMANDS,
     DIGITS,
@@ -69,7 +69,7 @@ def test_only_the_utterances_with_the_word_itself_are_cut_out(talk: Path) -> Non
 def test_a_narrow_band_and_faint_noise_keep_the_people_and_the_word() -> None:
     tone = np.sin(np.arange(16_000) * 2 * np.pi * 6_000 / 16_000).astype(np.float32)
     low = np.sin(np.arange(16_000) * 2 * np.pi * 1_000 / 16_000).astype(np.float32)
-    said = [Said(COMMANDS, "ann", tone), Said(COMMANDS, "bob", low)]
+    said = [Condition(COMMANDS, "ann", tone), Condition(COMMANDS, "bob", low)]
     high, kept = narrowed(said)
     assert [(one.speaker, one.condition, len(one.samples)) for one in (high, kept)] == [
         ("ann", NARROW, 16_000),
@@ -107,7 +107,10 @@ def test_the_page_has_a_line_for_each_collection(
     audio: Path, talk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(page, "clip_score", lambda model, samples: float(len(samples) == 8_000))
-    said = [Said(COMMANDS, "eve", np.zeros(8_000, np.float32)), Said(COMMANDS, "eve", np.zeros(9_000, np.float32))]
+    said = [
+        Condition(COMMANDS, "eve", np.zeros(8_000, np.float32)),
+        Condition(COMMANDS, "eve", np.zeros(9_000, np.float32)),
+    ]
     monkeypatch.setattr(page, "people_of_the_test", lambda audio, recipes, keyword: said)
     before = tmp_path / "before.json"
     same = {"keyword": "seven", "collection": DIGITS, "condition": "", "found": 1, "of": 3}

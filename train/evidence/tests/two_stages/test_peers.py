@@ -9,7 +9,7 @@ import soundfile
 
 from wakeword import ConfigError
 from wakeword.base.types import Array, Scores
-from wakeword_experiments.accuracy.accuracy_contenders import BLOCK, Contender
+from wakeword_experiments.accuracy.accuracy_contenders import BLOCK, JudgedModel
 from wakeword_experiments.two_stages import peers
 from wakeword_experiments.two_stages.peers import measure_peer, measure_peers, peers_page
 from wakeword_tools.kinds import Kind, Split
@@ -24,7 +24,7 @@ def loudness(samples: Array) -> Scores:
     return np.abs(blocks).max(axis=1).astype(np.float64)
 
 
-PEER = Contender("loud 1.0", "loud", loudness, {"ours": False, "version": "1.0", "bytes": 1, "cutoff": 0.5})
+PEER = JudgedModel("loud 1.0", "loud", loudness, {"ours": False, "version": "1.0", "bytes": 1, "cutoff": 0.5})
 
 
 def recording(folder: Path, name: str, kind: Kind, split: Split, levels: list[float]) -> Clip:
@@ -67,7 +67,7 @@ def test_events_and_recall_at_both_thresholds(clips: list[Clip]) -> None:
 
 
 def test_engines_of_an_earlier_record_stay(clips: list[Clip], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = Contender("still 2.0", "still", lambda samples: 0 * loudness(samples), {"cutoff": 0.5})
+    other = JudgedModel("still 2.0", "still", lambda samples: 0 * loudness(samples), {"cutoff": 0.5})
     monkeypatch.setattr(peers, "read_config", lambda path: TrainConfig(background_folds=2))
     monkeypatch.setattr(peers, "gather_clips", lambda config, folders: clips)
     figures = tmp_path / "peers.json"

@@ -19,7 +19,7 @@ from wakeword.batch.jobs.work import ThisProcess
 from wakeword_experiments.one_class.random_search import search_shell
 from wakeword_experiments.wake_words.close_texts import close_texts, sounds_of
 from wakeword_experiments.wake_words.grid import Job, Source, finished, run_grid, scores_file
-from wakeword_experiments.wake_words.protocol import Shape, measure, mixed_negatives
+from wakeword_experiments.wake_words.protocol import GridShape, measure, mixed_negatives
 from wakeword_experiments.wake_words.wake_words_candidates import BASE, candidates, choose
 from wakeword_experiments.wake_words.wake_words_data import DataSizes, WordData, gather
 from wakeword_experiments.wake_words.wake_words_scores import read_scores
@@ -83,7 +83,7 @@ def test_a_word_without_recordings_or_lists_is_refused(source: Source) -> None:
 
 def test_finished_runs_are_not_repeated_and_seeds_repeat(source: Source) -> None:
     config = dataclasses.replace(BASE, warmup_epochs=1, epochs=2)
-    job = Job("stop", "paper", "a", config, Shape(hidden_size=8))
+    job = Job("stop", "paper", "a", config, GridShape(hidden_size=8))
     messages: list[str] = []
     (row,) = run_grid([job], source, executor=ThisProcess(), report=messages.append)
     assert len(messages) == 1
@@ -103,7 +103,7 @@ def test_everything_that_determines_a_run_changes_its_key(source: Source) -> Non
         {"word": "yes"},
         {"regime": "seen"},
         {"config": dataclasses.replace(BASE, seed=1)},
-        {"shape": Shape(pooling="last")},
+        {"shape": GridShape(pooling="last")},
         {"random_search": True},
     ]
     assert job.key(dataclasses.replace(source, texts="nearest")) != job.key(source)
@@ -159,7 +159,7 @@ def test_half_a_row_of_a_killed_run_is_run_again(source: Source, tmp_path: Path)
     config = dataclasses.replace(BASE, warmup_epochs=1, epochs=2)
     # The same seed for both, so that one process runs them: starting one takes longer than the training.
     configs = [dataclasses.replace(config, learning_rate=rate) for rate in (1e-3, 3e-3)]
-    jobs = [Job("stop", "paper", "a", config, Shape(hidden_size=8)) for config in configs]
+    jobs = [Job("stop", "paper", "a", config, GridShape(hidden_size=8)) for config in configs]
     # Use the clips that the module's other tests have synthesised.
     gather("stop", source.speech_commands, source.work, TINY, split="dealt")
     killed = dataclasses.replace(source, work=tmp_path / "work")
@@ -193,7 +193,7 @@ def test_the_nearest_words_of_a_keyword_share_no_sound_between_splits() -> None:
 
 def test_the_scores_of_single_clips_give_the_figures_of_the_row(source: Source) -> None:
     keeping = dataclasses.replace(source, work=source.work / "keeping", keep_scores=True)
-    job = Job("stop", "paper", "a", dataclasses.replace(BASE, warmup_epochs=1, epochs=2), Shape(hidden_size=8))
+    job = Job("stop", "paper", "a", dataclasses.replace(BASE, warmup_epochs=1, epochs=2), GridShape(hidden_size=8))
     (row,) = run_grid([job], keeping, executor=ThisProcess(), report=lambda line: None)
     assert finished([job], keeping) == [job]
     groups = {}

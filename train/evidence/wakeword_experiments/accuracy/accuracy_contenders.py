@@ -31,7 +31,7 @@ _OPEN_CUTOFF = 0.5
 
 
 @dataclass(frozen=True)
-class Contender:
+class JudgedModel:
     """A model on the test bench."""
 
     name: str
@@ -160,7 +160,7 @@ ELSEWHERE: Mapping[str, str] = {
 """What is known of models that are not installed."""
 
 
-def ours(name: str, path: Path, model: Model) -> Contender:
+def ours(name: str, path: Path, model: Model) -> JudgedModel:
     """A model file."""
     content = path.read_bytes()
     digest = hashlib.sha256(content).hexdigest()
@@ -178,12 +178,12 @@ def ours(name: str, path: Path, model: Model) -> Contender:
         "synthetic": positives.get("synthetic"),
         "positives": positives.get("fingerprint"),
     }
-    return Contender(name, digest, lambda samples: scorer.score([samples])[0], facts)
+    return JudgedModel(name, digest, lambda samples: scorer.score([samples])[0], facts)
 
 
-def peers(keyword: str) -> tuple[list[Contender], dict[str, str]]:
+def peers(keyword: str) -> tuple[list[JudgedModel], dict[str, str]]:
     """The other engines with a model of ``keyword`` that work here, and the reason for each that is left out."""
-    working: list[Contender] = []
+    working: list[JudgedModel] = []
     absent: dict[str, str] = {}
     for engine in bench_contenders.PEERS:
         if keyword.casefold() != PEERS_WORD:
@@ -202,7 +202,7 @@ def peers(keyword: str) -> tuple[list[Contender], dict[str, str]]:
     return working, absent
 
 
-def peer(name: str, version: str, stream: PeerStream) -> Contender:
+def peer(name: str, version: str, stream: PeerStream) -> JudgedModel:
     """A contender that scores recordings with another engine's stream."""
 
     def score(samples: Array) -> Scores:
@@ -212,4 +212,4 @@ def peer(name: str, version: str, stream: PeerStream) -> Contender:
         return np.array([stream.push(block) for block in blocks], np.float64)
 
     facts = {"ours": False, "version": version, "bytes": stream.bytes(), "cutoff": stream.cutoff}
-    return Contender(f"{name} {version}", f"{name} {version} at {SAMPLE_RATE}", score, facts)
+    return JudgedModel(f"{name} {version}", f"{name} {version} at {SAMPLE_RATE}", score, facts)

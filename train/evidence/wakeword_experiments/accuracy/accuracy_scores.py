@@ -13,11 +13,11 @@ from wakeword.base.errors import AudioError, DataError
 from wakeword.base.files import replacing
 from wakeword.base.types import Array, Scores
 from wakeword.takes.word_region import locate_word
-from wakeword_experiments.accuracy.accuracy_contenders import BLOCK, Contender
+from wakeword_experiments.accuracy.accuracy_contenders import BLOCK, JudgedModel
 from wakeword_experiments.accuracy.held_out import FIGURE_NAMES, Clips, Report
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.noise import NoiseMixer
-from wakeword_tools.measure.reading import Recording
+from wakeword_tools.measure.reading import ReadRecording
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.data.clips import Clip
 
@@ -75,7 +75,7 @@ class ScoredSplit:
 class ScoreCache:
     """The scores of a contender in a file, by the digest of the samples; without a folder in memory only."""
 
-    def __init__(self, contender: Contender, folder: Path | None) -> None:
+    def __init__(self, contender: JudgedModel, folder: Path | None) -> None:
         self._contender = contender
         # The scores of another hop are other scores.
         key = f"{contender.identity}, {BLOCK} samples"
@@ -128,7 +128,7 @@ def padded(samples: Array, digest: str) -> Array:
 
 def score_clips(
     clips: Clips,
-    contenders: Sequence[Contender],
+    contenders: Sequence[JudgedModel],
     *,
     mixer: NoiseMixer | None,
     snr: float,
@@ -197,7 +197,7 @@ def _joined(scores: Sequence[Scores]) -> Scores:
     return np.concatenate([np.zeros(0), *scores])
 
 
-def _read(clip: Clip, seen: set[str], report: Report) -> tuple[Array, Recording] | None:
+def _read(clip: Clip, seen: set[str], report: Report) -> tuple[Array, ReadRecording] | None:
     try:
         samples = clip.cut(read_audio(clip.path))
     except AudioError as error:
@@ -208,7 +208,7 @@ def _read(clip: Clip, seen: set[str], report: Report) -> tuple[Array, Recording]
         report(f"skipped: {clip.path}: {'a copy of another recording' if len(samples) else 'no audio'}")
         return None
     seen.add(digest)
-    return samples, Recording(str(clip.path), len(samples) / SAMPLE_RATE, digest)
+    return samples, ReadRecording(str(clip.path), len(samples) / SAMPLE_RATE, digest)
 
 
 def _described(clip: Clip, samples: Array) -> ScoredRecording:

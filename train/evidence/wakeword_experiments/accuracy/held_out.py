@@ -45,7 +45,7 @@ Clips = Mapping[Kind, Sequence[Clip]]
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOutClips:
     """The clips that thresholds are chosen on, and those that figures are reported on."""
 
     validation: Clips
@@ -98,7 +98,7 @@ def data_folders(audio: Path, keyword: str) -> DataFolders:
     )
 
 
-def deal(config: TrainConfig, audio: Path, work: Path, *, near_clips: int, seed: int, report: Report) -> HeldOut:
+def deal(config: TrainConfig, audio: Path, work: Path, *, near_clips: int, seed: int, report: Report) -> HeldOutClips:
     """The held-out splits as training dealt them, with ``near_clips`` close words in each, synthesised once into ``work``.
 
     Raises ``DataError`` if a split lacks a kind of clips.
@@ -112,7 +112,7 @@ def deal(config: TrainConfig, audio: Path, work: Path, *, near_clips: int, seed:
     validation, test = (_held_out(clips, split) for split in (Split.VALIDATION, Split.TEST))
     noise = [clip.path for clip in clips if clip.kind is Kind.NOISE and clip.split is Split.TEST]
     sounds = [path for path in noise if path.is_relative_to(audio / "noise")]
-    return HeldOut(validation, test, sounds, distances)
+    return HeldOutClips(validation, test, sounds, distances)
 
 
 def _held_out(clips: Sequence[Clip], split: Split) -> dict[Kind, list[Clip]]:

@@ -12,11 +12,11 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError
 from wakeword.base.files import replacing, write_json
 from wakeword.model.model import Model, read_model
-from wakeword_experiments.accuracy.accuracy_contenders import BLOCK, ELSEWHERE, Contender, ours, peers
+from wakeword_experiments.accuracy.accuracy_contenders import BLOCK, ELSEWHERE, JudgedModel, ours, peers
 from wakeword_experiments.accuracy.accuracy_page import INDEX, index_page, page_name, word_page
 from wakeword_experiments.accuracy.accuracy_scores import ScoredSplit, score_clips
 from wakeword_experiments.accuracy.accuracy_summary import summary_page
-from wakeword_experiments.accuracy.held_out import DEALING, HeldOut, Report, deal, dealing
+from wakeword_experiments.accuracy.held_out import DEALING, HeldOutClips, Report, deal, dealing
 from wakeword_experiments.accuracy.measures import ERRORS_AT, errors, figures, paired
 from wakeword_experiments.figures_report import versions
 from wakeword_tools.kinds import Kind
@@ -167,7 +167,7 @@ def _measure_keyword(config: TrainConfig, named: Mapping[str, tuple[Path, Model]
 
 
 def _score_splits(
-    keyword: str, held_out: HeldOut, contenders: Sequence[Contender], bench: Bench
+    keyword: str, held_out: HeldOutClips, contenders: Sequence[JudgedModel], bench: Bench
 ) -> tuple[ScoredSplit, ScoredSplit]:
     """Validation and test with the scores of all contenders; noise is mixed into the test only."""
     mixer = NoiseMixer(held_out.noise, seed=bench.seed, warn=bench.report)

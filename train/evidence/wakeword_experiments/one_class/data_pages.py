@@ -16,7 +16,7 @@ from wakeword_experiments.figures_report import (
 )
 from wakeword_experiments.one_class import one_class_words, published, tabular
 from wakeword_experiments.one_class.one_class_figures import bars
-from wakeword_experiments.one_class.one_class_tables import Table, read_abalone, read_hypothyroid
+from wakeword_experiments.one_class.one_class_tables import ResultTable, read_abalone, read_hypothyroid
 from wakeword_experiments.one_class.one_class_wording import FAIR, SPREAD, against, published_line
 
 _SOURCES = (
@@ -68,7 +68,7 @@ def tabular_page(out: Path, seeds: Sequence[int], command: str, progress: Progre
     )
 
 
-def _described(table: Table) -> dict[str, object]:
+def _described(table: ResultTable) -> dict[str, object]:
     return {"package": table.source, "normal": len(table.normal), "anomalies": len(table.anomalies)}
 
 

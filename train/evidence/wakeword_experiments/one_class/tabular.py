@@ -28,20 +28,20 @@ from wakeword_experiments.one_class.baselines import (
 )
 from wakeword_experiments.one_class.fitted import Points, Scorer
 from wakeword_experiments.one_class.networks import dense_encoder
-from wakeword_experiments.one_class.one_class_tables import Table
+from wakeword_experiments.one_class.one_class_tables import ResultTable
 
 _EPOCHS, _BATCH = 60, 256
 
 
 @dataclass(frozen=True)
-class Part:
+class TableSplit:
     """Held-out rows of both kinds, ``(n, d)`` and ``(m, d)``, scaled as the training rows are."""
 
     normal: Points
     anomalies: Points
 
 
-def deal(table: Table, seed: int) -> tuple[Points, Part, Part]:
+def deal(table: ResultTable, seed: int) -> tuple[Points, TableSplit, TableSplit]:
     """The training rows, and two parts of the others.
 
     Columns get the training rows' mean 0 and deviation 1; a missing value becomes the training rows' median before.
@@ -60,7 +60,7 @@ def deal(table: Table, seed: int) -> tuple[Points, Part, Part]:
         return np.asarray((filled - mean) / deviation, np.float32)
 
     halves = zip(np.array_split(held_out, 2), np.array_split(anomalies, 2), strict=True)
-    first, second = (Part(scaled(some), scaled(rare)) for some, rare in halves)
+    first, second = (TableSplit(scaled(some), scaled(rare)) for some, rare in halves)
     return scaled(train), first, second
 
 
@@ -74,7 +74,7 @@ def flagged_f1(normal: Scores, anomalies: Scores) -> float:
     return 100 * float((flagged >= len(normal)).mean())
 
 
-def figures(scorer: Scorer, part: Part) -> dict[str, float]:
+def figures(scorer: Scorer, part: TableSplit) -> dict[str, float]:
     """F1, F1 among as many normal rows as anomalies, and AUC, in per cent."""
     normal, anomalies = scorer(part.normal), scorer(part.anomalies)
     return {
@@ -101,7 +101,7 @@ def candidates(n_columns: int) -> dict[str, list[OneClassMethod]]:
     return by_name(methods)
 
 
-def measure(table: Table, seeds: Sequence[int], progress: Progress) -> list[dict[str, Any]]:
+def measure(table: ResultTable, seeds: Sequence[int], progress: Progress) -> list[dict[str, Any]]:
     """One row for each method and seed: the mean over both ways round."""
     rows: list[dict[str, Any]] = []
     for seed in seeds:

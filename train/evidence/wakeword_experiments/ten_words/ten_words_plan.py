@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from wakeword_experiments.wake_words.grid import Job
-from wakeword_experiments.wake_words.protocol import Shape
+from wakeword_experiments.wake_words.protocol import GridShape
 from wakeword_experiments.wake_words.wake_words_data import DataSizes
 from wakeword_train.fitting import FitConfig
 from wakeword_train.methods.deepsad import DeepSadConfig
@@ -103,6 +103,6 @@ def described(config: FitConfig) -> str:
     return f"{METHODS[INCUMBENT]}, radius {adversary.radius:g}, mu {adversary.mu:g}{where}"
 
 
-def shape(pooling: Pooling) -> Shape:
+def shape(pooling: Pooling) -> GridShape:
     """The network of all methods."""
-    return Shape(hidden_size=64, pooling=pooling, stack=7)
+    return GridShape(hidden_size=64, pooling=pooling, stack=7)

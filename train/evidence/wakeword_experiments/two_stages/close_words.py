@@ -32,14 +32,14 @@ KEYWORD, CLOSE = "keyword", "close"
 
 
 @dataclass(frozen=True)
-class Engine:
+class WordEngine:
     """A speech engine as ``english_voices`` takes it, and how many clips of each text it speaks."""
 
     name: str
     per_text: int
 
     @classmethod
-    def parse(cls, text: str) -> "Engine":
+    def parse(cls, text: str) -> "WordEngine":
         """From ``NAME=CLIPS``, for instance ``flite=20``. Raises ``ConfigError`` for anything else."""
         name, _, clips = text.partition("=")
         if not name or not clips.isdecimal() or int(clips) < 1:
@@ -59,14 +59,14 @@ def measure_close_words(
 ) -> None:
     """Synthesise, score, and write the page; ``people`` is the record behind the page of accuracy."""
     began = process_time()
-    parsed = [Engine.parse(text) for text in engines]
+    parsed = [WordEngine.parse(text) for text in engines]
     rows = [row for word in CLOSE_WORDS for row in measure_keyword(word, parsed, work, seed=seed, report=report)]
     points = {word: points_of(word) for word in CLOSE_WORDS}
     record = json.loads(people.read_text(encoding="utf-8"))
     close_words_page(out, rows, points, record, command=command, seed=seed, began=began)
 
 
-def measure_keyword(keyword: str, engines: Sequence[Engine], work: Path, *, seed: int, report: Report) -> list[Row]:
+def measure_keyword(keyword: str, engines: Sequence[WordEngine], work: Path, *, seed: int, report: Report) -> list[Row]:
     """A row for each clip: its text, voice, and the score that the included model gives it."""
     model = load_model(keyword)
     rows: list[Row] = []

@@ -15,7 +15,7 @@ _AROUND, _FAINT = SAMPLE_RATE // 2, 1e-3
 
 
 @dataclass(frozen=True)
-class Said:
+class Condition:
     """One recording in which the word is said, ``(samples,)`` at 16 kHz."""
 
     collection: str
@@ -24,11 +24,11 @@ class Said:
     condition: str = ""
 
 
-def narrowed(said: Iterable[Said]) -> list[Said]:
+def narrowed(said: Iterable[Condition]) -> list[Condition]:
     """The same with a band of 4 kHz, as a recording at 8 kHz has it."""
     half = SAMPLE_RATE // 2
     return [
-        Said(
+        Condition(
             one.collection,
             one.speaker,
             soxr.resample(soxr.resample(one.samples, SAMPLE_RATE, half), half, SAMPLE_RATE).astype(np.float32),
@@ -38,11 +38,11 @@ def narrowed(said: Iterable[Said]) -> list[Said]:
     ]
 
 
-def in_faint_noise(said: Iterable[Said]) -> list[Said]:
+def in_faint_noise(said: Iterable[Condition]) -> list[Condition]:
     """The same with half a second before and after, all in white noise 60 dB below full scale: no edge, no silence."""
     drawn = np.random.default_rng(0)
     around = ((one, np.pad(one.samples, _AROUND)) for one in said)
     return [
-        Said(one.collection, one.speaker, (wide + drawn.normal(0, _FAINT, len(wide))).astype(np.float32), IN_NOISE)
+        Condition(one.collection, one.speaker, (wide + drawn.normal(0, _FAINT, len(wide))).astype(np.float32), IN_NOISE)
         for one, wide in around
     ]

@@ -10,7 +10,7 @@ import numpy as np
 from wakeword.model.model import assets_folder, load_model
 from wakeword_experiments.figures_report import Row, distinct, markdown_table, select, write_results
 from wakeword_experiments.grouped import grouped_interval
-from wakeword_experiments.two_stages.close_words import CLOSE, KEYWORD, Engine, points_of, scored_clips
+from wakeword_experiments.two_stages.close_words import CLOSE, KEYWORD, WordEngine, points_of, scored_clips
 from wakeword_experiments.two_stages.dictionary_words import FARTHEST, MOST, heard_in_training, near_words
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.voice import Voice
@@ -34,7 +34,7 @@ def measure_dictionary_words(
     report: Report,
 ) -> None:
     """Synthesise, score, and write the page; ``people`` is the record behind the page of accuracy."""
-    parsed = [Engine.parse(text) for text in engines]
+    parsed = [WordEngine.parse(text) for text in engines]
     voices = {engine: voices_unheard(engine.name) for engine in parsed}
     models = sorted(path.stem for path in (assets_folder() / "models").glob("*.onnx"))
     rows = [row for word in models for row in measure_keyword(word, voices, work, seed=seed, report=report)]
@@ -48,7 +48,7 @@ def voices_unheard(engine: str) -> list[Voice]:
 
 
 def measure_keyword(
-    keyword: str, voices: Mapping[Engine, Sequence[Voice]], work: Path, *, seed: int, report: Report
+    keyword: str, voices: Mapping[WordEngine, Sequence[Voice]], work: Path, *, seed: int, report: Report
 ) -> list[Row]:
     """A row for each text and voice: its clips, how many reach the default point, and the highest score."""
     model = load_model(keyword)

@@ -12,7 +12,7 @@ import soxr
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import DataError
 from wakeword.base.types import Array
-from wakeword_experiments.two_stages.conditions import IN_ROOM, Said
+from wakeword_experiments.two_stages.conditions import IN_ROOM, Condition
 
 _SUFFIXES = (".wav", ".flac")
 _BEFORE = SAMPLE_RATE // 1_000
@@ -65,7 +65,7 @@ def read_rooms(folder: Path) -> list[Room]:
     return found
 
 
-def in_rooms(said: Iterable[Said], rooms: Sequence[Room]) -> list[Said]:
+def in_rooms(said: Iterable[Condition], rooms: Sequence[Room]) -> list[Condition]:
     """The same recordings, of the same level, each in one of the rooms: these take turns."""
     found = []
     for number, one in enumerate(said):

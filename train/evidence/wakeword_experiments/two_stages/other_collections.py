@@ -14,11 +14,11 @@ from wakeword.model.model import load_model
 from wakeword_experiments.figures_report import Row, distinct, markdown_table, select, write_results
 from wakeword_experiments.grouped import grouped_interval
 from wakeword_experiments.two_stages.close_words import points_of
-from wakeword_experiments.two_stages.conditions import Said, in_faint_noise, narrowed
+from wakeword_experiments.two_stages.conditions import Condition, in_faint_noise, narrowed
 from wakeword_experiments.two_stages.measured_rooms import describe_rooms, in_rooms, read_rooms
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.scores import clip_score
-from wakeword_tools.transcripts import Utterance, read_transcripts
+from wakeword_tools.transcripts import TranscribedSpeech, read_transcripts
 from wakeword_train.config import read_config
 from wakeword_train.data.clips import deal_speakers, read_speech_commands
 from wakeword_train.training import DataFolders, gather_clips
@@ -35,35 +35,35 @@ _MARGIN = 0.3
 """Seconds before and after an utterance."""
 
 
-def people_of_the_test(audio: Path, recipes: Path, keyword: str) -> list[Said]:
+def people_of_the_test(audio: Path, recipes: Path, keyword: str) -> list[Condition]:
     """The recordings of Speech Commands on the test split of the word's recipe."""
     config = read_config(recipes / f"{keyword}.toml")
     clips = read_speech_commands(audio / "speech_commands", keyword)
     dealt = deal_speakers(clips, validation=config.validation_share, testing=config.test_share)
     own = [clip for clip in dealt if clip.kind is Kind.POSITIVE and clip.split is Split.TEST]
-    return [Said(COMMANDS, clip.speaker, read_audio(clip.path)) for clip in own]
+    return [Condition(COMMANDS, clip.speaker, read_audio(clip.path)) for clip in own]
 
 
-def people_of_the_wake_words(voices: Path, recipes: Path, keyword: str) -> list[Said]:
+def people_of_the_wake_words(voices: Path, recipes: Path, keyword: str) -> list[Condition]:
     """The recordings of a wake word, dealt by voice, on the test split of the word's recipe."""
     others = [voices / name for name in WAKE_WORDS if name != keyword]
     folders = DataFolders(positives=[voices / keyword], negatives=others)
     clips = gather_clips(read_config(recipes / f"{keyword}.toml"), folders)
     own = [clip for clip in clips if clip.kind is Kind.POSITIVE and clip.split is Split.TEST]
-    return [Said(WAKE, clip.speaker, read_audio(clip.path)) for clip in own]
+    return [Condition(WAKE, clip.speaker, read_audio(clip.path)) for clip in own]
 
 
-def recorded_digits(audio: Path, keyword: str) -> list[Said]:
+def recorded_digits(audio: Path, keyword: str) -> list[Condition]:
     """Single words of the digits' collection, at 8 kHz; none for a word that is no digit."""
     files = sorted((audio / "spoken_digits_8k" / keyword).glob("*.wav"))
-    return [Said(DIGITS, path.stem.partition("_")[0], read_audio(path)) for path in files]
+    return [Condition(DIGITS, path.stem.partition("_")[0], read_audio(path)) for path in files]
 
 
-def said_in_talk(folders: Sequence[Path], keyword: str) -> list[Said]:
+def said_in_talk(folders: Sequence[Path], keyword: str) -> list[Condition]:
     """The utterances of folders with transcripts in which the word, and not a longer one, is said."""
     found = []
     for folder in folders:
-        wanted: dict[Path, list[Utterance]] = {}
+        wanted: dict[Path, list[TranscribedSpeech]] = {}
         for one in read_transcripts(folder):
             if keyword in re.findall(r"[a-z']+", one.text.lower()):
                 wanted.setdefault(one.path, []).append(one)
@@ -75,7 +75,7 @@ def said_in_talk(folders: Sequence[Path], keyword: str) -> list[Said]:
                 start, stop = (round(rate * at) for at in (max(0.0, one.start - _MARGIN), one.end + _MARGIN))
                 samples, _ = soundfile.read(path, start=start, stop=stop, dtype="float32")
                 samples = soxr.resample(samples, rate, SAMPLE_RATE)
-                found.append(Said(collection, one.speaker or path.stem.partition("-")[0], samples))
+                found.append(Condition(collection, one.speaker or path.stem.partition("-")[0], samples))
     return found
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.files import replacing, write_json
-from wakeword_experiments.accuracy.accuracy_contenders import PEERS_WORD, Contender, peers
+from wakeword_experiments.accuracy.accuracy_contenders import PEERS_WORD, JudgedModel, peers
 from wakeword_experiments.figures_report import versions
 from wakeword_experiments.two_stages.two_stages_measure import (
     RATE,
@@ -36,7 +36,7 @@ _HOURS = 1.0
 """Speech between two reports, hours."""
 
 
-def measure_peer(peer: Contender, clips: Sequence[Clip], report: Report) -> dict[str, Any]:
+def measure_peer(peer: JudgedModel, clips: Sequence[Clip], report: Report) -> dict[str, Any]:
     """One engine: at the threshold of its makers, and at that which keeps half a false accept an hour here.
 
     ``clips`` are all those of our training of the word. Of this engine's training nothing is known: people and speech

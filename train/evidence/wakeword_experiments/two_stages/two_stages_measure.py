@@ -19,7 +19,7 @@ from wakeword_tools.measure.intervals import clopper_pearson, poisson_rate
 from wakeword_tools.measure.latency import latency, spoken_word
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.rates import choose_fa_per_hour
-from wakeword_tools.measure.reading import HashedBlocks, Recording, pcm_blocks
+from wakeword_tools.measure.reading import HashedBlocks, ReadRecording, pcm_blocks
 from wakeword_tools.measure.scores import ScoreSet, events_at, stream_scores
 from wakeword_train.data.clips import Clip
 from wakeword_train.second_stage.evidence import Evidence
@@ -141,7 +141,7 @@ def highest_scores(score: Score, clips: Sequence[Clip], mixer: NoiseMixer | None
     return np.array(found)
 
 
-def _recording(path: Path) -> Recording:
+def _recording(path: Path) -> ReadRecording:
     hashed = HashedBlocks(pcm_blocks(path))
     for _ in hashed:
         pass

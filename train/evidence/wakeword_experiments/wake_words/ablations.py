@@ -16,7 +16,7 @@ from wakeword_experiments.figures_report import (
     write_results,
 )
 from wakeword_experiments.wake_words.grid import Job, Source
-from wakeword_experiments.wake_words.protocol import Shape
+from wakeword_experiments.wake_words.protocol import GridShape
 from wakeword_experiments.wake_words.wake_words_data import Regime
 from wakeword_train.fitting import FitConfig
 
@@ -30,7 +30,7 @@ class Variant:
     group: str
     label: str
     config: FitConfig
-    shape: Shape = field(default_factory=Shape)
+    shape: GridShape = field(default_factory=GridShape)
     random_search: bool = False
 
 
@@ -58,10 +58,10 @@ def variants(tuned: FitConfig, cross_entropy: FitConfig) -> list[Variant]:
         *(
             Variant("network", f"{name}, {what}", config, shape)
             for what, shape in (
-                ("last hidden state", Shape(pooling="last")),
-                ("mean pooling", Shape(pooling="mean")),
-                ("max pooling", Shape(pooling="max")),
-                ("hidden 32", Shape(hidden_size=32)),
+                ("last hidden state", GridShape(pooling="last")),
+                ("mean pooling", GridShape(pooling="mean")),
+                ("max pooling", GridShape(pooling="max")),
+                ("hidden 32", GridShape(hidden_size=32)),
             )
             for name, config in (("DROCC-LF", tuned), ("BCE", cross_entropy))
         ),

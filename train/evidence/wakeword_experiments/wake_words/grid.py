@@ -19,7 +19,7 @@ from wakeword.base.errors import DataError
 from wakeword.batch.jobs.work import Executor, Report
 from wakeword_experiments.one_class.random_search import search_shell
 from wakeword_experiments.wake_words.close_texts import TextSource
-from wakeword_experiments.wake_words.protocol import Shape, run
+from wakeword_experiments.wake_words.protocol import GridShape, run
 from wakeword_experiments.wake_words.wake_words_data import DataSizes, Regime, Task, WordData, gather
 from wakeword_experiments.wake_words.wake_words_scores import write_scores
 from wakeword_train.data.clips import Clip
@@ -59,7 +59,7 @@ class Job:
     label: str
     """Name of the configuration in the tables, for instance the method."""
     config: FitConfig
-    shape: Shape = field(default_factory=Shape)
+    shape: GridShape = field(default_factory=GridShape)
     random_search: bool = False
     """Project by random search, as the paper's published code does, instead of exactly."""
 
@@ -92,7 +92,7 @@ def run_grid(
         # Synthesise here, before several processes would each begin to do so.
         source.clips(word)
     groups = [
-        Group(tuple(group))
+        JobGroup(tuple(group))
         for _, group in groupby(_sorted(missing), lambda job: (job.word, job.regime, job.config.seed))
     ]
     work = GroupWork(source)
@@ -144,7 +144,7 @@ def _append(file: Path, line: str) -> None:
 
 
 @dataclass(frozen=True)
-class Group:
+class JobGroup:
     """Jobs of one word, regime and seed, which share their windows: a piece of work."""
 
     jobs: tuple[Job, ...]
@@ -178,12 +178,12 @@ class GroupWork:
         """Of the source of the clips."""
         return hashlib.sha256(repr(self._source).encode()).hexdigest()
 
-    def begin(self, report: Report) -> Callable[[Group], str]:
+    def begin(self, report: Report) -> Callable[[JobGroup], str]:
         """Use one thread."""
         torch.set_num_threads(1)
         return lambda group: _run_group(list(group.jobs), self._source, report)
 
-    def lost(self, item: Group, reason: str) -> str:
+    def lost(self, item: JobGroup, reason: str) -> str:
         """The line of a group whose process died."""
         return f"{item.key}: {reason}"
 

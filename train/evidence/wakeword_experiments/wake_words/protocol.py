@@ -23,7 +23,7 @@ _SELECTION_RATES = np.linspace(0.01, 0.1, 10)
 
 
 @dataclass(frozen=True)
-class Shape:
+class GridShape:
     """The network of all methods."""
 
     hidden_size: int = 64
@@ -49,7 +49,7 @@ def selection_score(scores: Mapping[str, Scores]) -> float:
 def run(
     task: Task,
     config: FitConfig,
-    shape: Shape,
+    shape: GridShape,
     *,
     loss: Loss | None = None,
     keep: Callable[[Scores, Scores], None] | None = None,
@@ -89,7 +89,7 @@ def run(
     return row
 
 
-def _network(config: FitConfig, shape: Shape) -> WakeWordNetwork:
+def _network(config: FitConfig, shape: GridShape) -> WakeWordNetwork:
     return WakeWordNetwork(
         n_features=32,
         **dataclasses.asdict(shape),

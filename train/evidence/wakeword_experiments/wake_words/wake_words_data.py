@@ -69,7 +69,7 @@ class DataSizes:
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class TestWords:
     """Held-out windows with the group of each clip."""
 
     windows: ValidationSet
@@ -96,8 +96,8 @@ class Task:
     inputs: Tensor
     """Augmented MFCC, ``(n, WINDOW, n_mfcc)``."""
     labels: Tensor
-    validation: HeldOut
-    test: HeldOut
+    validation: TestWords
+    test: TestWords
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -218,7 +218,7 @@ def _is_in(clip: Clip, regime: Regime) -> bool:
     return regime == "seen" or (not clip.synthetic if regime == "paper" else clip.kind is not Kind.NEAR_NEGATIVE)
 
 
-def _held_out(stores: dict[Kind, ClipStore]) -> HeldOut:
+def _held_out(stores: dict[Kind, ClipStore]) -> TestWords:
     clips = [clip for store in stores.values() for clip in store.clips]
     groups = [SYNTHETIC if clip.kind is Kind.POSITIVE and clip.synthetic else clip.kind.value for clip in clips]
-    return HeldOut(validation_set(stores, WINDOW), np.array(groups), np.array([clip.speaker for clip in clips]))
+    return TestWords(validation_set(stores, WINDOW), np.array(groups), np.array([clip.speaker for clip in clips]))

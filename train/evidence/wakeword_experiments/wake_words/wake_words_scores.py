@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from wakeword.base.errors import DataError
 from wakeword.base.files import replacing
-from wakeword_experiments.wake_words.wake_words_data import HeldOut, Scores, Task
+from wakeword_experiments.wake_words.wake_words_data import Scores, Task, TestWords
 from wakeword_tools.kinds import Split
 
 
@@ -27,7 +27,7 @@ def write_scores(file: Path, task: Task, validation: Scores, test: Scores) -> No
     """Store the scores of one run as NPZ, in single precision as networks give them."""
     file.parent.mkdir(parents=True, exist_ok=True)
     arrays: dict[str, NDArray[np.generic]] = {}
-    splits: list[tuple[Split, HeldOut, Scores]] = [
+    splits: list[tuple[Split, TestWords, Scores]] = [
         (Split.VALIDATION, task.validation, validation),
         (Split.TEST, task.test, test),
     ]

@@ -8,7 +8,7 @@ from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, choose_fa_per_hour
 from wakeword_train.points import FEW
 from wakeword_train.second_stage.evidence import Evidence
-from wakeword_train.second_stage.fusion.fusion_fit import FIRM, PHONEME_FLOORS, STRENGTH, Group, fit_fusion
+from wakeword_train.second_stage.fusion.fusion_fit import FIRM, PHONEME_FLOORS, STRENGTH, FusionGroup, fit_fusion
 from wakeword_train.second_stage.result import HeldOut
 
 _PEOPLE, _VOICES, _SPEECH, _CLOSE, _OTHERS = 0.7, 0.3, 0.6, 0.3, 0.1
@@ -18,18 +18,18 @@ LONG = 5
 """Sounds from which on a keyword's phonemes tell it well from other speech."""
 
 
-def fusion_groups(heard: HeldOut) -> list[Group]:
+def fusion_groups(heard: HeldOut) -> list[FusionGroup]:
     """Recorded and synthetic positives, and background, close words and other words, as they are and in noise."""
 
     def of(kind: Kind, *, synthetic: bool | None = None) -> list[Evidence]:
         return [one for some in (heard, heard.noisy) if some is not None for one in some.of(kind, synthetic=synthetic)]
 
     return [
-        Group(of(Kind.POSITIVE, synthetic=False), True, _PEOPLE),
-        Group(of(Kind.POSITIVE, synthetic=True), True, _VOICES),
-        Group(of(Kind.BACKGROUND), False, _SPEECH),
-        Group(of(Kind.NEAR_NEGATIVE), False, _CLOSE),
-        Group(of(Kind.NEGATIVE), False, _OTHERS),
+        FusionGroup(of(Kind.POSITIVE, synthetic=False), True, _PEOPLE),
+        FusionGroup(of(Kind.POSITIVE, synthetic=True), True, _VOICES),
+        FusionGroup(of(Kind.BACKGROUND), False, _SPEECH),
+        FusionGroup(of(Kind.NEAR_NEGATIVE), False, _CLOSE),
+        FusionGroup(of(Kind.NEGATIVE), False, _OTHERS),
     ]
 
 

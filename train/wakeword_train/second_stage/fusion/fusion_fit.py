@@ -24,7 +24,7 @@ NO_GATE = -1e6
 
 
 @dataclass(frozen=True)
-class Group:
+class FusionGroup:
     """Recordings of one kind, with their share of the regression."""
 
     evidence: Sequence[Evidence]
@@ -33,7 +33,7 @@ class Group:
 
 
 def fit_fusion(
-    groups: Sequence[Group],
+    groups: Sequence[FusionGroup],
     gate: float,
     *,
     phonemes: bool,
@@ -75,7 +75,7 @@ def _fusion(bias: float, weights: NDArray[np.float64], floor: float) -> Fusion:
     return Fusion(round(bias, 4), stage_one, embedding, fit, floor, NO_GATE)
 
 
-def _looks(group: Group, gate: float, weights: NDArray[np.float64], floor: float) -> Scores:
+def _looks(group: FusionGroup, gate: float, weights: NDArray[np.float64], floor: float) -> Scores:
     """The best look of each positive, or of each run of candidates of the others: ``(looks, 3)``."""
     found = []
     for one in group.evidence:

@@ -19,7 +19,7 @@ from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.second_stage.heads.head_fit import Background, HeadEpoch, fit_head
 from wakeword_train.second_stage.heads.head_network import HeadNetwork
-from wakeword_train.second_stage.looks.examples import Recordings, Words
+from wakeword_train.second_stage.looks.examples import Recordings, WordExamples
 
 _SECONDS_OF_STEP = 4.8
 """Seconds of audio that cost as much as a step on 256 looks: work is planned in such seconds."""
@@ -76,7 +76,7 @@ class HeadWork:
 
     def __init__(
         self,
-        words: Mapping[str, Words],
+        words: Mapping[str, WordExamples],
         background: Background,
         config: SecondStageConfig,
         adversary: AdversaryConfig,
@@ -142,7 +142,7 @@ class HeadWork:
         recordings = self._background.recordings
         return self.__dict__ | {
             "_words": {
-                name: tuple(plain(getattr(words, field.name)) for field in dataclasses.fields(Words))
+                name: tuple(plain(getattr(words, field.name)) for field in dataclasses.fields(WordExamples))
                 for name, words in self._words.items()
             },
             "_background": (
@@ -157,5 +157,5 @@ class HeadWork:
         words, (clean, varied, best, first) = state["_words"], state["_background"]
         recordings = Recordings(*([torch.from_numpy(one) for one in some] for some in (clean, varied)))
         self.__dict__ |= state
-        self._words = {name: Words(*(torch.from_numpy(one) for one in parts)) for name, parts in words.items()}
+        self._words = {name: WordExamples(*(torch.from_numpy(one) for one in parts)) for name, parts in words.items()}
         self._background = Background(recordings, best, first)

@@ -18,7 +18,7 @@ from wakeword_train.methods.losses import AdversaryConfig, BinaryCrossEntropy
 from wakeword_train.methods.registry import LossSettings, method_named
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_logits
-from wakeword_train.second_stage.looks.examples import FRAGMENT, HOUSEHOLD, Recordings, Words
+from wakeword_train.second_stage.looks.examples import FRAGMENT, HOUSEHOLD, Recordings, WordExamples
 
 _SHARES = {
     Kind.POSITIVE.value: 0.36,
@@ -94,7 +94,7 @@ class _Batches:
 
     def __init__(
         self,
-        words: Mapping[str, Words],
+        words: Mapping[str, WordExamples],
         heard: Mapping[str, Tensor],
         background: Background,
         used: Tensor,
@@ -162,7 +162,7 @@ class _Batches:
 
 
 def fit_head(
-    words: Mapping[str, Words],
+    words: Mapping[str, WordExamples],
     heard: Mapping[str, Tensor],
     background: Background,
     used: Tensor,

@@ -39,7 +39,7 @@ _PIECE = 10 * SAMPLE_RATE
 
 
 @dataclass(frozen=True)
-class Words:
+class WordExamples:
     """Looks at clips of one kind."""
 
     embeddings: Tensor
@@ -109,7 +109,7 @@ class ExampleMaker:
         """What mixes noise into words, from the beginning of its randomness."""
         return self._cutter(torch.Generator().manual_seed(self._seed), self.household)
 
-    def household_alone(self) -> dict[str, Words]:
+    def household_alone(self) -> dict[str, WordExamples]:
         """Looks at household sounds, for the head to stay silent at; none if there are no such sounds."""
         if self.household is None:
             return {}
@@ -128,9 +128,9 @@ class ExampleMaker:
             "embeddings"
         ]
         count = len(embeddings)
-        return {HOUSEHOLD: Words(embeddings, torch.zeros(count, dtype=torch.int64), torch.ones(count))}
+        return {HOUSEHOLD: WordExamples(embeddings, torch.zeros(count, dtype=torch.int64), torch.ones(count))}
 
-    def words(self, kind: Kind, looks: int, *, recorded: float) -> dict[str, Words]:
+    def words(self, kind: Kind, looks: int, *, recorded: float) -> dict[str, WordExamples]:
         """Looks at the clips of a kind, ``looks`` of people and as many of each engine, and of positives at parts of them.
 
         At each clip there is one look or more, up to a number that depends on the kind.
@@ -146,7 +146,7 @@ class ExampleMaker:
             key = {"part": name, "store": store.fingerprint, "copies": len(rows), "before": self._before()}
             key |= {"voices": self._voices()}
             embeddings = self._cache.get(self._origin | key, lambda rows=rows, f=fragment: self._looks(store, rows, f))  # type: ignore[misc]
-            found[name] = Words(embeddings["embeddings"], rows, weights[rows] / copies[rows])
+            found[name] = WordExamples(embeddings["embeddings"], rows, weights[rows] / copies[rows])
         return found
 
     def recordings(self) -> Recordings:
