@@ -162,6 +162,17 @@ def test_a_room_imports_only_the_rooms_above_it() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_the_engine_is_the_way_of_a_block_and_names_its_modules() -> None:
+    here = {module.name: module for module in modules("wakeword")}
+    engine = here["wakeword.engine"]
+    assert len(engine.path.read_text().splitlines()) <= 220
+    docstring = ast.get_docstring(engine.tree) or ""
+    named = {f"wakeword.{name}" for name in re.findall(r"``([a-z_]+\.[a-z_]+)``", docstring)}
+    assert named <= set(here), f"no such modules: {named - set(here)}"
+    ways = {name for name, module in here.items() if re.fullmatch(r"wakeword\.stream\.[a-z_]+", name)}
+    assert ways - {"wakeword.stream.pool"} <= named, f"not in the docstring: {ways - named}"
+
+
 def test_each_file_name_stands_once() -> None:
     """Where a name stands twice, a reader has to look at the folder each time."""
     shared = {"__init__.py", "__main__.py", "cli.py", "config.py", "registry.py"}

@@ -1,37 +1,38 @@
 """The detector: blocks of audio in, detections out.
 
-The path of a block: ``audio.PcmStream`` -> ``stream_reader.StreamReader``, which passes it through
-``features.MfccTransform``, ``scorer.ScorerBank`` and, for each keyword, ``keyword.KeywordWindows`` with its
-``trigger.Trigger`` and, for a model with a second stage, its ``verify.verifier.Verifier`` -> ``Detection``. This module
-adds what programs need: threads, sources and callbacks.
+The way of a block, with the module of each step:
+
+1. ``audio.sources`` or ``microphone`` gives blocks, ``stream.access`` lets one thread at a time push them.
+2. ``audio.pcm`` converts a block to 16 kHz mono; the rest of the way takes pieces of at most a second.
+3. ``stream.stream_reader`` appends a piece to the stream in ``stream.stream_audio``, which keeps it in ``audio.history``
+   and sleeps while ``audio.gate`` finds it quiet. Where a window ends, ``audio.features`` makes frames of it.
+4. ``model.scorer`` gives them to the windows in progress, which ``model.lstm`` (numpy) or ``model.windows`` (ONNX Runtime)
+   advances: a logit for each window that ends.
+5. ``stream.keyword`` takes the logits of one word. In a model of two stages its verifier of the room ``verify`` looks at
+   candidates; ``stream.suppression`` and ``stream.trigger`` decide what fires, ``stream.near_miss`` what nearly did.
+6. ``stream.stream_audio`` makes the ``audio.detection``, and ``stream.following`` the audio after it.
+
+``model.loading`` reads models and thresholds before the first block; they come from ``format`` and ``model``.
 """
 
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing, contextmanager
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-
-from wakeword.audio.asynchronous import in_thread
 from wakeword.audio.detection import Detection
-from wakeword.audio.pcm import SAMPLE_RATE, PcmStream
-from wakeword.audio.sources import AudioSource
-from wakeword.base.checks import flag, function, number
-from wakeword.base.errors import AudioFormatError, BusyError, ClosedError, ConfigError
-from wakeword.base.standstill import STANDSTILL, Order
+from wakeword.audio.pcm import SAMPLE_RATE, samples_of_bytes
+from wakeword.base.checks import flag, function
+from wakeword.base.standstill import STANDSTILL
 from wakeword.base.types import Array, Samples
 from wakeword.model.loading import chosen_thresholds, loaded_models, pre_roll_samples
 from wakeword.model.model import Model
 from wakeword.model.scorer import DEFAULT_HOP
-from wakeword.stream.following import LONGEST_RECORDING, Follower, Followers, record
-from wakeword.stream.source_loop import Loop
+from wakeword.stream.access import StreamAccess
 from wakeword.stream.stream_reader import PIECE, StreamReader
 from wakeword.stream.trigger import DEFAULT_REFRACTORY
 
 
-class Detector:
+class Detector(StreamAccess):
     """Detects one or more wake words in one stream of audio.
 
     ``models`` are shipped keywords (``"marvin"``), model files, or loaded ``Model`` objects. The threshold of each is
@@ -78,15 +79,9 @@ class Detector:
             pre_roll=pre_roll_samples(pre_roll),
             gate=flag(gate, "gate"),
         )
-        self._audio = self._reader.audio
+        super().__init__(self._reader.audio, sample_rate=sample_rate, channel=channel)
         if on_near_miss is not None:
             self._audio.watch_near_misses()
-        self._channel = channel
-        self._pushed = PcmStream(sample_rate, channel=channel)
-        self._loop: Loop | None = None
-        self._lock = STANDSTILL.new_lock(Order.READER)
-        self._followers = Followers(self._audio, self._lock)
-        self._closed = False
         self.reset()
 
     @property
@@ -137,29 +132,26 @@ class Detector:
         int16, int32 or float32. Raises ``AudioFormatError`` for anything else, which leaves the stream unchanged, and
         ``ClosedError`` after ``close``.
         """
-        with self._lock:
-            self._check_free(threading.get_ident())
-            samples = self._pcm.push(block)
-        return self._take(samples)
+        return self._process(block, threading.get_ident())
 
     def process_streaming(self, audio: bytes) -> bool:
         """Whether a keyword was detected in the next bytes of 16-bit PCM, little-endian, at the detector's sample rate.
 
         For programs that expect an engine with this method. Raises ``AudioFormatError`` for an odd number of bytes.
         """
-        view = memoryview(audio) if isinstance(audio, (bytes, bytearray, memoryview)) else None
-        # A view may have elements of any size, and gaps between them.
-        if view is None or view.nbytes % 2 or not view.c_contiguous:
-            got = type(audio).__name__ if view is None else f"{view.nbytes} bytes"
-            gaps = "" if view is None or view.c_contiguous else " with gaps between them"
-            raise AudioFormatError(f"expected bytes of whole 16-bit samples, got {got}{gaps}")
-        return bool(self.push(np.frombuffer(audio, "<i2").astype(np.int16, copy=False)))
+        return bool(self.push(samples_of_bytes(audio)))
 
     def flush(self) -> list[Detection]:
         """End the stream: append silence until a window covers the last sample. Then begin a new stream."""
-        return self._flush(threading.get_ident())
+        return self._finish(threading.get_ident())
 
-    def _flush(self, thread: int) -> list[Detection]:
+    def _process(self, block: Samples, thread: int) -> list[Detection]:
+        with self._lock:
+            self._check_free(thread)
+            samples = self._pcm.push(block)
+        return self._take(samples)
+
+    def _finish(self, thread: int) -> list[Detection]:
         with self._lock:
             self._check_free(thread)
             samples = self._pcm.flush()
@@ -171,147 +163,8 @@ class Detector:
         self._report(last, missed)
         return detections + last
 
-    def run(self, source: AudioSource) -> Iterator[Detection]:
-        """Listen to a source until it ends; yield detections as they occur. Begins and ends its own stream.
-
-        Raises ``AudioError`` if the source fails, ``ClosedError`` for a closed detector, and ``BusyError`` while another
-        loop of this detector is running. Leaving the loop early does not close the source. After ``close`` the loop ends
-        with the source's next block. Each step may be taken in another thread, one at a time, as by an executor.
-        """
-        return self._listen(source, is_shared=True)
-
-    def _listen(self, source: AudioSource, *, is_shared: bool) -> Iterator[Detection]:
-        """``run``; ``is_shared``: who takes the detections may record after them, in any thread."""
-        if not hasattr(source, "blocks") or not hasattr(source, "sample_rate"):
-            raise ConfigError(f"expected a source of audio, for instance FileSource('talk.wav'), got {source!r:.80}")
-        loop = Loop(threading.get_ident(), PcmStream(source.sample_rate, channel=self._channel), iter(()))
-        with self._lock:
-            self._check_free()
-            self._loop = loop
-        try:
-            self.reset()
-            loop.blocks = iter(source.blocks())
-            for block in loop.blocks:
-                yield from self._offered(self._feed(loop, block), loop, is_shared)
-            yield from self._offered(self._flush(loop.thread), loop, is_shared)
-        except ClosedError:
-            return
-        finally:
-            with self._lock:
-                self._loop = None
-                self.reset()
-
-    def _feed(self, loop: Loop, block: Samples) -> list[Detection]:
-        """``push`` for a loop itself, whatever thread it goes on in."""
-        with self._lock:
-            self._check_free(loop.thread)
-            samples = loop.pcm.push(block)
-        return self._take(samples)
-
-    def _offered(self, found: list[Detection], loop: Loop, is_shared: bool) -> Iterator[Detection]:
-        for detection in self._followers.offered(found, keep=not is_shared):
-            loop.is_waiting = is_shared
-            yield detection
-            # The next step can be in another thread, as in an executor's.
-            loop.is_waiting, loop.thread = False, threading.get_ident()
-
-    async def stream(self, source: AudioSource) -> AsyncIterator[Detection]:
-        """``run`` for asyncio: source and network run in a separate thread, never on the event loop.
-
-        Each detection can be followed until the next one is taken: ``await detector.follow(detection).record(5.0)``.
-        A stream that is left early releases the source at its next block, and until then the detector is busy:
-        ``async with contextlib.aclosing(detector.stream(source)) as found:`` waits for that.
-        """
-        try:
-            async with aclosing(in_thread(partial(self._listen, is_shared=False), source)) as found:
-                async for detection in found:
-                    yield detection
-                    self._followers.release(detection)
-        finally:
-            self._followers.release_all()
-
-    def follow(self, detection: Detection) -> Follower:
-        """The audio from the first sample after a detection on, to process what is said next.
-
-        Raises ``ConfigError`` if that audio is no longer kept: call it when the detection is reported.
-        """
-        with self._lock:
-            loop = self._loop
-            self._check_free(loop.thread if loop else None)
-            return self._followers.follow(detection)
-
-    def record(self, detection: Detection, seconds: float, *, until: Callable[[Array], bool] | None = None) -> Array:
-        """Inside a loop over ``run``: the ``seconds`` after a detection, read from the source, ``(samples,)`` at 16 kHz.
-
-        Ends earlier if ``until`` returns true for the newest samples, or when the source ends. Nothing is detected
-        meanwhile. If two keywords are detected at the same time, each gets the audio after its own detection.
-        Raises ``ConfigError`` outside of ``run``.
-        """
-        loop = self._loop
-        if loop is None or not (loop.is_waiting or loop.thread == threading.get_ident()):
-            raise ConfigError(
-                "expected to be inside `for detection in detector.run(source)`, got no such loop, or one that goes on in "
-                "another thread; with push use follow, with stream `await detector.follow(detection).record(seconds)`"
-            )
-        # Before anything begins: a call that is refused leaves the stream and the detection's follower as they were.
-        number(seconds, "a positive number of seconds to record", 0, LONGEST_RECORDING, above=True)
-        function(until, "until")
-
-        def feed() -> bool:
-            for block in loop.blocks:
-                self._feed(loop, block)
-                return True
-            return False
-
-        with self.suppressed(), self.follow(detection) as follower:
-            return record(follower, feed, seconds, until)
-
-    @contextmanager
-    def suppressed(self, threshold: float | None = None) -> Iterator[None]:
-        """Inside ``with``, detect nothing, or only from a higher threshold on: while the assistant itself speaks.
-
-        Applies to every window that overlaps that time. May be nested and used from any thread; the highest threshold
-        counts.
-        """
-        with self._lock:
-            level = self._audio.suppression.begin(threshold)
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._audio.suppression.end(level, self._audio.end)
-
-    def close(self) -> None:
-        """Accept no more audio and free what was kept; a ``push`` running in another thread ends soon."""
-        self._closed = True
-        # Never wait long: a thread that holds the lock for longer sees the flag and frees everything itself.
-        if self._lock.acquire(timeout=0.1):
-            try:
-                self.reset()
-            finally:
-                self._lock.release()
-
-    def __enter__(self) -> "Detector":
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
-
-    def _check_free(self, thread: int | None = None) -> None:
-        """Raise unless the detector is open, and no loop over ``run`` is running except in this thread."""
-        if self._closed:
-            raise ClosedError("expected an open detector, got one that was closed; make a new one")
-        loop = self._loop  # read once: the loop may end in another thread
-        if loop is not None and loop.thread != thread:
-            raise BusyError("expected an idle detector, got one that still listens to a source; leave that loop first")
-
-    @property
-    def _pcm(self) -> PcmStream:
-        """The conversion of blocks: that of the loop over ``run`` while there is one."""
-        loop = self._loop
-        return self._pushed if loop is None else loop.pcm
-
     def _take(self, samples: Array) -> list[Detection]:
+        """Read samples piece by piece, each under the lock, and call the callbacks between two pieces."""
         detections: list[Detection] = []
         failure: Exception | None = None
         for start in range(0, len(samples), PIECE):

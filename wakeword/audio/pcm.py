@@ -70,6 +70,17 @@ def to_mono(block: Samples, *, channel: int | None = None) -> Array:
     return samples
 
 
+def samples_of_bytes(audio: bytes) -> Samples:
+    """16-bit PCM, little-endian -> ``(samples,)`` int16. ``AudioFormatError`` for anything else than whole samples."""
+    view = memoryview(audio) if isinstance(audio, (bytes, bytearray, memoryview)) else None
+    # A view may have elements of any size, and gaps between them.
+    if view is None or view.nbytes % 2 or not view.c_contiguous:
+        got = type(audio).__name__ if view is None else f"{view.nbytes} bytes"
+        gaps = "" if view is None or view.c_contiguous else " with gaps between them"
+        raise AudioFormatError(f"expected bytes of whole 16-bit samples, got {got}{gaps}")
+    return np.frombuffer(audio, "<i2").astype(np.int16, copy=False)
+
+
 def _check_level(block: Samples) -> None:
     # One pass finds both: NaN and infinity survive max(abs).
     peak = float(np.abs(block).max(initial=0.0))

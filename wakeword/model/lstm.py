@@ -120,7 +120,7 @@ def _single(weight: NDArray[np.floating]) -> Array:
     return np.ascontiguousarray(weight, np.float32)
 
 
-class LstmWindows:
+class NumpyWindows:
     """The windows in progress of one or more words, advanced by the same frames: see ``scorer.GroupScorer``.
 
     A word's logits are the same in every digit whatever the other words are: each product of matrices is that of one word,

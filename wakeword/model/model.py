@@ -20,7 +20,7 @@ from wakeword.format.digest import checked_metadata
 from wakeword.format.graph import MAX_WIDTH, Dimension, Graph, read_graph
 from wakeword.format.session import bound_call, open_session, run_session
 from wakeword.model.installed import find_model, unknown_model
-from wakeword.model.lstm import Lstm, LstmWindows, lstm_of
+from wakeword.model.lstm import Lstm, NumpyWindows, lstm_of
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, load_embedding, load_phonemes
 from wakeword.verify.verifier import SecondStage
 from wakeword.verify.verifier_head import METADATA_KEY as HEAD_KEY
@@ -272,7 +272,7 @@ def _self_test(model: Model) -> None:
             logits, state = model.advance(window[start : start + size], state)
         found += logits.tolist() if logits.shape == (number,) else [math.nan]
     if model.lstm is not None:
-        found += LstmWindows([model.lstm], rows=1, steps=card.window // card.stack, late=0).advance(window)
+        found += NumpyWindows([model.lstm], rows=1, steps=card.window // card.stack, late=0).advance(window)
     if not all(abs(logit - card.self_test.logit) <= SELF_TEST_TOLERANCE for logit in found):
         raise ModelError(
             f"self-test failed: expected logit {card.self_test.logit:.4f}, got {shortened(found)}; "

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +11,9 @@ from wakeword.base.errors import AudioFormatError, ConfigError
 from wakeword.base.logistic import score_of_logit
 from wakeword.base.types import Array
 from wakeword.format.card import DEFAULT_HOP as DEFAULT_HOP
-from wakeword.model.lstm import LstmWindows
+from wakeword.model.lstm import NumpyWindows
 from wakeword.model.model import Model
-from wakeword.model.windows import GraphWindows, Windows
+from wakeword.model.windows import OnnxWindows, Windows
 
 
 def covering_samples(samples: int, window: int, step: int) -> int:
@@ -40,18 +39,6 @@ def staggered_rows(model: Model, hop: int) -> tuple[int, int]:
     return rows, rows * hop - window
 
 
-class Scorer(Protocol):
-    """What the detector needs from a scorer."""
-
-    def push(self, frames: Array) -> NDArray[np.float64]:
-        """Append ``(frames, n_mfcc)``, return the scores of the windows now complete, ``(windows,)``."""
-        ...
-
-    def reset(self) -> None:
-        """Forget all frames."""
-        ...
-
-
 class GroupScorer:
     """Scores of all windows ``[i * hop, i * hop + window)`` of a stream of frames, in order, for one or more models.
 
@@ -70,11 +57,11 @@ class GroupScorer:
         self.hop = hop
         self._windows: Windows
         if group_of(model, hop) is None:
-            self._windows = GraphWindows(model, hop=hop, rows=self._rows, late=self._late)
+            self._windows = OnnxWindows(model, hop=hop, rows=self._rows, late=self._late)
         else:
             stack = model.card.stack
             networks = [one.lstm for one in models if one.lstm is not None]
-            self._windows = LstmWindows(networks, rows=self._rows, steps=hop // stack, late=self._late // stack)
+            self._windows = NumpyWindows(networks, rows=self._rows, steps=hop // stack, late=self._late // stack)
         self._frames: Array = np.zeros((hop, model.card.features.n_mfcc), np.float32)
         self.reset()
 
@@ -151,7 +138,7 @@ def group_of(model: Model, hop: int) -> tuple[object, ...] | None:
     return (rows, late, model.card.stack, *model.lstm.shape)
 
 
-class ScorerBank:
+class ModelScorers:
     """The logits of several models for one stream; those of one kind are scored together."""
 
     def __init__(self, models: Sequence[Model], *, hop: int) -> None:

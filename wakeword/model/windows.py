@@ -20,8 +20,8 @@ class Windows(Protocol):
         ...
 
 
-class GraphWindows:
-    """The windows of any model; ``lstm.LstmWindows`` does the same for some, and sooner."""
+class OnnxWindows:
+    """The windows of any model; ``lstm.NumpyWindows`` does the same for some, and sooner."""
 
     def __init__(self, model: Model, *, hop: int, rows: int, late: int) -> None:
         """``rows`` windows are in progress, and a new one skips the first ``late`` frames of its first hop."""

@@ -26,7 +26,7 @@ class Fired(NamedTuple):
     """Score of the first stage, if there is a second: the best of the windows that led to this one."""
 
 
-class KeywordWindows:
+class KeywordTracker:
     """The windows of one keyword over a stream: takes their logits in order and finds the detections.
 
     If the model has a second stage, that gives the scores; see ``verify.verifier``. Sample numbers count from the start of

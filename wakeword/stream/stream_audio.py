@@ -12,7 +12,7 @@ from wakeword.audio.history import AudioHistory
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 from wakeword.model.scorer import covering_samples
-from wakeword.stream.keyword import Fired, KeywordWindows
+from wakeword.stream.keyword import Fired, KeywordTracker
 from wakeword.stream.near_miss import NearMisses
 from wakeword.stream.suppression import Suppression
 from wakeword.verify.verifier import StreamSound
@@ -25,7 +25,7 @@ class StreamAudio:
     ``push``. Not safe for use by several threads.
     """
 
-    def __init__(self, keywords: Sequence[KeywordWindows], *, pre_roll: int, piece: int, gate: bool) -> None:
+    def __init__(self, keywords: Sequence[KeywordTracker], *, pre_roll: int, piece: int, gate: bool) -> None:
         self.keywords = keywords
         self.suppression = Suppression()
         self._pre_roll = pre_roll
@@ -109,7 +109,7 @@ class StreamAudio:
             keyword.resume(start)
         return start
 
-    def take(self, keyword: KeywordWindows, logits: Sequence[float]) -> list[Detection]:
+    def take(self, keyword: KeywordTracker, logits: Sequence[float]) -> list[Detection]:
         """Take the logits of the next windows of a keyword; return the detections among them."""
         found = keyword.take(logits, sound=self._sound, suppression=self.suppression, end=self._length)
         near = None if keyword.near is None else keyword.near.best
@@ -134,7 +134,7 @@ class StreamAudio:
                 found.append(Detection(keyword.name, near.score, start, end / SAMPLE_RATE, near.audio, near.stage_one))
         return found
 
-    def _detection(self, keyword: KeywordWindows, fired: Fired) -> Detection:
+    def _detection(self, keyword: KeywordTracker, fired: Fired) -> Detection:
         start = fired.end - keyword.window
         # The last window of a stream can extend into the silence after it.
         end = fired.end if self._length is None else min(fired.end, self._length)

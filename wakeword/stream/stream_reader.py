@@ -9,8 +9,8 @@ from wakeword.audio.features import FeatureConfig, MfccTransform
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 from wakeword.model.model import Model
-from wakeword.model.scorer import ScorerBank
-from wakeword.stream.keyword import KeywordWindows
+from wakeword.model.scorer import ModelScorers
+from wakeword.stream.keyword import KeywordTracker
 from wakeword.stream.stream_audio import StreamAudio
 from wakeword.stream.trigger import Trigger
 
@@ -35,9 +35,9 @@ class StreamReader:
         pre_roll: int,
         gate: bool,
     ) -> None:
-        self._scorer = ScorerBank(models, hop=hop)
+        self._scorer = ModelScorers(models, hop=hop)
         keywords = [
-            KeywordWindows(model, Trigger(threshold, smoothing=smoothing, refractory=refractory, hop=hop), hop=hop)
+            KeywordTracker(model, Trigger(threshold, smoothing=smoothing, refractory=refractory, hop=hop), hop=hop)
             for model, threshold in zip(models, thresholds, strict=True)
         ]
         self.audio = StreamAudio(keywords, pre_roll=pre_roll, piece=PIECE, gate=gate)

@@ -12,7 +12,7 @@ import { StaggeredWindows, coveringSamples } from "./windows.js";
 const FAR_BELOW = 0.1;
 
 /** The windows of one keyword over a stream. Sample numbers count from the start of the stream. */
-export class KeywordWindows {
+export class KeywordTracker {
   /** The sample at which the next window ends. */
   windowEnd = 0;
   /** The newest score; 0 before the first window is complete. */

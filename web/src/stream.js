@@ -9,7 +9,7 @@ import { AudioFormatError, ConfigError } from "./errors.js";
 import { CONFIG, Mfcc, SAMPLE_RATE, framesIn } from "./features.js";
 import { QuietGate } from "./gate.js";
 import { AudioHistory } from "./history.js";
-import { KeywordWindows } from "./keyword.js";
+import { KeywordTracker } from "./keyword.js";
 import { Resampler, checkedSamples } from "./resampler.js";
 import { LOOK_SAMPLES, StreamSound } from "./verifier.js";
 import { coveringSamples } from "./windows.js";
@@ -76,7 +76,7 @@ export class Stream {
       const { card } = model;
       const given = chosen(settings.threshold, card.phrase);
       const threshold = given ?? pointOf(card, chosen(settings.point, card.phrase)).threshold;
-      return new KeywordWindows(model, checkedThreshold(card, threshold), settings);
+      return new KeywordTracker(model, checkedThreshold(card, threshold), settings);
     });
     this._preRoll = Math.round(settings.preRoll * SAMPLE_RATE);
     const longest = Math.max(...this.keywords.map((keyword) => keyword.window));
@@ -168,7 +168,7 @@ export class Stream {
     return windowStart < this._suppressedUntil ? Infinity : 0;
   }
 
-  /** @param {KeywordWindows} keyword @param {number} score @param {number | null} stageOne @returns {Detection} */
+  /** @param {KeywordTracker} keyword @param {number} score @param {number | null} stageOne @returns {Detection} */
   detection(keyword, score, stageOne) {
     // The last window of a stream can extend into the silence after it.
     const end = this.length === null ? keyword.windowEnd : Math.min(keyword.windowEnd, this.length);

@@ -14,8 +14,8 @@ from wakeword.base.types import Array
 from wakeword.format.graph import read_graph
 from wakeword.model.lstm import lstm_of
 from wakeword.model.model import parse_model, shipped_models
-from wakeword.model.scorer import GroupScorer, ScorerBank, group_of
-from wakeword.model.windows import GraphWindows
+from wakeword.model.scorer import GroupScorer, ModelScorers, group_of
+from wakeword.model.windows import OnnxWindows
 
 pytestmark = pytest.mark.numeric
 
@@ -41,7 +41,7 @@ def test_logits_are_those_of_onnx_runtime(models: list[Model], hop: int) -> None
     rows = -(-96 // hop)
     for model in models:
         assert group_of(model, hop) is not None
-        windows = GraphWindows(model, hop=hop, rows=rows, late=rows * hop - 96)
+        windows = OnnxWindows(model, hop=hop, rows=rows, late=rows * hop - 96)
         late = np.zeros((rows * hop - 96, 32), np.float32)
         padded = np.concatenate([late, frames])
         expected = [windows.advance(padded[at : at + hop])[0] for at in range(0, len(padded) - hop + 1, hop)]
@@ -58,7 +58,7 @@ def test_a_word_has_the_same_digits_in_any_company_and_any_pieces(sizes: list[in
     frames = voice_like(96 + sum(sizes))
     alone = [StreamScorer(model, hop=hop).logits(frames) for model in models]
     assert all(alone)
-    together = ScorerBank([*models, random_model("mean", 2, window=98)] if hop == 8 else models, hop=hop)
+    together = ModelScorers([*models, random_model("mean", 2, window=98)] if hop == 8 else models, hop=hop)
     found: list[list[float]] = [[] for _ in models]
     start = 0
     for size in [96, *sizes]:

@@ -7,7 +7,7 @@ from support.builders import bursts, in_chunks, random_model
 from wakeword import Model
 from wakeword.audio.features import PRODUCT_FRAMES, MfccTransform
 from wakeword.base.types import Array
-from wakeword.stream.keyword import KeywordWindows
+from wakeword.stream.keyword import KeywordTracker
 from wakeword.stream.stream_reader import PIECE, StreamReader
 
 
@@ -27,14 +27,14 @@ Scored = dict[int, float]
 def scored(monkeypatch: pytest.MonkeyPatch) -> Scored:
     """The score of each window that a reader gives, by the sample at which the window ends."""
     scores: Scored = {}
-    take = KeywordWindows.take
+    take = KeywordTracker.take
 
-    def recorded(self: KeywordWindows, values: list[float], **others: object) -> list[tuple[int, float]]:
+    def recorded(self: KeywordTracker, values: list[float], **others: object) -> list[tuple[int, float]]:
         skipped, end = self._passed, self.window_end
         scores.update({end + self.step * place: value for place, value in enumerate(list(values)[skipped:])})
         return take(self, values, **others)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(KeywordWindows, "take", recorded)
+    monkeypatch.setattr(KeywordTracker, "take", recorded)
     monkeypatch.setattr("wakeword.stream.stream_reader.MfccTransform", MarkedTransform)
     return scores
 

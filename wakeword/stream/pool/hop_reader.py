@@ -8,7 +8,7 @@ from wakeword.audio.detection import Detection
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
-from wakeword.stream.keyword import KeywordWindows
+from wakeword.stream.keyword import KeywordTracker
 from wakeword.stream.stream_audio import StreamAudio
 
 PIECE = SAMPLE_RATE // 4
@@ -27,7 +27,7 @@ class HopReader:
     """
 
     def __init__(
-        self, keywords: Sequence[KeywordWindows], phases: Sequence[int], *, hop: int, pre_roll: int, gate: bool
+        self, keywords: Sequence[KeywordTracker], phases: Sequence[int], *, hop: int, pre_roll: int, gate: bool
     ) -> None:
         self.audio = StreamAudio(keywords, pre_roll=pre_roll, piece=PIECE, gate=gate)
         self.slot: int | None = None
@@ -71,7 +71,7 @@ class HopReader:
         """The samples of the hop's frames, ``(n,)``: valid until the next ``push``."""
         return self.audio.view(self._origin + self._frame * _CONFIG.hop_length, self.due)
 
-    def take(self, keyword: KeywordWindows, logit: float) -> list[Detection]:
+    def take(self, keyword: KeywordTracker, logit: float) -> list[Detection]:
         """Take the logit of the window that ends with the hop; return the detection, if it is one."""
         return self.audio.take(keyword, (logit,))
 

@@ -24,7 +24,7 @@ from wakeword.base.types import Array
 from wakeword.model.loading import chosen_thresholds, loaded_models, pre_roll_samples
 from wakeword.model.model import Model
 from wakeword.model.scorer import DEFAULT_HOP
-from wakeword.stream.keyword import KeywordWindows
+from wakeword.stream.keyword import KeywordTracker
 from wakeword.stream.pool.batch_scorer import BatchScorer
 from wakeword.stream.pool.hop_reader import HopReader
 from wakeword.stream.pool.pool_stream import PoolStream
@@ -174,9 +174,9 @@ class DetectorPool:
             self._score(streams, frames, self._phases[turn], found)
         return [stream for streams in hops.values() for stream in streams]
 
-    def _keywords(self, thresholds: Sequence[float]) -> list[KeywordWindows]:
+    def _keywords(self, thresholds: Sequence[float]) -> list[KeywordTracker]:
         return [
-            KeywordWindows(
+            KeywordTracker(
                 model,
                 Trigger(threshold, smoothing=self._smoothing, refractory=self._refractory, hop=self._hop),
                 hop=self._hop,
