@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from scripts.clip_quality import table
 from wakeword.base.files import replacing
-from wakeword_tools.clips.quality import table
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.engines.espeak import shared_espeak
 from wakeword_tools.engines.registry import english_voices

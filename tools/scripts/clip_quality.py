@@ -1,4 +1,4 @@
-"""Whether synthesised clips hold speech, by Silero's voice activity detector: ``python -m wakeword_tools.clips.quality``.
+"""Whether synthesised clips hold speech, by Silero's voice activity detector: ``python -m scripts.clip_quality``.
 
 For each engine in the sets: the share of clips in which speech is detected, the share in which it is as long as the
 words and spoken at a possible speed, and the number of clips that are empty or clipped.
