@@ -40,7 +40,7 @@ _MP3 = re.compile(rb"VBRI|(?:Xing|Info)\0\0\0[\x01\x03\x05\x07\x09\x0b\x0d\x0f]"
 
 
 def missing(path: Path, file: soundfile.SoundFile, read: int) -> str | None:
-    """What an open file lacks of which ``read`` samples were read, in words; ``None`` if it is as long as it declares.
+    """What an open file lacks after ``read`` samples were read, in words; ``None`` if it is as long as it declares.
 
     Raises ``OSError`` if the file cannot be opened again.
     """

@@ -21,7 +21,7 @@ from wakeword.base.types import Array
 PRODUCT_FRAMES = 8
 """Rows of every matrix product: the frames of one hop of the engine."""
 
-# Frames whose spectra are computed together: whole products. A larger batch does not fit into the caches.
+# Spectra of this many frames are computed together: whole products. A larger batch does not fit into the caches.
 _BATCH_FRAMES = 4 * PRODUCT_FRAMES
 
 

@@ -137,7 +137,7 @@ class StdinSource:
     def blocks(self) -> Iterator[Samples]:
         """Blocks of ``(samples, channels)`` int16, each as soon as any audio is available.
 
-        Raises ``AudioFormatError`` if the bytes are those of an audio file with a header. An incomplete sample at the
+        Raises ``AudioFormatError`` if the bytes begin with the header of an audio file. An incomplete sample at the
         end is dropped.
         """
         width = 2 * self.channels

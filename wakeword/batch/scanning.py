@@ -39,7 +39,7 @@ class Scanned:
     cpu: float
     """Seconds of processor time."""
     detections: tuple[Detection, ...]
-    """Without their audio. Those of the readable part, if there is an ``error``."""
+    """They hold no audio. With an ``error`` they are the detections in the part that could be read."""
     error: str | None = None
     """Why it could not be read, or not completely: in one line that names it."""
 
@@ -97,7 +97,7 @@ class ScanWork:
         return all(one.error is None for one in row)
 
     def to_json(self, row: tuple[Scanned, ...]) -> list[dict[str, Any]]:
-        """Every number in full: the rows of a resumed run are those of one that was not killed."""
+        """Every number keeps all digits, so that a resumed run gives the same rows as one that was not killed."""
         return [
             {
                 **{field.name: getattr(one, field.name) for field in dataclasses.fields(one)},
@@ -123,11 +123,11 @@ class ScanWork:
 
 
 def _scan(detector: Detector, recording: Recording, report: Report) -> Iterator[Scanned]:
-    """The row of a recording, or those of the recordings in a shard."""
+    """The row of a recording, or the rows of all recordings in a shard."""
     left = float(recording.size)
     try:
         for file in local_files(recording):
-            # Together never more than the shard, whose headers are not read.
+            # In all never more than the shard: its headers are not read.
             share = min(left, file.size)
             left -= share
             yield _scan_file(detector, file, _Reported(report, share))
@@ -174,7 +174,7 @@ class _Reported:
 
 
 class _Counted:
-    """A file whose seconds are counted as its blocks are read."""
+    """A file that counts its seconds as its blocks are read."""
 
     def __init__(self, source: FileSource, reported: _Reported) -> None:
         self.sample_rate = source.sample_rate

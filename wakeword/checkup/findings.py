@@ -56,7 +56,7 @@ class CheckRecording:
 
 
 def diagnose(recording: CheckRecording) -> list[Finding]:
-    """All findings about a recording. Levels are those of the mean of its channels, which a detector uses by default."""
+    """All findings about a recording. Levels are measured on the mean of its channels, which a detector uses by default."""
     samples, sample_rate = recording.samples, recording.sample_rate
     mean = samples.mean(axis=1)
     found = [_channels(samples)] if samples.shape[1] > 1 else []

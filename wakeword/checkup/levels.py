@@ -1,7 +1,7 @@
 """Measurements of a recording that show the quality of its microphone, each a function of samples or time stamps.
 
-Samples are float32 or float64 with full scale 1. Levels are in dB of full scale (dBFS): a power of 1, that of a full-scale
-square wave, is 0 dB, so that a full-scale sine has an RMS level of -3.01 dB and a peak of 0 dB. Silence is -inf dB.
+Samples are float32 or float64 with full scale 1. Levels are in dB of full scale (dBFS): a power of 1 (a full-scale
+square wave) is 0 dB, so that a full-scale sine has an RMS level of -3.01 dB and a peak of 0 dB. Silence is -inf dB.
 ``spectrum`` has the measurements that need a Fourier transform; ``findings`` grades them.
 """
 
@@ -32,7 +32,7 @@ class Levels(NamedTuple):
     rms: float
     peak: float
     noise: float
-    """The quietest part: the 10th percentile of the power of 100 ms frames, without those of zeros only. For steady
+    """The quietest part: the 10th percentile of the power of 100 ms frames, without frames of zeros only. For steady
     noise that is a few tenths of a dB below its RMS level."""
     speech: float
     """The loudest part: the 95th percentile of the same frames."""

@@ -22,7 +22,7 @@ _SECONDS = 2.0
 _TURNS = 5
 _MANY_KEYWORDS = 3
 _MIN_DIFFERENCE = 1e-2
-"""Milliseconds: on a machine whose speed changes between turns the difference can be close to zero."""
+"""Milliseconds: where the speed of the machine changes between turns, the difference can be close to zero."""
 
 _WARN_ABOVE, _BAD_ABOVE = 0.2, 0.7
 """Share of a core that listening may take."""

@@ -23,7 +23,7 @@ SCHEMA = 4
 _ONE_STAGE, _TWO_STAGES = 2, 3
 """Schemas of older files, which may lack the digest: of one stage, and of two."""
 MAX_CARD_BYTES = 2**20
-"""Of the card as JSON; those of the included models have 12 kB."""
+"""Largest size of the card as JSON; the included models have 12 kB."""
 MAX_POINTS = 100
 
 DEFAULT_HOP = 16
@@ -93,7 +93,7 @@ class ModelCard:
                 require_above_floor(point.threshold, self.phrase)
 
     def of_stage_one(self) -> "ModelCard":
-        """The card without the second stage: that of a model that runs the first stage alone, at its own points."""
+        """The card of the first stage alone, at its own points."""
         if self.verifier is None:
             return self
         points, default = self.verifier.stage_one_points, self.verifier.stage_one_default

@@ -28,7 +28,7 @@ class Metadata(NamedTuple):
     entries: Mapping[str, str]
     """All but the digest."""
     digest: str | None
-    """SHA-256, in hex, of which the file was checked; ``None`` if it has none."""
+    """SHA-256 in hex that the file was checked against; ``None`` if it has none."""
 
 
 class _Entry(NamedTuple):

@@ -25,7 +25,7 @@ MAX_NODES = 64
 MAX_WEIGHTS = 4 * 2**20
 """Numbers in all constants: 16 MB; the included models have 180,000."""
 MAX_WIDTH = 4_096
-"""Largest width of an input whose width the file sets, and of all states together."""
+"""Largest width of an input that the file sets, and of all states together."""
 MAX_VALUE = 2**20
 """Numbers in a value between nodes, in addition to ``_PER_INPUT`` for each number in the inputs, and to the weights."""
 _PER_INPUT = 16
@@ -77,7 +77,7 @@ class Graph:
     """The numbers of the others, as the file has them: in single or half precision."""
 
     def check_sizes(self, inputs: Mapping[str, Shape]) -> None:
-        """Follow the shapes of all values, given those of the inputs. ``ModelError`` if one is too large or impossible."""
+        """Follow the shapes of all values from the inputs on. ``ModelError`` if one is too large or impossible."""
         weights = sum(map(math.prod, self.weights.values()))
         most = MAX_VALUE + weights + _PER_INPUT * sum(map(math.prod, inputs.values()))
         shapes = {**self.weights, **inputs}
@@ -145,7 +145,7 @@ def _read_model(reader: Reader, message: memoryview) -> Graph:
 
 
 def _dims(tensor: Mapping[str, list[Field]]) -> Shape:
-    """The shape of a constant, which is that of its bytes."""
+    """The shape of a constant, which its bytes must fill."""
     kind, shape = _number(tensor["data_type"]), tuple(signed(field.value) for field in tensor["dims"])
     if kind not in _BYTES_OF or not tensor["raw_data"]:
         raise ModelError(f"expected a constant of float, half or int64 in the file itself, got one of type {kind}")

@@ -40,7 +40,7 @@ class OperatingPoint:
     """The name by which users choose it, for instance ``fpr=0.03``."""
     kind: str
     """What ``target`` counts: ``fa_per_hour``, or ``fpr``: the mean of the rates of false positives on other words and
-    on words that sound like the wake word, or that of the one kind that was measured."""
+    on words that sound like the wake word, or the one rate that was measured."""
     target: float
     threshold: float
     """Scores at or above it count as the wake word; 0..1."""
@@ -56,7 +56,7 @@ class OperatingPoint:
     synthetic: int | None = None
     """How many of these clips are synthetic: none, or all if there was no recording of a person. ``None``: unknown."""
     recall_synthetic: Rate | None = None
-    """Share of synthetic positives found, where ``recall`` is that of people."""
+    """Share of synthetic positives found, where ``recall`` counts people."""
     fpr_negatives: Rate | None = None
     """False positives per clip of other words, if measured."""
     fpr_near_negatives: Rate | None = None

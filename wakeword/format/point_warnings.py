@@ -121,7 +121,7 @@ def _hours(point: OperatingPoint) -> float | None:
 
 
 def _assurance(point: OperatingPoint) -> float | None:
-    """The probability that the rate is kept; of an older card without it, that of the events it counted, or of none."""
+    """The probability that the rate is kept. An older card lacks it: then it follows from the events that were counted."""
     hours = _hours(point)
     if point.assurance is not None or hours is None:
         return point.assurance

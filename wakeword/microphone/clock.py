@@ -24,7 +24,7 @@ class Stamp(NamedTuple):
 
 
 class StreamClock:
-    """Follows the stamps of one stream whose nominal rate is ``sample_rate``."""
+    """Follows the stamps of one stream with the nominal rate ``sample_rate``."""
 
     def __init__(self, sample_rate: int) -> None:
         self.sample_rate = sample_rate
@@ -36,7 +36,7 @@ class StreamClock:
     def missing(self, stamp: Stamp) -> tuple[float, float]:
         """Take the next block's stamp; return the seconds missing before it by its frame number, and by its times.
 
-        Losses that only the times show are those of the driver, which does not count what it loses. A block that is only
+        Losses that only the times show happened in the driver, which does not count them. A block that is only
         late because the driver kept it has an earlier time of capture, and nothing is missing. A pause counts only if
         both clocks show it: this machine's stamps are late when the callback had to wait, and the driver's clock can be
         set, by hours on a machine that boots without a clock.
@@ -69,7 +69,7 @@ class StreamClock:
     def measured_rate(self) -> float | None:
         """Frames per second of this machine's clock, ``None`` in the first 10 s.
 
-        The median of the slopes between any two of at most 64 points, each that of the least delay in its span of time
+        The median of the slopes between any two of at most 64 points, each the least delay in its span of time
         (Theil 1950, Sen 1968). With stamps that are 1 ms late on average, and a tenth of them 10 ms, simulation gives an
         error of 2 ppm after 12 s (rms), 0.2 after a minute and 0.05 after five. The error of this machine's own clock is
         added to that.

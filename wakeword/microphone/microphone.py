@@ -240,7 +240,7 @@ class Microphone:
             self._on_event(DeviceEvent(kind, message, seconds))
 
     def _fitted(self, samples: Samples) -> Samples:
-        """``(n, channels)`` at the device's rate and channels -> ``(n, channels)`` at those of this microphone."""
+        """``(n, channels)`` as the device gives it -> the same at the rate and channels of this microphone."""
         if samples.shape[1] != self.channels:
             # A device can come back with another number of channels: drop the extra ones, repeat to fill missing ones.
             samples = np.take(samples, np.arange(self.channels) % samples.shape[1], axis=1)

@@ -1,4 +1,4 @@
-"""The PortAudio of this process, which only one thread may call at a time, and whose calls can hang."""
+"""The PortAudio of this process: only one thread may call it at a time, and a call can hang."""
 
 import atexit
 import math

@@ -123,8 +123,8 @@ def _single(weight: NDArray[np.floating]) -> Array:
 class NumpyWindows:
     """The windows in progress of one or more words, advanced by the same frames: see ``scorer.GroupScorer``.
 
-    A word's logits are the same in every digit whatever the other words are: each product of matrices is that of one word,
-    in the same shape, and all else is element by element. Not safe for use by several threads.
+    A word's logits are the same in every digit whatever the other words are: each product of matrices belongs to one word
+    and has the same shape, and all else is element by element. Not safe for use by several threads.
     """
 
     def __init__(self, networks: Sequence[Lstm], *, rows: int, steps: int, late: int) -> None:
@@ -196,7 +196,7 @@ class NumpyWindows:
         np.add(self._flat, self._gates_bias, out=self._flat)
 
     def _advance(self, projected: Array, state: tuple[Array, ...], after: tuple[Array, ...]) -> None:
-        """Advance by one step, of which ``projected`` reaches the gates, ``(words, 4, 1, h)``.
+        """Advance by one step; ``projected``, ``(words, 4, 1, h)``, is its input to the gates.
 
         ``state`` to ``after``, which may be the same arrays.
         """

@@ -139,7 +139,7 @@ def group_of(model: Model, hop: int) -> tuple[object, ...] | None:
 
 
 class ModelScorers:
-    """The logits of several models for one stream; those of one kind are scored together."""
+    """The logits of several models for one stream; models of one kind are scored together."""
 
     def __init__(self, models: Sequence[Model], *, hop: int) -> None:
         """Raises ``ConfigError`` for a hop that a model cannot take."""

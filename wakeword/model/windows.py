@@ -32,7 +32,7 @@ class OnnxWindows:
         self._frames: Array = np.zeros((hop, model.card.features.n_mfcc), np.float32)
         self._logit: Array = np.zeros(rows, np.float32)
         # Oldest row first, and after the last one a row that always holds the initial state. The call of one buffer
-        # writes from row 0 of the other on, whose call reads from row 1 on, so that the rows move up without a copy.
+        # writes from row 0 of the other on, and the next call reads from row 1 on: the rows move up without a copy.
         begun = model.start(1, late=late // stack)
         self._buffers = [tuple(np.repeat(part, rows + 1, axis=1) for part in begun) for _ in range(2)]
         self._calls = [

@@ -52,7 +52,7 @@ class SavedPairs:
         On ``OSError`` nothing is saved.
         """
         self._number += 1
-        # File systems count bytes: 255 for a name, of which a temporary one needs some more than this.
+        # File systems count bytes: 255 for a name. A temporary name needs some more than this.
         keyword = re.sub(r"[^\w-]+", "_", detection.keyword).encode("utf-8")[:_KEYWORD_BYTES].decode("utf-8", "ignore")
         stem = f"{keyword}-{moment.astimezone(UTC):%Y%m%dT%H%M%S.%f}-{self._number:04d}"
         audio, data = (self.folder / f"{stem}.{suffix}" for suffix in ("wav", "json"))

@@ -32,7 +32,7 @@ class SavedPair:
     """A recording with its data, as ``SavedPairs`` saved it."""
 
     data: Path
-    """The JSON file; the audio is beside it."""
+    """The JSON file; the audio is in the same folder."""
     keyword: str
     score: float
     seconds: tuple[float, float]
@@ -67,7 +67,7 @@ def saved_pairs(folder: Path) -> list[SavedPair]:
 
 
 def read_pair(data: Path) -> SavedPair | None:
-    """The pair of a JSON file; ``None`` if it is damaged or has no audio beside it."""
+    """The pair of a JSON file; ``None`` if it is damaged or has no audio."""
     if not data.with_suffix(".wav").is_file():
         return None
     try:

@@ -1,6 +1,6 @@
 """Who may use the stream of a detector, and when.
 
-One thread at a time pushes blocks, or one loop over a source runs and nobody pushes. A loop may go on in another thread
+One thread at a time pushes blocks, or one loop over a source runs and no thread pushes. A loop may go on in another thread
 at each step, as an executor's does. While it waits for its consumer to take the next detection, the consumer may record.
 """
 

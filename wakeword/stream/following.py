@@ -27,7 +27,7 @@ class Follower:
     """The continuous 16 kHz audio of a stream from a certain sample on. ``Detector.follow`` makes one.
 
     A context manager. Any thread may read. With asyncio, ``async for samples in follower`` gets the audio as it comes,
-    until the stream ends, and ``await follower.record(5.0)`` that of some seconds; one task at a time.
+    until the stream ends, and ``await follower.record(5.0)`` gets five seconds; one task at a time.
     """
 
     def __init__(self, first: Array) -> None:
@@ -79,7 +79,7 @@ class Follower:
             yield samples
 
     async def record(self, seconds: float, *, until: Callable[[Array], bool] | None = None) -> Array:
-        """The next ``seconds``, ``(samples,)``, as they come: ``Detector.record`` for asyncio, beside ``Detector.stream``.
+        """The next ``seconds``, ``(samples,)``, as they come: ``Detector.record`` for asyncio, with ``Detector.stream``.
 
         Ends earlier if ``until`` returns true for the newest samples, or when the stream ends. The stream goes on, and so
         does detecting. Raises ``ConfigError`` for seconds out of range.

@@ -1,4 +1,4 @@
-"""What nearly fired: the events of a stream whose best score came near to the threshold without reaching it.
+"""What nearly fired: events in which the best score came near to the threshold without reaching it.
 
 They are recordings to learn from. Most are words that sound like the keyword; the others are the keyword, missed.
 """

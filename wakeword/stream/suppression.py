@@ -42,7 +42,7 @@ class Suppression:
         self._ended.append((level, now))
 
     def threshold(self, window_start: int) -> float:
-        """The threshold that a window beginning at this sample must reach in addition to that of its keyword."""
+        """The threshold that a window beginning at this sample must reach in addition to the threshold of its keyword."""
         if not self._begun and not self._ended:
             return 0.0
         return max([*self._begun, *(level for level, end in self._ended if window_start < end)], default=0.0)

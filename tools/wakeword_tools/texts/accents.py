@@ -1,7 +1,7 @@
 """How people who learnt English later may say a text: their vowels, as other English sounds.
 
 Most languages have no weak vowels, and vowels are then read as they are written; few tell *ship* from *sheep*, or have the
-vowel of *her*, a glide before that of *do*, or the sounds of *th*. A speaker has some of these habits. Consonants that tell
+vowel of *her*, a glide in *do*, or the sounds of *th*. A speaker has some of these habits. Consonants that tell
 words apart stay as they are: "marbin" is no accent of "marvin" here, because a model is to stay silent at it. Sources:
 J. C. Wells, *Accents of English* (1982), and M. Swan and B. Smith, *Learner English* (2001).
 """

@@ -2,7 +2,7 @@
 often they say what sounds like it.
 
 Rates are an hour of talk at 150 words a minute, from the frequencies of wordfreq (Speer, 2022: books, subtitles, news, the
-web). Those of a phrase are the product of its words', as if they were independent: set expressions are said more often.
+web). The rate of a phrase is the product of its words' rates, as if they were independent; set phrases are more frequent.
 """
 
 from collections.abc import Sequence
@@ -111,7 +111,7 @@ class Advice:
 
     @property
     def grade(self) -> Grade:
-        """That of its worst aspect: each of them alone is enough for misses or false accepts."""
+        """The grade of its worst aspect, which alone is enough for misses or false accepts."""
         return max(self.grades.values(), key=list(Grade).index)
 
 
@@ -148,7 +148,7 @@ def longer(keyword: str) -> list[Advice]:
 def respelt(keyword: str) -> list[str]:
     """Spellings that espeak-ng reads as each pronunciation of a single word, if the word does not say which is meant.
 
-    For words that are not in the dictionary, and for those of several pronunciations. Empty if no spelling does it.
+    For words that are not in the dictionary or have several pronunciations. Empty if no spelling does it.
     """
     words = words_of(keyword)
     ways = {main_key(way): way for way in pronunciations(keyword)}

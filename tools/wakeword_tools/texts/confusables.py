@@ -1,6 +1,6 @@
 """Texts that sound like a keyword but differ from it: near negatives at a known distance, for any phrase.
 
-Distances are those of ``sounds.distances``: 1 is one typical phoneme edit. Texts that sound the same as the keyword in
+``sounds.distances`` gives the distances: 1 is one typical phoneme edit. Texts that sound the same as the keyword in
 some English accent are left out, whatever their spelling, and so are texts that contain its sound: to a listener
 "marvins" contains "marvin". Only for keywords as short as "off" can a word end with that sound ("cough").
 """
@@ -97,7 +97,7 @@ def _candidates(keyword: str, target: Sequence[Phones], found: Sequence[_Found])
 
 
 def phrases_near(phones: Phones) -> Iterator[SpokenWord]:
-    """Phrases of two common words, each of which sounds like a part of ``phones``; their frequency is that of the rarer."""
+    """Phrases of two common words, which sound like the two parts of ``phones``. The rarer word gives the frequency."""
     for cut in range(2, len(phones) - 1):
         halves = [_near_half(phones[:cut]), _near_half(phones[cut:])]
         for left in halves[0]:

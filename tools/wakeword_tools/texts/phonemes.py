@@ -107,7 +107,7 @@ def as_espeak_reads(texts: Sequence[str]) -> list[Phones]:
     if not texts:
         return []
     spoken = shared_espeak().phonemes(texts, "en-US")
-    # Without other scripts, whose letters espeak-ng reads by their names.
+    # Other scripts are left out: espeak-ng reads their letters by name.
     return [
         from_ipa(ipa) if re.fullmatch(r"[\W\d_a-zA-Z\u00c0-\u024f]*", text) else ()
         for text, ipa in zip(texts, spoken, strict=True)

@@ -9,7 +9,7 @@ from wakeword_tools.texts.phonemes import is_vowel, pronunciations
 MOST_VARIANTS = 8
 """Variants that are looked for: each costs time at every look."""
 
-# ARPABET -> symbols of the international phonetic alphabet, those of common neighbours and reductions among them: the
+# ARPABET -> symbols of the international phonetic alphabet, common neighbours and reductions included: the
 # recogniser hears short words without context.
 _TOKENS = {
     "AA": "ɑ ɔ a", "AE": "æ a ɛ", "AH": "ə ʌ ɐ ɪ", "AO": "ɔ ɑ oʊ", "AW": "aʊ", "AY": "aɪ", "B": "b", "CH": "t͡ʃ",
@@ -21,7 +21,7 @@ _TOKENS = {
 
 
 def recogniser_variants(text: str, known: Iterable[str]) -> tuple[Variant, ...]:
-    """The ways to say ``text``, each phoneme as those of its tokens that the recogniser ``known`` to have.
+    """The ways to say ``text``, each phoneme as the tokens of it that are in ``known``, the tokens of the recogniser.
 
     Empty if it has no token for some phoneme of every way. Raises as ``pronunciations`` does.
     """

@@ -55,7 +55,7 @@ def find_recordings(places: Sequence[str], *, failed: Callable[[AudioError], Non
 
 
 def listed(places: Iterable[str]) -> Iterator[str]:
-    """The places, with those of a list in place of ``@list.txt``. What a list names is never read as a list.
+    """The places; ``@list.txt`` is replaced by the places in that file. What a list names is never read as a list.
 
     Raises as ``listed_places`` does.
     """
@@ -106,7 +106,7 @@ def _text(file: BinaryIO, path: Path) -> bytes:
 
 def _column(path: Path) -> list[str]:
     """The different places in a table, in their order."""
-    path.open("rb").close()  # whose error is clearer
+    path.open("rb").close()  # its error is clearer
     try:
         # Imported here: it is an extra.
         table = import_module("pyarrow.parquet").read_table(path, columns=[_COLUMN])

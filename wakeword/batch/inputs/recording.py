@@ -10,7 +10,7 @@ _BYTES_A_SECOND = dict.fromkeys((".mp3", ".ogg", ".oga", ".opus"), 8_000) | dict
 _BYTES_A_SECOND_OF_PCM = 32_000
 """16 bits at 16 kHz."""
 SHARD_SUFFIXES = (".tar", ".tar.gz", ".tgz")
-"""Of files that hold recordings, for instance those of a WebDataset."""
+"""Endings of files that hold several recordings, for instance the shards of a WebDataset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +18,8 @@ class Recording:
     """A file with audio, or a shard."""
 
     name: str
-    """As it is reported: the path or URL as it was given, or that of its folder with what comes after; without the query
-    of a web address, in which a signed one has its secret."""
+    """The name that is reported: the path or URL as it was given, or its folder as given and the rest. The query
+    of a web address is left out: a signed address has its secret there."""
     inside: str
     """Its path inside the folder that was given, or its name if the file itself was given."""
     size: int

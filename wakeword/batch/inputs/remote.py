@@ -72,13 +72,13 @@ def _system(url: str) -> tuple[Any, str]:
 
 @contextmanager
 def _named(url: str) -> Iterator[None]:
-    """Errors as one line that names the URL, without its query: that of a signed one is a secret."""
+    """Turn errors into one line that names the URL without its query, which may hold a secret."""
     try:
         yield
     except (AudioFileError, ConfigError):
         raise
-    except Exception as error:  # every file system has errors of its own, of no common base class
-        # That of a missing file is often its address alone, and says why only in what it was raised from.
+    except Exception as error:  # every file system has errors of its own, without a common base class
+        # For a missing file the message is often the address alone; the cause says more.
         told = error.__cause__ if error.__cause__ is not None and str(error) in ("", url) else error
         name = plain_name(url)
         reason = next(iter(str(told).replace(url, name).splitlines()), "") or type(told).__name__
