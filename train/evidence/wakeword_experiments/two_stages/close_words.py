@@ -140,7 +140,8 @@ def close_words_page(
             ["", "", *(f"at `{label}`" if label != "default" else "default" for label in labels)],
             [line for keyword in keywords for line in _lines(keyword, rows, points[keyword], people)],
         ),
-        _heard(keywords) + " [Accuracy](../accuracy.md) has the close words of this project's own generator.",
+        _heard(keywords)
+        + " [Accuracy](../../../docs/accuracy.md) has the close words of this project's own generator.",
     ]
     settings = {"seed": seed, "points": points, "splits": {word: _splits(word) for word in keywords}}
     return write_results(

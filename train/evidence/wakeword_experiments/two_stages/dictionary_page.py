@@ -98,7 +98,7 @@ def dictionary_page(
         f"{_clips(close)} clips of {_texts(close)} texts in {len(voices)} voices, and {_clips(select(rows, kind=KEYWORD))} "
         "of the keywords. Brackets: 95 % intervals by text, and by voice for the keyword. *New*: without the texts that "
         "sound like a close word of training, chosen as today's generator chooses, or like a word that training had as "
-        "another word. *Own generator*: the close words of [accuracy](../accuracy.md), of the engines of training in other "
+        "another word. *Own generator*: the close words of [accuracy](../../../docs/accuracy.md), of the engines of training in other "
         "voices and texts.",
         markdown_table(
             ["", "texts", "they fire", "new texts", "they fire", "own generator", "the keyword is found"],

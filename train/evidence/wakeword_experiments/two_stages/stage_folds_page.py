@@ -68,7 +68,7 @@ def _recipe(record: Mapping[str, Any]) -> str:
 
 
 def folds_sentence(record: Mapping[str, Any], *, page: str) -> str:
-    """One sentence about what the folds find at their defaults; ``page`` is a link to their page."""
+    """One sentence about what the folds find at their defaults; ``page`` is the name of their page."""
     recordings, whole = _recordings(record)
     names = " and ".join(f"`{name}`" for name in sorted({_default(fold)["name"] for fold in record["folds"]}))
     text = (
@@ -80,7 +80,7 @@ def folds_sentence(record: Mapping[str, Any], *, page: str) -> str:
         text += f", and {_recall(whole, 'default')} of the {len(whole)} that are whole"
     if rate := _rate_of_all(record["folds"]):
         text += f", with {rate} false accepts an hour in the mean"
-    return f"{text} ([folds]({page}))."
+    return f"{text} (`{page}`)."
 
 
 def _recordings(record: Mapping[str, Any]) -> tuple[Recordings, Recordings]:

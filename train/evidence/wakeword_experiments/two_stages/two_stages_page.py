@@ -21,71 +21,86 @@ _CHOICE = (
 _LIMITS = (
     "## Limits",
     "",
-    "- **Few people**: the recordings of the test are few, as the intervals say. In those of alexa, computer and jarvis "
-    "some fifty people say all the words, without names; they were dealt by the sound of their voices, which is a guess: "
-    "of people whose names are known, and whose recordings are shorter, half of a test dealt that way has a voice of "
-    "training ([groups of voices](results/voice-groups.md)).",
+    "- **Few people** were at hand, as the intervals say. Some fifty people say alexa, computer and jarvis, and their names "
+    "are unknown. They were told apart by the sound of their voices, which is a guess. On people with known names and "
+    "shorter recordings, such a guess puts a voice of training into half of the tests (`voice-groups.md`).",
     "- **The corpora of training**: the people of the test said the word into the same collections of recordings that "
-    "training used, and the close words come from the speech engines of training, in other voices and texts: on words "
-    "from a dictionary by engines new to training they fire in 3.0 % ([a dictionary's](results/dictionary-words.md)). "
-    "[Unheard](results/unheard.md) has words without any recording in training, and [other "
-    "collections](results/collections.md) the same words elsewhere.",
-    "- **Speech unlike that of training**: of three words that an earlier recipe trained without the collection of "
-    "second-language speakers, which promise one false accept an hour, two give three to four an hour in it "
-    "([unheard](results/unheard.md)).",
+    "training used. The close words come from the speech engines of training, in other voices and texts. On words "
+    "from a dictionary by engines new to training they fire in 3.0 % (`dictionary-words.md`). Words without any recording in "
+    "training are in `unheard.md`, and the same words from elsewhere in `collections.md`.",
+    "- **Speech unlike the speech of training**: an earlier recipe trained three words without the collection of "
+    "second-language speakers. The models promise one false accept an hour; two of the three give three to four there "
+    "(`unheard.md`).",
     "- **Other figures of the same models**: `wakeword info` and `wakeword models` show what a threshold was chosen on: "
-    "the validation's recordings, of other people, and the events at that very threshold.",
-    "- **Which utterances are left out** is decided by their texts. Those of 1.1 h, one utterance each of 261 readers, "
-    "are what PocketSphinx heard, which is wrong in one word of four or five: a false accept in what it took for the "
-    'word is not counted. At least one of "seven" may be.',
-    "- **Single words**: amid a sentence, or cut close, the words are found far less often, and some at 8 kHz ([other "
-    "collections](results/collections.md)).",
-    "- **The encoder** with which the first stage begins has heard 55 % of the speech and of the words' recordings, "
-    'without being told what is said, but nobody who says "marvin".',
+    "the validation's recordings, by other people, and the events at that very threshold.",
+    "- **Which utterances hold the word** is decided by their texts. For 1.1 h, one utterance each of 261 readers, the text "
+    "is what PocketSphinx heard, and it errs in one word of four or five. A false accept in what it took for the "
+    'word is not counted; at least one of "seven" may be.',
+    "- **Single words**: amid a sentence, or cut close, the words are found far less often, and some at 8 kHz "
+    "(`collections.md`).",
+    "- **The encoder** that the first stage begins with has heard 55 % of the speech and of the words' recordings, "
+    'without their texts. It has heard nobody who says "marvin".',
     "- **Read speech, and noise mixed in afterwards**: television was not measured, and from some metres away fewer "
-    "words are found ([in a measured room](results/collections.md)).",
-    "- **One training run** of each model. [What was tried](results/accuracy-notes.md), [peers and earlier "
-    "models](results/one-stage.md), [strangers](results/strangers.md), [words and speech of which training heard "
-    "nothing](results/unheard.md), [the paper's close words](results/close-words.md).",
+    "words are found (`collections.md`).",
+    "- **One training run** of each model. More is in `accuracy-notes.md` (what was tried), `one-stage.md` (peers and earlier "
+    "models), `strangers.md`, `unheard.md` and `close-words.md` (the paper's close words).",
 )
 
 
 def accuracy_page(record: Record, *, figures: str, peers: Record | None = None, folds: Sequence[Record] = ()) -> str:
-    """``docs/accuracy.md``; ``figures`` is a link to the record, ``peers`` the record of other engines, and ``folds`` are
+    """``docs/accuracy.md``; ``figures`` is the record's file, ``peers`` the record of other engines, and ``folds`` are
     those of words that few people say."""
     words: Sequence[Record] = record["words"]
     hours = min(word["stages"]["both"]["cross_validated"]["hours"] for word in words)
     parts = [
         "# Accuracy",
         "",
-        "Recall is the share of recordings of the word that an included model finds, as recorded / with noise 10 dB below "
-        "the word, said by people whom no part of it was trained on. False accepts are counted in "
-        f"{hours:.1f} h of speech of {record['speakers']} people, a third of them second-language speakers and half of "
-        "these children, each judged by a first stage and a head that were not trained on them, at thresholds chosen on "
-        "the speech of others. Utterances in which the word is said are left out.",
+        "How often the included models hear their word, and how often they are wrong, at their default thresholds. "
+        "No model was trained on the people who say its word here.",
+        "",
+        *_headline(words, hours),
+        "",
+        "## What the figures mean",
+        "",
+        "- **Found**: recordings of the word that the model finds, and the people who made them. In noise, a noise of the "
+        "test is mixed in 10 dB below the word.",
+        f"- **Fired**: detections in {hours:.1f} h of talk of {record['speakers']} people that does not hold the word. A third "
+        "of them speak English as a second language, and half of these are children. Each recording is judged by networks "
+        "that did not learn from it, at a threshold that was chosen on the speech of other people. Utterances with the word "
+        "are left out.",
+        "- **Recall**: found recordings in percent, as recorded / in noise. Brackets: the 95 % interval as "
+        f"recorded{_grouped(words)}.",
+        "- **Close words, other words**: the share of single clips of words that sound like the wake word, and of any other "
+        "words, that make the model fire.",
+        "- **Delay**: the time from the end of the word to the report, median / 95 %. A negative one means that the model "
+        "reports before the end.",
+        "- **Looks an hour**: how often the second stage works in an hour of talk ([two stages](two-stages.md)).",
+        "- **Point**: the name of a threshold. `fa_per_hour=0.5` keeps half a false accept an hour in speech like this with a "
+        "probability of at least 80 %; `fpr=0.03` fires on 3 % of single clips, the mean of other and close words.",
+        "",
+        "## Recall",
         "",
         *_people(words),
         "",
-        f"In brackets: the 95 % interval as recorded{_grouped(words)}. The thresholds "
-        "are the models' own: `fpr=0.03` is the mean of the rates on other and on close words. The default keeps its rate "
-        "in speech like this with a probability of at least 80 %.",
+        "## False accepts",
         "",
         *_silence(words),
         "",
         *noisy_speech_lines(words),
         *(() if peers is None else (_peers(peers), "")),
-        *(line for one in folds for line in (folds_sentence(one, page=f"results/{folds_name(one['keyword'])}.md"), "")),
+        *(line for one in folds for line in (folds_sentence(one, page=f"{folds_name(one['keyword'])}.md"), "")),
         "## What the second stage adds",
         "",
-        "Recall of the validation recordings (people / synthetic voices) at half a false accept an hour, and close words "
-        "that fire there, with the fusion fitted anew for each column:",
+        "Recall of the validation recordings (people / synthetic voices) at half a false accept an hour, and the share of "
+        "close words that fire there. The fusion is fitted anew for each column.",
         "",
         *_parts(words),
         "",
         *_CHOICE,
         *_LIMITS,
         "",
-        f"Made by `{record['command']}` on {record['date']}. Every figure: [{figures.rsplit('/', 1)[-1]}]({figures}).",
+        f"Made by `{record['command']}` on {record['date']}. The files that this page names are in `train/evidence/results`; "
+        f"`{figures.rsplit('/', 1)[-1]}` has every figure.",
         "",
     ]
     return "\n".join(parts)
@@ -101,7 +116,7 @@ def _peers(record: Record) -> str:
     hours = min(peer["at_cutoff"]["hours"] for peer in record["peers"])
     return (
         f"On the same recordings of {record['keyword']}, in {hours:.1f} h of this speech, at the thresholds of their "
-        f"makers: {'; '.join(found)} ([other engines](results/peers.md))."
+        f"makers: {'; '.join(found)} (`peers.md`)."
     )
 
 
@@ -112,26 +127,42 @@ def _grouped(words: Sequence[Record]) -> str:
     return ", by speaker, because a person's recordings are alike" if grouped else ""
 
 
+def _headline(words: Sequence[Record], hours: float) -> list[str]:
+    """The table for readers who know none of the terms; it stands in the README too."""
+    rows = [
+        f"| word | found, in recordings of people | in noise | fired in {hours:.1f} h of talk |",
+        "| --- | --- | --- | --- |",
+    ]
+    for word in words:
+        both, of = word["stages"]["both"], word["people"]
+        people = both["points"]["default"]["people"]
+        events = both["cross_validated"]["events"]
+        rows.append(
+            f"| {word['keyword']} | {people['clean']['found']} of {of['clips']} recordings of {of['speakers']} people | "
+            f"{people['noisy']['found']} of {of['clips']} | {events} {'time' if events == 1 else 'times'} |"
+        )
+    return rows
+
+
 def _people(words: Sequence[Record]) -> list[str]:
     rows = [
-        "| | people | `fpr=0.03` | default | first stage alone, its default | delay, median / 95 % |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
+        "| | default | at `fpr=0.03` | first stage alone | delay |",
+        "| --- | ---: | ---: | ---: | ---: |",
     ]
     for word in words:
         both, first = word["stages"]["both"], word["stages"]["first"]
         delay = both["delay"]
         late = "" if delay is None else f"{1000 * delay['median']:.0f} / {1000 * delay['p95']:.0f} ms"
         rows.append(
-            f"| {word['keyword']} | {word['people']['clips']} of {word['people']['speakers']} | "
-            f"{_recall(both['points'].get('fpr=0.03'))} | {_recall(both['points']['default'], interval=True)} | "
-            f"{_recall(first['points']['default'])} | {late} |"
+            f"| {word['keyword']} | {_recall(both['points']['default'], interval=True)} | "
+            f"{_recall(both['points'].get('fpr=0.03'))} | {_recall(first['points']['default'])} | {late} |"
         )
     return rows
 
 
 def _silence(words: Sequence[Record]) -> list[str]:
     rows = [
-        "| | default | false accepts an hour (95 %) | first stage alone | close words | other words | looks an hour |",
+        "| | default point | fired an hour (95 %) | first stage alone | close words | other words | looks an hour |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
     ]
     for word in words:
@@ -152,11 +183,12 @@ def noisy_speech_lines(words: Sequence[Record]) -> list[str]:
         return []
     ratios = list(measured[0]["noisy_speech"])
     rows = [
-        "**These rates hold for speech without much noise.** In the same recordings with one of the test's noises each, 20 "
-        "or 10 dB below the mean level of the speech, some fire far more often. False accepts an hour at the model's own "
-        "default threshold, which was chosen on this speech as recorded:",
+        "**These rates hold for speech without much noise.** With a noise of the test 20 or 10 dB below the mean level of the "
+        "speech, some models fire far more often. Here every column uses the threshold of the model file, so that only the "
+        "noise differs. That threshold was chosen on this very speech, so its first column can differ from the table above, "
+        "which chooses a threshold on other people's speech:",
         "",
-        f"| | as recorded | {' | '.join(f'noise at {ratio} dB (95 %)' for ratio in ratios)} | looks an hour there |",
+        f"| fired an hour | model's threshold, no noise | {' | '.join(f'noise at {ratio} dB (95 %)' for ratio in ratios)} | looks an hour in noise |",
         "| --- | ---: |" + " ---: |" * (len(ratios) + 1),
     ]
     for word in measured:
