@@ -13,7 +13,7 @@ from support.builders import band_model_bytes
 
 from wakeword import Detection, Detector, FileSource
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 DEMO = assets_folder() / "audio" / "demo.flac"

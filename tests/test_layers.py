@@ -11,7 +11,7 @@ from support import ROOT
 from support.source import PACKAGES, Module, lines_of, modules, modules_below
 
 import wakeword
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 
 ORDER = list(PACKAGES)
 TRAINING = {"torch", "torchaudio", "librosa", "scipy", "matplotlib", "onnx"}

@@ -9,7 +9,8 @@ import pytest
 
 from wakeword import Detector, FileSource, Model, load_model, shipped_models
 from wakeword.audio.pcm import read_audio
-from wakeword.model.model import MAX_FILE_BYTES, assets_folder
+from wakeword.model.installed import assets_folder
+from wakeword.model.model import MAX_FILE_BYTES
 from wakeword_tools.measure.scores import clip_score, count_events, stream_scores
 
 AUDIO = assets_folder() / "audio"

@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     from wakeword.microphone.device import Device, list_devices
     from wakeword.microphone.events import DeviceEvent, MicrophoneStats
     from wakeword.microphone.microphone import Microphone
-    from wakeword.model.model import Model, load_model, shipped_models
+    from wakeword.model.installed import shipped_models
+    from wakeword.model.model import Model, load_model
     from wakeword.model.scorer import StreamScorer
     from wakeword.stream.following import Follower
     from wakeword.stream.pool.pool import DetectorPool
@@ -68,7 +69,8 @@ _MODULES = {
     "wakeword.microphone.device": "Device list_devices",
     "wakeword.microphone.events": "DeviceEvent MicrophoneStats",
     "wakeword.microphone.microphone": "Microphone",
-    "wakeword.model.model": "Model load_model shipped_models",
+    "wakeword.model.installed": "shipped_models",
+    "wakeword.model.model": "Model load_model",
     "wakeword.format.operating_point": "OperatingPoint",
     "wakeword.stream.pool.pool": "DetectorPool",
     "wakeword.stream.pool.pool_stream": "PoolStream",

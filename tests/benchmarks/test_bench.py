@@ -24,7 +24,7 @@ from benchmarks.stopwatch import at_a_microphones_pace, cpu_ms_per_second, one_c
 from benchmarks.streams import StreamCost, detectors_round, pool_round, stream_costs
 from wakeword import Detection, Detector, load_model
 from wakeword.audio.pcm import read_audio
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 from wakeword.stream.pool.pool import DetectorPool
 
 

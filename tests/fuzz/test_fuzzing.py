@@ -25,7 +25,8 @@ from fuzz.cases.protobuf_cases import encoded, fields, metadata, with_metadata
 from fuzz.cases.sealing import sealed, without_digest
 from fuzz.cases.targets import targets
 from wakeword import ConfigError, Model, ModelError, WakewordError
-from wakeword.model.model import parse_model, shipped_models
+from wakeword.model.installed import shipped_models
+from wakeword.model.model import parse_model
 
 ALL = sorted(targets())
 CASES = {"commands": 2, "detectors": 1, "threads": 3}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 
 DETECT = f"""
 from wakeword import Detector, FileSource

@@ -13,7 +13,8 @@ from scripts.make_digests import with_digest
 from wakeword import ModelError
 from wakeword.format.card import METADATA_KEY
 from wakeword.format.digest import checked_metadata
-from wakeword.model.model import assets_folder, parse_model
+from wakeword.model.installed import assets_folder
+from wakeword.model.model import parse_model
 
 GOOD = band_model_bytes("low", 1)
 

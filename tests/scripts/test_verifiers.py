@@ -14,7 +14,7 @@ from support.builders import colours
 from scripts.make_verifiers import embedding_stream, phoneme_recogniser
 from wakeword import ConfigError
 from wakeword.base.types import Array
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 from wakeword.verify.embedding import STEP_FRAMES, WARM_UP, EmbeddingNetwork, embeddings_of
 from wakeword.verify.phoneme_verifier import TOKENS_KEY, tokens_of_text
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest

@@ -17,7 +17,7 @@ from wakeword.base.types import Array
 from wakeword.browser.page_server import PageServer
 from wakeword.browser.runtime import DIGESTS
 from wakeword.browser.site import RUNTIME as RUNTIME_PATH
-from wakeword.model.model import assets_folder, shipped_models
+from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE
 
 WEB = ROOT / "web"

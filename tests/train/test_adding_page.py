@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from wakeword import Detector, FileSource
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 from wakeword_tools.engines.registry import engine_named, engine_of, english_voices
 from wakeword_train import FitConfig, fit_tensors
 from wakeword_train.methods.registry import method_named

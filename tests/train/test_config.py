@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from wakeword.base.errors import ConfigError
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 from wakeword_train.config import TrainConfig, read_config
 
 

@@ -11,7 +11,8 @@ from support.builders import band_model_bytes, bursts, random_model_bytes
 from wakeword.base.errors import ConfigError
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import is_supported, warnings
-from wakeword.model.model import read_model, shipped_models
+from wakeword.model.installed import shipped_models
+from wakeword.model.model import read_model
 from wakeword_tools.measure.point_choice import write_points
 from wakeword_tools.measure.recordings import score_files
 from wakeword_train import Clip, Kind, Split

@@ -13,7 +13,7 @@ from wakeword.audio.pcm import read_audio
 from wakeword.base.types import Array
 from wakeword.browser.page_server import PageServer
 from wakeword.browser.site import PAGE, site_files
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 
 
 @pytest.fixture(scope="session")

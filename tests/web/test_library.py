@@ -14,7 +14,8 @@ from wakeword.audio.features import mfcc
 from wakeword.audio.pcm import PcmStream, read_audio
 from wakeword.base.types import Array
 from wakeword.format.card import ModelCard, self_test_signal
-from wakeword.model.model import assets_folder, load_model, parse_model, shipped_models
+from wakeword.model.installed import assets_folder, shipped_models
+from wakeword.model.model import load_model, parse_model
 from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY, KeywordPhonemes
 
 MARVIN = shipped_models()["marvin"]

@@ -19,7 +19,8 @@ from wakeword.audio.pcm import read_audio
 from wakeword.base.types import Array
 from wakeword.browser.page_server import PageServer
 from wakeword.browser.runtime import DIGESTS
-from wakeword.model.model import assets_folder, load_model, shipped_models
+from wakeword.model.installed import assets_folder, shipped_models
+from wakeword.model.model import load_model
 
 pytestmark = [needs_browser, pytest.mark.slow]
 

@@ -13,7 +13,8 @@ from support.browser import detect_job, in_node, needs_node, raw
 from wakeword import Detection, Detector
 from wakeword.audio.pcm import read_audio
 from wakeword.base.types import Array
-from wakeword.model.model import assets_folder, load_model, shipped_models
+from wakeword.model.installed import assets_folder, shipped_models
+from wakeword.model.model import load_model
 
 pytestmark = needs_node
 

@@ -14,7 +14,7 @@ from benchmarks.stopwatch import TICK, cpu_ms_per_second, settle
 from wakeword import Detector
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.checkup.processor import Pcm
-from wakeword.model.model import shipped_models
+from wakeword.model.installed import shipped_models
 
 WORD_COUNTS = (1, 2, 6)
 _BLOCK = 8 * TICK

@@ -16,7 +16,7 @@ from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.audio.sources import audio_files
 from wakeword.base.errors import ConfigError
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 from wakeword.model.scorer import DEFAULT_HOP
 
 Pcm = NDArray[np.int16]

@@ -18,7 +18,7 @@ from fuzz.run_serve import expected
 from fuzz.serve_clients import Answers, stream
 from fuzz.serve_mutations import session
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.model.model import shipped_models
+from wakeword.model.installed import shipped_models
 from wakeword.serve.client_stream import StreamSettings
 from wakeword.serve.connection import Shared, TimeLimits
 from wakeword.serve.places import Place

@@ -12,7 +12,7 @@ import numpy as np
 from wakeword.audio.pcm import SAMPLE_RATE, write_audio
 from wakeword.base.files import replacing, write_json
 from wakeword.base.types import Array
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 from wakeword_tools.clips.clip_plan import level, trim
 from wakeword_tools.engines.espeak import EspeakSynthesizer
 from wakeword_tools.engines.registry import voice_named

@@ -19,7 +19,7 @@ from wakeword.audio.features import FeatureConfig, mfcc
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import DataError
 from wakeword.base.types import Array
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 from wakeword.verify.embedding import DIMENSION, embeddings_of
 from wakeword.verify.phoneme_verifier import PhonemeNetwork
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_embedding, load_phonemes

@@ -17,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.files import replacing
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 from wakeword.verify.embedding import FLOOR_POWER
 from wakeword.verify.phoneme_verifier import TOKENS_KEY
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE

@@ -8,7 +8,8 @@ from pathlib import Path
 from wakeword.base.errors import ConfigError, ModelError
 from wakeword.batch.jobs.choice import in_this_process
 from wakeword.batch.jobs.work import Executor
-from wakeword.model.model import model_file, read_model
+from wakeword.model.installed import model_file
+from wakeword.model.model import read_model
 from wakeword_train.config import TrainConfig
 from wakeword_train.enrol import EnrolConfig, Enrolment, enrol, own_takes
 from wakeword_train.enrolled_points import enrolled_points

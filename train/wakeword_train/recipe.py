@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 from wakeword_tools.engines.installed_engines import resolved
 from wakeword_tools.kinds import Kind
 from wakeword_train.config import TrainConfig, read_config

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from wakeword.base.errors import ConfigError
 from wakeword.format.verifier_card import Variant
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.accents import accents

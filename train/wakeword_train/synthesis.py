@@ -14,7 +14,7 @@ from wakeword.batch.jobs.choice import in_this_process
 from wakeword.batch.jobs.cluster import Cluster
 from wakeword.batch.jobs.job_plan import default_jobs
 from wakeword.batch.jobs.work import Executor
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
 from wakeword_tools.clips.clip_plan import Recipe
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest

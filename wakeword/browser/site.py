@@ -6,7 +6,7 @@ from pathlib import Path
 
 from wakeword.base.errors import ConfigError
 from wakeword.browser.runtime import DIGESTS
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 
 PAGE = "web/demo/"
 _OF_WORKER = ("web/files.json", "web/sw.js")

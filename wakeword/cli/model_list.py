@@ -14,9 +14,9 @@ from wakeword.cli.console import complain, note
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import positives, warnings_of
-from wakeword.model.installed import model_name, named, user_models
+from wakeword.model.installed import model_name, named, shipped_models, user_models
 from wakeword.model.installing import Origin, origin_of
-from wakeword.model.model import read_model, read_model_bytes, shipped_models
+from wakeword.model.model import read_model, read_model_bytes
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.cli.ranges import finite
 from wakeword.engine import Detector
 from wakeword.format.point_warnings import warnings_of
-from wakeword.model.model import load_model, model_file, read_model, read_model_bytes
+from wakeword.model.installed import model_file
+from wakeword.model.model import load_model, read_model, read_model_bytes
 from wakeword.stream.trigger import DEFAULT_REFRACTORY
 
 DEFAULT_KEYWORD = "marvin"

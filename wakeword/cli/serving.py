@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from wakeword.cli.options import refractory_frames
-from wakeword.model.model import model_file
+from wakeword.model.installed import model_file
 from wakeword.serve.extra import require_extra
 from wakeword.serve.logs import LogFormat, set_up_logs
 from wakeword.serve.places import SUPERVISOR, host_and_port, host_names_of, networks_of, place_of

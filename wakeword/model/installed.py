@@ -8,13 +8,26 @@ in the user's folder is not used.
 import os
 import re
 from collections.abc import Iterable, Mapping
+from importlib.resources import files
 from pathlib import Path
 
+from wakeword.base.checks import file_path
 from wakeword.base.errors import ModelError
 from wakeword.base.text import shortened
 
 HOME_VARIABLE = "WAKEWORD_HOME"
 """Environment variable that names the folder in place of the system's own."""
+
+
+def assets_folder() -> Path:
+    """The folder of models, phrases and the demo recording: inside the package, or next to it in a checkout."""
+    installed = Path(str(files("wakeword"))) / "assets"
+    return installed if installed.is_dir() else installed.parent.parent / "assets"
+
+
+def shipped_models() -> dict[str, Path]:
+    """The models that come with the package: keyword -> file."""
+    return {path.stem: path for path in sorted((assets_folder() / "models").glob("*.onnx"))}
 
 
 def user_folder(name: str) -> Path:
@@ -77,3 +90,18 @@ def nearest_name(name: str, known: Iterable[str]) -> str | None:
     spelt = {model_name(one): one for one in known}
     found = get_close_matches(model_name(name), spelt, n=1)
     return spelt[found[0]] if found else None
+
+
+def model_file(name: Path | str) -> Path:
+    """The file of a model that is known by its keyword, included or installed; any other name is that of a file itself.
+
+    A name that ends in ``.onnx`` is always that of a file. Raises ``ModelError`` if there is no such keyword and no file.
+    """
+    path = file_path(name, "a keyword or the path of a model file")
+    if path.suffix == ".onnx":
+        return path
+    shipped = shipped_models()
+    known = find_model(str(name), shipped)
+    if known is None and not path.exists():
+        raise unknown_model(str(name), shipped)
+    return known or path

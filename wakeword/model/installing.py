@@ -16,8 +16,8 @@ from wakeword.base.errors import ConfigError, ModelError
 from wakeword.base.fetching import fetched
 from wakeword.base.files import replacing, resolved, write_json
 from wakeword.base.text import printable, shortened
-from wakeword.model.installed import model_name, named, nearest_name, user_folder, user_models
-from wakeword.model.model import MAX_FILE_BYTES, Model, parse_model, read_model_bytes, shipped_models
+from wakeword.model.installed import model_name, named, nearest_name, shipped_models, user_folder, user_models
+from wakeword.model.model import MAX_FILE_BYTES, Model, parse_model, read_model_bytes
 
 _MAX_ORIGIN_BYTES = 65_536
 _HEX = frozenset("0123456789abcdef")

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,7 @@ from wakeword.format.card import DEFAULT_HOP, METADATA_KEY, SCHEMA, ModelCard, s
 from wakeword.format.digest import checked_metadata
 from wakeword.format.graph import MAX_WIDTH, Dimension, Graph, read_graph
 from wakeword.format.session import bound_call, open_session, run_session
-from wakeword.model.installed import find_model, unknown_model
+from wakeword.model.installed import assets_folder, model_file, shipped_models
 from wakeword.model.lstm import Lstm, NumpyWindows, lstm_of
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, load_embedding, load_phonemes
 from wakeword.verify.verifier import SecondStage
@@ -278,32 +277,6 @@ def _self_test(model: Model) -> None:
             f"self-test failed: expected logit {card.self_test.logit:.4f}, got {shortened(found)}; "
             "the file is damaged or this machine computes wrongly"
         )
-
-
-def assets_folder() -> Path:
-    """The folder of models, phrases and the demo recording: inside the package, or next to it in a checkout."""
-    installed = Path(str(files("wakeword"))) / "assets"
-    return installed if installed.is_dir() else installed.parent.parent / "assets"
-
-
-def shipped_models() -> dict[str, Path]:
-    """The models that come with the package: keyword -> file."""
-    return {path.stem: path for path in sorted((assets_folder() / "models").glob("*.onnx"))}
-
-
-def model_file(name: Path | str) -> Path:
-    """The file of a model that is known by its keyword, included or installed; any other name is that of a file itself.
-
-    A name that ends in ``.onnx`` is always that of a file. Raises ``ModelError`` if there is no such keyword and no file.
-    """
-    path = file_path(name, "a keyword or the path of a model file")
-    if path.suffix == ".onnx":
-        return path
-    shipped = shipped_models()
-    known = find_model(str(name), shipped)
-    if known is None and not path.exists():
-        raise unknown_model(str(name), shipped)
-    return known or path
 
 
 def load_model(name: Path | str, *, provider: str = "cpu") -> Model:

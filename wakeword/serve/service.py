@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wakeword.audio.stopping import StopSignals
-from wakeword.model.model import shipped_models
+from wakeword.model.installed import shipped_models
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
 from wakeword.serve.announcing import Announcement, host_name

@@ -13,7 +13,7 @@ from wakeword import ConfigError
 from wakeword.browser import site
 from wakeword.browser.runtime import DIGESTS
 from wakeword.browser.site import PAGE, RUNTIME, listed_files, site_files, web_folder
-from wakeword.model.model import shipped_models
+from wakeword.model.installed import shipped_models
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 import soundfile
 
 from wakeword.base.version import __version__
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 
 DEMO = assets_folder() / "audio" / "demo.flac"
 

@@ -12,7 +12,8 @@ from support.onnx_files import with_field, with_metadata, with_unsealed_metadata
 from wakeword import ModelError
 from wakeword.format.card import METADATA_KEY
 from wakeword.format.digest import DIGEST_KEY, checked_metadata, sealed
-from wakeword.model.model import MAX_FILE_BYTES, parse_model, read_model, shipped_models
+from wakeword.model.installed import shipped_models
+from wakeword.model.model import MAX_FILE_BYTES, parse_model, read_model
 
 GOOD = band_model_bytes("low", 1)
 FLIPS = 100

@@ -13,7 +13,8 @@ import wakeword.model.model
 from wakeword import Detector, ModelError
 from wakeword.format.graph import MAX_WEIGHTS, MAX_WIDTH, read_graph
 from wakeword.format.operators import OPERATORS
-from wakeword.model.model import parse_model, shipped_models
+from wakeword.model.installed import shipped_models
+from wakeword.model.model import parse_model
 from wakeword.verify.verifier_head import Head
 
 GOOD = band_model_bytes("low", 1)

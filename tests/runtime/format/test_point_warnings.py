@@ -9,7 +9,8 @@ import pytest
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword.format.point_warnings import OFTEN, SUPPORTED, is_supported, positives, warnings, warnings_of
-from wakeword.model.model import read_model, shipped_models
+from wakeword.model.installed import shipped_models
+from wakeword.model.model import read_model
 
 FEW = Rate(0.02, 0.0, 0.1, 2, 100)
 

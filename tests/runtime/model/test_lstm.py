@@ -12,8 +12,9 @@ from support.builders import random_model
 from wakeword import Model, ModelError, StreamScorer, load_model
 from wakeword.base.types import Array
 from wakeword.format.graph import read_graph
+from wakeword.model.installed import shipped_models
 from wakeword.model.lstm import lstm_of
-from wakeword.model.model import parse_model, shipped_models
+from wakeword.model.model import parse_model
 from wakeword.model.scorer import GroupScorer, ModelScorers, group_of
 from wakeword.model.windows import OnnxWindows
 

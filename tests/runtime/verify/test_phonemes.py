@@ -12,7 +12,7 @@ from wakeword import ModelError
 from wakeword.audio.pcm import read_audio
 from wakeword.base.types import Array
 from wakeword.format.verifier_card import Variant
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY, KeywordPhonemes, PhonemeNetwork, tokens_of_text
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
 

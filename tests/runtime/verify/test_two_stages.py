@@ -34,7 +34,8 @@ from wakeword.base.logistic import score_of_logit
 from wakeword.base.types import Array
 from wakeword.format.card import METADATA_KEY
 from wakeword.format.fusion import FLOOR, unverified_score
-from wakeword.model.model import assets_folder, parse_model, shipped_models
+from wakeword.model.installed import assets_folder, shipped_models
+from wakeword.model.model import parse_model
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.verify.verifier_head import METADATA_KEY as HEAD_KEY
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner, Result
 
 from wakeword import ConfigError, SynthesisError
 from wakeword.cli.app import app
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.texts.lists import read_texts
 

@@ -13,7 +13,7 @@ import pytest
 from scripts import make_demo
 from wakeword import ConfigError, SynthesisError
 from wakeword.audio.pcm import read_audio, write_audio
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 from wakeword_tools.clips import speaking, synthesize
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest, recipe_of, recipe_row, write_manifest
 from wakeword_tools.clips.synthesize import Recipe, Utterance, clips, plan, render

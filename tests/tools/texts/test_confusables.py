@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from wakeword import SynthesisError
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 from wakeword_tools.engines.espeak import shared_espeak
 from wakeword_tools.engines.registry import voice_named
 from wakeword_tools.kinds import Split

@@ -17,7 +17,8 @@ from support.small_world import SMALL_SECOND_STAGE, small_config, write_world
 
 from wakeword.audio.features import FeatureConfig, dct_matrix
 from wakeword.base.errors import ConfigError, DataError
-from wakeword.model.model import assets_folder, read_model
+from wakeword.model.installed import assets_folder
+from wakeword.model.model import read_model
 from wakeword.verify.embedding import STEP_FRAMES
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders, train_model

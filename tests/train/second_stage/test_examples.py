@@ -8,15 +8,15 @@ import torch
 from soundfile import write
 from support.builders import colours
 
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 from wakeword.verify.shared import EMBEDDING_FILE, load_embedding
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.store import ClipStore
 from wakeword_train.model.two_stage import shipped_digests
+from wakeword_train.second_stage.looks import examples as module
 from wakeword_train.second_stage.looks.examples import ExampleMaker, Recordings
-from wakeword_train.second_stage.looks.looks import examples as module
 
 
 @pytest.fixture(scope="module")

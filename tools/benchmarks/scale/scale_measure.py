@@ -20,7 +20,8 @@ from wakeword.batch.jobs.choice import executor_for
 from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.journal import open_journal
 from wakeword.batch.scanning import Scanned, ScanWork
-from wakeword.model.model import model_file, read_model_bytes
+from wakeword.model.installed import model_file
+from wakeword.model.model import read_model_bytes
 
 _SECONDS_BETWEEN_SAMPLES = 0.5
 _QUANTILES = 101

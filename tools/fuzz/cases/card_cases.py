@@ -18,7 +18,8 @@ from wakeword import ConfigError, Detector
 from wakeword.cli.models import info
 from wakeword.format.card import METADATA_KEY
 from wakeword.format.operating_point import OperatingPoint
-from wakeword.model.model import parse_model, shipped_models
+from wakeword.model.installed import shipped_models
+from wakeword.model.model import parse_model
 
 # fmt: off
 _NUMBERS = (

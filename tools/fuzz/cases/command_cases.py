@@ -25,8 +25,7 @@ from fuzz.cases.mutation import damaged, flipped
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.cli import main
 from wakeword.cli.app import COMMANDS, app
-from wakeword.model.installed import HOME_VARIABLE
-from wakeword.model.model import assets_folder, shipped_models
+from wakeword.model.installed import HOME_VARIABLE, assets_folder, shipped_models
 
 SHARES = {
     "listen": 6, "scan": 6, "info": 3, "evaluate": 3, "calibrate": 3, "models": 1, "devices": 1, "doctor": 1, "record": 1,

@@ -10,7 +10,8 @@ from fuzz.cases.laws import BrokenLawError, Case
 from fuzz.cases.protobuf_cases import BYTES, VARINT, Field, encoded, fields
 from fuzz.cases.sealing import sealed
 from wakeword import Detector
-from wakeword.model.model import parse_model, read_model, shipped_models
+from wakeword.model.installed import shipped_models
+from wakeword.model.model import parse_model, read_model
 
 _INSIDE: dict[str, dict[int, str]] = {
     "model": {7: "graph", 8: "opset", 14: "entry", 25: "graph"},

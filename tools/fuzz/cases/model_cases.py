@@ -8,7 +8,8 @@ from fuzz.cases.laws import BrokenLawError, Case
 from fuzz.cases.mutation import damaged, flipped
 from fuzz.cases.probe import logits
 from wakeword import Model
-from wakeword.model.model import assets_folder, parse_model, shipped_models
+from wakeword.model.installed import assets_folder, shipped_models
+from wakeword.model.model import parse_model
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ def bench(
 def _bench(models: list[str | Path], recording: Path | None, turns: int, as_json: bool) -> None:
     # Imported here, so that --help does not wait for the engine.
     from wakeword.base.files import resolved
-    from wakeword.model.model import assets_folder
+    from wakeword.model.installed import assets_folder
     from wakeword_tools.measure.listening_cost import listening_cost
 
     models = [resolved(one) if isinstance(one, Path) else one for one in models]

@@ -17,7 +17,8 @@ from wakeword.cli.job_options import JobSettings
 from wakeword.cli.tables import console, table
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import fires_often, warnings_of
-from wakeword.model.model import Model, load_model, model_file, read_model_bytes
+from wakeword.model.installed import model_file
+from wakeword.model.model import Model, load_model, read_model_bytes
 from wakeword_tools.cli.evaluation import warn_of_seen_recordings
 from wakeword_tools.cli.measure_tables import interval, threshold
 from wakeword_tools.cli.scoring import Loaded, Places, Sharing, scoring

@@ -14,7 +14,8 @@ from wakeword.base.text import printable
 from wakeword.cli.console import note
 from wakeword.cli.job_options import JobSettings
 from wakeword.cli.tables import console
-from wakeword.model.model import Model, load_model, model_file, read_model, read_model_bytes
+from wakeword.model.installed import model_file
+from wakeword.model.model import Model, load_model, read_model, read_model_bytes
 from wakeword_tools.cli.measure_tables import noise_table, operating_table, report_table
 from wakeword_tools.cli.reports import differences_to_first, report_json, reports_on
 from wakeword_tools.cli.scoring import Loaded, Places, Sharing, scoring

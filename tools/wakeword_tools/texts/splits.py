@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.lists import read_texts
 from wakeword_tools.texts.phonemes import Phones, pronounce, words_of

@@ -160,7 +160,7 @@ def adversary_health(
     out: Out = _OUT,
 ) -> None:
     """What the adversary finds around recordings of finished models' words, by its own steps and by finer ones."""
-    from wakeword.model.model import assets_folder
+    from wakeword.model.installed import assets_folder
     from wakeword_experiments.adversary_health import measure_health, write_health
 
     begin(1)

@@ -13,7 +13,7 @@ import torch
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.files import replacing
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 from wakeword_train.model.network import WakeWordNetwork
 
 PARTS = ("stem.", "lstm.", "attention.", "mean", "deviation")

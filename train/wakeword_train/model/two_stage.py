@@ -13,7 +13,8 @@ from wakeword.base.files import replacing
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.verifier_card import VerifierCard
-from wakeword.model.model import Model, assets_folder, parse_model, read_model, read_model_bytes
+from wakeword.model.installed import assets_folder
+from wakeword.model.model import Model, parse_model, read_model, read_model_bytes
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_embedding
 from wakeword.verify.verifier import SecondStage
 from wakeword.verify.verifier_head import METADATA_KEY, Head, head_to_text

@@ -25,7 +25,7 @@ from wakeword.audio.features import FeatureConfig
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.base.files import read_limited, replacing
 from wakeword.base.types import Array
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 from wakeword.verify.embedding import STEP_FRAMES
 from wakeword_tools.transcripts import TimedText, TranscribedSpeech
 from wakeword_train.pack.codec import BLOCK, BlockCodec

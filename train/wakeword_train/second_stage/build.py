@@ -15,7 +15,8 @@ from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.work import Executor
 from wakeword.format.fusion import Fusion
 from wakeword.format.verifier_card import VerifierCard
-from wakeword.model.model import Model, assets_folder, read_model
+from wakeword.model.installed import assets_folder
+from wakeword.model.model import Model, read_model
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.takes.word_region import Region
 from wakeword.verify.embedding import STEP_FRAMES

@@ -17,14 +17,14 @@ LIMIT_SECONDS = 2.5
 # The audio is written, then the disk is slow.
 SLOW_DISK = """if True:
     import sys, time
-    from wakeword import audio
-    write_audio = audio.write_audio
+    from wakeword.audio import pcm
+    write_audio = pcm.write_audio
 
     def slow(*arguments):
         write_audio(*arguments)
         time.sleep({seconds})
 
-    audio.write_audio = slow
+    pcm.write_audio = slow
 """
 
 SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -102,7 +102,9 @@ def test_the_end_of_the_terminal_ends_it_unless_started_with_nohup(models: Path)
 
 
 @SIGNALS
-@pytest.mark.parametrize("moment", ["session.open_detector", "reactions.SavedPairs", "session.DetectionLines"])
+@pytest.mark.parametrize(
+    "moment", ["listen_session.open_detector", "reactions.SavedPairs", "listen_session.DetectionLines"]
+)
 def test_a_signal_before_the_first_audio_ends_it_too(models: Path, tmp_path: Path, number: int, moment: str) -> None:
     module, name = moment.split(".")
     code = f"""if True:

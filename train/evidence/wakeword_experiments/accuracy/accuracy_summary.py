@@ -195,8 +195,8 @@ _CHOICE = """## Which threshold to take
 
 - A device that listens all day: the default, `fa_per_hour=0.5`.
 - Where a false alarm costs little: `--point fpr=0.05`, which finds more words.
-- Better than either: [calibrate](../../../docs/calibration.md) on hours of sound from your own rooms. If the model misses you,
-  [fine-tune it on your own voice](../../../docs/enrolment.md)."""
+- Better than either: [calibrate](../../../docs/calibration.md) on hours of sound from your own rooms. If the model misses
+  you, [fine-tune it on your own voice](../../../docs/enrolment.md)."""
 
 _LIMITS = """## Limits
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.model.model import assets_folder, load_model
+from wakeword.model.installed import assets_folder
+from wakeword.model.model import load_model
 from wakeword_experiments.figures_report import Row, distinct, markdown_table, select, write_results
 from wakeword_experiments.grouped import grouped_interval
 from wakeword_experiments.two_stages.close_words import CLOSE, KEYWORD, WordEngine, points_of, scored_clips
@@ -98,7 +99,8 @@ def dictionary_page(
         f"{_clips(close)} clips of {_texts(close)} texts in {len(voices)} voices, and {_clips(select(rows, kind=KEYWORD))} "
         "of the keywords. Brackets: 95 % intervals by text, and by voice for the keyword. *New*: without the texts that "
         "sound like a close word of training, chosen as today's generator chooses, or like a word that training had as "
-        "another word. *Own generator*: the close words of [accuracy](../../../docs/accuracy.md), of the engines of training in other "
+        "another word. *Own generator*: the close words of [accuracy](../../../docs/accuracy.md), of the "
+        "engines of training in other "
         "voices and texts.",
         markdown_table(
             ["", "texts", "they fire", "new texts", "they fire", "own generator", "the keyword is found"],

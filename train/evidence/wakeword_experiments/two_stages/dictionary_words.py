@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.candidates import choose
 from wakeword_tools.texts.confusables import confusables, contains_sound

@@ -156,15 +156,18 @@ def collections_page(out: Path, rows: Sequence[Row], *, rooms: str = "", command
         'only "seven" and "stop" are said in several, and "computer" in two sentences beside its own. Brackets: 95 % '
         "intervals by speaker, from 0 to 100 for a single one.",
         markdown_table(["", "collection", "what it is", "recordings of people", "found", "before"], lines),
-        "The first line of a word is that of [accuracy](../../../docs/accuracy.md). *At 8 kHz* and *in faint noise* (half a second "
+        "The first line of a word is that of [accuracy](../../../docs/accuracy.md). *At 8 kHz* and *in faint "
+        "noise* (half a second "
         "before and after the word, all in white noise 60 dB below full scale) were added when the digits' "
         "figure was first seen, to look for its reason." + (f" *In a measured room*: {rooms}." if rooms else ""),
         "A score also depends on where the hops of 160 ms fall in a recording: with other silence before it, or in a "
         "stream, single recordings are found that are not found here, and the other way round.",
         *([_BEFORE] if any(row["before"] is not None for row in rows) else ()),
         "In the recipes of alexa, jarvis and seven some of the words stand amid other speech (`talk_probability = 0.2`), "
-        "and some of all sound has no high frequencies (`narrow_probability = 0.12`). In a sentence a word is shorter, and "
-        "no pause follows it. For sound that is found badly, [fine-tune](../../../docs/enrolment.md) on some recordings of it.",
+        "and some of all sound has no high frequencies (`narrow_probability = 0.12`). In a sentence a word is "
+        "shorter, and "
+        "no pause follows it. For sound that is found badly, [fine-tune](../../../docs/enrolment.md) on some "
+        "recordings of it.",
     ]
     return write_results(
         out,

@@ -21,28 +21,35 @@ _CHOICE = (
 _LIMITS = (
     "## Limits",
     "",
-    "- **Few people** were at hand, as the intervals say. Some fifty people say alexa, computer and jarvis, and their names "
+    "- **Few people** were at hand, as the intervals say. Some fifty people say alexa, computer and jarvis, "
+    "and their names "
     "are unknown. They were told apart by the sound of their voices, which is a guess. On people with known names and "
     "shorter recordings, such a guess puts a voice of training into half of the tests (`voice-groups.md`).",
     "- **The corpora of training**: the people of the test said the word into the same collections of recordings that "
-    "training used. The close words come from the speech engines of training, in other voices and texts. On words "
-    "from a dictionary by engines new to training they fire in 3.0 % (`dictionary-words.md`). Words without any recording in "
+    "training used. The close words come from the speech engines of training, in other voices and texts. On "
+    "words "
+    "from a dictionary by engines new to training they fire in 3.0 % (`dictionary-words.md`). Words without "
+    "any recording in "
     "training are in `unheard.md`, and the same words from elsewhere in `collections.md`.",
     "- **Speech unlike the speech of training**: an earlier recipe trained three words without the collection of "
     "second-language speakers. The models promise one false accept an hour; two of the three give three to four there "
     "(`unheard.md`).",
-    "- **Other figures of the same models**: `wakeword info` and `wakeword models` show what a threshold was chosen on: "
+    "- **Other figures of the same models**: `wakeword info` and `wakeword models` show what a threshold was "
+    "chosen on: "
     "the validation's recordings, by other people, and the events at that very threshold.",
-    "- **Which utterances hold the word** is decided by their texts. For 1.1 h, one utterance each of 261 readers, the text "
+    "- **Which utterances hold the word** is decided by their texts. For 1.1 h, one utterance each of 261 "
+    "readers, the text "
     "is what PocketSphinx heard, and it errs in one word of four or five. A false accept in what it took for the "
     'word is not counted; at least one of "seven" may be.',
     "- **Single words**: amid a sentence, or cut close, the words are found far less often, and some at 8 kHz "
     "(`collections.md`).",
     "- **The encoder** that the first stage begins with has heard 55 % of the speech and of the words' recordings, "
-    'without their texts. It has heard nobody who says "marvin".',
+    "without their texts. It has heard nobody who says "
+    '"marvin".',
     "- **Read speech, and noise mixed in afterwards**: television was not measured, and from some metres away fewer "
     "words are found (`collections.md`).",
-    "- **One training run** of each model. More is in `accuracy-notes.md` (what was tried), `one-stage.md` (peers and earlier "
+    "- **One training run** of each model. More is in `accuracy-notes.md` (what was tried), `one-stage.md` "
+    "(peers and earlier "
     "models), `strangers.md`, `unheard.md` and `close-words.md` (the paper's close words).",
 )
 
@@ -64,18 +71,20 @@ def accuracy_page(record: Record, *, figures: str, peers: Record | None = None, 
         "",
         "- **Found**: recordings of the word that the model finds, and the people who made them. In noise, a noise of the "
         "test is mixed in 10 dB below the word.",
-        f"- **Fired**: detections in {hours:.1f} h of talk of {record['speakers']} people that does not hold the word. A third "
-        "of them speak English as a second language, and half of these are children. Each recording is judged by networks "
-        "that did not learn from it, at a threshold that was chosen on the speech of other people. Utterances with the word "
-        "are left out.",
+        f"- **Fired**: detections in {hours:.1f} h of talk of {record['speakers']} people that does not hold the word. "
+        "A third of them speak English as a second language, and half of these are children. Each recording is judged "
+        "by networks that did not learn from it, at a threshold that was chosen on the speech of other people. "
+        "Utterances with the word are left out.",
         "- **Recall**: found recordings in percent, as recorded / in noise. Brackets: the 95 % interval as "
         f"recorded{_grouped(words)}.",
-        "- **Close words, other words**: the share of single clips of words that sound like the wake word, and of any other "
+        "- **Close words, other words**: the share of single clips of words that sound like the wake word, and "
+        "of any other "
         "words, that make the model fire.",
         "- **Delay**: the time from the end of the word to the report, median / 95 %. A negative one means that the model "
         "reports before the end.",
         "- **Looks an hour**: how often the second stage works in an hour of talk ([two stages](two-stages.md)).",
-        "- **Point**: the name of a threshold. `fa_per_hour=0.5` keeps half a false accept an hour in speech like this with a "
+        "- **Point**: the name of a threshold. `fa_per_hour=0.5` keeps half a false accept an hour in speech "
+        "like this with a "
         "probability of at least 80 %; `fpr=0.03` fires on 3 % of single clips, the mean of other and close words.",
         "",
         "## Recall",
@@ -99,8 +108,8 @@ def accuracy_page(record: Record, *, figures: str, peers: Record | None = None, 
         *_CHOICE,
         *_LIMITS,
         "",
-        f"Made by `{record['command']}` on {record['date']}. The files that this page names are in `train/evidence/results`; "
-        f"`{figures.rsplit('/', 1)[-1]}` has every figure.",
+        f"Made by `{record['command']}` on {record['date']}. "
+        f"The files that this page names are in `train/evidence/results`; `{figures.rsplit('/', 1)[-1]}` has every figure.",
         "",
     ]
     return "\n".join(parts)
@@ -177,18 +186,22 @@ def _silence(words: Sequence[Record]) -> list[str]:
 
 
 def noisy_speech_lines(words: Sequence[Record]) -> list[str]:
-    """False accepts an hour in the speech as recorded and in noise, of the words of which they were measured."""
+    """False accepts an hour in the speech as recorded and in noise, of the words of which they were "
+    "measured."""
     measured = [word for word in words if _is_measured(word.get("noisy_speech", {}))]
     if not measured:
         return []
     ratios = list(measured[0]["noisy_speech"])
     rows = [
-        "**These rates hold for speech without much noise.** With a noise of the test 20 or 10 dB below the mean level of the "
+        "**These rates hold for speech without much noise.** With a noise of the test 20 or 10 dB below the "
+        "mean level of the "
         "speech, some models fire far more often. Here every column uses the threshold of the model file, so that only the "
-        "noise differs. That threshold was chosen on this very speech, so its first column can differ from the table above, "
+        "noise differs. That threshold was chosen on this very speech, so its first column can differ from the "
+        "table above, "
         "which chooses a threshold on other people's speech:",
         "",
-        f"| fired an hour | model's threshold, no noise | {' | '.join(f'noise at {ratio} dB (95 %)' for ratio in ratios)} | looks an hour in noise |",
+        f"| fired an hour | model's threshold, no noise | "
+        f"{' | '.join(f'noise at {ratio} dB (95 %)' for ratio in ratios)} | looks an hour in noise |",
         "| --- | ---: |" + " ---: |" * (len(ratios) + 1),
     ]
     for word in measured:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from wakeword.base.errors import DataError
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 from wakeword_tools.texts.confusables import without_sound_of
 from wakeword_tools.texts.lexicon import words_near
 from wakeword_tools.texts.lists import read_texts

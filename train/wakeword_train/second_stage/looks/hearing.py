@@ -11,7 +11,8 @@ from wakeword.base.errors import WorkerError
 from wakeword.base.types import Array, Scores
 from wakeword.batch.jobs.work import Report
 from wakeword.format.verifier_card import VerifierCard
-from wakeword.model.model import assets_folder, read_model
+from wakeword.model.installed import assets_folder
+from wakeword.model.model import read_model
 from wakeword.takes.word_region import Region
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, load_embedding, load_phonemes
 from wakeword.verify.verifier import SecondStage

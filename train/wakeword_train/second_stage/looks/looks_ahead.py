@@ -12,7 +12,7 @@ from wakeword.base.errors import WorkerError
 from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import Executor, Report
-from wakeword.model.model import assets_folder
+from wakeword.model.installed import assets_folder
 from wakeword.verify.shared import EMBEDDING_FILE, load_embedding
 from wakeword_tools.kinds import WORD_KINDS, Kind
 from wakeword_train.config import TrainConfig
