@@ -29,7 +29,7 @@ from wakeword import ConfigError, __version__, shipped_models
 from wakeword.cli.app import COMMANDS
 from wakeword.serve.places import host_and_port
 
-yaml = pytest.importorskip("yaml", reason="pyyaml is missing: pip install 'wakeword[dev]'")
+yaml = pytest.importorskip("yaml", reason="pyyaml is missing: pip install '.[dev]'")
 
 DEPLOY = ROOT / "deploy"
 UNIT = DEPLOY / "systemd" / "wakeword.service"
@@ -167,7 +167,7 @@ def test_the_example_of_compose_names_what_exists() -> None:
 @pytest.mark.slow
 def test_the_health_check_knows_whether_the_server_runs(tmp_path: Path) -> None:
     """What the container runs and checks, on free ports of this machine."""
-    pytest.importorskip("wyoming", reason="wyoming is missing: pip install 'wakeword[serve]'")
+    pytest.importorskip("wyoming", reason="wyoming is missing: pip install '.[serve]'")
     ports = {"10400": str(free_port()), "10401": str(free_port())}
 
     def here(arguments: list[str]) -> list[str]:

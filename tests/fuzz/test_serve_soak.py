@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("wyoming", reason="needs the packages of pip install 'wakeword[serve]'")
+pytest.importorskip("wyoming", reason="needs the packages of pip install '.[serve]'")
 
 from random import Random
 

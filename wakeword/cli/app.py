@@ -24,6 +24,8 @@ class Command(NamedTuple):
     """``module:function``."""
     help: str
     """The first line of the function's docstring."""
+    group: str
+    """The heading under which it is listed."""
 
     def load(self) -> Callable[..., None]:
         """Import its module: only now, as listening must not wait for imports that only training needs."""
@@ -33,59 +35,79 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "listen": Command("wakeword.cli.listen.listen:listen", "Report the wake words as they are spoken, until Ctrl-C."),
-    "scan": Command("wakeword.cli.scan:scan", "Find the wake words in recordings."),
-    "serve": Command(
-        "wakeword.cli.serve:serve",
-        "Serve wake words to Home Assistant and other clients of the Wyoming protocol.",
-    ),
-    "web": Command("wakeword.cli.web:web", "Serve the page that listens in a browser of this machine."),
-    "devices": Command("wakeword.cli.devices:devices", "List the input devices; the default one is marked."),
-    "doctor": Command("wakeword.cli.doctor:doctor", "Check the microphone and this machine, and say what to change."),
-    "models": Command(
-        "wakeword.cli.models:models", "List the models that are known by name, install one, or remove one."
-    ),
-    "info": Command("wakeword.cli.models:info", "Show what a model's card contains."),
-    "record": Command(
-        "wakeword.cli.record:record",
-        "Record a wake word several times, with a countdown and a check of each take.",
-    ),
-    "review": Command(
-        "wakeword.cli.review:review",
-        "Go through saved detections and near misses, and sort them into the folders yes and no.",
-    ),
-    "check": Command(
-        "wakeword_tools.cli.check:check",
-        "Say how good a wake word a text would make, before anything is trained.",
-    ),
-    "train": Command(
-        "wakeword_train.cli:train", "Train a model for a keyword, calibrate it, and write it to one file."
-    ),
-    "voices": Command(
-        "wakeword_tools.cli.voices:voices",
-        "List the voices that `wakeword train` can use, or install voices that sound human.",
-    ),
-    "synth": Command(
-        "wakeword_tools.cli.synth:synth", "Synthesise a keyword, or texts that sound like it, in many voices."
-    ),
-    "calibrate": Command(
-        "wakeword_tools.cli.calibrate:calibrate",
-        "Choose thresholds on recordings, and write them into the model as operating points.",
-    ),
-    "evaluate": Command(
-        "wakeword_tools.cli.evaluate:evaluate",
-        "Measure recall, false positives, false accepts an hour and delay on recordings.",
-    ),
-    "compare": Command(
-        "wakeword_tools.cli.compare:compare",
-        "Say whether a new model is better than an old one, on the same recordings.",
-    ),
-    "bench": Command(
-        "wakeword_tools.cli.bench:bench",
-        "Measure what listening costs on this machine: processor time, start-up and delay.",
-    ),
+    name: Command(place, help, group)
+    for group, commands in {
+        "Listen": {
+            "listen": ("wakeword.cli.listen.listen:listen", "Report the wake words as they are spoken, until Ctrl-C."),
+            "scan": ("wakeword.cli.scan:scan", "Find the wake words in recordings."),
+            "models": (
+                "wakeword.cli.models:models",
+                "List the models that are known by name, install one, or remove one.",
+            ),
+            "info": ("wakeword.cli.models:info", "Show what a model's card contains."),
+        },
+        "Your own word": {
+            "check": (
+                "wakeword_tools.cli.check:check",
+                "Say how good a wake word a text would make, before anything is trained.",
+            ),
+            "train": (
+                "wakeword_train.cli:train",
+                "Train a model for a keyword, calibrate it, and write it to one file.",
+            ),
+            "record": (
+                "wakeword.cli.record:record",
+                "Record a wake word several times, with a countdown and a check of each take.",
+            ),
+            "review": (
+                "wakeword.cli.review:review",
+                "Go through saved detections and near misses, and sort them into the folders yes and no.",
+            ),
+            "voices": (
+                "wakeword_tools.cli.voices:voices",
+                "List the voices that `wakeword train` can use, or install voices that sound human.",
+            ),
+            "synth": (
+                "wakeword_tools.cli.synth:synth",
+                "Synthesise a keyword, or texts that sound like it, in many voices.",
+            ),
+        },
+        "Measure": {
+            "calibrate": (
+                "wakeword_tools.cli.calibrate:calibrate",
+                "Choose thresholds on recordings, and write them into the model as operating points.",
+            ),
+            "evaluate": (
+                "wakeword_tools.cli.evaluate:evaluate",
+                "Measure recall, false positives, false accepts an hour and delay on recordings.",
+            ),
+            "compare": (
+                "wakeword_tools.cli.compare:compare",
+                "Say whether a new model is better than an old one, on the same recordings.",
+            ),
+        },
+        "Home and browser": {
+            "serve": (
+                "wakeword.cli.serve:serve",
+                "Serve wake words to Home Assistant and other clients of the Wyoming protocol.",
+            ),
+            "web": ("wakeword.cli.web:web", "Serve the page that listens in a browser of this machine."),
+        },
+        "This machine": {
+            "devices": ("wakeword.cli.devices:devices", "List the input devices; the default one is marked."),
+            "doctor": (
+                "wakeword.cli.doctor:doctor",
+                "Check the microphone and this machine, and say what to change.",
+            ),
+            "bench": (
+                "wakeword_tools.cli.bench:bench",
+                "Measure what listening costs on this machine: processor time, start-up and delay.",
+            ),
+        },
+    }.items()
+    for name, (place, help) in commands.items()
 }
-"""All commands, in the order in which they are listed."""
+"""All commands by the group in which they are listed, in that order."""
 
 _MARKUP: Final = "markdown"
 
@@ -111,7 +133,10 @@ class _Commands(TyperGroup):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         # Enough to list them, and to suggest one of them for a misspelt name.
-        self.commands = {name: TyperCommand(name, help=command.help) for name, command in COMMANDS.items()}
+        self.commands = {
+            name: TyperCommand(name, help=command.help, rich_help_panel=command.group)
+            for name, command in COMMANDS.items()
+        }
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _without_types_of_flags(super().get_params(ctx))
@@ -149,7 +174,6 @@ app = typer.Typer(
     cls=_Commands,
     name="wakeword",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=_MARKUP,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from wakeword.base.text import printable
+from wakeword.cli.completion import model_names
 from wakeword.cli.console import note
 from wakeword.cli.model_list import list_models, point_cells, print_columns
 from wakeword.format.point_warnings import warnings, warnings_of
@@ -79,7 +80,10 @@ def _install(installed: Installed, *, as_json: bool) -> None:
 
 
 def info(
-    model: Annotated[str, typer.Argument(help="A model that `wakeword models` lists, or a model file.")],
+    model: Annotated[
+        str,
+        typer.Argument(autocompletion=model_names, help="A model that `wakeword models` lists, or a model file."),
+    ],
     everything: Annotated[bool, typer.Option("--all", help="Show the configuration of the training too.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole card as JSON.")] = False,
 ) -> None:

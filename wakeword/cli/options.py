@@ -11,6 +11,7 @@ import typer
 from wakeword.audio.detection import Detection
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.cli.completion import model_names, point_names
 from wakeword.cli.ranges import finite
 from wakeword.engine import Detector
 from wakeword.format.point_warnings import warnings_of
@@ -23,7 +24,10 @@ DEFAULT_KEYWORD = "marvin"
 KeywordOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--keyword", metavar="K", help=f"A model that `wakeword models` lists; repeatable. Default: {DEFAULT_KEYWORD}."
+        "--keyword",
+        metavar="K",
+        autocompletion=model_names,
+        help=f"A model that `wakeword models` lists; repeatable. Default: {DEFAULT_KEYWORD}.",
     ),
 ]
 ModelOption = Annotated[
@@ -35,7 +39,12 @@ ThresholdOption = Annotated[
 ]
 PointOption = Annotated[
     str | None,
-    typer.Option("--point", metavar="NAME", help="Use this operating point; `wakeword info` lists a model's."),
+    typer.Option(
+        "--point",
+        metavar="NAME",
+        autocompletion=point_names,
+        help="Use this operating point; `wakeword info` lists a model's.",
+    ),
 ]
 VerifyOption = Annotated[
     bool,

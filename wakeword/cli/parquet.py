@@ -52,6 +52,4 @@ def _pyarrow() -> tuple[Any, Any]:
     try:
         return import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
-        raise ConfigError(
-            "--format parquet needs pyarrow, which is not installed; pip install 'wakeword[parquet]'"
-        ) from error
+        raise ConfigError("--format parquet needs pyarrow, which is not installed; pip install '.[parquet]'") from error

@@ -13,5 +13,5 @@ def require_extra() -> None:
     if missing:
         raise ConfigError(
             f"expected the packages that `wakeword serve` needs, did not find {', '.join(missing)}; "
-            "install them with: pip install 'wakeword[serve]'"
+            "install them with: pip install '.[serve]'"
         )

@@ -293,7 +293,7 @@ def test_parquet_without_its_package_says_what_to_install(
     monkeypatch.setattr("wakeword.cli.parquet.import_module", absent)
     ended = scan(recordings, "--format", "parquet", "--out", tmp_path / "found.parquet")
     assert ended.status == 1
-    assert "pip install 'wakeword[parquet]'" in ended.err
+    assert "pip install '.[parquet]'" in ended.err
 
 
 # --- many recordings

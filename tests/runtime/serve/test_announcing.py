@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import pytest
 
-pytest.importorskip("zeroconf", reason="needs the packages of pip install 'wakeword[serve]'")
+pytest.importorskip("zeroconf", reason="needs the packages of pip install '.[serve]'")
 
 from zeroconf import NonUniqueNameException, ServiceStateChange
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import soundfile
 
-pytest.importorskip("wyoming", reason="needs the packages of pip install 'wakeword[serve]'")
+pytest.importorskip("wyoming", reason="needs the packages of pip install '.[serve]'")
 
 from support.served import LOW, int16
 from wyoming.audio import AudioChunk, AudioStop
@@ -261,4 +261,4 @@ def test_without_the_extra_it_says_what_to_install(cli, monkeypatch: pytest.Monk
     shown = cli("serve")
     assert shown.status == 1
     (line,) = shown.err.splitlines()
-    assert "pip install 'wakeword[serve]'" in line
+    assert "pip install '.[serve]'" in line

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import soxr
 
-pytest.importorskip("wyoming", reason="needs the packages of pip install 'wakeword[serve]'")
+pytest.importorskip("wyoming", reason="needs the packages of pip install '.[serve]'")
 
 from support.builders import band_model_bytes, bursts, two_stage_bytes
 from support.served import BOTH, LOW, PATIENCE, Client, Served, detections, int16, serving, types, until

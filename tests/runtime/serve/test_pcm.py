@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("wyoming", reason="needs the packages of pip install 'wakeword[serve]'")
+pytest.importorskip("wyoming", reason="needs the packages of pip install '.[serve]'")
 
 from wakeword.audio.pcm import to_mono
 from wakeword.serve.wire import WireError

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-pytest.importorskip("prometheus_client", reason="needs the packages of pip install 'wakeword[serve]'")
+pytest.importorskip("prometheus_client", reason="needs the packages of pip install '.[serve]'")
 
 from prometheus_client.parser import text_string_to_metric_families
 from support.certificates import certificate

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("wyoming", reason="needs the packages of pip install 'wakeword[serve]'")
+pytest.importorskip("wyoming", reason="needs the packages of pip install '.[serve]'")
 
 from support.builders import band_model_bytes
 

@@ -18,7 +18,7 @@ from wakeword_tools.cli.measure_options import require
     [
         (
             ["scipy"],
-            "this command needs scipy, which is not installed; pip install scipy, or pip install 'wakeword[train]' for",
+            "this command needs scipy, which is not installed; pip install scipy, or pip install '.[train]' for",
         ),
         (["scipy", "matplotlib"], "scipy, matplotlib, which are not installed; pip install scipy matplotlib, or"),
         (["espeakng_loader"], "needs espeakng_loader, which is not installed; pip install espeakng-loader, or"),

