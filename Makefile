@@ -1,8 +1,10 @@
 # make demo         set up the runtime and find "marvin" in a recording
 # make test         set up everything and run the tests, on all cores
+# make test-evidence  the tests of the experiments in train/evidence
 # make test-fast    most tests, in a minute: without training runs, synthesis, sound devices and whole commands
 # make test-ha      test `wakeword serve` with a real Home Assistant: needs Python 3.13 and downloads some 500 MB
-# make web-deps     what the tests of the browser's package need besides Node 20 and Chromium: some 190 MB from npm
+# make browser-deps Node and Chromium, for the tests of the browser's package (Debian, Ubuntu)
+# make web-deps     what these tests need besides: some 190 MB from npm
 # make test-web     types and tests of the browser's package; what is missing is skipped, with the reason
 # make check        lint and types
 # make system-deps  PortAudio and a sound server for the microphone's tests (Debian, Ubuntu)
@@ -23,7 +25,7 @@ HA_PYTHON ?= $(firstword $(foreach p,python3.13 $(wildcard $(HOME)/.pyenv/versio
 HA_VENV ?= .venv-ha
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test test-fast test-ha test-web web-deps check docs supply system-deps bench addon clean
+.PHONY: demo test test-fast test-ha test-web test-evidence web-deps browser-deps check docs supply system-deps bench addon clean
 
 demo: $(VENV)/.runtime
 	@echo 'wakeword scan --point fpr=0.05 assets/audio/demo.flac'
@@ -35,7 +37,10 @@ demo: $(VENV)/.runtime
 	@echo 'To listen to the microphone:  $(BIN)/wakeword listen --keyword marvin'
 
 test: $(VENV)/.development
-	$(PYTEST)
+	$(PYTEST) tests
+
+test-evidence: $(VENV)/.development
+	$(PYTEST) train/evidence/tests
 
 test-fast: $(VENV)/.development
 	$(PYTEST) -m 'not slow' tests/test_layers.py tests/runtime tests/tools
@@ -59,6 +64,12 @@ $(HA_VENV)/.tried: tests/homeassistant/requirements.txt
 		$(HA_VENV)/bin/uv pip install --quiet --python $(HA_VENV)/bin/python --requirement $<; then touch $(HA_VENV)/.installed; fi
 	@touch $@
 
+browser-deps:
+	@sudo=; test "$$(id -u)" = 0 || sudo=sudo; \
+	$$sudo apt-get -q update && \
+	{ command -v node >/dev/null || $$sudo apt-get -q -o DPkg::Lock::Timeout=300 install --yes --no-install-recommends nodejs npm; } && \
+	{ command -v chromium >/dev/null || $$sudo apt-get -q -o DPkg::Lock::Timeout=300 install --yes --no-install-recommends chromium; }
+
 web-deps: web/node_modules/.package-lock.json
 
 web/node_modules/.package-lock.json: web/package.json
@@ -68,7 +79,7 @@ web/node_modules/.package-lock.json: web/package.json
 test-web: $(VENV)/.development
 	@if test -x web/node_modules/.bin/tsc; then cd web && node_modules/.bin/tsc --project tsconfig.json; \
 		else echo 'skipped the types: make web-deps sets up what they need'; fi
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/web
+	$(PYTEST) tests/web tests/runtime/browser tests/runtime/serve/test_web.py
 
 check: $(VENV)/.development
 	$(BIN)/ruff check .

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from support import ROOT
-from support.source import PACKAGES, Module, lines_of, modules, modules_below
+from support.source import INSTALLED, PACKAGES, Module, lines_of, modules, modules_below
 
 import wakeword
 from wakeword.model.installed import assets_folder
@@ -211,6 +211,34 @@ def test_modules_and_functions_stay_short(package: str) -> None:
             if lines_of(function) > 60
         ]
     assert not long, "expected at most 350 lines in a module and 60 in a function:\n" + "\n".join(long)
+
+
+WIDE = {
+    # Public settings, all but the first by keyword.
+    *("Detector.__init__", "DetectorPool.__init__", "find_adversaries", "synthesize", "synthesize_parts"),
+    # Made in one place each, from the tables of a configuration.
+    *("BatchSampler.__init__", "fit_head"),
+}
+"""Functions with more than eight parameters."""
+
+
+def test_functions_take_at_most_eight_parameters() -> None:
+    """Except for commands, which have their options."""
+    wide = set()
+    for module in (module for package in INSTALLED for module in modules(package)):
+        if ".cli" in f"{module.name}.".replace(".clips", ""):
+            continue
+        owners = {
+            id(child): node.name
+            for node in ast.walk(module.tree)
+            if isinstance(node, ast.ClassDef)
+            for child in node.body
+        }
+        for function in module.functions():
+            given = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+            if len([one for one in given if one.arg not in ("self", "cls")]) > 8:
+                wide.add(".".join(filter(None, [owners.get(id(function)), function.name])))
+    assert wide == WIDE
 
 
 # --- packages

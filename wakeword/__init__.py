@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from wakeword.format.operating_point import OperatingPoint
     from wakeword.format.verifier_card import VerifierCard
     from wakeword.microphone.device import Device, list_devices
-    from wakeword.microphone.events import DeviceEvent, MicrophoneStats
+    from wakeword.microphone.device_events import DeviceEvent, MicrophoneStats
     from wakeword.microphone.microphone import Microphone
     from wakeword.model.installed import shipped_models
     from wakeword.model.model import Model, load_model
@@ -67,7 +67,7 @@ _MODULES = {
     "wakeword.audio.features": "FeatureConfig MfccStream mfcc",
     "wakeword.stream.following": "Follower",
     "wakeword.microphone.device": "Device list_devices",
-    "wakeword.microphone.events": "DeviceEvent MicrophoneStats",
+    "wakeword.microphone.device_events": "DeviceEvent MicrophoneStats",
     "wakeword.microphone.microphone": "Microphone",
     "wakeword.model.installed": "shipped_models",
     "wakeword.model.model": "Model load_model",

@@ -20,6 +20,7 @@ from wakeword_train.enrol import EnrolConfig, Enrolment, Fold
 from wakeword_train.enrolled_points import enrolled_points
 from wakeword_train.enrolment import base_model
 from wakeword_train.points import default_point
+from wakeword_train.training_run import TrainingEvents, TrainingLines
 
 
 def clips(folder: Path, kind: Kind, count: int, band: str, *, seed: int, level: float = 1.0) -> list[Clip]:
@@ -49,7 +50,7 @@ def enrolment(tmp_path: Path) -> tuple[Path, Enrolment]:
 def test_recall_is_that_of_the_folds_and_thresholds_are_those_of_the_model(enrolment: tuple[Path, Enrolment]) -> None:
     base, enrolled = enrolment
     messages: list[str] = []
-    points = {point.name: point for point in enrolled_points(base, enrolled, messages.append)}
+    points = {point.name: point for point in enrolled_points(base, enrolled, TrainingLines(messages.append))}
     assert set(points) == {"fpr=0.03", "fpr=0.05"}
     point = points["fpr=0.03"]
     # One of the two folds finds its five takes, the other none of its three; the model itself finds all.
@@ -69,10 +70,10 @@ def test_without_background_no_rate_an_hour_of_the_base_is_claimed(enrolment: tu
     write_points(base, [hourly])
     assert read_model(base).card.default_point == "fa_per_hour=0.5"
     messages: list[str] = []
-    points = enrolled_points(base, enrolled, messages.append)
+    points = enrolled_points(base, enrolled, TrainingLines(messages.append))
     assert {point.kind for point in points} == {"fpr"}
     assert any("the points of the base model for that do not hold" in line for line in messages)
-    default = default_point(points, messages.append)
+    default = default_point(points, TrainingLines(messages.append))
     assert default.name == "fpr=0.03"
     assert "without enough --background the default point is" in messages[-1]
     assert any("not measured on background" in line for line in warnings("marvin", default))
@@ -84,13 +85,13 @@ def test_the_default_without_background_is_the_strictest_that_is_supported(
     base, enrolled = enrolment
     more = clips(tmp_path / "more", Kind.NEGATIVE, 210, "high", seed=300, level=0.3)
     many = Enrolment(enrolled.path, enrolled.folds, [*enrolled.negatives, *more])
-    points = enrolled_points(base, many, [].append)
+    points = enrolled_points(base, many, TrainingEvents())
     assert [point.name for point in points] == ["fpr=0.01", "fpr=0.03", "fpr=0.05"]
     assert points[0].assurance is not None
     assert points[0].assurance >= 0.8
     thresholds = [point.threshold for point in points]
     assert thresholds == sorted(thresholds, reverse=True)
-    assert default_point(points, [].append) == points[0]
+    assert default_point(points, TrainingEvents()) == points[0]
 
 
 def test_background_gives_a_rate_that_it_supports(enrolment: tuple[Path, Enrolment], tmp_path: Path) -> None:
@@ -100,12 +101,12 @@ def test_background_gives_a_rate_that_it_supports(enrolment: tuple[Path, Enrolme
     talk = Clip(path, Kind.BACKGROUND, "talk", "talk", Split.VALIDATION)
     messages: list[str] = []
     points = enrolled_points(
-        base, Enrolment(enrolled.path, enrolled.folds, [*enrolled.negatives, talk]), messages.append
+        base, Enrolment(enrolled.path, enrolled.folds, [*enrolled.negatives, talk]), TrainingLines(messages.append)
     )
     (hourly,) = [point for point in points if point.kind == "fa_per_hour"]
     assert (hourly.name, hourly.recall) == ("fa_per_hour=20", 5 / 8)
     assert is_supported(hourly)
-    assert default_point(points, messages.append) == hourly
+    assert default_point(points, TrainingEvents()) == hourly
     assert any(
         "fa_per_hour=0.5 was asked for, but 0.11 h of background support only fa_per_hour=20" in m for m in messages
     )
@@ -115,7 +116,7 @@ def test_without_enough_negatives_there_are_no_points_and_a_report(enrolment: tu
     base, enrolled = enrolment
     messages: list[str] = []
     few = Enrolment(enrolled.path, enrolled.folds, enrolled.negatives[:20])
-    assert enrolled_points(base, few, messages.append) == []
+    assert enrolled_points(base, few, TrainingLines(messages.append)) == []
     assert any("at least 100 negative clips" in line for line in messages)
 
 

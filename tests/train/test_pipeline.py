@@ -13,7 +13,7 @@ from wakeword.format.verifier_card import VerifierCard
 from wakeword.model.model import Model, read_model
 from wakeword_tools.measure.scores import clip_score
 from wakeword_train import DataFolders, TrainConfig, train_model
-from wakeword_train.epochs import EpochReport
+from wakeword_train.training_run import EpochReport, TrainingLines
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def test_one_call_trains_calibrates_and_writes_the_model(world: DataFolders, tmp
     config = small_config(seed=4, validation_share=0.5)
     out = tmp_path / "deep" / "updown.onnx"
     result = train_model(
-        config, world, str(out), work=tmp_path / "work", progress=epochs.append, report=messages.append
+        config, world, str(out), work=tmp_path / "work", events=TrainingLines(messages.append, epochs.append)
     )
     assert result.path == out
     assert epochs == result.reports
@@ -46,7 +46,14 @@ def test_a_run_is_resumed_only_if_asked_for(world: DataFolders, tmp_path: Path) 
     def epochs(*, resume: bool) -> int:
         seen: list[EpochReport] = []
         out = tmp_path / "updown.onnx"
-        train_model(small_config(method="bce"), world, out, work=tmp_path, resume=resume, progress=seen.append)
+        train_model(
+            small_config(method="bce"),
+            world,
+            out,
+            work=tmp_path,
+            resume=resume,
+            events=TrainingLines(epoch=seen.append),
+        )
         return len(seen)
 
     assert [epochs(resume=False), epochs(resume=True), epochs(resume=False)] == [4, 0, 4]
@@ -92,7 +99,9 @@ def test_a_run_goes_on_with_a_second_stage_of_another_width(tmp_path: Path) -> N
         stage = dataclasses.replace(SMALL_SECOND_STAGE, units=units)
         config = small_config(method="bce", second_stage=stage)
         out = tmp_path / "updown.onnx"
-        train_model(config, folders, out, work=tmp_path / "work", resume=True, progress=epochs.append)
+        train_model(
+            config, folders, out, work=tmp_path / "work", resume=True, events=TrainingLines(epoch=epochs.append)
+        )
         return len(epochs), read_model(out)
 
     samples = np.random.default_rng(0).normal(0, 0.1, 32_000).astype(np.float32)
@@ -119,7 +128,7 @@ def test_a_run_that_was_stopped_goes_on_in_any_of_its_first_stages(tmp_path: Pat
                 raise KeyboardInterrupt
 
         out = tmp_path / f"{work}.onnx"
-        train_model(config, folders, out, work=tmp_path / work, resume=resume, progress=stop)
+        train_model(config, folders, out, work=tmp_path / work, resume=resume, events=TrainingLines(epoch=stop))
         return read_model(out).card.verifier
 
     whole = run(config, "whole")

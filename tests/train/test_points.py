@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 
+from wakeword.base.events import SILENT
 from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.points import LOOSEST, default_point, found, points_of
@@ -19,13 +20,13 @@ def hourly(target: float, recall: float, positives: int, voices: float | None = 
 
 def test_the_default_is_the_strictest_that_finds_three_quarters() -> None:
     points = [hourly(0.5, 0.6, 40), hourly(1, 0.8, 40), hourly(2, 0.9, 40)]
-    assert default_point(points, [].append).name == "fa_per_hour=1"
+    assert default_point(points, SILENT).name == "fa_per_hour=1"
 
 
 def test_where_none_finds_three_quarters_each_loosening_has_to_be_worth_it() -> None:
     def default(*recalls: float) -> str:
         points = [hourly(target, recall, 40) for target, recall in zip((0.5, 1, 2), recalls, strict=True)]
-        return default_point(points, [].append).name
+        return default_point(points, SILENT).name
 
     assert default(0.3, 0.35, 0.38) == "fa_per_hour=0.5"
     assert default(0.3, 0.5, 0.55) == "fa_per_hour=1"
@@ -35,17 +36,17 @@ def test_where_none_finds_three_quarters_each_loosening_has_to_be_worth_it() -> 
 
 def test_no_default_is_looser_than_the_loosest_unless_nothing_else_is_supported() -> None:
     stricter, loosest, laxer = hourly(0.5, 0.5, 40), hourly(LOOSEST, 0.55, 40), hourly(LOOSEST + 2, 0.9, 40)
-    assert default_point([stricter, loosest, laxer], [].append) == stricter
+    assert default_point([stricter, loosest, laxer], SILENT) == stricter
     even_laxer = hourly(LOOSEST + 5, 0.95, 40)
-    assert default_point([hourly(LOOSEST + 2, 0.5, 40), even_laxer], [].append).target == LOOSEST + 2
+    assert default_point([hourly(LOOSEST + 2, 0.5, 40), even_laxer], SILENT).target == LOOSEST + 2
 
 
 def test_two_people_do_not_make_a_default() -> None:
     points = [hourly(0.5, 1.0, 2, 0.54), hourly(1, 1.0, 2, 0.86)]
-    assert default_point(points, [].append).name == "fa_per_hour=1"
+    assert default_point(points, SILENT).name == "fa_per_hour=1"
     assert [found(point) for point in points] == [0.54, 0.86]
     many = [hourly(0.5, 0.9, 12, 0.54), hourly(1, 0.95, 12, 0.86)]
-    assert default_point(many, [].append).name == "fa_per_hour=0.5"
+    assert default_point(many, SILENT).name == "fa_per_hour=0.5"
 
 
 def test_rates_an_hour_are_no_excuse_for_close_words() -> None:
@@ -58,10 +59,10 @@ def test_rates_an_hour_are_no_excuse_for_close_words() -> None:
         streams=[rng.uniform(0, 0.1, 100_000)],
         hours=20.0,
     )
-    points = {point.name: point for point in points_of(scores, "data", "", [].append)}
+    points = {point.name: point for point in points_of(scores, "data", "", SILENT)}
     assert points["fa_per_hour=0.5"].threshold == points["fpr=0.03"].threshold > points["fpr=0.05"].threshold
     loud = np.zeros(100_000)
     loud[::1_000] = np.linspace(0.8, 0.99, 100)
     other = dataclasses.replace(scores, streams=[loud])
-    points = {point.name: point for point in points_of(other, "data", "", [].append)}
+    points = {point.name: point for point in points_of(other, "data", "", SILENT)}
     assert points["fa_per_hour=0.5"].threshold > points["fpr=0.03"].threshold

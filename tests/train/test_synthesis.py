@@ -28,6 +28,7 @@ from wakeword_train.config import NaturalConfig, SynthesisConfig
 from wakeword_train.phases import Phase
 from wakeword_train.spoken_texts import accented_forms
 from wakeword_train.synthesis import check_synthesis, with_synthesised
+from wakeword_train.training_run import TrainingEvents, TrainingLines
 
 FEW = {Kind.POSITIVE: 20, Kind.NEAR_NEGATIVE: 60, Kind.NEGATIVE: 60}
 
@@ -43,7 +44,7 @@ def rows(folder: Path) -> list[dict[str, str]]:
 
 def test_a_keyword_alone_is_enough(tmp_path: Path) -> None:
     reports: list[str] = []
-    folders = with_synthesised(TrainConfig(keyword="marvin"), DataFolders(), tmp_path, reports.append)
+    folders = with_synthesised(TrainConfig(keyword="marvin"), DataFolders(), tmp_path, TrainingLines(reports.append))
     assert any("synthetic voices alone" in line for line in reports)
     for kind in FEW:
         train, validation = (rows(folder) for folder in getattr(folders, kind.plural))
@@ -61,10 +62,10 @@ def test_a_keyword_alone_is_enough(tmp_path: Path) -> None:
 
 def test_the_same_settings_are_made_once(tmp_path: Path) -> None:
     config = TrainConfig(keyword="seven", synthesis=SynthesisConfig(positives=6))
-    first = with_synthesised(config, DataFolders(), tmp_path, lambda line: None)
+    first = with_synthesised(config, DataFolders(), tmp_path, TrainingEvents())
     made = first.positives[0] / MANIFEST
     before = made.stat().st_mtime_ns
-    assert with_synthesised(config, DataFolders(), tmp_path, lambda line: None) == first
+    assert with_synthesised(config, DataFolders(), tmp_path, TrainingEvents()) == first
     assert made.stat().st_mtime_ns == before
     assert first.near_negatives == first.negatives == ()
 
@@ -72,14 +73,15 @@ def test_the_same_settings_are_made_once(tmp_path: Path) -> None:
 def test_clips_of_a_run_that_was_killed_are_not_spoken_again(tmp_path: Path) -> None:
     config = TrainConfig(keyword="seven", synthesis=SynthesisConfig(positives=6, check_voices=False))
 
-    def killed(phase: Phase, done: float) -> None:
-        raise KeyboardInterrupt
+    class Killed(TrainingEvents):
+        def phase(self, phase: Phase, done: float) -> None:
+            raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        with_synthesised(config, DataFolders(), tmp_path, lambda line: None, killed)
+        with_synthesised(config, DataFolders(), tmp_path, Killed())
     (spoken,) = tmp_path.glob(".*/000000.flac")
     before = spoken.stat()
-    made = with_synthesised(config, DataFolders(), tmp_path, lambda line: None)
+    made = with_synthesised(config, DataFolders(), tmp_path, TrainingEvents())
     again = (made.positives[0] / spoken.name).stat()
     assert (again.st_ino, again.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     assert len(rows(made.positives[0])) == 6
@@ -98,7 +100,7 @@ def test_as_many_processes_speak_as_there_are_jobs_and_the_clips_are_the_same(
 
     def made(jobs: int) -> dict[str, bytes]:
         (train, validation) = with_synthesised(
-            config, DataFolders(), tmp_path / str(jobs), lambda line: None, executor=lambda seconds: Processes(jobs)
+            config, DataFolders(), tmp_path / str(jobs), TrainingEvents(), executor=lambda seconds: Processes(jobs)
         ).positives
         return {
             f"{folder.name}/{path.name}": path.read_bytes()
@@ -114,7 +116,8 @@ def test_as_many_processes_speak_as_there_are_jobs_and_the_clips_are_the_same(
 def test_by_default_a_process_is_started_where_it_pays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wakeword.batch.jobs.job_plan.cores", lambda: 8)
     fast, natural = (
-        synthesised._Pass.of(phase, FEW, ("espeak-ng",), print, executor_for) for phase in (Phase.SPEECH, Phase.NATURAL)
+        synthesised._Pass.of(phase, FEW, ("espeak-ng",), TrainingEvents(), executor_for)
+        for phase in (Phase.SPEECH, Phase.NATURAL)
     )
     assert [fast.jobs(count) for count in (1, 199, 200, 5_000)] == [1, 1, 2, 8]
     assert [natural.jobs(count) for count in (1, 19, 20, 500)] == [1, 1, 2, 4]
@@ -127,7 +130,7 @@ def test_by_default_a_process_is_started_where_it_pays(tmp_path: Path, monkeypat
 def test_natural_voices_are_a_separate_pass(tmp_path: Path) -> None:
     natural = NaturalConfig(positives=5, negatives=10, engines=("espeak-ng",))
     config = TrainConfig(keyword="marvin", synthesis=SynthesisConfig(positives=6, natural=natural))
-    made = with_synthesised(config, DataFolders(), tmp_path, lambda line: None)
+    made = with_synthesised(config, DataFolders(), tmp_path, TrainingEvents())
     names = [folder.name.rpartition("-")[0] for folder in made.positives]
     splits = ("train", "validation")
     assert names == [f"{prefix}positives-{split}" for prefix in ("", "natural-") for split in splits]
@@ -135,13 +138,13 @@ def test_natural_voices_are_a_separate_pass(tmp_path: Path) -> None:
     assert [len(rows(folder)) for folder in made.negatives] == [10, 2]
     assert made.near_negatives == ()
     reports: list[str] = []
-    assert with_synthesised(config, DataFolders(), tmp_path, reports.append) == made
+    assert with_synthesised(config, DataFolders(), tmp_path, TrainingLines(reports.append)) == made
     assert [line for line in reports if "same settings" in line] == [
         f"using the clips of the same settings in {folder}" for folder in (*made.positives, *made.negatives)
     ]
     other = SynthesisConfig(positives=6, natural=dataclasses.replace(natural, positives=10))
     more = dataclasses.replace(config, synthesis=other)
-    again = with_synthesised(more, DataFolders(), tmp_path, lambda line: None)
+    again = with_synthesised(more, DataFolders(), tmp_path, TrainingEvents())
     assert again.positives[:2] == made.positives[:2]
     assert not set(again.positives[2:]) & set(made.positives)
 
@@ -153,14 +156,16 @@ def test_with_recordings_nothing_is_synthesised_by_default(tmp_path: Path) -> No
         DataFolders(speech_commands=tmp_path / "words"),
         DataFolders(positives=[tmp_path / "words" / "Marvin"]),
     ):
-        made = with_synthesised(TrainConfig(keyword="marvin"), folders, tmp_path / "made", lambda line: None)
+        made = with_synthesised(TrainConfig(keyword="marvin"), folders, tmp_path / "made", TrainingEvents())
         assert (made.positives, made.near_negatives, made.negatives) == (tuple(folders.positives), (), ())
     assert not (tmp_path / "made").exists()
 
 
 def test_a_missing_folder_is_reported_before_any_work(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="nowhere"):
-        with_synthesised(TrainConfig(keyword="marvin"), DataFolders(noise=[tmp_path / "nowhere"]), tmp_path, print)
+        with_synthesised(
+            TrainConfig(keyword="marvin"), DataFolders(noise=[tmp_path / "nowhere"]), tmp_path, TrainingEvents()
+        )
 
 
 @pytest.mark.parametrize("kind", ["positives", "negatives", "near_negatives", "background", "noise"])
@@ -175,7 +180,9 @@ def test_missing_natural_voices_are_reported_before_any_work(tmp_path: Path, mon
     monkeypatch.delenv("WAKEWORD_KOKORO", raising=False)
     plan = SynthesisConfig(positives=6, natural=NaturalConfig(positives=5))
     with pytest.raises(ConfigError, match="kokoro:FOLDER or in WAKEWORD_KOKORO"):
-        with_synthesised(TrainConfig(keyword="marvin", synthesis=plan), DataFolders(), tmp_path / "made", print)
+        with_synthesised(
+            TrainConfig(keyword="marvin", synthesis=plan), DataFolders(), tmp_path / "made", TrainingEvents()
+        )
     assert not (tmp_path / "made").exists()
 
 
@@ -184,7 +191,9 @@ def test_texts_kept_for_the_test_are_not_spoken(tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text("\n".join([*texts, "marvin's", "ask marvin"]))
     plan = SynthesisConfig(positives=1, near_negatives=100, near_negative_texts=str(tmp_path / "own.txt"))
     reports: list[str] = []
-    made = with_synthesised(TrainConfig(keyword="marvin", synthesis=plan), DataFolders(), tmp_path, reports.append)
+    made = with_synthesised(
+        TrainConfig(keyword="marvin", synthesis=plan), DataFolders(), tmp_path, TrainingLines(reports.append)
+    )
     spoken = {row["text"] for folder in made.near_negatives for row in rows(folder)}
     kept = set(split_texts("marvin", texts)["test"])
     assert kept
@@ -196,20 +205,22 @@ def test_a_list_of_only_the_keyword_is_refused(tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text("marvin\nMarvin!\n")
     plan = SynthesisConfig(positives=1, near_negatives=5, near_negative_texts=str(tmp_path / "own.txt"))
     with pytest.raises(ConfigError, match="two or more texts"):
-        with_synthesised(TrainConfig(keyword="marvin", synthesis=plan), DataFolders(), tmp_path, print)
+        with_synthesised(TrainConfig(keyword="marvin", synthesis=plan), DataFolders(), tmp_path, TrainingEvents())
 
 
 def test_an_engine_without_voices_for_a_split_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(f"command = '{sys.executable} {{wav}} {{text}}'\n")
     plan = SynthesisConfig(positives=4, engines=(f"command:{tmp_path / 'mine.toml'}@train",))
     with pytest.raises(ConfigError, match="split validation"):
-        with_synthesised(TrainConfig(keyword="marvin", synthesis=plan), DataFolders(), tmp_path / "made", print)
+        with_synthesised(
+            TrainConfig(keyword="marvin", synthesis=plan), DataFolders(), tmp_path / "made", TrainingEvents()
+        )
 
 
 def test_other_phrases_and_ways_to_say_it_are_spoken_too(tmp_path: Path) -> None:
     plan = SynthesisConfig(positives=12, near_negatives=40, also=("ok marvin",), say=("ˈmɑɹvɪn",))
     config = TrainConfig(keyword="marvyn", synthesis=plan)
-    made = with_synthesised(config, DataFolders(), tmp_path, lambda line: None)
+    made = with_synthesised(config, DataFolders(), tmp_path, TrainingEvents())
     spoken = {row["text"] for folder in made.positives for row in rows(folder)}
     assert spoken == {espeak_of_ipa("ˈmɑɹvɪn"), "ok marvin"}
     close = [row["text"] for folder in made.near_negatives for row in rows(folder)]
@@ -227,13 +238,13 @@ def test_installed_voices_are_those_of_the_machine_and_none_is_needed(
     plan = SynthesisConfig(positives=4, engines=("installed",), natural=natural)
     reports: list[str] = []
     seen: list[tuple[Phase, float]] = []
-    made = with_synthesised(
-        TrainConfig(keyword="marvin", synthesis=plan),
-        DataFolders(),
-        tmp_path / "made",
-        reports.append,
-        lambda phase, done: seen.append((phase, done)),
-    )
+
+    class Seen(TrainingLines):
+        def phase(self, phase: Phase, done: float) -> None:
+            seen.append((phase, done))
+
+    config = TrainConfig(keyword="marvin", synthesis=plan)
+    made = with_synthesised(config, DataFolders(), tmp_path / "made", Seen(reports.append))
     assert len(made.positives) == 2
     assert any("wakeword voices install kokoro" in line for line in reports)
     assert {phase for phase, _ in seen} == {Phase.SPEECH}
@@ -243,7 +254,7 @@ def test_installed_voices_are_those_of_the_machine_and_none_is_needed(
 
 def test_accents_are_said_beside_the_usual_way_by_voices_that_can(tmp_path: Path) -> None:
     config = TrainConfig(keyword="computer", synthesis=SynthesisConfig(positives=40, accents=0.5))
-    folders = with_synthesised(config, DataFolders(), tmp_path, lambda line: None)
+    folders = with_synthesised(config, DataFolders(), tmp_path, TrainingEvents())
     accented = [folder for folder in folders.positives if folder.name.startswith("accented-")]
     usual = [folder for folder in folders.positives if folder not in accented]
     assert [len(rows(folder)) for folder in accented] == [20, 4]
@@ -265,13 +276,12 @@ def test_a_listed_close_word_is_no_accent(tmp_path: Path) -> None:
 def test_accents_are_part_of_the_progress(tmp_path: Path) -> None:
     plan = SynthesisConfig(positives=40, negatives=20, accents=0.5, check_voices=False)
     seen: list[float] = []
-    with_synthesised(
-        TrainConfig(keyword="computer", synthesis=plan),
-        DataFolders(),
-        tmp_path,
-        lambda line: None,
-        lambda phase, done: seen.append(done),
-    )
+
+    class Seen(TrainingEvents):
+        def phase(self, phase: Phase, done: float) -> None:
+            seen.append(done)
+
+    with_synthesised(TrainConfig(keyword="computer", synthesis=plan), DataFolders(), tmp_path, Seen())
     assert seen == sorted(seen)
     # Each clip is a step of its own: none is beyond the end or counted twice.
     assert len(set(seen)) == len(seen) == 40 + 20 + 8 + 4 + 20 + 4
@@ -292,7 +302,7 @@ def test_a_voice_in_which_the_word_is_not_heard_says_no_accents(
     # A name of a voice stands for it if it says four clips.
     monkeypatch.setattr("wakeword_tools.clips.voice_check._ENOUGH", 1)
     plan = SynthesisConfig(positives=200, accents=0.5)
-    made = with_synthesised(TrainConfig(keyword="computer", synthesis=plan), DataFolders(), tmp_path, lambda line: None)
+    made = with_synthesised(TrainConfig(keyword="computer", synthesis=plan), DataFolders(), tmp_path, TrainingEvents())
     accented = {row["voice"] for one in made.positives if one.name.startswith("accented-") for row in rows(one)}
     assert accented
     assert left_out
@@ -310,13 +320,13 @@ def test_accents_are_not_asked_of_voices_that_cannot_say_them(tmp_path: Path) ->
     engines = tuple(f"command:{tmp_path / 'mine.toml'}@{split}" for split in ("train", "validation"))
     plan = SynthesisConfig(positives=2, engines=engines, accents=0.5, check_voices=False)
     config = TrainConfig(keyword="привет", synthesis=plan)
-    made = with_synthesised(config, DataFolders(), tmp_path / "made", lambda line: None)
+    made = with_synthesised(config, DataFolders(), tmp_path / "made", TrainingEvents())
     assert [len(rows(folder)) for folder in made.positives] == [2, 1]
 
 
 def test_no_close_word_sounds_like_an_accent(tmp_path: Path) -> None:
     config = TrainConfig(keyword="computer", synthesis=SynthesisConfig(near_negatives=60, accents=0.5))
-    folders = with_synthesised(config, DataFolders(), tmp_path, lambda line: None)
+    folders = with_synthesised(config, DataFolders(), tmp_path, TrainingEvents())
     close = sorted({row["text"] for folder in folders.near_negatives for row in rows(folder)})
     for said in accented_forms(config):
         assert without_sound_of(said, close) == close

@@ -93,11 +93,11 @@ def test_more_processes_take_less_time_as_long_as_there_are_cores(monkeypatch: p
 
 
 def test_without_a_terminal_each_phase_is_a_line_and_the_log_too(capsys: pytest.CaptureFixture[str]) -> None:
-    with phases_shown(GUESS) as (watch, above):
+    with phases_shown(GUESS, lambda folders: ["the plan"]) as events:
         for done in (0.0, 0.5, 1.0):
-            watch(Phase.SPEECH, done)
-        watch(Phase.FIRST, 0.0)
-        above("a note")
+            events.phase(Phase.SPEECH, done)
+        events.phase(Phase.FIRST, 0.0)
+        events.note("a note")
         logging.getLogger("wakeword_train").warning("from the log")
     lines = capsys.readouterr().err.splitlines()
     assert [line.partition(":")[0] for line in lines[:2]] == ["1/3 making speech", "2/3 training the first stage"]

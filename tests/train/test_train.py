@@ -3,7 +3,6 @@
 import dataclasses
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,15 +12,14 @@ from support.small_world import write_world
 from wakeword.format.fusion import Fusion
 from wakeword.format.verifier_card import VerifierCard
 from wakeword.model.model import read_model
-from wakeword_train.epochs import EpochReport
+from wakeword_train.display import describe_epoch
 from wakeword_train.health import adversary_advice
 from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.second_stage.heads.head_fit import HeadEpoch
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
-from wakeword_train.train_command import advice_on, describe_epoch
-from wakeword_train.training import DataFolders, TrainingResult
-
-Begin = Callable[[DataFolders], None]
+from wakeword_train.train_command import advice_on
+from wakeword_train.training import TrainingResult
+from wakeword_train.training_run import DataFolders, EpochReport, TrainingEvents
 
 CONFIG = """
 keyword = "updown"
@@ -111,9 +109,11 @@ def test_a_missing_folder_is_an_error_before_anything_is_loaded(
 def test_ctrl_c_in_a_training_says_how_to_go_on(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begun: bool
 ) -> None:
-    def train_model(config: object, folders: DataFolders, out: Path, *, begin: Begin, **settings: object) -> None:
+    def train_model(
+        config: object, folders: DataFolders, out: Path, *, events: TrainingEvents, **settings: object
+    ) -> None:
         if begun:
-            begin(folders)
+            events.begin(folders)
         raise SystemExit(130)  # what Ctrl-C raises
 
     monkeypatch.chdir(tmp_path)

@@ -16,10 +16,11 @@ from wakeword.model.model import read_model
 from wakeword_tools.measure.scores import clip_score
 from wakeword_train import DataFolders, Kind, Split, TrainConfig, epochs, train
 from wakeword_train.config import ScheduleConfig
-from wakeword_train.epochs import EpochReport, best_epoch
+from wakeword_train.epochs import best_epoch
 from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.training import TrainingResult, gather_clips
+from wakeword_train.training_run import EpochReport, TrainingLines
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,7 @@ def test_the_adversary_is_active_and_its_health_is_in_the_card(world: DataFolder
         adversary=dataclasses.replace(config.adversary, step_size=0.02),
     )
     reports: list[EpochReport] = []
-    result = train(config, world, tmp_path / "m.onnx", progress=reports.append)
+    result = train(config, world, tmp_path / "m.onnx", events=TrainingLines(epoch=reports.append))
     assert [report.phase for report in reports] == ["warm-up", "warm-up", "drocc-lf", "drocc-lf"]
     for health in (reports[-2].health, reports[-1].health):
         assert health is not None
@@ -111,7 +112,7 @@ def test_a_killed_run_resumes_as_if_it_had_not_stopped(
 
     checkpoint = tmp_path / "run.checkpoint"
     with pytest.raises(KilledError):
-        train(config, world, tmp_path / "resumed.onnx", checkpoint=checkpoint, progress=kill)
+        train(config, world, tmp_path / "resumed.onnx", checkpoint=checkpoint, events=TrainingLines(epoch=kill))
     assert not (tmp_path / "resumed.onnx").exists()
     resumed = train(config, world, tmp_path / "resumed.onnx", checkpoint=checkpoint, resume=True)
     assert weights(resumed.path) == weights(whole.path)
@@ -127,7 +128,14 @@ def test_a_run_goes_on_with_another_second_stage(world: DataFolders, tmp_path: P
     whole = train(small_config(), world, tmp_path / "m.onnx", checkpoint=checkpoint)
     other = small_config(second_stage=SecondStageConfig(enabled=False, units=8))
     epochs: list[EpochReport] = []
-    again = train(other, world, tmp_path / "again.onnx", checkpoint=checkpoint, resume=True, progress=epochs.append)
+    again = train(
+        other,
+        world,
+        tmp_path / "again.onnx",
+        checkpoint=checkpoint,
+        resume=True,
+        events=TrainingLines(epoch=epochs.append),
+    )
     assert weights(again.path) == weights(whole.path)
     assert epochs == []
     held_out_otherwise = small_config(second_stage=SecondStageConfig(units=8))

@@ -3,7 +3,7 @@
 import itertools
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,12 +16,11 @@ from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.audio.sources import audio_files
 from wakeword.base.errors import ConfigError
+from wakeword.base.events import Line
 from wakeword.model.installed import assets_folder
 from wakeword.model.scorer import DEFAULT_HOP
 
 Pcm = NDArray[np.int16]
-Report = Callable[[str], None]
-"""Called with a line about the progress."""
 
 MOST_GROWTH_MB = 1.0
 SCORE_TOLERANCE = 1e-6
@@ -101,7 +100,7 @@ def _to_pcm(audio: NDArray[np.floating]) -> Pcm:
     return np.asarray((audio * 2**15).round().clip(-(2**15), 2**15 - 1), np.int16)
 
 
-def soak(model: str, cycle: tuple[Pcm, str], hours: float, *, report: Report = lambda line: None) -> PushSoak:
+def soak(model: str, cycle: tuple[Pcm, str], hours: float, *, report: Line = lambda line: None) -> PushSoak:
     """Push ``hours`` of the cycle through one detector, then a last minute through it and through a new detector.
 
     Raises ``ConfigError`` if ``hours`` is not positive, ``ModelError`` for an unusable model.

@@ -9,12 +9,13 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from fuzz.run_push import Pcm, Report, demo
+from fuzz.run_push import Pcm, demo
 from fuzz.serve_clients import Answers, broken, reconnecting, slow, stream
 from fuzz.serve_process import ServeProcess
 from wakeword import Detector, load_model
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError
+from wakeword.base.events import Line
 
 LATE_SECONDS = 0.5
 """A stream is late if all that was sent was not scored this long after it was sent."""
@@ -133,7 +134,7 @@ def serve(
     passes: int = 1,
     options: Sequence[str] = (),
     seed: int = 0,
-    report: Report = lambda line: None,
+    report: Line = lambda line: None,
 ) -> ServeSoak:
     """Run a server of a shipped model and the crowd, for ``seconds`` of audio in each stream, ``passes`` times each.
 
@@ -245,7 +246,7 @@ async def _run(
 
 
 async def _sample(
-    server: ServeProcess, memory: list[tuple[float, float]], answers: Sequence[Answers], report: Report
+    server: ServeProcess, memory: list[tuple[float, float]], answers: Sequence[Answers], report: Line
 ) -> None:
     """Note the server's memory every two seconds, and report it every minute."""
     began = last = time.monotonic()

@@ -13,11 +13,12 @@ from typing import NamedTuple
 from wyoming.event import async_read_event
 
 from benchmarks.memory import resident_memory
-from fuzz.run_push import Pcm, Report, demo
+from fuzz.run_push import Pcm, demo
 from fuzz.run_serve import expected
 from fuzz.serve_clients import Answers, stream
 from fuzz.serve_mutations import session
 from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.events import Line
 from wakeword.model.installed import shipped_models
 from wakeword.serve.client_stream import StreamSettings
 from wakeword.serve.connection import Shared, TimeLimits
@@ -64,7 +65,7 @@ class _Log(logging.Handler):
         self.lines.append(f"{record.getMessage()} ({error!r})")
 
 
-def fuzz(model: str, cpu_seconds: float, *, seed: int = 0, report: Report = lambda line: None) -> ServeFuzz:
+def fuzz(model: str, cpu_seconds: float, *, seed: int = 0, report: Line = lambda line: None) -> ServeFuzz:
     """Use a server of a shipped model for ``cpu_seconds`` of CPU time, clients included.
 
     After each round of connections, with seeds of their own, the server must answer a new client, and find in the demo
@@ -73,7 +74,7 @@ def fuzz(model: str, cpu_seconds: float, *, seed: int = 0, report: Report = lamb
     return asyncio.run(_fuzz(model, cpu_seconds, seed, report))
 
 
-async def _fuzz(model: str, cpu_seconds: float, seed: int, report: Report) -> ServeFuzz:
+async def _fuzz(model: str, cpu_seconds: float, seed: int, report: Line) -> ServeFuzz:
     control = demo()[: _CONTROL_SECONDS * SAMPLE_RATE]
     wanted = expected(model, control)
     faults: list[str] = []

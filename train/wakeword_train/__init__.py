@@ -24,7 +24,8 @@ if TYPE_CHECKING:  # For type checkers and editors; at run time ``_HOMES`` is us
     from wakeword_train.pipeline import train_model
     from wakeword_train.recipe import default_recipe
     from wakeword_train.report.verdict import Verdict, verdict
-    from wakeword_train.training import DataFolders, TrainingResult, train
+    from wakeword_train.training import TrainingResult, train
+    from wakeword_train.training_run import DataFolders, EpochReport, TrainingEvents, TrainingLines, TrainingRun
 
 __all__ = [
     "METHODS",
@@ -36,6 +37,7 @@ __all__ = [
     "DistanceNetwork",
     "DroccLoss",
     "Enrolment",
+    "EpochReport",
     "FitConfig",
     "Kind",
     "Loss",
@@ -44,7 +46,10 @@ __all__ = [
     "Phase",
     "Split",
     "TrainConfig",
+    "TrainingEvents",
+    "TrainingLines",
     "TrainingResult",
+    "TrainingRun",
     "Verdict",
     "default_recipe",
     "enrol_model",
@@ -80,7 +85,8 @@ _HOMES = {
     "wakeword_train.pipeline": ("train_model",),
     "wakeword_train.recipe": ("default_recipe",),
     "wakeword_train.report.verdict": ("Verdict", "verdict"),
-    "wakeword_train.training": ("DataFolders", "TrainingResult", "train"),
+    "wakeword_train.training": ("TrainingResult", "train"),
+    "wakeword_train.training_run": ("DataFolders", "EpochReport", "TrainingEvents", "TrainingLines", "TrainingRun"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

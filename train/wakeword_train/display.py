@@ -3,15 +3,21 @@
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
+from wakeword.base.events import Line
 from wakeword.base.text import printable
 from wakeword.cli.console import note
-from wakeword_train.phases import Phase, Watch
+from wakeword_train.health import describe_health
+from wakeword_train.phases import Phase
 from wakeword_train.time_left import TimeLeft, in_words
+from wakeword_train.training_run import DataFolders, EpochReport, TrainingEvents
 
 _SECONDS_BETWEEN_LINES = 30.0
+
+Plan = Callable[[DataFolders], Iterable[str]]
+"""What a training is going to do, in lines."""
 
 
 class _Run:
@@ -57,16 +63,16 @@ class _Run:
 
 
 @contextmanager
-def phases_shown(expected: Mapping[Phase, float]) -> Iterator[tuple[Watch, Callable[[str], None]]]:
+def phases_shown(expected: Mapping[Phase, float], plan: Plan) -> Iterator["ShownEvents"]:
     """Show a run's phases on stderr: a bar on a terminal, elsewhere a line for each phase and one every 30 seconds.
 
-    ``expected``: seconds of each phase. Yields the function to call with the phase and the share of it that is done, and
-    one for notes, which stand above the bar. What is logged becomes notes too.
+    ``expected``: seconds of each phase. ``plan`` gives the lines with which the work begins. Yields the events of a
+    training: notes and epochs stand above the bar. What is logged becomes a note too.
     """
     run = _Run(expected)
     if not sys.stderr.isatty():
         with _logged_to(note):
-            yield _lines(run), note
+            yield ShownEvents(_lines(run), note, plan)
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, Task, TextColumn
@@ -89,10 +95,43 @@ def phases_shown(expected: Mapping[Phase, float]) -> Iterator[tuple[Watch, Calla
             bars.console.print(Text(printable(" ".join(line.splitlines()))), soft_wrap=True)
 
         with _logged_to(above):
-            yield watch, above
+            yield ShownEvents(watch, above, plan)
 
 
-def _lines(run: _Run) -> Watch:
+class ShownEvents(TrainingEvents):
+    """Gives phases to the bar, and lines to what stands above it."""
+
+    def __init__(self, watch: Callable[[Phase, float], None], write: Line, plan: Plan) -> None:
+        self._watch, self._write, self._plan = watch, write, plan
+        self.begun = False
+
+    def begin(self, folders: DataFolders) -> None:
+        """The plan."""
+        self.begun = True
+        for line in self._plan(folders):
+            self._write(line)
+
+    def note(self, line: str) -> None:
+        """A line above the bar."""
+        self._write(line)
+
+    def phase(self, phase: Phase, done: float) -> None:
+        """Move the bar."""
+        self._watch(phase, done)
+
+    def epoch(self, report: EpochReport) -> None:
+        """A line about an epoch."""
+        self._write(describe_epoch(report))
+
+
+def describe_epoch(report: EpochReport) -> str:
+    """One line about an epoch: loss, validation recalls and the adversary's health."""
+    recalls = ", ".join(f"{name} {value:.3f}" for name, value in report.recall.items())
+    line = f"epoch {report.epoch} ({report.phase}): loss {report.loss:.4f}; recall {recalls}; {report.seconds:.0f} s"
+    return line + describe_health(report.health)
+
+
+def _lines(run: _Run) -> Callable[[Phase, float], None]:
     last = time.monotonic()
 
     def watch(phase: Phase, done: float) -> None:
@@ -106,7 +145,7 @@ def _lines(run: _Run) -> Watch:
 
 
 @contextmanager
-def _logged_to(write: Callable[[str], None]) -> Iterator[None]:
+def _logged_to(write: Line) -> Iterator[None]:
     """Send what is logged, at INFO and above, to ``write``."""
 
     class Handler(logging.Handler):

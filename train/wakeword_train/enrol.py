@@ -6,7 +6,7 @@ import datetime
 import hashlib
 import importlib.metadata
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from torch import Tensor
 
 from wakeword.audio.sources import audio_files
 from wakeword.base.errors import ConfigError, DataError
+from wakeword.base.events import SILENT, Events
 from wakeword.format.card import ModelCard
 from wakeword.model.model import read_model_bytes
 from wakeword_tools.kinds import Kind, Split
@@ -30,7 +31,7 @@ from wakeword_train.model.export import export_model
 from wakeword_train.model.load import TrainedModel, network_from, renormalise
 from wakeword_train.model.network import WakeWordNetwork
 from wakeword_train.model.two_stage import copy_verifier
-from wakeword_train.training import DataFolders
+from wakeword_train.training_run import DataFolders
 
 MIN_TAKES = 3
 """Smallest number of takes that can be held out in turn."""
@@ -108,18 +109,17 @@ def enrol(
     out: Path,
     *,
     config: EnrolConfig | None = None,
-    progress: Callable[[float], None] | None = None,
+    events: Events = SILENT,
 ) -> Enrolment:
     """Fine-tune the first stage of the model ``base`` on ``takes``; write it to ``out``, and the folds next to it.
 
     A second stage is kept: it knows the word from many voices, and stays as strict as it was.
 
-    ``others``: clips it must stay silent for, and positives of other voices. ``progress`` gets the share that is done.
+    ``others``: clips it must stay silent for, and positives of other voices. ``events`` gets the share that is done.
     Raises ``ModelError`` or ``ConfigError`` for a model that cannot be trained further, and ``DataError`` without
     negatives, or if no take can be read.
     """
     config = config or EnrolConfig()
-    show_progress = progress or (lambda share: None)
     trained = network_from(base)
     if isinstance(trained.network.head, DistanceHead):
         raise ConfigError(
@@ -129,7 +129,7 @@ def enrol(
     clips = _others(others, trained.card.phrase)
     stores = load_stores(clips, Split.TRAIN)
     enroller = _Enroller(trained, own, stores, config)
-    show_progress(0.2)
+    events.share(0.2)
     card = dataclasses.replace(
         trained.card,
         version=datetime.date.today().strftime("%Y.%m.%d"),
@@ -145,10 +145,10 @@ def enrol(
         export_model(enroller.fit([take for take in own.clips if take not in held_out]), card, path)
         copy_verifier(base, path)
         folds.append(Fold(path, [take.path for take in held_out]))
-        show_progress(0.2 + 0.8 * (number + 1) / (count + 1))
+        events.share(0.2 + 0.8 * (number + 1) / (count + 1))
     export_model(enroller.fit(own.clips), card, out)
     copy_verifier(base, out)
-    show_progress(1.0)
+    events.share(1.0)
     negatives = [clip for clip in clips if clip.split is Split.VALIDATION and clip.kind is not Kind.POSITIVE]
     return Enrolment(out, folds, negatives)
 

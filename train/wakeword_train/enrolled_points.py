@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from wakeword.base.errors import CalibrationError, WakewordError
+from wakeword.base.events import Events
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import SUPPORTED
 from wakeword.model.model import read_model
@@ -16,13 +17,13 @@ from wakeword_tools.measure.rates import DEFAULT_TARGETS, RateKind, Target
 from wakeword_tools.measure.recordings import Scored, score_files
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.enrol import Enrolment
-from wakeword_train.points import Report, selection
+from wakeword_train.points import selection
 
 _STRICT = (0.002, 0.005, 0.01, 0.02)
 """Rates of false positives, of which the lowest that is supported is the default where there is no background."""
 
 
-def enrolled_points(base: Path, enrolment: Enrolment, report: Report) -> list[OperatingPoint]:
+def enrolled_points(base: Path, enrolment: Enrolment, events: Events) -> list[OperatingPoint]:
     """Operating points of the fine-tuned model, and a report of how recall has changed.
 
     Thresholds are chosen for the model itself, on negatives that it was not trained on. Recall is measured on each fold's
@@ -33,14 +34,14 @@ def enrolled_points(base: Path, enrolment: Enrolment, report: Report) -> list[Op
     chosen = dataclasses.replace(chosen, files={**chosen.files, Kind.POSITIVE: takes})
     models = [read_model(path) for path in (base, enrolment.path, *(fold.path for fold in enrolment.folds))]
     try:
-        measured = _Measured(score_files(models, chosen, warn=report), enrolment, report)
+        measured = _Measured(score_files(models, chosen, warn=events.note), enrolment, events)
     except WakewordError as error:
         # A model without thresholds is better than none.
-        report(f"no operating points: {error}")
+        events.note(f"no operating points: {error}")
         return []
     points = [measured.point(target) for target in DEFAULT_TARGETS if target.kind is RateKind.FPR or measured.hours]
     if not measured.hours:
-        report(
+        events.note(
             "warning: without --background nothing says how often the model fires in long speech; the points of the base "
             "model for that do not hold for it and are left out"
         )
@@ -51,9 +52,9 @@ def enrolled_points(base: Path, enrolment: Enrolment, report: Report) -> list[Op
 class _Measured:
     """Scores of the base model, of the fine-tuned one, and of each fold, on the same recordings."""
 
-    def __init__(self, scored: Scored, enrolment: Enrolment, report: Report) -> None:
+    def __init__(self, scored: Scored, enrolment: Enrolment, events: Events) -> None:
         self._scored = scored
-        self._report = report
+        self._events = events
         self._before, self._after, *self._folds = scored.sets
         rows = {recording.path: row for row, recording in enumerate(scored.recordings[Kind.POSITIVE])}
         # Copies of another take are not scored.
@@ -67,26 +68,26 @@ class _Measured:
     def point(self, target: Target, *, confidence: float | None = None) -> OperatingPoint | None:
         """The point for a target, or ``None`` and a report if the recordings are too few for it."""
         try:
-            return self._point(target, confidence, self._report)
+            return self._point(target, confidence, self._events)
         except CalibrationError as error:
-            self._report(f"no operating point {target.name}: {error}")
+            self._events.note(f"no operating point {target.name}: {error}")
             return None
 
     def strictest(self) -> OperatingPoint | None:
         """The lowest false positive rate that the held-out clips support, for a model without background."""
         for fpr in _STRICT:
             with suppress(CalibrationError):
-                return self._point(Target(RateKind.FPR, fpr), SUPPORTED, self._report)
+                return self._point(Target(RateKind.FPR, fpr), SUPPORTED, self._events)
         return None
 
-    def _point(self, target: Target, confidence: float | None, warn: Report) -> OperatingPoint:
+    def _point(self, target: Target, confidence: float | None, events: Events) -> OperatingPoint:
         point = calibrate_point(
             self._after,
             target,
             data=self._data,
             fingerprint=self._scored.fingerprint,
             confidence=confidence,
-            warn=warn,
+            warn=events.note,
         )
         # Of false accepts an hour it can be another one, which the background supports.
         named = Target(RateKind(point.kind), point.target)
@@ -107,9 +108,9 @@ class _Measured:
             for scores, rows in zip(self._folds, self._held_out, strict=True)
         )
         found_before = int((self._before.positives >= threshold_of(self._before)).sum())
-        self._report(f"{point.name}: {found} of {takes} takes found when held out, {found_before} before")
+        self._events.note(f"{point.name}: {found} of {takes} takes found when held out, {found_before} before")
         if found <= found_before:
-            self._report(
+            self._events.note(
                 f"warning: at {point.name} fine-tuning finds no more of these takes; keep the base model, or record where "
                 "it misses you"
             )

@@ -14,9 +14,8 @@ from wakeword_train.config import TrainConfig
 from wakeword_train.enrol import EnrolConfig, Enrolment, enrol, own_takes
 from wakeword_train.enrolled_points import enrolled_points
 from wakeword_train.placement import check_target, file_stem, put_into_place
-from wakeword_train.points import Report
 from wakeword_train.synthesis import with_synthesised
-from wakeword_train.training import DataFolders
+from wakeword_train.training_run import DataFolders, TrainingEvents
 
 log = logging.getLogger(__name__)
 
@@ -42,8 +41,7 @@ def enrol_model(
     out: Path | str,
     *,
     work: Path | str = "runs",
-    progress: Callable[[float], None] | None = None,
-    report: Report | None = None,
+    events: TrainingEvents | None = None,
     executor: Callable[[float], Executor] = in_this_process,
 ) -> Enrolment:
     """Fine-tune a model on one person's takes, as ``wakeword train --from`` does, and write it, calibrated, to ``out``.
@@ -51,17 +49,17 @@ def enrol_model(
     ::
 
         folders = DataFolders(positives=[Path("takes")], negatives=[Path("other_words")])
-        enrol_model(TrainConfig(keyword="marvin"), "marvin", folders, "my_marvin.onnx", report=print)
+        enrol_model(TrainConfig(keyword="marvin"), "marvin", folders, "my_marvin.onnx")
 
     ``base`` is a shipped model, by its keyword, or a file; ``folders.positives`` hold the takes. Clips to stay silent for
-    are synthesised as configured, into the keyword's folder in ``work``. ``progress`` gets the share that is done, and
-    ``report`` a line for each step and each warning; without ``report`` they are logged. ``executor`` as
+    are synthesised as configured, into the keyword's folder in ``work``. ``events`` gets the share that is done, and
+    a line for each step and each warning; without ``events`` the lines are logged. ``executor`` as
     for ``train_model``; only speaking uses it.
 
     Raises ``ConfigError`` for a model of another keyword or one that cannot be fine-tuned, ``ModelError`` for a file that
     is not a model and ``DataError`` for too few takes.
     """
-    out, report = Path(out), report or log.info
+    out, events = Path(out), events or TrainingEvents()
     base = base_model(base)
     check_target(out)
     phrase = read_model(base).card.phrase
@@ -69,21 +67,21 @@ def enrol_model(
         raise ConfigError(f"{base} is a model of {phrase!r}; to train {config.keyword!r}, leave out --from")
     own = Path(work) / file_stem(config.keyword)
     takes = own_takes(folders.positives, phrase)
-    others = with_synthesised(_with_synthesis(config), folders, own / "synthesised", report, executor=executor)
+    others = with_synthesised(_with_synthesis(config), folders, own / "synthesised", events, executor=executor)
     others = dataclasses.replace(others, positives=others.positives[len(folders.positives) :])
     settings = EnrolConfig(seed=config.seed, augmentation=config.augmentation)
-    enrolment = enrol(base, takes, others, own / "enrolled.onnx", config=settings, progress=progress)
+    enrolment = enrol(base, takes, others, own / "enrolled.onnx", config=settings, events=events)
     if not folders.negatives:
-        report(
+        events.note(
             "warning: without --negatives the thresholds for false positives are based on synthesised words alone; real "
             "speech may fire several times as often"
         )
     models = 2 + len(enrolment.folds)
-    report(
+    events.note(
         "measuring on the held-out clips"
         + (f" and on the background, which {models} models hear" if folders.background else "")
     )
-    put_into_place(enrolment.path, enrolled_points(base, enrolment, report), out, report)
+    put_into_place(enrolment.path, enrolled_points(base, enrolment, events), out, events)
     return dataclasses.replace(enrolment, path=out)
 
 

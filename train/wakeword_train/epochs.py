@@ -4,8 +4,7 @@ import copy
 import dataclasses
 import logging
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from torch import Tensor
 from wakeword.base.errors import DataError
 from wakeword.base.files import replacing
 from wakeword.batch.jobs.choice import in_this_process
-from wakeword.batch.jobs.work import Executor
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import BatchSampler
 from wakeword_train.encoder.shipped import PARTS, begin_with_encoder, encoder_path
@@ -25,6 +23,7 @@ from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.methods.registry import LossSettings, method_named
 from wakeword_train.model.network import Pooling, WakeWordNetwork
 from wakeword_train.second_stage.config import SecondStageConfig
+from wakeword_train.training_run import EpochReport, TrainingRun
 from wakeword_train.validation import ValidationSet, WindowScore, score_windows, validate
 
 log = logging.getLogger(__name__)
@@ -33,46 +32,16 @@ _NORMALISATION_BATCHES = 8
 _METRIC_BATCHES = 4
 
 
-@dataclass(frozen=True)
-class EpochReport:
-    """What one epoch did."""
-
-    epoch: int
-    phase: str
-    """``warm-up`` (before the method's own loss) or the method."""
-    loss: float
-    recall: dict[str, float]
-    """Validation recall at 3 % false positives over negatives and near negatives together, over each alone if there are
-    any, and at 0.3 % of the windows of background."""
-    score: float
-    """The score by which epochs are chosen: the mean of the first and the last of these."""
-    health: AdversaryHealth | None
-    seconds: float
-    settled: bool
-    """Whether the run is past ``schedule.choose_after``."""
-
-
-Progress = Callable[[EpochReport], None]
-
-
 def fit(
-    config: TrainConfig,
-    sampler: BatchSampler,
-    validation: ValidationSet,
-    *,
-    device: str = "cpu",
-    checkpoint: Path | None = None,
-    resume: bool = False,
-    progress: Progress | None = None,
-    executor: Callable[[float], Executor] = in_this_process,
+    run: TrainingRun, sampler: BatchSampler, validation: ValidationSet, *, checkpoint: Path | None = None
 ) -> tuple[WakeWordNetwork, list[EpochReport]]:
     """Train a network; the best of its settled epochs on ``validation``, in ``eval`` mode on the CPU, and all reports.
 
-    ``checkpoint`` is written after each epoch; with ``resume`` the run continues from it as if it had not stopped, with
-    whatever settings of a second stage, which comes afterwards. On the
-    CPU the same configuration and data give the same weights. ``executor`` gives the executor that searches so many
-    seconds of background for what is mistaken for the word.
+    ``checkpoint`` is written after each epoch. A run that resumes continues from it as if it had not stopped, with
+    whatever settings of a second stage, which comes afterwards. On the CPU the same configuration and data give the same
+    weights. The run's executor searches background for what is mistaken for the word.
     """
+    config, device = run.config, run.device
     method = method_named(config.method)
     torch.manual_seed(config.seed)
     network = build_network(config)
@@ -90,32 +59,31 @@ def fit(
         sampler.generator,
         rates=dict.fromkeys(PARTS, schedule.encoder_rate) if config.encoder else None,
     )
-    run = _Run(network, trainer, sampler)
-    if resume and checkpoint is not None and checkpoint.is_file():
-        run.load(checkpoint, config)
+    state = _Run(network, trainer, sampler)
+    if run.resume and checkpoint is not None and checkpoint.is_file():
+        state.load(checkpoint, config)
     elif method.pretrain is not None:
-        method.pretrain(network, run.batches(schedule.warmup_epochs * schedule.steps_per_epoch, device))
+        method.pretrain(network, state.batches(schedule.warmup_epochs * schedule.steps_per_epoch, device))
         trainer.restart_average()
     mining_epochs = config.mining.epochs(schedule.warmup_epochs, schedule.epochs)
-    for epoch in range(len(run.reports), schedule.epochs):
+    for epoch in range(len(state.reports), schedule.epochs):
         if epoch == schedule.warmup_epochs:
-            sampler.relocate_words(lambda frames: score_windows(run.averaged, frames, device=device))
+            sampler.relocate_words(lambda frames: score_windows(state.averaged, frames, device=device))
         if epoch in mining_epochs:
             # The processes of an executor do not share a device.
-            mining = executor if device == "cpu" else in_this_process
-            sampler.mine(WindowScore(run.averaged, device), executor=mining)
-        if run.is_settled() and run.epochs_since_best() >= schedule.patience:
+            mining = run.executor if device == "cpu" else in_this_process
+            sampler.mine(WindowScore(state.averaged, device), executor=mining)
+        if state.is_settled() and state.epochs_since_best() >= schedule.patience:
             break
-        report = _train_epoch(run, config, epoch, validation, device)
-        run.reports.append(report)
-        if report is best_epoch(run.reports):
-            run.best = copy.deepcopy(run.averaged.state_dict())
+        report = _train_epoch(state, config, epoch, validation, device)
+        state.reports.append(report)
+        if report is best_epoch(state.reports):
+            state.best = copy.deepcopy(state.averaged.state_dict())
         if checkpoint is not None:
-            run.save(checkpoint, config)
-        if progress is not None:
-            progress(report)
-    network.load_state_dict(run.best)
-    return network.cpu().eval(), run.reports
+            state.save(checkpoint, config)
+        run.events.epoch(report)
+    network.load_state_dict(state.best)
+    return network.cpu().eval(), state.reports
 
 
 def best_epoch(reports: list[EpochReport]) -> EpochReport:

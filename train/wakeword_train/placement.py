@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from wakeword.base.errors import ConfigError
+from wakeword.base.events import Events
 from wakeword.base.files import replacing, resolved
 from wakeword.format.operating_point import OperatingPoint
 from wakeword_tools.measure.point_choice import write_points
-from wakeword_train.points import Report, default_point
+from wakeword_train.points import default_point
 
 
 def file_stem(keyword: str) -> str:
@@ -29,9 +30,9 @@ def check_target(out: Path) -> None:
         raise ConfigError(f"{out}: expected a writable place; choose another with --out")
 
 
-def put_into_place(draft: Path, points: Sequence[OperatingPoint], out: Path, report: Report) -> None:
+def put_into_place(draft: Path, points: Sequence[OperatingPoint], out: Path, events: Events) -> None:
     """Write the operating points into the model ``draft`` and copy it to ``out``; a partial file is never left there."""
     if points:
-        write_points(draft, points, default=default_point(points, report).name)
+        write_points(draft, points, default=default_point(points, events).name)
     with replacing(out) as temporary:
         shutil.copyfile(draft, temporary)

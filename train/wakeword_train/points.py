@@ -1,10 +1,11 @@
 """The operating points of a trained model: which targets, chosen on which clips, and which one is the default."""
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from wakeword.base.errors import CalibrationError, WakewordError
+from wakeword.base.events import Events
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import is_supported
 from wakeword.model.model import read_model
@@ -25,7 +26,6 @@ FEW = 10
 """With fewer recordings of people, their share says nothing, and that of synthetic voices counts."""
 _SILENT = DEFAULT_TARGETS[0]
 """What the points of false accepts an hour keep too."""
-Report = Callable[[str], None]
 """Called with a line about the current step, or a warning."""
 
 
@@ -43,51 +43,51 @@ def selection(clips: Iterable[Clip]) -> Selection:
     )
 
 
-def calibration_points(model_path: Path, held_out: list[Clip], report: Report) -> list[OperatingPoint]:
+def calibration_points(model_path: Path, held_out: list[Clip], events: Events) -> list[OperatingPoint]:
     """Operating points from clips that were not trained on; targets for which the data is too small are reported."""
     try:
-        scored = score_files([read_model(model_path)], selection(held_out), warn=report)
+        scored = score_files([read_model(model_path)], selection(held_out), warn=events.note)
     except WakewordError as error:
         # The training was long: a model without thresholds is better than none.
-        report(f"no operating points: {error}")
+        events.note(f"no operating points: {error}")
         return []
-    return points_of(scored.sets[0], scored.description, scored.fingerprint, report)
+    return points_of(scored.sets[0], scored.description, scored.fingerprint, events)
 
 
-def points_of(scores: ScoreSet, description: str, fingerprint: str, report: Report) -> list[OperatingPoint]:
+def points_of(scores: ScoreSet, description: str, fingerprint: str, events: Events) -> list[OperatingPoint]:
     """Operating points from scores of recordings that were not trained on, as ``calibration_points`` makes them.
 
     Those of false accepts an hour also keep the strictest rate of false positives, for words that sound like the keyword.
     """
     points = []
     try:
-        check_scores(scores, warn=report)
+        check_scores(scores, warn=events.note)
     except CalibrationError as error:
-        report(f"no operating points: {error}")
+        events.note(f"no operating points: {error}")
         return []
     data = f"held out of the training: {description}"
     strict = scores
     for target in DEFAULT_TARGETS:
         try:
             used = strict if target.kind is RateKind.FA_PER_HOUR else scores
-            points += _from(used, target, data, fingerprint, report)
+            points += _from(used, target, data, fingerprint, events)
         except CalibrationError as error:
-            report(f"no operating point {target.name}: {error}")
+            events.note(f"no operating point {target.name}: {error}")
         if points and target == _SILENT:
             # Speech that hardly ever fires would allow a threshold that words which sound like the keyword reach.
             strict = dataclasses.replace(scores, least_threshold=max(scores.least_threshold, points[-1].threshold))
     return points
 
 
-def _from(scores: ScoreSet, target: Target, data: str, fingerprint: str, report: Report) -> list[OperatingPoint]:
+def _from(scores: ScoreSet, target: Target, data: str, fingerprint: str, events: Events) -> list[OperatingPoint]:
     """The point of a target; of false accepts an hour also laxer ones, until one finds enough of the positives.
 
     Those above ``LOOSEST`` are no default, but may be asked for.
     """
-    points = [calibrate_point(scores, target, data=data, fingerprint=fingerprint, warn=report)]
+    points = [calibrate_point(scores, target, data=data, fingerprint=fingerprint, warn=events.note)]
     laxer = [Target(RateKind.FA_PER_HOUR, rung) for rung in LADDER if rung > points[0].target]
     while points[-1].kind == RateKind.FA_PER_HOUR and found(points[-1]) < LEAST_RECALL and laxer:
-        points.append(calibrate_point(scores, laxer.pop(0), data=data, fingerprint=fingerprint, warn=report))
+        points.append(calibrate_point(scores, laxer.pop(0), data=data, fingerprint=fingerprint, warn=events.note))
     return points
 
 
@@ -103,7 +103,7 @@ def found(point: OperatingPoint) -> float:
     return voices.value if voices is not None and by_synthetic_voices(point) else point.recall
 
 
-def default_point(points: Sequence[OperatingPoint], report: Report) -> OperatingPoint:
+def default_point(points: Sequence[OperatingPoint], events: Events) -> OperatingPoint:
     """The point that listening uses: of false accepts an hour if possible, because users notice these.
 
     Up to ``LOOSEST`` the strictest that finds enough of the positives (``LEAST_RECALL``); without such a one the strictest,
@@ -117,7 +117,7 @@ def default_point(points: Sequence[OperatingPoint], report: Report) -> Operating
         if found(point) >= min(LEAST_RECALL, found(chosen[0]) + WORTH):
             chosen = [point]
     if not by_hour:
-        report(
+        events.note(
             f"warning: without enough --background the default point is {points[0].name}, which fires often on long speech"
         )
     return (chosen or points)[0]

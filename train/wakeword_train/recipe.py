@@ -9,7 +9,7 @@ from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.pack.speech_pack import pack_path, read_pack
 from wakeword_train.spoken_texts import SHARES
 from wakeword_train.time_left import in_words
-from wakeword_train.training import DataFolders
+from wakeword_train.training_run import DataFolders
 
 
 def default_recipe() -> TrainConfig:

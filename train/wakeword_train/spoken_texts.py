@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from wakeword.base.errors import ConfigError
+from wakeword.base.events import Events
 from wakeword.format.verifier_card import Variant
 from wakeword.model.installed import assets_folder
 from wakeword_tools.engines.voice import Voice
@@ -16,7 +17,6 @@ from wakeword_tools.texts.lists import read_texts, spoken_phrases
 from wakeword_tools.texts.recogniser import recogniser_variants
 from wakeword_tools.texts.splits import split_texts
 from wakeword_train.config import TrainConfig
-from wakeword_train.points import Report
 
 Texts = dict[Split, dict[str, float | None]]
 """The texts of each split, and the distance of each from the keyword if known."""
@@ -63,7 +63,7 @@ def keyword_variants(config: TrainConfig, known: Iterable[str]) -> tuple[Variant
     return tuple(dict.fromkeys(one for form in of_forms for one in form)) if all(of_forms) else ()
 
 
-def texts_of(kind: Kind, config: TrainConfig, voices: dict[Split, list[Voice]], report: Report) -> Texts:
+def texts_of(kind: Kind, config: TrainConfig, voices: dict[Split, list[Voice]], events: Events) -> Texts:
     """The texts of each split for a kind of clips. Raises ``ConfigError`` for a list with too few texts."""
     plan = config.synthesis
     if kind is Kind.POSITIVE:
@@ -71,7 +71,7 @@ def texts_of(kind: Kind, config: TrainConfig, voices: dict[Split, list[Voice]], 
     if kind is Kind.NEAR_NEGATIVE and not plan.near_negative_texts:
         return _generated(config, voices)
     name = plan.near_negative_texts if kind is Kind.NEAR_NEGATIVE else plan.negative_texts
-    return _listed(config, _phrases(name), report, phrases=kind is Kind.NEGATIVE)
+    return _listed(config, _phrases(name), events, phrases=kind is Kind.NEGATIVE)
 
 
 def _generated(config: TrainConfig, voices: dict[Split, list[Voice]]) -> Texts:
@@ -96,7 +96,7 @@ def _unlike(texts: list[str], forms: list[str]) -> list[str]:
     return texts
 
 
-def _listed(config: TrainConfig, path: Path, report: Report, *, phrases: bool) -> Texts:
+def _listed(config: TrainConfig, path: Path, events: Events, *, phrases: bool) -> Texts:
     """The texts of a list that do not sound like the keyword; with ``phrases`` also running speech made of them."""
     forms = spoken_forms(config)
     listed = _unlike(read_texts(path), forms)
@@ -111,7 +111,7 @@ def _listed(config: TrainConfig, path: Path, report: Report, *, phrases: bool) -
     if not by_split[Split.VALIDATION]:
         by_split[Split.VALIDATION].append(by_split[Split.TRAIN].pop())
     if by_split[Split.TEST]:
-        report(f"{path.name}: {len(by_split[Split.TEST])} of {len(listed)} texts are kept for the test")
+        events.note(f"{path.name}: {len(by_split[Split.TEST])} of {len(listed)} texts are kept for the test")
     texts: Texts = {}
     for split in SHARES:
         chosen = by_split[split]

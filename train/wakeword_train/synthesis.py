@@ -27,10 +27,9 @@ from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.phonemes import pronunciations
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import require_audio
-from wakeword_train.phases import Phase, Watch, nobody
-from wakeword_train.points import Report
+from wakeword_train.phases import Phase
 from wakeword_train.spoken_texts import SHARES, accented_forms, keyword_variants, spoken_forms, texts_of
-from wakeword_train.training import DataFolders
+from wakeword_train.training_run import DataFolders, TrainingEvents
 
 _WITHOUT_RECORDINGS = {Kind.POSITIVE: 3_000, Kind.NEAR_NEGATIVE: 3_000, Kind.NEGATIVE: 5_000}
 """Numbers of clips if positives are neither recorded nor configured."""
@@ -47,8 +46,7 @@ def with_synthesised(
     config: TrainConfig,
     folders: DataFolders,
     root: Path,
-    report: Report,
-    watch: Watch = nobody,
+    events: TrainingEvents,
     *,
     executor: Callable[[float], Executor] = in_this_process,
 ) -> DataFolders:
@@ -58,7 +56,7 @@ def with_synthesised(
     If no recordings of the keyword are given and no positives configured, the keyword, texts that sound like it and other
     words are all synthesised. Except for the keyword, no voice or text is used for both training and validation, and
     those kept for the test are not used at all. Clips of the keyword by voices in whose speech the phoneme network does not
-    hear it are left out. ``watch`` sees the share of the clips that are made. As many processes of this machine speak as
+    hear it are left out. ``events`` gets the share of the clips that are made. As many processes of this machine speak as
     ``executor`` has workers for so many seconds of audio; the clips do not depend on it. Raises ``DataError`` if a
     folder is missing.
     """
@@ -69,16 +67,16 @@ def with_synthesised(
     if not counts[Kind.POSITIVE] and not natural[Kind.POSITIVE] and not recorded:
         counts = {kind: counts[kind] or number for kind, number in _WITHOUT_RECORDINGS.items()}
     if not recorded:
-        report(f"no recordings of {config.keyword!r} are given: training on synthetic voices alone")
+        events.note(f"no recordings of {config.keyword!r} are given: training on synthetic voices alone")
     passes = [
-        _Pass.of(Phase.SPEECH, counts, plan.engines, report, executor).with_accents(config),
-        _Pass.of(Phase.NATURAL, natural, plan.natural.engines, report, executor).with_accents(config),
+        _Pass.of(Phase.SPEECH, counts, plan.engines, events, executor).with_accents(config),
+        _Pass.of(Phase.NATURAL, natural, plan.natural.engines, events, executor).with_accents(config),
     ]
     added: dict[Kind, list[Path]] = {kind: [] for kind in _WITHOUT_RECORDINGS}
     for one in passes:
         made = 0
         for kind in added:
-            added[kind] += _synthesised(kind, one, config, root, report, _Done(one, made, watch))
+            added[kind] += _synthesised(kind, one, config, root, events, _Done(one, made, events))
             made += one.clips(kind)
     return dataclasses.replace(
         folders,
@@ -109,13 +107,13 @@ class _Pass:
         phase: Phase,
         counts: dict[Kind, int],
         engines: tuple[str, ...],
-        report: Report,
+        events: TrainingEvents,
         executor: Callable[[float], Executor],
     ) -> "_Pass":
         """With the engines of this machine in place of ``installed``."""
         found = resolved(engines, natural=phase is Phase.NATURAL)
         if any(counts.values()) and not found:
-            report(
+            events.note(
                 "no natural voices are installed, and the model will find fewer people: wakeword voices install kokoro"
             )
             counts = dict.fromkeys(counts, 0)
@@ -164,42 +162,46 @@ class _Pass:
 
 @dataclasses.dataclass
 class _Done:
-    """Counts the clips of a pass for its watch."""
+    """Counts the clips of a pass, and tells how many are made."""
 
     one: _Pass
     before: int
-    watch: Watch
+    events: TrainingEvents
 
     def __call__(self, done: int) -> None:
-        self.watch(self.one.phase, min(1.0, (self.before + done) / max(1, self.one.clips())))
+        self.events.phase(self.one.phase, min(1.0, (self.before + done) / max(1, self.one.clips())))
 
 
-def _synthesised(kind: Kind, one: _Pass, config: TrainConfig, root: Path, report: Report, done: "_Done") -> list[Path]:
+def _synthesised(
+    kind: Kind, one: _Pass, config: TrainConfig, root: Path, events: TrainingEvents, done: "_Done"
+) -> list[Path]:
     """The folders of a kind of clips, one for each split; none if no clips are asked for."""
     if not one.counts[kind]:
         return []
-    texts = texts_of(kind, config, one.voices, report)
+    texts = texts_of(kind, config, one.voices, events)
     splits = [split for split in SHARES if one.voices[split]]
     different = " and ".join(f"{len(texts[split])} for {split}" for split in splits)
     engines = f" with {', '.join(engine.partition(':')[0] for engine in one.engines)}" if one.prefix else ""
-    report(f"synthesising {counted(one.counts[kind], kind.value.replace('_', ' '))} from texts ({different}){engines}")
+    events.note(
+        f"synthesising {counted(one.counts[kind], kind.value.replace('_', ' '))} from texts ({different}){engines}"
+    )
     found = []
     for split in splits:
         settings = _Settings(kind, split, texts[split], one.count(kind, split))
-        spoken = folder = _synthesise(root, settings, one, config, report, done)
+        spoken = folder = _synthesise(root, settings, one, config, events, done)
         done.before += settings.count
         if kind is Kind.POSITIVE and config.synthesis.check_voices:
-            folder = _checked(spoken, config, report)
+            folder = _checked(spoken, config, events)
         found.append(folder)
         if kind is Kind.POSITIVE:
             unheard = _voices_in(spoken) - _voices_in(folder)
-            found += _accented(split, unheard, one, config, root, report, done)
+            found += _accented(split, unheard, one, config, root, events, done)
             done.before += one.accented_count(split)
     return found
 
 
 def _accented(
-    split: Split, unheard: set[str], one: _Pass, config: TrainConfig, root: Path, report: Report, done: "_Done"
+    split: Split, unheard: set[str], one: _Pass, config: TrainConfig, root: Path, events: TrainingEvents, done: "_Done"
 ) -> list[Path]:
     """A folder of clips of the keyword with accents; none if none are asked for or possible.
 
@@ -209,9 +211,9 @@ def _accented(
     wanted = one.accented_count(split)
     if not wanted or not able:
         return []
-    report(f"synthesising {counted(wanted, 'positive')} in {counted(len(one.accents), 'accent')}")
+    events.note(f"synthesising {counted(wanted, 'positive')} in {counted(len(one.accents), 'accent')}")
     settings = _Settings(Kind.POSITIVE, split, dict.fromkeys(one.accents, 0.0), wanted, accented=True)
-    return [_synthesise(root, settings, dataclasses.replace(one, voices={split: able}), config, report, done)]
+    return [_synthesise(root, settings, dataclasses.replace(one, voices={split: able}), config, events, done)]
 
 
 def _voices_in(folder: Path) -> set[str]:
@@ -271,7 +273,9 @@ class _Settings:
     accented: bool = False
 
 
-def _synthesise(root: Path, clips: _Settings, one: _Pass, config: TrainConfig, report: Report, done: "_Done") -> Path:
+def _synthesise(
+    root: Path, clips: _Settings, one: _Pass, config: TrainConfig, events: TrainingEvents, done: "_Done"
+) -> Path:
     """A folder with these clips. Its name identifies the settings, and it exists only if it is complete."""
     voices = [voice.name for voice in one.voices[clips.split]]
     children = config.synthesis.children if clips.kind is Kind.POSITIVE else 0.0
@@ -281,11 +285,11 @@ def _synthesise(root: Path, clips: _Settings, one: _Pass, config: TrainConfig, r
     prefix = f"accented-{one.prefix}" if clips.accented else one.prefix
     folder = root / f"{prefix}{clips.kind.plural}-{clips.split}-{digest}"
     if folder.is_dir():
-        report(f"using the clips of the same settings in {folder}")
+        events.note(f"using the clips of the same settings in {folder}")
         return folder
 
     def skipped(recipe: Recipe, error: SynthesisError) -> None:
-        report(f"left out {recipe.text!r} by {recipe.voice.name}: {error}")
+        events.note(f"left out {recipe.text!r} by {recipe.voice.name}: {error}")
 
     return synthesize(
         list(clips.texts),
@@ -304,7 +308,7 @@ def _synthesise(root: Path, clips: _Settings, one: _Pass, config: TrainConfig, r
     )
 
 
-def _checked(folder: Path, config: TrainConfig, report: Report) -> Path:
+def _checked(folder: Path, config: TrainConfig, events: TrainingEvents) -> Path:
     """The folder, or one with only its clips by voices that say the keyword."""
     checked = folder.with_name(f"{folder.name}-checked")
     if (checked / MANIFEST).is_file():
@@ -319,5 +323,5 @@ def _checked(folder: Path, config: TrainConfig, report: Report) -> Path:
         return folder
     names = ", ".join(f"{one.voice} ({one.clips})" for one in poor[:5]) + (", ..." if len(poor) > 5 else "")
     clips = counted(sum(one.clips for one in poor), "clip")
-    report(f"left out {clips} in which the word is not heard, of the voices {names}")
+    events.note(f"left out {clips} in which the word is not heard, of the voices {names}")
     return without_voices(folder, checked, frozenset(one.voice for one in poor))

@@ -11,23 +11,23 @@ import typer
 
 from wakeword.batch.jobs.choice import executor_for
 from wakeword.batch.jobs.work import Executor
-from wakeword.cli.console import note, progress
+from wakeword.cli.console import Update, note, progress
 from wakeword.cli.job_options import how_to_go_on
 from wakeword.model.model import read_model
 from wakeword_train.cli import TrainOptions
 from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.data.speech_commands import download_speech_commands
-from wakeword_train.display import phases_shown
+from wakeword_train.display import ShownEvents, phases_shown
 from wakeword_train.enrolment import base_model, enrol_model
-from wakeword_train.epochs import EpochReport
-from wakeword_train.health import adversary_advice, describe_health
+from wakeword_train.health import adversary_advice
 from wakeword_train.pipeline import returning_negatives, train_model
 from wakeword_train.placement import file_stem
 from wakeword_train.recipe import default_recipe, describe_plan
 from wakeword_train.report.report_page import write_page
 from wakeword_train.report.verdict import verdict
 from wakeword_train.time_left import expected_seconds
-from wakeword_train.training import DataFolders, TrainingResult, check_keyword
+from wakeword_train.training import TrainingResult, check_keyword
+from wakeword_train.training_run import DataFolders, TrainingEvents
 
 
 def run_command(options: TrainOptions) -> Path:
@@ -46,17 +46,26 @@ def run_command(options: TrainOptions) -> Path:
     executor = partial(executor_for, jobs=options.jobs, ray=options.ray)
     if options.base is not None:
         with progress(f"fine-tune '{settings.keyword}'", 1.0) as update:
+            events = _FineTuning(update)
             return enrol_model(
-                settings,
-                options.base,
-                folders,
-                out,
-                work=options.work,
-                progress=update,
-                report=note,
-                executor=executor,
+                settings, options.base, folders, out, work=options.work, events=events, executor=executor
             ).path
     return _train(options, settings, folders, out, executor)
+
+
+class _FineTuning(TrainingEvents):
+    """Moves a bar, and prints lines above it."""
+
+    def __init__(self, update: Update) -> None:
+        self._update = update
+
+    def note(self, line: str) -> None:
+        """A line above the bar."""
+        note(line)
+
+    def share(self, done: float) -> None:
+        """Move the bar."""
+        self._update(done)
 
 
 def _train(
@@ -67,18 +76,10 @@ def _train(
     executor: Callable[[float], Executor],
 ) -> Path:
     expected = expected_seconds(settings, workers=options.jobs)
-    begun = False
-    with how_to_go_on(lambda: begun), phases_shown(expected) as (watch, above):
-
-        def show(epoch: EpochReport) -> None:
-            above(describe_epoch(epoch))
-
-        def begin(folders: DataFolders) -> None:
-            nonlocal begun
-            begun = True
-            for line in describe_plan(settings, folders, sum(expected.values())):
-                above(line)
-
+    shown: list[ShownEvents] = []
+    plan = partial(describe_plan, settings, seconds=sum(expected.values()))
+    with how_to_go_on(lambda: any(one.begun for one in shown)), phases_shown(expected, plan) as events:
+        shown.append(events)
         result = train_model(
             settings,
             folders,
@@ -86,10 +87,7 @@ def _train(
             work=options.work,
             device=options.device.value,
             resume=options.resume,
-            progress=show,
-            report=above,
-            watch=watch,
-            begin=begin,
+            events=events,
             executor=executor,
         )
     for advice in advice_on(result):
@@ -168,13 +166,6 @@ def _folders(options: TrainOptions, settings: TrainConfig) -> DataFolders:
         background=options.background or (),
         noise=options.noise or (),
     )
-
-
-def describe_epoch(report: EpochReport) -> str:
-    """One line about an epoch: loss, validation recalls and the adversary's health."""
-    recalls = ", ".join(f"{name} {value:.3f}" for name, value in report.recall.items())
-    line = f"epoch {report.epoch} ({report.phase}): loss {report.loss:.4f}; recall {recalls}; {report.seconds:.0f} s"
-    return line + describe_health(report.health)
 
 
 def advice_on(result: TrainingResult) -> list[str]:

@@ -4,7 +4,7 @@ import dataclasses
 import datetime
 import importlib.metadata
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,6 @@ from typing import Any
 import torch
 
 from wakeword.base.errors import ConfigError, DataError
-from wakeword.batch.jobs.choice import in_this_process
-from wakeword.batch.jobs.work import Executor
 from wakeword.format.card import ModelCard, SelfTest
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import TrainConfig
@@ -29,38 +27,15 @@ from wakeword_train.data.clips import (
 from wakeword_train.data.packed import PackedStore, packed_clips
 from wakeword_train.data.store import ClipStore
 from wakeword_train.encoder.shipped import begin_with_encoder, encoder_path, file_fingerprint
-from wakeword_train.epochs import EpochReport, Progress, best_epoch, build_network, fit
+from wakeword_train.epochs import best_epoch, build_network, fit
 from wakeword_train.model.export import export_model
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.pack.speech_pack import pack_path, read_pack
 from wakeword_train.second_stage.result import SecondStageResult
+from wakeword_train.training_run import DataFolders, EpochReport, TrainingEvents, TrainingRun
 from wakeword_train.validation import validation_set
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class DataFolders:
-    """The folders of recordings, which are read recursively."""
-
-    speech_commands: Path | None = None
-    """A folder of words, as Speech Commands is published; the keyword's own folder gives positives."""
-    positives: Sequence[Path] = ()
-    negatives: Sequence[Path] = ()
-    near_negatives: Sequence[Path] = ()
-    background: Sequence[Path] = ()
-    noise: Sequence[Path] = ()
-
-    @property
-    def by_kind(self) -> dict[Kind, Sequence[Path]]:
-        """The folders that hold clips of one kind: all but ``speech_commands``."""
-        return {
-            Kind.POSITIVE: self.positives,
-            Kind.NEGATIVE: self.negatives,
-            Kind.NEAR_NEGATIVE: self.near_negatives,
-            Kind.BACKGROUND: self.background,
-            Kind.NOISE: self.noise,
-        }
 
 
 @dataclass(frozen=True)
@@ -160,22 +135,35 @@ def train(
     device: str = "cpu",
     checkpoint: Path | None = None,
     resume: bool = False,
-    progress: Progress | None = None,
-    executor: Callable[[float], Executor] = in_this_process,
-    fold: int | None = None,
-    known: Sequence[ClipStore] = (),
+    events: TrainingEvents | None = None,
 ) -> TrainingResult:
     """Train a model for ``config.keyword`` and write it, without operating points yet, to ``out``.
 
-    Without the background of one ``fold`` of ``config.background_folds``, if one is given. Clips in the stores ``known``
-    are not read again.
-    Raises ``ConfigError`` or ``DataError`` before anything is written. Repeatable on the CPU. ``executor`` as for ``fit``.
+    Raises ``ConfigError`` or ``DataError`` before anything is written. Repeatable on the CPU. ``checkpoint`` is written
+    after each epoch; with ``resume`` the run continues from it as if it had not stopped.
     """
+    run = TrainingRun(config, data, out.parent, out.parent, device, resume, events or TrainingEvents())
+    return train_first_stage(run, out, checkpoint=checkpoint)
+
+
+def train_first_stage(
+    run: TrainingRun,
+    out: Path,
+    *,
+    checkpoint: Path | None = None,
+    fold: int | None = None,
+    known: Sequence[ClipStore] = (),
+) -> TrainingResult:
+    """``train`` for a run: without the background of one ``fold`` of ``config.background_folds``, if one is given.
+
+    Clips in the stores ``known`` are not read again.
+    """
+    config = run.config
     check_keyword(config)
-    check_device(device)
+    check_device(run.device)
     # Checked before the recordings are read; the card describes the file as it was then.
     encoder = describe_encoder(config)
-    clips = gather_clips(config, data)
+    clips = gather_clips(config, run.folders)
     if fold is not None:
         clips = without_fold(clips, fold, config.background_folds)
     stores = load_stores(clips, Split.TRAIN, known)
@@ -195,16 +183,7 @@ def train(
     held_out = load_stores(clips, Split.VALIDATION, known)
     packed = PackedStore.of(clip for clip in clips if clip.split is Split.VALIDATION)
     validation = validation_set(held_out, config.network.window, packed=packed)
-    network, reports = fit(
-        config,
-        sampler,
-        validation,
-        device=device,
-        checkpoint=checkpoint,
-        resume=resume,
-        progress=progress,
-        executor=executor,
-    )
+    network, reports = fit(run, sampler, validation, checkpoint=checkpoint)
     card = ModelCard(
         phrase=config.keyword,
         version=datetime.date.today().strftime("%Y.%m.%d"),

@@ -25,6 +25,7 @@ from wakeword_train.second_stage.looks.looks_ahead import looks_ahead
 from wakeword_train.second_stage.result import SecondStageResult
 from wakeword_train.second_stage.stand_in import StandIn
 from wakeword_train.training import gather_clips
+from wakeword_train.training_run import TrainingEvents, TrainingLines, TrainingRun
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,7 @@ def config() -> TrainConfig:
 @pytest.fixture(scope="module")
 def trained(world: DataFolders, config: TrainConfig, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trained")
-    return train_model(config, world, folder / "updown.onnx", work=folder / "work", report=lambda line: None).path
+    return train_model(config, world, folder / "updown.onnx", work=folder / "work", events=TrainingEvents()).path
 
 
 @pytest.mark.slow
@@ -66,7 +67,7 @@ def test_the_same_clips_give_the_same_head(
 ) -> None:
     results = [
         build.train_second_stage(
-            config, trained, gather_clips(config, world), cache=tmp_path / folder, advance=lambda line: None
+            TrainingRun(config, world, tmp_path, tmp_path / folder), trained, gather_clips(config, world)
         )
         for folder in ("one", "one", "other")
     ]
@@ -82,7 +83,7 @@ def test_the_adversary_of_the_head_is_in_the_log_and_in_the_card(
     lines: list[str] = []
     path = tmp_path / "updown.onnx"
     config = dataclasses.replace(config, method="bce", second_stage=second)
-    result = train_model(config, world, path, work=tmp_path / "work", report=lines.append)
+    result = train_model(config, world, path, work=tmp_path / "work", events=TrainingLines(lines.append))
     assert result.second_stage is not None
     heads = result.second_stage.heads
     assert [len(epochs) for epochs in heads] == [second.epochs] * (second.folds + 1)
@@ -99,7 +100,7 @@ def test_no_head_is_trained_on_those_whom_it_is_asked_about(
     clips = gather_clips(config, world)
     synthetic = {clip.path for clip in clips if clip.word == "low"}
     clips = [dataclasses.replace(clip, synthetic=clip.path in synthetic) for clip in clips]
-    training = build.SecondStageTraining(config, trained, clips, tmp_path, lambda line: None)
+    training = build.SecondStageTraining(TrainingRun(config, world, tmp_path, tmp_path), trained, clips)
     folds = config.second_stage.folds
     for kind, store in training.stores.items():
         heard = {fold: training.is_heard(kind, fold).tolist() for fold in (*range(folds), None)}
@@ -124,7 +125,7 @@ def test_stand_ins_judge_the_background_that_they_did_not_hear(
     parts = [without_fold(clips, fold, 2) for fold in range(2)]
     files = [Path(shutil.copy(trained, tmp_path / f"{fold}.onnx")) for fold in range(2)]
     stand_ins = [StandIn.of(file, part) for file, part in zip(files, parts, strict=True)]
-    training = build.SecondStageTraining(config, trained, clips, tmp_path, lambda line: None, stand_ins)
+    training = build.SecondStageTraining(TrainingRun(config, world, tmp_path, tmp_path), trained, clips, stand_ins)
     store, held_out = training.stores[Kind.BACKGROUND], training.held_out()
     assert held_out[Kind.BACKGROUND] == list(range(len(store.clips)))
     judges = {clip.path: training.judge(clip) for clip in store.clips}
@@ -136,7 +137,7 @@ def test_stand_ins_judge_the_background_that_they_did_not_hear(
             assert may.count(True) == 1
             assert judges[clip.path] is training.stand_ins[may.index(True)][1]
     assert {training.stand_ins[0][1], training.stand_ins[1][1], training.model} == set(judges.values())
-    alone = build.SecondStageTraining(config, trained, clips, tmp_path, lambda line: None).held_out()
+    alone = build.SecondStageTraining(TrainingRun(config, world, tmp_path, tmp_path), trained, clips).held_out()
     assert len(alone[Kind.BACKGROUND]) < len(held_out[Kind.BACKGROUND])
     assert {kind: rows for kind, rows in held_out.items() if kind is not Kind.BACKGROUND} == {
         kind: rows for kind, rows in alone.items() if kind is not Kind.BACKGROUND
@@ -148,12 +149,13 @@ def test_with_folds_all_background_is_evidence(world: DataFolders, config: Train
     config = dataclasses.replace(config, background_evidence=0.2, background_folds=2)
     watched: list[float] = []
 
-    def watch(phase: Phase, done: float) -> None:
-        if phase is Phase.FIRST:
-            watched.append(done)
+    class Watched(TrainingLines):
+        def phase(self, phase: Phase, done: float) -> None:
+            if phase is Phase.FIRST:
+                watched.append(done)
 
     lines: list[str] = []
-    result = train_model(config, world, tmp_path / "m.onnx", work=tmp_path / "w", report=lines.append, watch=watch)
+    result = train_model(config, world, tmp_path / "m.onnx", work=tmp_path / "w", events=Watched(lines.append))
     assert result.second_stage is not None
     own = [clip for clip in result.clips if clip.kind is Kind.BACKGROUND]
     assert len(result.second_stage.held_out.of(Kind.BACKGROUND)) == len(own)
@@ -184,9 +186,7 @@ def test_other_processes_and_looks_made_ahead_give_the_same_model(
     clips = gather_clips(config, world)
 
     def result(cache: Path, executor: Callable[[float], Executor]) -> SecondStageResult:
-        return build.train_second_stage(
-            config, trained, clips, cache=cache, advance=lambda line: None, executor=executor
-        )
+        return build.train_second_stage(TrainingRun(config, world, tmp_path, cache, executor=executor), trained, clips)
 
     alone = result(tmp_path / "alone", in_this_process)
     ahead = tmp_path / "ahead"

@@ -8,6 +8,7 @@ import torch
 from soundfile import write
 from support.builders import colours
 
+from wakeword.base.events import SILENT
 from wakeword.model.installed import assets_folder
 from wakeword.verify.shared import EMBEDDING_FILE, load_embedding
 from wakeword_tools.kinds import Kind, Split
@@ -34,7 +35,7 @@ def embedded(clips: list[Clip], cache: Path) -> Recordings:
     digest = shipped_digests()[0]
     network = load_embedding(assets_folder() / "encoders" / EMBEDDING_FILE, digest)
     stores = {Kind.BACKGROUND: ClipStore(clips)}
-    maker = ExampleMaker(network, digest, stores, AugmentationConfig(), cache, seed=0, advance=lambda line: None)
+    maker = ExampleMaker(network, digest, stores, AugmentationConfig(), cache, seed=0, events=SILENT)
     return maker.recordings()
 
 

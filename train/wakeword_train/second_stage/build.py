@@ -2,7 +2,7 @@
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +10,7 @@ import torch
 from torch import Tensor
 
 from wakeword.base.types import Scores
-from wakeword.batch.jobs.choice import in_this_process
 from wakeword.batch.jobs.job_run import Run
-from wakeword.batch.jobs.work import Executor
 from wakeword.format.fusion import Fusion
 from wakeword.format.verifier_card import VerifierCard
 from wakeword.model.installed import assets_folder
@@ -22,12 +20,11 @@ from wakeword.takes.word_region import Region
 from wakeword.verify.embedding import STEP_FRAMES
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, load_embedding, load_phonemes
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
-from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.packed import PackedStore
 from wakeword_train.data.store import ClipStore
 from wakeword_train.model.two_stage import shipped_digests
-from wakeword_train.phases import Phase, Watch, counted, nobody
+from wakeword_train.phases import Phase
 from wakeword_train.second_stage.background import LongSpeech, rounded_now_and_then
 from wakeword_train.second_stage.evidence import Evidence, best_of_span, window_logits
 from wakeword_train.second_stage.fusion.candidate_gate import Candidates
@@ -41,6 +38,7 @@ from wakeword_train.second_stage.looks.hearing import SNR, HearingWork, HeldOutC
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
 from wakeword_train.second_stage.stand_in import StandIn
 from wakeword_train.spoken_texts import keyword_variants
+from wakeword_train.training_run import TrainingRun
 
 PROBE = -4.0
 """The phonemes are asked for in training where the logits of both stages add up to this."""
@@ -53,24 +51,20 @@ class SecondStageTraining:
 
     def __init__(
         self,
-        config: TrainConfig,
+        run: TrainingRun,
         stage_one: Path,
         clips: Iterable[Clip],
-        cache: Path,
-        advance: Callable[[str], None],
         stand_ins: Sequence[StandIn] = (),
-        watch: Watch = nobody,
         known: Sequence[ClipStore] = (),
-        executor: Callable[[float], Executor] = in_this_process,
     ) -> None:
-        self.config = config
+        self.run_of = run
+        self.config = config = run.config
         self.stage_one = stage_one
-        self.executor = executor
-        self.watch = watch
+        self.executor = run.executor
+        self.events = run.events
         self.settings = config.second_stage
         self.model = read_model(stage_one)
         self.stand_ins = [(stand_in, read_model(stand_in.path)) for stand_in in stand_ins]
-        self.advance = advance
         clips = list(clips)
         self.stores = stores_of(clips, known)
         self.packed = PackedStore.of(clip for clip in clips if clip.split is not Split.TEST)
@@ -92,13 +86,13 @@ class SecondStageTraining:
             phonemes=variants,
         )
         self.maker = ExampleMaker(
-            self.embedding, digest, self.stores, config.augmentation, cache, seed=config.seed, advance=advance
+            self.embedding, digest, self.stores, config.augmentation, run.cache, seed=config.seed, events=run.events
         )
 
     def run(self) -> SecondStageResult:
         """Train the heads and the fusion and score what was held out."""
         words = self._words()
-        self.advance("the first stage hears the background")
+        self.events.note("the first stage hears the background")
         logits = self._background_logits(DEFAULT_HOP)
         best = [best_of_span(one, self.settings.span) for one in logits]
         held_out = self.held_out()
@@ -114,7 +108,7 @@ class SecondStageTraining:
         trained = self._heads(words, background, gate)
         heads = [one.network(self.settings) for one in trained]
         draft = dataclasses.replace(self.draft, gate=gate)
-        self.watch(Phase.MEASURING, 0.0)
+        self.events.phase(Phase.MEASURING, 0.0)
         heard = self._heard(held_out, heads, draft, positives, logits)
         description = self._describe(held_out)
         fusion = best_fusion(heard, gate, sounds=min(map(len, self.draft.phonemes), default=0))
@@ -139,7 +133,7 @@ class SecondStageTraining:
     def _words(self) -> dict[str, WordExamples]:
         found: dict[str, WordExamples] = {}
         for number, kind in enumerate(WORD_KINDS):
-            self.watch(Phase.LISTENING, number / len(WORD_KINDS))
+            self.events.phase(Phase.LISTENING, number / len(WORD_KINDS))
             if kind in self.stores:
                 found |= self.maker.words(kind, self.settings.looks, recorded=self.config.mix.recorded)
         found |= self.maker.household_alone()
@@ -202,7 +196,7 @@ class SecondStageTraining:
     def _heads(self, words: Mapping[str, WordExamples], background: Background, gate: float) -> list[TrainedHead]:
         """The heads without the speakers of one fold each, and the head of all."""
         folds = (*range(self.settings.folds), None)
-        self.advance(f"train {len(folds)} heads, each but the last without a part of the speakers")
+        self.events.note(f"train {len(folds)} heads, each but the last without a part of the speakers")
         items = [
             HeadItem(
                 fold,
@@ -220,12 +214,12 @@ class SecondStageTraining:
             least=gate - _BELOW_GATE,
             seed=self.config.seed,
         )
-        report = counted(self.watch, Phase.SECOND, len(folds))
+        report = self.run_of.progress_of(Phase.SECOND, len(folds))
         run = Run(work, items)
         trained = [head for _, head in run.rows(self.executor(run.seconds), report)]
         for epoch in trained[-1].epochs:
             if epoch.health is not None:
-                self.advance(epoch.line())
+                self.events.note(epoch.line())
         return trained
 
     def _may_hear(self, part: str, fold: int | None, rows: Tensor) -> Tensor:
@@ -246,19 +240,19 @@ class SecondStageTraining:
         files = [head_bytes(head) for head in heads]
         readers = readers_of(draft, files, self.model.card.window, probe=PROBE)
         items, noisy = self._items(held_out, known)
-        self.advance(
+        self.events.note(
             f"both stages hear {len(items)} held-out clips, and {len(noisy)} of them in noise"
             if noisy
             else f"both stages hear {len(items)} held-out clips"
         )
-        report = counted(self.watch, Phase.MEASURING, 2 * (len(items) + len(noisy)))
+        report = self.run_of.progress_of(Phase.MEASURING, 2 * (len(items) + len(noisy)))
         run = Run(HearingWork(self.stage_one, draft, files, probe=PROBE), [*items, *noisy])
         rows = [(item, found) for item, found in run.rows(self.executor(run.seconds), report)]
         spoken = held_out.get(Kind.BACKGROUND, [])
-        self.advance(f"both stages hear {len(spoken)} held-out recordings of background")
+        self.events.note(f"both stages hear {len(spoken)} held-out recordings of background")
         streams = []
         for number, row in enumerate(spoken):
-            self.watch(Phase.MEASURING, 0.5 + 0.5 * number / len(spoken))
+            self.events.phase(Phase.MEASURING, 0.5 + 0.5 * number / len(spoken))
             streams.append(
                 self.speech.evidence(row, readers[self.fold(self.clips(Kind.BACKGROUND)[row])], background[row])
             )
@@ -324,25 +318,19 @@ class SecondStageTraining:
 
 
 def train_second_stage(
-    config: TrainConfig,
+    run: TrainingRun,
     stage_one: Path,
     clips: Iterable[Clip],
     *,
-    cache: Path,
-    advance: Callable[[str], None],
     stand_ins: Sequence[StandIn] = (),
-    watch: Watch = nobody,
     known: Sequence[ClipStore] = (),
-    executor: Callable[[float], Executor] = in_this_process,
 ) -> SecondStageResult:
     """Train the second stage of the model ``stage_one``.
 
-    ``clips`` with their splits: the first stage was trained on those of the train split. The head learns from the speakers
-    of both the train and the validation split; of those of the validation split, each is scored by a head that was
-    trained without them, for the fusion and for thresholds. So is the background of the train split that one of
-    ``stand_ins`` was not trained on, with its logits in place of the first stage's. Clips of the test split are not used.
-    Embeddings are kept in the folder ``cache``. ``advance`` gets a line for each step, and ``watch`` the phases. Clips in
-    the stores ``known`` are not read again. ``executor`` gives the executor for work that costs as much as so many seconds
-    of audio; the result does not depend on it. Raises ``DataError`` without positives or negatives.
+    ``clips`` with their splits: the first stage was trained on the train split. The head learns from the speakers of
+    both the train and the validation split. Each clip of the validation split is scored by a head that was trained
+    without its speaker, for the fusion and for thresholds. So is the background of the train split that one of
+    ``stand_ins`` was not trained on, with its logits in place of the first stage's. Clips of the test split are not used,
+    and clips in the stores ``known`` are not read again. Raises ``DataError`` without positives or negatives.
     """
-    return SecondStageTraining(config, stage_one, clips, cache, advance, stand_ins, watch, known, executor).run()
+    return SecondStageTraining(run, stage_one, clips, stand_ins, known).run()

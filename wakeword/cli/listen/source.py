@@ -11,7 +11,7 @@ from wakeword.audio.sources import AudioSource, FileSource, StdinSource
 from wakeword.cli.console import complain, without_native_messages
 from wakeword.cli.listen.playing import naming
 from wakeword.cli.options import number_or_name
-from wakeword.microphone.events import DeviceEvent
+from wakeword.microphone.device_events import DeviceEvent
 from wakeword.microphone.microphone import Microphone
 
 

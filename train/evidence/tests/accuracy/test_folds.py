@@ -12,7 +12,7 @@ from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip
-from wakeword_train.training import DataFolders
+from wakeword_train.training_run import DataFolders
 
 
 def clip(word: str, speaker: str, kind: Kind, split: Split = Split.TRAIN) -> Clip:

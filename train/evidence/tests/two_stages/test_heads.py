@@ -10,6 +10,7 @@ from wakeword_experiments.two_stages import heads_study
 from wakeword_experiments.two_stages.heads_study import compare_heads, heads_page
 from wakeword_experiments.two_stages.two_stages_run import Sources
 from wakeword_train.config import TrainConfig
+from wakeword_train.training_run import TrainingRun
 
 
 def share(found: int) -> dict[str, object]:
@@ -34,9 +35,9 @@ def test_without_methods_there_is_nothing_to_compare(tmp_path: Path) -> None:
 def test_nothing_but_the_method_differs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     calls: list[tuple[TrainConfig, object]] = []
 
-    def train(config: TrainConfig, *rest: object, **more: object) -> str:
-        calls.append((config, (rest, sorted(more))))
-        return config.second_stage.method
+    def train(run: TrainingRun, *rest: object) -> str:
+        calls.append((run.config, (run.work, run.cache, rest)))
+        return run.config.second_stage.method
 
     monkeypatch.setattr(heads_study, "train_second_stage", train)
     monkeypatch.setattr(heads_study, "compare_parts", lambda result: {heads_study.PART: result})

@@ -22,6 +22,7 @@ from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.second_stage.result import SecondStageResult
 from wakeword_train.second_stage.stand_in import StandIn
 from wakeword_train.training import gather_clips
+from wakeword_train.training_run import TrainingEvents, TrainingRun
 
 SPEAKERS = 12
 LOOKED_AT = dataclasses.replace(SMALL_SECOND_STAGE, least_candidates=1e4, most_candidates=1e5)
@@ -51,13 +52,14 @@ def training(tmp_path_factory: pytest.TempPathFactory) -> SecondStageTraining:
 
     def trained(seed: int, second: SecondStageConfig) -> Path:
         config = small_config(second_stage=second, seed=seed)
-        return train_model(config, world, root / f"{seed}.onnx", work=root / f"{seed}", report=lambda line: None).path
+        return train_model(config, world, root / f"{seed}.onnx", work=root / f"{seed}", events=TrainingEvents()).path
 
     config = small_config(second_stage=LOOKED_AT, background_evidence=0.2)
     clips = gather_clips(config, world)
     one_stage = SecondStageConfig(enabled=False)
     stand_ins = [StandIn.of(trained(fold + 1, one_stage), without_fold(clips, fold, 2)) for fold in (0, 1)]
-    return SecondStageTraining(config, trained(0, one_stage), clips, root / "cache", lambda line: None, stand_ins)
+    run = TrainingRun(config, world, root, root / "cache")
+    return SecondStageTraining(run, trained(0, one_stage), clips, stand_ins)
 
 
 @pytest.fixture(scope="module")

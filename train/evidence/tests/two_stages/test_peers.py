@@ -15,7 +15,7 @@ from wakeword_experiments.two_stages.peers import measure_peer, measure_peers, p
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip
-from wakeword_train.training import DataFolders
+from wakeword_train.training_run import DataFolders
 
 
 def loudness(samples: Array) -> Scores:

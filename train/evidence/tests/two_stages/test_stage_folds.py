@@ -13,7 +13,7 @@ from wakeword_experiments.two_stages.stage_folds_page import folds_sentence, sta
 from wakeword_experiments.two_stages.two_stages_run import Sources
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.kinds import Split
-from wakeword_train.training import DataFolders
+from wakeword_train.training_run import DataFolders
 
 
 def folders(root: Path) -> DataFolders:

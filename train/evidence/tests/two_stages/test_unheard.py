@@ -9,7 +9,8 @@ from support.small_world import SMALL_SECOND_STAGE, small_config, write_backgrou
 from wakeword_experiments.two_stages.unheard import Trial, measure_trial, split_takes, unheard_page
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.data.clips import Clip
-from wakeword_train.training import DataFolders, gather_clips
+from wakeword_train.training import gather_clips
+from wakeword_train.training_run import DataFolders
 
 
 def test_takes_are_of_people_who_do_not_count_in_the_test() -> None:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from wakeword.base.errors import ConfigError
+from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
 from wakeword_experiments.accuracy.folds import folds_page, measure_folds
-from wakeword_experiments.accuracy.held_out import Report
 from wakeword_experiments.accuracy.measurement import Bench, measure_accuracy, read_record, write_accuracy
 from wakeword_train.config import read_config
 
@@ -22,7 +22,7 @@ def run_accuracy(
     work: Path,
     cache: Path | None,
     command: str,
-    report: Report,
+    report: Line,
 ) -> None:
     """Measure the models and write figures and pages; without models only the pages, from earlier figures."""
     if not models:

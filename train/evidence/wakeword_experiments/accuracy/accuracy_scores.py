@@ -10,11 +10,12 @@ import numpy as np
 
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import AudioError, DataError
+from wakeword.base.events import Line
 from wakeword.base.files import replacing
 from wakeword.base.types import Array, Scores
 from wakeword.takes.word_region import locate_word
 from wakeword_experiments.accuracy.accuracy_contenders import BLOCK, JudgedModel
-from wakeword_experiments.accuracy.held_out import FIGURE_NAMES, Clips, Report
+from wakeword_experiments.accuracy.held_out import FIGURE_NAMES, Clips
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.reading import ReadRecording
@@ -133,7 +134,7 @@ def score_clips(
     mixer: NoiseMixer | None,
     snr: float,
     cache: Path | None,
-    report: Report,
+    report: Line,
 ) -> ScoredSplit:
     """Score a split's recordings with every contender; with a ``mixer`` the positives also ``snr`` dB above noise.
 
@@ -197,7 +198,7 @@ def _joined(scores: Sequence[Scores]) -> Scores:
     return np.concatenate([np.zeros(0), *scores])
 
 
-def _read(clip: Clip, seen: set[str], report: Report) -> tuple[Array, ReadRecording] | None:
+def _read(clip: Clip, seen: set[str], report: Line) -> tuple[Array, ReadRecording] | None:
     try:
         samples = clip.cut(read_audio(clip.path))
     except AudioError as error:

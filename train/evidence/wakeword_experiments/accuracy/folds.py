@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from wakeword.base.errors import DataError
+from wakeword.base.events import Line
 from wakeword.format.card import ModelCard
 from wakeword.model.model import read_model
 from wakeword_experiments.accuracy.accuracy_contenders import ours
 from wakeword_experiments.accuracy.accuracy_scores import ScoredSplit, SplitScores, score_clips
-from wakeword_experiments.accuracy.held_out import Clips, Report, data_folders, deal
+from wakeword_experiments.accuracy.held_out import Clips, data_folders, deal
 from wakeword_experiments.accuracy.measurement import SNR, Bench
 from wakeword_experiments.accuracy.measures import ERRORS_AT, TARGETS, threshold_for
 from wakeword_experiments.figures_report import markdown_table
@@ -31,7 +32,7 @@ from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip, read_speech_commands
 from wakeword_train.encoder.shipped import encoder_path, file_fingerprint
 from wakeword_train.pipeline import train_model
-from wakeword_train.training import DataFolders
+from wakeword_train.training_run import DataFolders, TrainingLines
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def _train_fold(config: TrainConfig, plan: Plan, fold: int, folders: DataFolders
         return out
     own = fold_folders(plan, fold, folders, work / f"fold-{fold}")
     bench.report(f"fold {fold + 1} of {len(plan.folds)}: {len(plan.folds[fold])} people are tested")
-    train_model(plain, own, out, work=bench.work, report=_quiet(bench.report))
+    train_model(plain, own, out, work=bench.work, events=TrainingLines(_quiet(bench.report)))
     return out
 
 
@@ -148,7 +149,7 @@ def _validated(plan: Plan, fold: int) -> str:
     return min(plan.folds[(fold + 1) % len(plan.folds)])
 
 
-def _quiet(report: Report) -> Report:
+def _quiet(report: Line) -> Line:
     return lambda line: report(f"  {line}")
 
 

@@ -4,12 +4,13 @@ import dataclasses
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from wakeword.base.errors import ConfigError, DataError
+from wakeword.base.events import Line
 from wakeword.base.version import __version__
 from wakeword.format.card import ModelCard
 from wakeword_tools.clips.synthesize import synthesize
@@ -22,9 +23,8 @@ from wakeword_tools.texts.confusables import confusables
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip
 from wakeword_train.second_stage.config import SecondStageConfig
-from wakeword_train.training import DataFolders, gather_clips
-
-Report = Callable[[str], None]
+from wakeword_train.training import gather_clips
+from wakeword_train.training_run import DataFolders
 
 DEALING = ("split", "validation_share", "test_share", "hold_out_recorded")
 """Settings of a training run that determine the split of each speaker."""
@@ -98,7 +98,7 @@ def data_folders(audio: Path, keyword: str) -> DataFolders:
     )
 
 
-def deal(config: TrainConfig, audio: Path, work: Path, *, near_clips: int, seed: int, report: Report) -> HeldOutClips:
+def deal(config: TrainConfig, audio: Path, work: Path, *, near_clips: int, seed: int, report: Line) -> HeldOutClips:
     """The held-out splits as training dealt them, with ``near_clips`` close words in each, synthesised once into ``work``.
 
     Raises ``DataError`` if a split lacks a kind of clips.
@@ -137,9 +137,7 @@ def _engines() -> list[str]:
     return [ESPEAK, FLITE] if shutil.which("flite") else [ESPEAK]
 
 
-def _close_words(
-    keyword: str, work: Path, count: int, seed: int, report: Report
-) -> tuple[list[Path], dict[str, float]]:
+def _close_words(keyword: str, work: Path, count: int, seed: int, report: Line) -> tuple[list[Path], dict[str, float]]:
     """Folders of close words, one for validation and one for the test, and the distance of each text."""
     pool = confusables(keyword)
     folders: list[Path] = []

@@ -10,13 +10,14 @@ from typing import Any
 
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError
+from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
 from wakeword.model.model import Model, read_model
 from wakeword_experiments.accuracy.accuracy_contenders import BLOCK, ELSEWHERE, JudgedModel, ours, peers
 from wakeword_experiments.accuracy.accuracy_page import INDEX, index_page, page_name, word_page
 from wakeword_experiments.accuracy.accuracy_scores import ScoredSplit, score_clips
 from wakeword_experiments.accuracy.accuracy_summary import summary_page
-from wakeword_experiments.accuracy.held_out import DEALING, HeldOutClips, Report, deal, dealing
+from wakeword_experiments.accuracy.held_out import DEALING, HeldOutClips, deal, dealing
 from wakeword_experiments.accuracy.measures import ERRORS_AT, errors, figures, paired
 from wakeword_experiments.figures_report import versions
 from wakeword_tools.kinds import Kind
@@ -41,7 +42,7 @@ class Bench:
     near_clips: int
     seed: int
     cache: Path | None
-    report: Report
+    report: Line
 
 
 def measure_accuracy(models: Sequence[Path], bench: Bench) -> dict[str, Any]:

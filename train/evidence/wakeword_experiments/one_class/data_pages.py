@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from time import process_time
 
+from wakeword.base.events import Line
 from wakeword_experiments.figures_report import (
-    Progress,
     distinct,
     markdown_table,
     mean_and_spread,
@@ -33,7 +33,7 @@ _MEASURE = (
 )
 
 
-def tabular_page(out: Path, seeds: Sequence[int], command: str, progress: Progress) -> list[Path]:
+def tabular_page(out: Path, seeds: Sequence[int], command: str, progress: Line) -> list[Path]:
     """Experiment 4."""
     began = process_time()
     tables = [read_abalone(), read_hypothyroid()]
@@ -76,7 +76,7 @@ def one_class_audio(
     out: Path,
     seeds: Sequence[int],
     command: str,
-    progress: Progress,
+    progress: Line,
     *,
     speech_commands: Path,
     keywords: Sequence[str],

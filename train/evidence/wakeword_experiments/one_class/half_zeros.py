@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wakeword_experiments.figures_report import Progress
+from wakeword.base.events import Line
 from wakeword_experiments.one_class.baselines import auc
 from wakeword_experiments.one_class.digits import Images, half_blank
 from wakeword_experiments.one_class.fitted import Points, Scorer, adversary, fit, settings_of, six_settings
@@ -72,7 +72,7 @@ def figures(scorer: Scorer, validation: SplitImages, test: SplitImages) -> dict[
     }
 
 
-def measure(zeros: Images, ones: Images, seeds: Sequence[int], progress: Progress) -> list[dict[str, Any]]:
+def measure(zeros: Images, ones: Images, seeds: Sequence[int], progress: Line) -> list[dict[str, Any]]:
     """One row for each method and seed."""
     side = zeros.shape[1]
     encoder = convolutional_encoder(side, channels=8)

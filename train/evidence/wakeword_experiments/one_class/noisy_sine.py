@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wakeword_experiments.figures_report import Progress
+from wakeword.base.events import Line
 from wakeword_experiments.one_class.baselines import auc
 from wakeword_experiments.one_class.fitted import Points, Scorer, adversary, fit, settings_of, six_settings
 from wakeword_experiments.one_class.networks import dense_encoder
@@ -69,7 +69,7 @@ def fit_to(config: FitConfig, data: Draw, seed: int) -> Scorer:
     return fit(dataclasses.replace(config, seed=seed), _ENCODER, data.train, data.negatives)
 
 
-def tune(progress: Progress) -> tuple[dict[str, FitConfig], dict[str, dict[str, float]]]:
+def tune(progress: Line) -> tuple[dict[str, FitConfig], dict[str, dict[str, float]]]:
     """Each method's best of six settings on a separate draw, and the mean AUC of all of them there."""
     data = draw(TUNING_SEED)
     chosen: dict[str, FitConfig] = {}
@@ -88,7 +88,7 @@ def tune(progress: Progress) -> tuple[dict[str, FitConfig], dict[str, dict[str, 
 
 
 def measure(
-    chosen: dict[str, FitConfig], seeds: Sequence[int], progress: Progress
+    chosen: dict[str, FitConfig], seeds: Sequence[int], progress: Line
 ) -> tuple[list[dict[str, Any]], dict[str, Scorer]]:
     """One row for each method, seed and displacement; and the scorers of the first seed, for the picture."""
     rows: list[dict[str, Any]] = []

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from time import process_time
 
+from wakeword.base.events import Line
 from wakeword_experiments.figures_report import (
-    Progress,
     distinct,
     markdown_table,
     mean_and_spread,
@@ -27,7 +27,7 @@ from wakeword_experiments.one_class.one_class_wording import (
 )
 
 
-def sphere(out: Path, seeds: Sequence[int], command: str, progress: Progress) -> list[Path]:
+def sphere(out: Path, seeds: Sequence[int], command: str, progress: Line) -> list[Path]:
     """Experiment 1, sphere."""
     began = process_time()
     chosen = shapes.tune_all(shapes.SPHERE, progress)
@@ -55,7 +55,7 @@ def sphere(out: Path, seeds: Sequence[int], command: str, progress: Progress) ->
     )
 
 
-def sine(out: Path, seeds: Sequence[int], command: str, progress: Progress) -> list[Path]:
+def sine(out: Path, seeds: Sequence[int], command: str, progress: Line) -> list[Path]:
     """Experiment 1, displaced sine, with the decision boundaries of the first seed."""
     began = process_time()
     chosen = shapes.tune_all(shapes.SINE, progress)
@@ -89,7 +89,7 @@ def sine(out: Path, seeds: Sequence[int], command: str, progress: Progress) -> l
     )
 
 
-def noisy(out: Path, seeds: Sequence[int], command: str, progress: Progress) -> list[Path]:
+def noisy(out: Path, seeds: Sequence[int], command: str, progress: Line) -> list[Path]:
     """Experiment 2, with the boundaries in the plane of the two real coordinates."""
     began = process_time()
     chosen, record = noisy_sine.tune(progress)
@@ -131,7 +131,7 @@ _MNIST_LICENCE = (
 )
 
 
-def halves(out: Path, seeds: Sequence[int], command: str, progress: Progress, *, digits: str) -> list[Path]:
+def halves(out: Path, seeds: Sequence[int], command: str, progress: Line, *, digits: str) -> list[Path]:
     """Experiment 3."""
     began = process_time()
     zeros, ones, source = zeros_and_ones(digits)

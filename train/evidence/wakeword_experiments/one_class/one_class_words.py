@@ -15,7 +15,7 @@ import torch
 
 from wakeword.audio.features import FeatureConfig
 from wakeword.base.errors import DataError
-from wakeword_experiments.figures_report import Progress
+from wakeword.base.events import Line
 from wakeword_experiments.one_class.baselines import (
     Autoencoder,
     DeepSvdd,
@@ -130,7 +130,7 @@ def candidates(n_features: int) -> dict[str, list[OneClassMethod]]:
     return by_name(methods)
 
 
-def measure(root: Path, keywords: Sequence[str], seeds: Sequence[int], progress: Progress) -> list[dict[str, Any]]:
+def measure(root: Path, keywords: Sequence[str], seeds: Sequence[int], progress: Line) -> list[dict[str, Any]]:
     """One row for each keyword, method and seed."""
     recordings = read_recordings(root)
     rows: list[dict[str, Any]] = []

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wakeword_experiments.figures_report import Progress
+from wakeword.base.events import Line
 from wakeword_experiments.one_class.baselines import (
     Autoencoder,
     DeepSvdd,
@@ -98,7 +98,7 @@ def draw(shape: Shape, seed: int) -> tuple[Points, Points, dict[float, Points]]:
     )
 
 
-def tune_all(shape: Shape, progress: Progress) -> dict[str, Tuned]:
+def tune_all(shape: Shape, progress: Line) -> dict[str, Tuned]:
     """Each method's best settings, on a separate draw with the anomalies of all distances together."""
     train, positives, anomalies = draw(shape, TUNING_SEED)
     problem = Problem(train, positives, np.concatenate(list(anomalies.values())))
@@ -109,7 +109,7 @@ def tune_all(shape: Shape, progress: Progress) -> dict[str, Tuned]:
     return chosen
 
 
-def measure(shape: Shape, chosen: dict[str, Tuned], seeds: Sequence[int], progress: Progress) -> list[dict[str, Any]]:
+def measure(shape: Shape, chosen: dict[str, Tuned], seeds: Sequence[int], progress: Line) -> list[dict[str, Any]]:
     """One row for each method, seed and distance."""
     rows = []
     for seed in seeds:

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from wakeword.base.events import Line
 from wakeword.base.types import Scores
-from wakeword_experiments.figures_report import Progress
 from wakeword_experiments.one_class.baselines import (
     Autoencoder,
     DeepSvdd,
@@ -101,7 +101,7 @@ def candidates(n_columns: int) -> dict[str, list[OneClassMethod]]:
     return by_name(methods)
 
 
-def measure(table: ResultTable, seeds: Sequence[int], progress: Progress) -> list[dict[str, Any]]:
+def measure(table: ResultTable, seeds: Sequence[int], progress: Line) -> list[dict[str, Any]]:
     """One row for each method and seed: the mean over both ways round."""
     rows: list[dict[str, Any]] = []
     for seed in seeds:

@@ -15,7 +15,7 @@ from wakeword.base.errors import ConfigError
 from wakeword_train.config import TrainConfig, build_config
 from wakeword_train.phases import times_first_stage
 from wakeword_train.placement import file_stem
-from wakeword_train.training import DataFolders
+from wakeword_train.training_run import DataFolders
 
 _WORD = "{word}"
 _LISTS = ("positives", "negatives", "near_negatives", "background", "noise")

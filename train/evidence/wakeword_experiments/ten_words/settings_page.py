@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from wakeword.base.errors import DataError
+from wakeword.base.events import Line
 from wakeword.batch.jobs.work import Executor
 from wakeword_experiments.figures_report import (
     Row,
@@ -18,7 +19,7 @@ from wakeword_experiments.figures_report import (
     write_results,
 )
 from wakeword_experiments.ten_words.ten_words_plan import BASELINE, described, settings_jobs
-from wakeword_experiments.ten_words.ten_words_run import Candidates, Report
+from wakeword_experiments.ten_words.ten_words_run import Candidates
 from wakeword_experiments.wake_words.grid import Source, finished, run_grid
 
 NAME = "ten-words-settings"
@@ -37,7 +38,7 @@ def run_settings(
     executor: Executor,
     out: Path,
     command: str,
-    report: Report,
+    report: Line,
     train: bool = True,
 ) -> None:
     """Train every setting that is missing on every word, with attention and seed 0, and write the page into ``out``.

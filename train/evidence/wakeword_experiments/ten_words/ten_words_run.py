@@ -1,11 +1,12 @@
 """What the command ``ten-words`` does: choose settings, train the grid seed by seed, write the page."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from wakeword.base.errors import DataError
+from wakeword.base.events import Line
 from wakeword.batch.jobs.work import Executor
 from wakeword_experiments.figures_report import select
 from wakeword_experiments.ten_words.ten_words_evidence import Resampled
@@ -17,7 +18,6 @@ from wakeword_experiments.wake_words.wake_words_candidates import choose
 from wakeword_experiments.wake_words.wake_words_data import DataSizes
 from wakeword_train.fitting import FitConfig
 
-Report = Callable[[str], None]
 Candidates = dict[str, list[FitConfig]]
 
 
@@ -26,7 +26,7 @@ def source_of(data: Path, noise: Path | None, work: Path, sizes: DataSizes = SIZ
     return Source(data, noise, "dealt", sizes, work, texts="nearest", keep_scores=True)
 
 
-def tune(source: Source, every: Candidates, *, executor: Executor, report: Report) -> dict[str, FitConfig]:
+def tune(source: Source, every: Candidates, *, executor: Executor, report: Line) -> dict[str, FitConfig]:
     """The candidate of each method with the best mean validation score."""
     rows = run_grid(tuning_jobs(every), source, executor=executor, report=report)
     chosen = {}
@@ -46,7 +46,7 @@ def run_ten_words(
     executor: Executor,
     out: Path,
     command: str,
-    report: Report,
+    report: Line,
     train: bool = True,
     every: Candidates | None = None,
 ) -> None:

@@ -8,13 +8,14 @@ count.
 import dataclasses
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from wakeword.base.events import Line
 from wakeword.base.files import new_folder
 from wakeword.base.types import Scores
 from wakeword.model.model import Model, read_model
@@ -31,12 +32,10 @@ from wakeword_train.pack.speech_pack import pack_path, read_pack
 from wakeword_train.pipeline import train_model
 from wakeword_train.placement import file_stem
 from wakeword_train.recipe import default_recipe
-from wakeword_train.training import DataFolders
+from wakeword_train.training_run import DataFolders, TrainingLines
 
 RATE = 0.5
 """False accepts an hour at which recall is compared."""
-
-Report = Callable[[str], None]
 
 _PEERS = (
     "No other engine's training from text stands beside: those of livekit-wakeword 0.3.0 and openWakeWord 0.6.0 begin with "
@@ -46,7 +45,7 @@ _PEERS = (
 
 
 def measure_anyword(
-    word: str, audio: Path, speech: Sequence[Path], work: Path, *, takes: int, report: Report
+    word: str, audio: Path, speech: Sequence[Path], work: Path, *, takes: int, report: Line
 ) -> dict[str, Any]:
     """Train a word from its text alone as the command does, and measure; with ``takes`` also after as many recordings.
 
@@ -56,7 +55,7 @@ def measure_anyword(
     model_file = work / f"{word}.onnx"
     spoken = (work / "runs" / file_stem(word) / "synthesised").is_dir()
     began, spent = time.monotonic(), _cpu()
-    train_model(config, DataFolders(), model_file, work=work / "runs", report=report)
+    train_model(config, DataFolders(), model_file, work=work / "runs", events=TrainingLines(report))
     record: dict[str, Any] = {
         "keyword": word,
         "clock": time.monotonic() - began,
@@ -77,7 +76,7 @@ def measure_anyword(
                     (made / take.path.name).symlink_to(take.path.resolve())
         again = work / f"{word}-takes.onnx"
         began, spent = time.monotonic(), _cpu()
-        train_model(config, DataFolders(positives=[folder]), again, work=work / "runs", report=report)
+        train_model(config, DataFolders(positives=[folder]), again, work=work / "runs", events=TrainingLines(report))
         record["takes"] = {"takes": len(own), "clock": time.monotonic() - began, "cpu": _cpu() - spent}
         rest = dataclasses.replace(test, people=others)
         record["before"] = measured(read_model(model_file), rest, sounds, report)
@@ -92,7 +91,7 @@ def strangers_speech(config: TrainConfig, folders: Sequence[Path]) -> ClipStore:
     return ClipStore([clip for clip in clips if (clip.path.stem, clip.speaker) not in known])
 
 
-def measured(model: Model, test: TestClips, speech: ClipStore, report: Report) -> dict[str, Any]:
+def measured(model: Model, test: TestClips, speech: ClipStore, report: Line) -> dict[str, Any]:
     """Recall of people, clean and in noise, and false accepts: at the default point, and at half a one an hour."""
     point = model.card.point()
     streams = _streams(model, speech)

@@ -1,7 +1,7 @@
 """The included models on the paper's own close words, synthesised in voices of the test split."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
@@ -11,6 +11,7 @@ import numpy as np
 
 from wakeword.audio.pcm import read_audio
 from wakeword.base.errors import ConfigError
+from wakeword.base.events import Line
 from wakeword.model.model import Model, load_model
 from wakeword_experiments.figures_report import Row, distinct, markdown_table, select, write_results
 from wakeword_experiments.grouped import grouped_interval
@@ -23,8 +24,6 @@ from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 from wakeword_tools.measure.scores import clip_score
 from wakeword_tools.texts.splits import split_texts
-
-Report = Callable[[str], None]
 
 _MAX_PAUSE = 0.2
 KEYWORD, CLOSE = "keyword", "close"
@@ -55,7 +54,7 @@ def measure_close_words(
     *,
     seed: int,
     command: str,
-    report: Report,
+    report: Line,
 ) -> None:
     """Synthesise, score, and write the page; ``people`` is the record behind the page of accuracy."""
     began = process_time()
@@ -66,7 +65,7 @@ def measure_close_words(
     close_words_page(out, rows, points, record, command=command, seed=seed, began=began)
 
 
-def measure_keyword(keyword: str, engines: Sequence[WordEngine], work: Path, *, seed: int, report: Report) -> list[Row]:
+def measure_keyword(keyword: str, engines: Sequence[WordEngine], work: Path, *, seed: int, report: Line) -> list[Row]:
     """A row for each clip: its text, voice, and the score that the included model gives it."""
     model = load_model(keyword)
     rows: list[Row] = []

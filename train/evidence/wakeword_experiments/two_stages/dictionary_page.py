@@ -1,12 +1,13 @@
 """The included models on close words from a dictionary, spoken by engines that training did not have."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from wakeword.base.events import Line
 from wakeword.model.installed import assets_folder
 from wakeword.model.model import load_model
 from wakeword_experiments.figures_report import Row, distinct, markdown_table, select, write_results
@@ -16,8 +17,6 @@ from wakeword_experiments.two_stages.dictionary_words import FARTHEST, MOST, hea
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
-
-Report = Callable[[str], None]
 
 _KEYWORD_TIMES = 8
 """The keyword is spoken this many times as often as each close word."""
@@ -32,7 +31,7 @@ def measure_dictionary_words(
     *,
     seed: int,
     command: str,
-    report: Report,
+    report: Line,
 ) -> None:
     """Synthesise, score, and write the page; ``people`` is the record behind the page of accuracy."""
     parsed = [WordEngine.parse(text) for text in engines]
@@ -49,7 +48,7 @@ def voices_unheard(engine: str) -> list[Voice]:
 
 
 def measure_keyword(
-    keyword: str, voices: Mapping[WordEngine, Sequence[Voice]], work: Path, *, seed: int, report: Report
+    keyword: str, voices: Mapping[WordEngine, Sequence[Voice]], work: Path, *, seed: int, report: Line
 ) -> list[Row]:
     """A row for each text and voice: its clips, how many reach the default point, and the highest score."""
     model = load_model(keyword)

@@ -3,13 +3,14 @@
 import dataclasses
 import datetime
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from wakeword.base.errors import ConfigError
+from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
 from wakeword_experiments.figures_report import versions
 from wakeword_experiments.two_stages.two_stages_measure import compare_parts
@@ -19,8 +20,8 @@ from wakeword_train.data.clips import Clip
 from wakeword_train.pipeline import EMBEDDINGS
 from wakeword_train.second_stage.build import train_second_stage
 from wakeword_train.training import gather_clips
+from wakeword_train.training_run import DataFolders, TrainingLines, TrainingRun
 
-Report = Callable[[str], None]
 _POSITIVE_SHARE, _HEAD_POSITIVE_SHARE = 0.25, 0.36
 """Of a batch of the first stage, and of a head."""
 PART = "first stage + embedding"
@@ -28,7 +29,7 @@ PART = "first stage + embedding"
 
 
 def head_recall(
-    config: TrainConfig, stage_one: Path, clips: Sequence[Clip], methods: Sequence[str], cache: Path, report: Report
+    config: TrainConfig, stage_one: Path, clips: Sequence[Clip], methods: Sequence[str], cache: Path, report: Line
 ) -> dict[str, Any]:
     """Validation recall of each method's head beside the same first stage, at half a false accept an hour.
 
@@ -42,7 +43,8 @@ def head_recall(
             second_stage=dataclasses.replace(config.second_stage, method=method, phonemes=False),
             adversary=dataclasses.replace(config.adversary, mu=_mu_of_a_head(config)),
         )
-        found[method] = compare_parts(train_second_stage(own, stage_one, clips, cache=cache, advance=report))[PART]
+        run = TrainingRun(own, DataFolders(), cache.parent, cache, events=TrainingLines(report))
+        found[method] = compare_parts(train_second_stage(run, stage_one, clips))[PART]
     return found
 
 
@@ -62,7 +64,7 @@ def compare_heads(
     figures: Path,
     *,
     command: str,
-    report: Report,
+    report: Line,
 ) -> None:
     """Train heads for the first stages of ``models``, named as their recipes, and write the figures and their page."""
     if not methods or seeds < 1:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from time import process_time
 
@@ -10,6 +10,7 @@ import soundfile
 import soxr
 
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.base.events import Line
 from wakeword.model.model import load_model
 from wakeword_experiments.figures_report import Row, distinct, markdown_table, select, write_results
 from wakeword_experiments.grouped import grouped_interval
@@ -21,9 +22,8 @@ from wakeword_tools.measure.scores import clip_score
 from wakeword_tools.transcripts import TranscribedSpeech, read_transcripts
 from wakeword_train.config import read_config
 from wakeword_train.data.clips import deal_speakers, read_speech_commands
-from wakeword_train.training import DataFolders, gather_clips
-
-Report = Callable[[str], None]
+from wakeword_train.training import gather_clips
+from wakeword_train.training_run import DataFolders
 
 KEYWORDS = ("marvin", "seven", "stop")
 """The included models of which training had the word from Speech Commands."""
@@ -90,7 +90,7 @@ def measure_collections(
     rooms: Path | None,
     origin: str = "",
     command: str,
-    report: Report,
+    report: Line,
 ) -> None:
     """Score every recording, and write the page.
 

@@ -3,13 +3,14 @@
 import dataclasses
 import datetime
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from wakeword.base.errors import ConfigError
+from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
 from wakeword_experiments.accuracy.accuracy_contenders import PEERS_WORD, JudgedModel, peers
 from wakeword_experiments.figures_report import versions
@@ -28,15 +29,14 @@ from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.config import read_config
 from wakeword_train.data.clips import Clip, without_fold
 from wakeword_train.data.store import ClipStore
-from wakeword_train.training import DataFolders, gather_clips
-
-Report = Callable[[str], None]
+from wakeword_train.training import gather_clips
+from wakeword_train.training_run import DataFolders
 
 _HOURS = 1.0
 """Speech between two reports, hours."""
 
 
-def measure_peer(peer: JudgedModel, clips: Sequence[Clip], report: Report) -> dict[str, Any]:
+def measure_peer(peer: JudgedModel, clips: Sequence[Clip], report: Line) -> dict[str, Any]:
     """One engine: at the threshold of its makers, and at that which keeps half a false accept an hour here.
 
     ``clips`` are all those of our training of the word. Of this engine's training nothing is known: people and speech
@@ -57,7 +57,7 @@ def measure_peer(peer: JudgedModel, clips: Sequence[Clip], report: Report) -> di
     }
 
 
-def speech_scores(score: Score, clips: Iterable[Clip], report: Report) -> ScoreSet:
+def speech_scores(score: Score, clips: Iterable[Clip], report: Line) -> ScoreSet:
     """The scores of the speech in which the false accepts of our models are counted; see ``ScoreSet.streams``."""
     store = ClipStore([clip for clip in clips if clip.kind is Kind.BACKGROUND and clip.split is Split.VALIDATION])
     streams, heard, told = [], 0, 0.0
@@ -74,7 +74,7 @@ def speech_scores(score: Score, clips: Iterable[Clip], report: Report) -> ScoreS
 
 
 def measure_peers(
-    recipe: Path, folders: DataFolders, wanted: Sequence[str], figures: Path, *, command: str, report: Report
+    recipe: Path, folders: DataFolders, wanted: Sequence[str], figures: Path, *, command: str, report: Line
 ) -> None:
     """Measure the engines that are installed, or those of ``wanted`` by their names on PyPI, and write the record.
 

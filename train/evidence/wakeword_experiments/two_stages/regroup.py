@@ -1,12 +1,13 @@
 """Intervals by speaker and by text for recorded figures, which were measured before these were written."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from wakeword.base.errors import DataError
+from wakeword.base.events import Line
 from wakeword.base.files import write_json
 from wakeword.model.model import read_model
 from wakeword_experiments.two_stages.two_stages_measure import TestClips, highest_scores, people_scores, share
@@ -15,10 +16,8 @@ from wakeword_tools.measure.scores import stream_scores
 from wakeword_train.config import read_config
 from wakeword_train.training import gather_clips
 
-Report = Callable[[str], None]
 
-
-def regroup(models: Sequence[Path], recipes: Path, sources: Sources, figures: Path, report: Report) -> None:
+def regroup(models: Sequence[Path], recipes: Path, sources: Sources, figures: Path, report: Line) -> None:
     """Score people and close words of each model again, and add the intervals by group to the record in ``figures``.
 
     Raises ``DataError`` if a count differs from the recorded one: then it is another model, or other clips.

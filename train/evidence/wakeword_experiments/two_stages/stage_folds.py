@@ -8,12 +8,13 @@ import dataclasses
 import datetime
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from wakeword.base.errors import ConfigError, DataError
+from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
 from wakeword.model.model import Model, read_model
 from wakeword_experiments.accuracy.folds import Plan, encoder_heard_the_word, fold_folders, plan_folds
@@ -26,13 +27,12 @@ from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.scores import stream_scores
 from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.data.clips import Clip, deal_speakers, read_folder, read_speech_commands
-from wakeword_train.training import DataFolders, gather_clips
-
-Report = Callable[[str], None]
+from wakeword_train.training import gather_clips
+from wakeword_train.training_run import DataFolders
 
 
 def measure_stage_folds(
-    config: TrainConfig, folders: DataFolders, count: int, work: Path, report: Report
+    config: TrainConfig, folders: DataFolders, count: int, work: Path, report: Line
 ) -> list[dict[str, Any]]:
     """The record of each fold; one that is kept in ``work``, of the same settings and people, is not made again.
 
@@ -66,7 +66,7 @@ def _planned(config: TrainConfig, folders: DataFolders, count: int) -> Plan:
     return plan_folds(words, count)
 
 
-def _measure_fold(config: TrainConfig, folders: DataFolders, fold: int, work: Path, report: Report) -> dict[str, Any]:
+def _measure_fold(config: TrainConfig, folders: DataFolders, fold: int, work: Path, report: Line) -> dict[str, Any]:
     clips = gather_clips(config, folders)
     test = TestClips.of(clips)
     content = repr((config, sorted((str(clip.path), clip.split.value) for clip in clips)))
@@ -97,7 +97,7 @@ def run_stage_folds(
     *,
     cut: Sequence[str],
     command: str,
-    report: Report,
+    report: Line,
 ) -> None:
     """Train and measure the folds of a recipe, and write the figures and their page to the folder ``out``.
 
@@ -128,7 +128,7 @@ def run_stage_folds(
         temporary.write_text(stage_folds_page(record, figures=f"{name}.json"), encoding="utf-8")
 
 
-def _recordings(model: Model, test: TestClips, report: Report) -> list[dict[str, Any]]:
+def _recordings(model: Model, test: TestClips, report: Line) -> list[dict[str, Any]]:
     """Of each recording of the word, whether it is found, by point, of those that the model has, and condition."""
     points = {point.name: point.threshold for point in model.card.operating_points}
     points["default"] = model.card.point().threshold

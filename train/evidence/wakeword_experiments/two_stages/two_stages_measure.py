@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from wakeword.audio.pcm import read_audio
 from wakeword.base.errors import CalibrationError
+from wakeword.base.events import Line
 from wakeword.base.types import Array, Scores
 from wakeword.model.model import Model, read_model
 from wakeword_experiments.grouped import grouped_interval
@@ -32,7 +33,6 @@ SNR = 10.0
 RATE, CONFIDENCE = 0.5, 0.8
 """The rate of false accepts an hour at which parts are compared, and the confidence of the point's rule."""
 
-Report = Callable[[str], None]
 Score = Callable[[Array], Scores]
 """A recording, ``(samples,)`` at 16 kHz -> one score for each hop, ``(windows,)``."""
 
@@ -72,7 +72,7 @@ class TestClips:
         )
 
 
-def measure_word(path: Path, result: SecondStageResult, clips: Iterable[Clip], report: Report) -> dict[str, Any]:
+def measure_word(path: Path, result: SecondStageResult, clips: Iterable[Clip], report: Line) -> dict[str, Any]:
     """The record of one word's model of two stages and of its first stage alone."""
     both = read_model(path)
     test = TestClips.of(clips)
@@ -108,7 +108,7 @@ def measure_word(path: Path, result: SecondStageResult, clips: Iterable[Clip], r
     return record
 
 
-def scores_by_group(score: Score, test: TestClips, report: Report) -> dict[str, dict[str, Scores]]:
+def scores_by_group(score: Score, test: TestClips, report: Line) -> dict[str, dict[str, Scores]]:
     """Group of test clips -> condition -> the highest score of each of its clips."""
     return {
         "people": people_scores(score, test, report),
@@ -118,13 +118,13 @@ def scores_by_group(score: Score, test: TestClips, report: Report) -> dict[str, 
     }
 
 
-def people_scores(score: Score, test: TestClips, report: Report) -> dict[str, Scores]:
+def people_scores(score: Score, test: TestClips, report: Line) -> dict[str, Scores]:
     """The highest score of each recorded positive as it is, and with noise."""
     mixer = NoiseMixer(test.noise, warn=report)
     return {"clean": highest_scores(score, test.people, None), "noisy": highest_scores(score, test.people, mixer)}
 
 
-def recall_of(model: Model, test: TestClips, threshold: float, report: Report) -> dict[str, Any]:
+def recall_of(model: Model, test: TestClips, threshold: float, report: Line) -> dict[str, Any]:
     """The share of recorded positives that reach a threshold, with the interval, in both conditions."""
     found = people_scores(partial(stream_scores, model), test, report)
     return {condition: share(scores >= threshold, test.groups["people"]) for condition, scores in found.items()}

@@ -4,12 +4,13 @@ import dataclasses
 import datetime
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from wakeword.base.errors import ConfigError
+from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
 from wakeword.format.verifier_card import VerifierCard
 from wakeword.model.model import read_model
@@ -25,9 +26,8 @@ from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_train.config import read_config
 from wakeword_train.pipeline import EMBEDDINGS, train_stand_ins
 from wakeword_train.second_stage.build import SecondStageTraining
-from wakeword_train.training import DataFolders, gather_clips
-
-Report = Callable[[str], None]
+from wakeword_train.training import gather_clips
+from wakeword_train.training_run import DataFolders, TrainingLines, TrainingRun
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def measure_words(
     page: Path,
     *,
     command: str,
-    report: Report,
+    report: Line,
 ) -> None:
     """Measure model files of two stages that the recipes trained, and write the figures and the page.
 
@@ -80,9 +80,9 @@ def measure_words(
         config = read_config(recipes / f"{path.stem}.toml")
         folders = sources.folders(path.stem)
         clips = gather_clips(config, folders)
-        stand_ins = train_stand_ins(config, folders, work / path.stem, report, resume=True)
-        cache = work / EMBEDDINGS
-        training = SecondStageTraining(config, path, clips, cache, report, stand_ins)
+        events = TrainingLines(report)
+        run = TrainingRun(config, folders, work / path.stem, work / EMBEDDINGS, resume=True, events=events)
+        training = SecondStageTraining(run, path, clips, train_stand_ins(run))
         result = training.run()
         card = _card(path)
         shipped = {name: getattr(card, name) for name in ("fusion", "gate", "phonemes", "phonemes_digest")}
@@ -135,7 +135,7 @@ def measure_unheard(
     takes: int,
     speech: Sequence[Path],
     command: str,
-    report: Report,
+    report: Line,
 ) -> None:
     """Train and measure words as ``Trial`` describes; the figures and their page are written after each word."""
     for word in words:
@@ -167,7 +167,7 @@ def measure_any_words(
     *,
     takes: int,
     command: str,
-    report: Report,
+    report: Line,
 ) -> None:
     """Train and measure words as ``measure_anyword`` does; the figures and their page are written after each word."""
     for word in words:

@@ -7,13 +7,14 @@ people who then do not count in the test.
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from wakeword.base.events import Line
 from wakeword.base.files import new_folder
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.model.model import Model, read_model
@@ -27,9 +28,8 @@ from wakeword_train.data.store import ClipStore
 from wakeword_train.enrolment import enrol_model
 from wakeword_train.pipeline import EMBEDDINGS, add_second_stage, train_stand_ins
 from wakeword_train.placement import put_into_place
-from wakeword_train.training import DataFolders, train
-
-Report = Callable[[str], None]
+from wakeword_train.training import train
+from wakeword_train.training_run import DataFolders, TrainingLines, TrainingRun
 
 
 @dataclass(frozen=True)
@@ -45,17 +45,15 @@ class Trial:
     """Recordings of the keyword, one of a person, with which the model is fine-tuned afterwards."""
 
 
-def measure_trial(trial: Trial, work: Path, report: Report) -> dict[str, Any]:
+def measure_trial(trial: Trial, work: Path, report: Line) -> dict[str, Any]:
     """Train as the trial says, in the new folder ``work``, and measure."""
     config = trial.config
     draft, path = work / "draft.onnx", work / "model.onnx"
     work.mkdir(parents=True, exist_ok=True)
     result = train(config, trial.folders, draft, checkpoint=work / "checkpoint")
-    stand_ins = train_stand_ins(config, trial.folders, work, report)
-    points, second = add_second_stage(
-        config, draft, result.clips, work.parent / EMBEDDINGS, report, stand_ins=stand_ins
-    )
-    put_into_place(draft, points, path, report)
+    run = TrainingRun(config, trial.folders, work, work.parent / EMBEDDINGS, events=TrainingLines(report))
+    points, second = add_second_stage(run, draft, result.clips, stand_ins=train_stand_ins(run))
+    put_into_place(draft, points, path, run.events)
     model = read_model(path)
     record: dict[str, Any] = {
         "keyword": config.keyword,
@@ -95,7 +93,7 @@ def split_takes(people: Sequence[Clip], count: int) -> tuple[list[Clip], list[Cl
     return list(first.values()), [clip for clip in people if clip.speaker not in chosen]
 
 
-def _enrolled(trial: Trial, path: Path, clips: Sequence[Clip], work: Path, report: Report) -> dict[str, Any]:
+def _enrolled(trial: Trial, path: Path, clips: Sequence[Clip], work: Path, report: Line) -> dict[str, Any]:
     """Recall before and after fine-tuning on a few takes, of the people who did not give any."""
     takes, others = split_takes(TestClips.of(clips).people, trial.takes)
     folder = work / "takes"
@@ -104,7 +102,7 @@ def _enrolled(trial: Trial, path: Path, clips: Sequence[Clip], work: Path, repor
             (made / take.path.name).symlink_to(take.path.resolve())
     folders = dataclasses.replace(trial.folders, positives=[folder])
     enrolled = work / "enrolled.onnx"
-    enrol_model(trial.config, path, folders, enrolled, work=work, report=report)
+    enrol_model(trial.config, path, folders, enrolled, work=work, events=TrainingLines(report))
     test = dataclasses.replace(TestClips.of(clips), people=others)
     return {
         "takes": len(takes),
@@ -114,7 +112,7 @@ def _enrolled(trial: Trial, path: Path, clips: Sequence[Clip], work: Path, repor
     }
 
 
-def _at_default(model: Model, test: TestClips, report: Report) -> dict[str, Any]:
+def _at_default(model: Model, test: TestClips, report: Line) -> dict[str, Any]:
     point: OperatingPoint = model.card.point()
     return {"point": point.name, "people": recall_of(model, test, point.threshold, report)}
 

@@ -1,10 +1,11 @@
 """Comparison of methods on wake words: tuned equally on validation, then measured on the test over words and seeds."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from wakeword.base.events import Line
 from wakeword.batch.jobs.work import Executor
 from wakeword_experiments.figures_report import (
     Row,
@@ -25,8 +26,6 @@ from wakeword_experiments.wake_words.wake_words_data import Regime
 from wakeword_tools.measure.intervals import clopper_pearson
 from wakeword_train.fitting import FitConfig
 
-Report = Callable[[str], None]
-
 TUNING_SEED = 100
 """Not among the seeds that are reported."""
 TUNING_WORDS = 2
@@ -37,7 +36,7 @@ _TITLES: dict[Regime, str] = {
 }
 
 
-def tune(words: Sequence[str], source: Source, *, executor: Executor, report: Report) -> dict[str, FitConfig]:
+def tune(words: Sequence[str], source: Source, *, executor: Executor, report: Line) -> dict[str, FitConfig]:
     """The best candidate of each method by its validation score, on the first words and a separate seed."""
     jobs = [
         Job(word, "paper", f"{method} {index}", dataclasses.replace(config, seed=TUNING_SEED))
@@ -63,7 +62,7 @@ def compare(
     source: Source,
     *,
     executor: Executor,
-    report: Report,
+    report: Line,
 ) -> list[dict[str, Any]]:
     """A row for each method, word and seed."""
     jobs = [

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 from wakeword.base.errors import ConfigError
+from wakeword.base.events import Line
 from wakeword.batch.jobs.work import Executor
 from wakeword_experiments.wake_words.ablations import ablation_jobs, variants, write_ablations
 from wakeword_experiments.wake_words.grid import Source, run_grid
-from wakeword_experiments.wake_words.study import Report, compare, tune, write_study
+from wakeword_experiments.wake_words.study import compare, tune, write_study
 from wakeword_experiments.wake_words.wake_words_data import DataSizes, Regime
 
 
@@ -29,7 +30,7 @@ def run_wake_words(
     executor: Executor,
     out: Path,
     command: str,
-    report: Report,
+    report: Line,
 ) -> None:
     """Tune the methods, compare them in each regime and write the page.
 
@@ -45,7 +46,7 @@ def run_wake_words(
 
 
 def run_ablations(
-    source: Source, words: str, *, seeds: Sequence[int], executor: Executor, out: Path, command: str, report: Report
+    source: Source, words: str, *, seeds: Sequence[int], executor: Executor, out: Path, command: str, report: Line
 ) -> None:
     """Tune the methods as ``run_wake_words`` does, run the variants of DROCC-LF and write the page."""
     keywords = _listed(words)

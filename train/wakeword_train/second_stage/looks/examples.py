@@ -3,7 +3,7 @@
 import hashlib
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.events import Events
 from wakeword.verify.embedding import EmbeddingNetwork
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.data.augment import AugmentationConfig
@@ -80,14 +81,14 @@ class ExampleMaker:
         cache: Path,
         *,
         seed: int,
-        advance: Callable[[str], None],
+        events: Events,
     ) -> None:
         self._network = network
         self._stores = stores
         self._augmentation = augmentation
         self._cache = EmbeddingCache(cache)
         self._seed = seed
-        self._advance = advance
+        self._events = events
         self._origin: dict[str, object] = {
             "embedding": digest,
             "augmentation": repr(augmentation),
@@ -113,7 +114,7 @@ class ExampleMaker:
         """Looks at household sounds, for the head to stay silent at; none if there are no such sounds."""
         if self.household is None:
             return {}
-        self._advance(f"embed {_HOUSEHOLD_LOOKS} looks at household sounds")
+        self._events.note(f"embed {_HOUSEHOLD_LOOKS} looks at household sounds")
 
         def compute() -> dict[str, Tensor]:
             generator = torch.Generator().manual_seed(self._seed)
@@ -142,7 +143,7 @@ class ExampleMaker:
         found = {}
         for name, (share, fragment) in names.items():
             rows = torch.arange(len(store)).repeat_interleave((copies * share).ceil().long())
-            self._advance(f"embed {len(rows)} looks at {name.replace('_', ' ')}s")
+            self._events.note(f"embed {len(rows)} looks at {name.replace('_', ' ')}s")
             key = {"part": name, "store": store.fingerprint, "copies": len(rows), "before": self._before()}
             key |= {"voices": self._voices()}
             embeddings = self._cache.get(self._origin | key, lambda rows=rows, f=fragment: self._looks(store, rows, f))  # type: ignore[misc]
@@ -154,7 +155,7 @@ class ExampleMaker:
         store = self._stores.get(Kind.BACKGROUND)
         if store is None:
             return Recordings([], [])
-        self._advance(f"embed {store.hours:.1f} h of background twice")
+        self._events.note(f"embed {store.hours:.1f} h of background twice")
         generator = torch.Generator().manual_seed(self._seed)
         cutter = self._cutter(generator, self._wordless)
         found = []

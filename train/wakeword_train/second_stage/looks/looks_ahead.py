@@ -9,6 +9,7 @@ from threading import Event, Thread
 from typing import Any
 
 from wakeword.base.errors import WorkerError
+from wakeword.base.events import SILENT
 from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import Executor, Report
@@ -68,7 +69,7 @@ class LooksWork:
             self._config.augmentation,
             self._cache,
             seed=self._config.seed,
-            advance=log.debug,
+            events=SILENT,
         )
 
         def make(item: LooksItem) -> None:

@@ -1,0 +1,121 @@
+"""One training run: its settings, folders and device, and what it tells while it goes on. Made once, in ``pipeline``."""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from wakeword.base.events import Events, Line
+from wakeword.batch.jobs.choice import in_this_process
+from wakeword.batch.jobs.work import Executor, Report
+from wakeword_tools.kinds import Kind
+from wakeword_train.config import TrainConfig
+from wakeword_train.methods.drocc import AdversaryHealth
+from wakeword_train.phases import Phase
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class DataFolders:
+    """The folders of recordings, which are read recursively."""
+
+    speech_commands: Path | None = None
+    """A folder of words, as Speech Commands is published; the keyword's own folder gives positives."""
+    positives: Sequence[Path] = ()
+    negatives: Sequence[Path] = ()
+    near_negatives: Sequence[Path] = ()
+    background: Sequence[Path] = ()
+    noise: Sequence[Path] = ()
+
+    @property
+    def by_kind(self) -> dict[Kind, Sequence[Path]]:
+        """The folders that hold clips of one kind: all but ``speech_commands``."""
+        return {
+            Kind.POSITIVE: self.positives,
+            Kind.NEGATIVE: self.negatives,
+            Kind.NEAR_NEGATIVE: self.near_negatives,
+            Kind.BACKGROUND: self.background,
+            Kind.NOISE: self.noise,
+        }
+
+
+@dataclass(frozen=True)
+class EpochReport:
+    """What one epoch did."""
+
+    epoch: int
+    phase: str
+    """``warm-up`` (before the method's own loss) or the method."""
+    loss: float
+    recall: dict[str, float]
+    """Validation recall at 3 % false positives over negatives and near negatives together, over each alone if there are
+    any, and at 0.3 % of the windows of background."""
+    score: float
+    """The score by which epochs are chosen: the mean of the first and the last of these."""
+    health: AdversaryHealth | None
+    seconds: float
+    settled: bool
+    """Whether the run is past ``schedule.choose_after``."""
+
+
+class TrainingEvents(Events):
+    """What a training tells. This one logs its lines; a display derives from it."""
+
+    def note(self, line: str) -> None:
+        """A step that begins, or a warning, as one line."""
+        log.info(line)
+
+    def begin(self, folders: DataFolders) -> None:
+        """All settings have been checked, and the work begins."""
+
+    def phase(self, phase: Phase, done: float) -> None:
+        """How much of a phase is done, 0..1."""
+
+    def epoch(self, report: EpochReport) -> None:
+        """An epoch of a first stage has ended."""
+
+
+class TrainingLines(TrainingEvents):
+    """Gives its lines to one function, and each epoch to another."""
+
+    def __init__(self, note: Line = log.info, epoch: Callable[[EpochReport], None] = lambda report: None) -> None:
+        self._note, self._epoch = note, epoch
+
+    def note(self, line: str) -> None:
+        """A line."""
+        self._note(line)
+
+    def epoch(self, report: EpochReport) -> None:
+        """An epoch."""
+        self._epoch(report)
+
+
+@dataclass(frozen=True)
+class TrainingRun:
+    """What all parts of one training need. Functions that need one table of the configuration take that table alone."""
+
+    config: TrainConfig
+    folders: DataFolders
+    work: Path
+    """The keyword's own folder, for checkpoints and synthesised clips."""
+    cache: Path
+    """Where the embeddings of all keywords' recordings are kept."""
+    device: str = "cpu"
+    """``cpu`` or ``cuda``."""
+    resume: bool = False
+    """Whether to go on with the checkpoints of an earlier run of the same settings."""
+    events: TrainingEvents = field(default_factory=TrainingEvents)
+    executor: Callable[[float], Executor] = in_this_process
+    """Gives the executor for work that costs as much as so many seconds of audio. No result depends on it."""
+
+    def progress_of(self, phase: Phase, total: float) -> Report:
+        """Tells of a phase as work of the size ``total`` goes on."""
+        done = 0.0
+
+        def report(size: float, seconds: float) -> None:
+            nonlocal done
+            done += size
+            self.events.phase(phase, done / total)
+
+        return report
