@@ -254,16 +254,16 @@ def test_every_public_name_exists() -> None:
     assert len(set(wakeword.__all__)) == len(wakeword.__all__)
     assert all(hasattr(wakeword, name) for name in wakeword.__all__)
     assert set(wakeword.__all__) <= set(dir(wakeword))
-    with pytest.raises(AttributeError, match="no attribute 'absent'"):
+    with pytest.raises(AttributeError, match="attribute absent"):
         _ = wakeword.absent
 
 
 def test_type_checkers_see_the_public_names_where_a_program_finds_them() -> None:
-    (package,) = (module for module in modules("wakeword") if module.name == "wakeword")
-    seen = {one.name: one.module for one in package.imports() if one.module.startswith("wakeword.") and one.name}
+    tree = ast.parse((ROOT / "wakeword" / "__init__.pyi").read_text())
+    seen = {one.name: node.module for node in tree.body if isinstance(node, ast.ImportFrom) for one in node.names}
     assert sorted(seen) == sorted(wakeword.__all__)
     for name, module in seen.items():
-        assert getattr(wakeword, name) is getattr(importlib.import_module(module), name), name
+        assert getattr(wakeword, name) is getattr(importlib.import_module(f"wakeword.{module}"), name), name
 
 
 def test_assets_are_found_in_a_checkout() -> None:

@@ -17,7 +17,8 @@ from wakeword.audio.sources import audio_files
 from wakeword.base.errors import DataError
 from wakeword.base.types import Array
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
-from wakeword_tools.kinds import Kind, Split
+from wakeword_tools.kinds import Kind as Kind
+from wakeword_tools.kinds import Split as Split
 from wakeword_tools.transcripts import TimedText, describe_cut, read_transcripts, turns, without_keyword
 from wakeword_train.pack.speech_pack import SUFFIX
 
