@@ -17,6 +17,7 @@ from wakeword.format.card import ModelCard, self_test_signal
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import load_model, parse_model
 from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY, KeywordPhonemes
+from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE
 
 MARVIN = shipped_models()["marvin"]
 
@@ -203,7 +204,8 @@ def test_a_worker_that_cannot_start_is_an_error_each_time() -> None:
 def test_a_shared_network_of_another_digest_is_refused(tmp_path: Path) -> None:
     other = tmp_path / "encoders"
     other.mkdir()
-    (other / "embedding.onnx").write_bytes(b"another network")
+    for name in (EMBEDDING_FILE, PHONEMES_FILE):
+        (other / name).write_bytes(b"another network")
     job: dict[str, Any] = {"task": "load", "models": [str(MARVIN)]}
     wrong, missing, unneeded = in_node(
         {**job, "options": {"encoders": other.as_uri()}},

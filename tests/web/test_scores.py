@@ -82,12 +82,18 @@ def test_all_shipped_models_score_the_demo_as_python_does(demo: Array, tmp_path:
         {**job, "options": {"verify": False}},
         {**job, "options": {"point": points}},
     )
-    assert_same(whole, expected)
-    # The digits must not depend on the blocks.
-    assert cut["scores"] == whole["scores"]
-    assert cut["detections"] == whole["detections"]
+    # Some of these words ask the phoneme recogniser.
+    assert_same(whole, expected, WITH_PHONEMES)
+    # The digits must not depend on the blocks, but for those that the recogniser gives.
+    for model in models:
+        card = load_model(model).card
+        hears = card.verifier is not None and card.verifier.phonemes
+        np.testing.assert_allclose(
+            cut["scores"][card.phrase], whole["scores"][card.phrase], rtol=0, atol=WITH_PHONEMES if hears else 0
+        )
+    assert_same(cut, expected, WITH_PHONEMES)
     assert_same(first, heard_here(models, demo, verify=False))
-    assert_same(other, heard_here(models, demo, point="fpr=0.03"))
+    assert_same(other, heard_here(models, demo, point="fpr=0.03"), WITH_PHONEMES)
 
 
 @pytest.mark.skipif("WAKEWORD_DATA" not in os.environ, reason="WAKEWORD_DATA does not name a folder of real recordings")

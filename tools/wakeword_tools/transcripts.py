@@ -1,6 +1,6 @@
 """Transcripts of long recordings: who speaks where, and in which parts the keyword is not said.
 
-``transcripts.jsonl`` lies beside the recordings and has a line for each utterance: ``file``, ``text``, and where known
+``transcripts.jsonl`` lies next to the recordings and has a line for each utterance: ``file``, ``text``, and where known
 ``start`` and ``end`` in seconds of the recording and ``speaker``.
 """
 

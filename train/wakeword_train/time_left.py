@@ -136,7 +136,7 @@ def _steps(network: torch.nn.LSTM) -> None:
 
 
 def in_words(seconds: float) -> str:
-    """A time that nobody should take by the second: ``40 s``, ``8 min``."""
+    """A time that no one should take by the second: ``40 s``, ``8 min``."""
     if seconds < 90:
         return f"{max(5, 5 * round(seconds / 5)):.0f} s"
     return f"{seconds / 60:.0f} min"

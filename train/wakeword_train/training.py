@@ -224,7 +224,7 @@ def provenance(
 
 
 def _describe_pack(sampler: BatchSampler, packed: PackedStore | None) -> dict[str, Any]:
-    """The card's record of the starter pack: nobody in it is a stranger to the model."""
+    """The card's record of the starter pack: no one in it is a stranger to the model."""
     own = [store for store in (sampler.packed, packed) if store is not None]
     if not own:
         return {}

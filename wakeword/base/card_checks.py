@@ -42,7 +42,7 @@ def require_finite(what: str, value: float, low: float, high: float) -> None:
 
 
 def require_entries(what: str, content: Mapping[str, Any]) -> None:
-    """``ConfigError`` for a provenance that nobody could read: too many entries, too deep, or texts not printable."""
+    """``ConfigError`` for a provenance that no one could read: too many entries, too deep, or texts not printable."""
     waiting: list[tuple[int, Any]] = [(0, content)]
     entries = 0
     while waiting:

@@ -215,7 +215,7 @@ def alone_with(path: Path, *, output: Path | None = None) -> Iterator[BinaryIO]:
 
 
 def remove_held(path: Path, file: BinaryIO) -> None:
-    """Remove the file of ``alone_with`` while nobody else has it."""
+    """Remove the file of ``alone_with`` while no one else has it."""
     if fcntl is None:  # Windows, where an open file cannot be removed
         file.close()
     path.unlink(missing_ok=True)
@@ -228,7 +228,7 @@ def _locked(path: Path, output: Path) -> BinaryIO:
             if fcntl is None:
                 return file
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Who had the lock before may have removed the file: then it keeps nobody out.
+            # Who had the lock before may have removed the file: then it keeps no one out.
             if path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat()):
                 return file
         except BlockingIOError:

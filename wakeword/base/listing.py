@@ -36,7 +36,7 @@ def files_below(root: Path, is_wanted: Callable[[str], bool]) -> Listing:
                 elif is_wanted(entry.name) and _is_file(entry):
                     found.files.append(Path(entry.path))
             except OSError as error:
-                # Of the folder, not of the file: whoever may list a folder may still not look into it.
+                # Of the folder, not of the file: anyone who may list a folder may still not look into it.
                 found.unsearched[Path(folder)] = _reason(error)
     found.files.sort()
     return found

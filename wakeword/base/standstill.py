@@ -43,7 +43,7 @@ class Renewed(Protocol):
 
 
 class Standstill:
-    """Closed while a fork or the end of the process waits; whoever works over and over asks ``is_closed`` in between.
+    """Closed while a fork or the end of the process waits; anyone who works over and over asks ``is_closed`` in between.
 
     Locks are not fair: without it, a thread that pushes in a loop would take its lock again before another one gets it.
     """

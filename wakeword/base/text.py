@@ -1,6 +1,6 @@
 """Text from files, names and devices, in a form that cannot forge lines, cells or commands to a terminal.
 
-A file name may hold any character, and what it does on a screen or in a spreadsheet is no matter of whoever named it.
+A file name may hold any character, and what it does on a screen or in a spreadsheet is no matter of anyone who named it.
 """
 
 _JOINERS = "\u200c\u200d"

@@ -113,7 +113,7 @@ _MARKUP: Final = "markdown"
 
 
 def _without_types_of_flags(params: list[Any]) -> list[Any]:
-    """The parameters of a command: newer releases of typer write ``<bool>`` beside a flag, which takes no value."""
+    """The parameters of a command: newer releases of typer write ``<bool>`` next to a flag, which takes no value."""
     for one in params:
         if getattr(one, "is_flag", False) and one.metavar is None:
             one.metavar = ""

@@ -121,7 +121,7 @@ def _audacity(number: int, file: str | None, detection: Detection) -> str:
 
 
 TERMINAL = Format(_terminal)
-"""``text`` on a terminal, where nobody but a person reads it."""
+"""``text`` on a terminal, where no one but a person reads it."""
 
 FORMATS = {
     FormatName.TEXT: Format(_text),

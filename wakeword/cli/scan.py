@@ -172,7 +172,7 @@ def _is_same(out: Path, recording: Recording) -> bool:
 
 @contextmanager
 def _journal(out: Path | None, work: ScanWork, *, resume: bool) -> Iterator[Journal | None]:
-    """The journal beside ``out``, if that is a place for one: not beside a device such as ``/dev/null``."""
+    """The journal next to ``out``, if that is a place for one: not next to a device such as ``/dev/null``."""
     if out is None or (out.exists() and not out.is_file() and not out.is_dir()):
         yield None
     else:

@@ -2,7 +2,7 @@
 
 A model is copied from a file or downloaded over https. It gets into the folder only after it was read as every model is,
 its digest and its self-tests included; a download must hold a digest, since one that was cut short could be a valid older
-file. Beside it a JSON file says where it came from.
+file. Next to it a JSON file says where it came from.
 """
 
 import hashlib

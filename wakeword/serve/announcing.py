@@ -60,7 +60,7 @@ def host_name() -> str:
 class Announcement:
     """Announces a Wyoming service under ``name``, and follows changes of the addresses.
 
-    Raises ``ConfigError`` if nobody else could reach the server, or for a name that DNS does not take.
+    Raises ``ConfigError`` if no one else could reach the server, or for a name that DNS does not take.
     """
 
     def __init__(self, name: str, sockets: Sequence[socket.socket], *, interfaces: Sequence[str] | None = None) -> None:

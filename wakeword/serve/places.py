@@ -24,7 +24,7 @@ SUPERVISOR = IPv4Network("172.30.32.2/32")
 _NAME = re.compile(r"[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*")
 """Of a host, in lower case."""
 _LOCAL_DOMAINS = (".local", ".lan", ".internal", ".home.arpa")
-"""Domains that nobody can own in the public DNS."""
+"""Domains that no one can own in the public DNS."""
 
 
 @dataclass(frozen=True)

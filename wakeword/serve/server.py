@@ -98,7 +98,7 @@ class Server:
     async def _listen(self) -> tuple[list[asyncio.Server], bool]:
         if self._place.scheme == "stdio":
             reader, writer = await _standard_streams()
-            # Whoever has started the server may be silent for as long as it likes.
+            # Anyone who has started the server may be silent for as long as it likes.
             shared = replace(self._shared, limits=replace(self._shared.limits, first=math.inf, idle=math.inf))
             self._start(shared, reader, writer, "stdio", "stdio").add_done_callback(lambda task: self.stop())
             return [], False

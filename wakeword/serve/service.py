@@ -137,7 +137,7 @@ def _greet(server: Server, settings: ServeSettings, web: Web | None) -> None:
 
 
 def _warn_of_open_web(settings: ServeSettings, web: Web | None) -> None:
-    """Whoever has narrowed one side may think that the other one is narrow too."""
+    """Anyone who has narrowed one side may think that the other one is narrow too."""
     if web is None or settings.web is None or settings.web.networks or not settings.limits.networks:
         return
     if not all(is_loopback(one.getsockname()[0]) for one in web.sockets):

@@ -172,7 +172,7 @@ class OfferedWords:
             self.report("refused", f"{message}; {left}")
             return None
         if kept is not None and word.model.digest is not None and word.model.digest == kept.model.digest:
-            word = kept  # the same model, for instance copied there again: nobody need change to it
+            word = kept  # the same model, for instance copied there again: no one need change to it
         if word is kept and before is not None and not before.is_refused:
             return word
         self.report("added", f"the model '{word.name}' (\"{word.phrase}\") is offered")

@@ -126,7 +126,7 @@ def _points(scored: Scored, targets: Sequence[Target], settings: CalibrationSett
                 warn=note,
             )
         except CalibrationError as error:
-            # A target that nobody asked for need not be met, if another is.
+            # A target that no one asked for need not be met, if another is.
             if settings.fprs or settings.rates or (not points and target is targets[-1]):
                 raise
             note(f"no operating point {target.name}: {error}")

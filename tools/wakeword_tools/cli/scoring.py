@@ -61,7 +61,7 @@ class Sharing:
 
     jobs: JobSettings = field(default_factory=JobSettings)
     report: Path | None = None
-    """The file beside which they are kept; ``None``: they are not."""
+    """The file next to which they are kept; ``None``: they are not."""
 
     def __post_init__(self) -> None:
         if self.jobs.resume and self.report is None:
@@ -79,7 +79,7 @@ def scoring(
 ) -> Iterator[list[Scored]]:
     """Score all recordings as they are, and clips at each ratio of ``noise``, with progress and warnings on stderr.
 
-    ``delays``: score the positives in streams too. The scores are kept beside the report until the block, which uses them,
+    ``delays``: score the positives in streams too. The scores are kept next to the report until the block, which uses them,
     has ended without an error.
 
     Raises ``DataError`` for noise that cannot be used, and what ``scored_rows`` and ``Run.rows`` do.
@@ -98,7 +98,7 @@ def scoring(
 
 @contextmanager
 def _journal(sharing: Sharing, work: ScoreWork) -> Iterator[Journal | None]:
-    """Where the scores are kept, if there is a report beside which they can be."""
+    """Where the scores are kept, if there is a report next to which they can be."""
     if sharing.report is None:
         yield None
         return

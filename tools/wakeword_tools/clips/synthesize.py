@@ -83,7 +83,7 @@ def synthesize(
     texts from the keyword go into the manifest. With ``skipped``, engines run in separate processes, and a recipe on
     which one fails, crashes or hangs is passed to ``skipped`` and left out; without it, the first such recipe raises
     ``SynthesisError``, as do recipes that all fail, or the first 20 of them, a full disk, and arguments that ``plan``
-    refuses. Raises ``ConfigError`` if the folder exists. The clips of a run that was killed stay in a hidden folder beside
+    refuses. Raises ``ConfigError`` if the folder exists. The clips of a run that was killed stay in a hidden folder next to
     it; with ``resume`` a run with the same arguments goes on with them.
     """
     return synthesize_parts(

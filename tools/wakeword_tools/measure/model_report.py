@@ -61,7 +61,7 @@ class ModelReport:
     fingerprint: str
     """Fingerprint of the recordings."""
     synthetic_positives: int = 0
-    """Synthetic positives, all of ``positives`` or others beside them."""
+    """Synthetic positives, all of ``positives`` or others next to them."""
     snr: "dict[str, ModelReport]" = field(default_factory=dict)
     """The same with noise mixed into the clips, by ratio of speech to noise in dB; thresholds for false accepts an hour
     are chosen on background without added noise."""

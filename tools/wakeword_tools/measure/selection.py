@@ -24,9 +24,9 @@ from wakeword_tools.transcripts import (
 def select(places: Mapping[Kind, Sequence[str]], keyword: str, *, report: Callable[[str], None]) -> Selection:
     """The recordings at places of each kind, without the utterances of background in which the keyword is said.
 
-    Places are as ``find_recordings`` takes them, or lists of such. The transcripts beside background say which utterances
+    Places are as ``find_recordings`` takes them, or lists of such. The transcripts next to background say which utterances
     these are; ``report`` gets a line about them. Transcripts and the manifests of synthetic clips are looked for in folders
-    and beside files of this machine. Raises as ``find_files`` does, and ``DataError`` for one of these that cannot be read.
+    and next to files of this machine. Raises as ``find_files`` does, and ``DataError`` for one that cannot be read.
     """
     places = {kind: list(listed(some)) for kind, some in places.items()}
     files = find_files(places)
@@ -63,7 +63,7 @@ def find_files(places: Mapping[Kind, Sequence[str]]) -> dict[Kind, list[Recordin
 
 
 def synthetic_files(folders: Iterable[Path], files: Iterable[Path] = ()) -> frozenset[Path]:
-    """The clips in these folders and beside these files that no person said, according to their manifests."""
+    """The clips in these folders and next to these files that no person said, according to their manifests."""
     manifests = {file for folder in folders for file in files_below(folder, lambda name: name == MANIFEST).files}
     manifests |= {file for folder in {path.parent for path in files} if (file := folder / MANIFEST).is_file()}
     return frozenset(file.parent / row.file for file in manifests for row in read_manifest(file) if row.synthetic)

@@ -83,7 +83,7 @@ def install_piper(report: Line, *, replace: bool = False) -> InstalledVoices:
 def install_piper_address(
     address: str, report: Line, *, sha256: str | None, licence: str, replace: bool = False
 ) -> InstalledVoices:
-    """Install a Piper voice from the address of its ``NAME.onnx``, which has ``NAME.onnx.json`` beside it.
+    """Install a Piper voice from the address of its ``NAME.onnx``, which has ``NAME.onnx.json`` next to it.
 
     ``sha256`` of the former, in hex; without it the digest is reported. Raises ``ConfigError`` for an address that is not
     https, ``SynthesisError`` if a file cannot be fetched, is another one, or is no voice.

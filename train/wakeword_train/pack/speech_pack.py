@@ -179,7 +179,7 @@ class SpeechPack:
 
     @property
     def heard(self) -> frozenset[tuple[str, str]]:
-        """Source and speaker of every recording: nobody among them is a stranger to a model trained with the pack."""
+        """Source and speaker of every recording: no one among them is a stranger to a model trained with the pack."""
         return frozenset((recording.source, recording.speaker) for recording in self.recordings)
 
 

@@ -1,4 +1,4 @@
-"""A run: items in, rows out in the same order, whoever does them, in whatever order they become ready."""
+"""A run: items in, rows out in the same order, anyone who does them, in whatever order they become ready."""
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing

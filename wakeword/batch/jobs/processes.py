@@ -189,7 +189,7 @@ def _begin(work: Work[Any, Any], parent: Connection, done: Any, lock: Lock, fold
 
 
 def _end_with(parent: Connection, folder: str) -> None:
-    """End when the parent closes its end of the pipe, or is killed; then nobody else removes the folder."""
+    """End when the parent closes its end of the pipe, or is killed; then no one else removes the folder."""
     try:
         parent.recv_bytes()
     except EOFError:

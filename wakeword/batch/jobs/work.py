@@ -34,7 +34,7 @@ class Item(Protocol):
         ...
 
     def digest(self) -> str:
-        """A digest of its content; empty if it has none beside its stamp. Raises ``OSError`` as the file system does."""
+        """A digest of its content; empty if it has none besides its stamp. Raises ``OSError`` as the file system does."""
         ...
 
 
@@ -67,7 +67,7 @@ class Work(Protocol[ItemT_contra, RowT]):
 
     @property
     def digest(self) -> str:
-        """A digest of all that the rows depend on beside the items, such as models and settings."""
+        """A digest of all that the rows depend on besides the items, such as models and settings."""
         ...
 
     def to_json(self, row: RowT) -> Any:
