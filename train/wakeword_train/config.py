@@ -117,7 +117,7 @@ class MixConfig:
 
 @dataclass(frozen=True)
 class NaturalConfig:
-    """Clips of voices that sound human, in addition to those of ``SynthesisConfig``, which gives the texts. Such engines
+    """Clips of voices that sound human, in addition to ``SynthesisConfig``, which gives the texts. Such engines
     are far slower, so they have separate numbers."""
 
     positives: int = 0
@@ -154,12 +154,12 @@ class SynthesisConfig:
     say: tuple[str, ...] = ()
     """Ways to say the keyword as IPA, in place of how English reads it. Only voices that take phonemes then speak it."""
     children: float = 0.0
-    """Share of the clips of the keyword with formants and pitch as high as those of children."""
+    """Share of the clips of the keyword with formants and pitch as high as of children."""
     accents: float = 0.0
     """Clips of the keyword with the vowels of people who learnt English later, in proportion to the other clips of it. A
     batch draws all of them as one other word, so somewhat more often than that."""
     check_voices: bool = True
-    """Leave out voices in whose speech the phoneme network does not hear the keyword."""
+    """Leave out voices if the phoneme network does not hear the keyword when they speak."""
     natural: NaturalConfig = field(default_factory=NaturalConfig)
 
     def __post_init__(self) -> None:
@@ -190,11 +190,11 @@ class TrainConfig:
     test_share: float = 0.15
     """As ``validation_share``, for the test split."""
     background_evidence: float = 0.5
-    """Share of the background's speakers on whom the first stage is not trained, so that their speech can show how often
+    """Share of the background's speakers that the first stage is not trained on, so that their speech can show how often
     the model fires; the head of a second stage learns from all of them. Without a second stage ``validation_share`` and
     ``test_share`` count."""
     background_folds: int = 0
-    """Parts of those speakers of the background on whom the first stage is trained: it is trained once more without each,
+    """Parts of the speakers of the background that the first stage is trained on: it is trained once more without each,
     to judge that part, if there is a second stage. So all background is evidence, however small ``background_evidence``,
     but for people who also say words. 0: once is enough."""
     encoder: str = ""
@@ -202,7 +202,7 @@ class TrainConfig:
     starter_pack: str = ""
     """Background that needs no recordings: ``starter`` for the features of speech that the extra ``train`` installs, or a
     file that ``python -m scripts.make_pack`` wrote; none if empty. ``background_evidence`` is also the share of its
-    speakers on whom the first stage is not trained."""
+    speakers that the first stage is not trained on."""
     hold_out_recorded: bool = False
     """Keep every recorded positive, and all other clips of its speakers, for the test."""
     network: NetworkConfig = field(default_factory=NetworkConfig)

@@ -20,7 +20,7 @@ from wakeword_train.enrol import Enrolment
 from wakeword_train.points import selection
 
 _STRICT = (0.002, 0.005, 0.01, 0.02)
-"""Rates of false positives, of which the lowest that is supported is the default where there is no background."""
+"""Rates of false positives. The lowest one that is supported is the default where there is no background."""
 
 
 def enrolled_points(base: Path, enrolment: Enrolment, events: Events) -> list[OperatingPoint]:
@@ -89,7 +89,7 @@ class _Measured:
             confidence=confidence,
             warn=events.note,
         )
-        # Of false accepts an hour it can be another one, which the background supports.
+        # For false accepts an hour it can be another one, which the background supports.
         named = Target(RateKind(point.kind), point.target)
         return self._with_recall(point, lambda scores: choose_supported(scores, named, confidence=confidence).threshold)
 

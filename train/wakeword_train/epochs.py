@@ -89,7 +89,7 @@ def fit(
 def best_epoch(reports: list[EpochReport]) -> EpochReport:
     """The epoch with the best score in the newest phase, of the settled ones if there are any; of equals the latest.
 
-    Only the method's own epochs count once there are any: the weights of the warm-up are those of another method.
+    Only the method's own epochs count once there are any: the warm-up belongs to another method.
     """
     newest = reports[-1]
     candidates = (r for r in reports if r.phase == newest.phase and r.settled == newest.settled)

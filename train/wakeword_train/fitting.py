@@ -143,7 +143,7 @@ def shuffled(
 
 
 def own_share(epoch: int, warmup_epochs: int, epochs: int) -> float:
-    """How far ``epoch``, counted from 0, is through those of the method's own loss: 0 in the first, 1 in the last."""
+    """How far ``epoch``, counted from 0, is through the epochs of the method's own loss: 0 in the first, 1 in the last."""
     last = epochs - 1 - warmup_epochs
     return (epoch - warmup_epochs) / last if last > 0 else 1.0
 

@@ -62,7 +62,7 @@ def train_model(
 
     What ``config.synthesis`` asks for is synthesised first, and the keyword itself if no recordings of it are given.
     Clips and the checkpoint go to the keyword's folder in ``work``; clips of the same settings are used again, and with
-    ``resume`` a run continues whose first stage has the same settings. ``device`` is ``cpu`` or ``cuda``. ``events`` is
+    ``resume`` a run continues if its first stage has the same settings. ``device`` is ``cpu`` or ``cuda``. ``events`` is
     told when the work begins, of each epoch, of phases, and of each step and warning; without ``events`` the lines are
     logged. ``executor`` gives the executor for work that costs as much as so many seconds of audio, such as speaking,
     searching background and training heads; the model does not depend on it.
@@ -119,7 +119,7 @@ def _train_first_stages(run: TrainingRun) -> tuple[TrainingResult, list[StandIn]
 
 
 def _checkpoints(run: TrainingRun) -> list[Path]:
-    """The files of the state of each training of the first stage: its own, then those of its stand-ins."""
+    """The files of the state of each training of the first stage: its own, then the files of its stand-ins."""
     config, folds = run.config, run.config.background_folds
     parts = [f"-without-{number}-of-{folds}" for number in range(1, times_first_stage(config))]
     return [run.work / f"{config.method}-{config.seed}{part}.checkpoint" for part in ("", *parts)]
@@ -132,7 +132,7 @@ def _forget(checkpoints: Sequence[Path]) -> None:
 
 
 class _FirstStages(TrainingEvents):
-    """Tells of epochs as a share of all trainings of the first stage, ``trained`` of which are done."""
+    """Tells of epochs as a share of all trainings of the first stage; ``trained`` of them are done."""
 
     def __init__(self, run: TrainingRun, trained: int) -> None:
         self._run, self._trained = run, trained
@@ -204,7 +204,7 @@ def add_second_stage(
 
 
 def returning_negatives(folders: Sequence[Path], work: Path) -> Path:
-    """A folder whose manifest lists the clips in ``folders`` as near negatives for training, regardless of the speaker.
+    """A folder with a manifest: it lists the clips in ``folders`` as near negatives for training, for any speaker.
 
     A folder that ``wakeword evaluate --save-errors`` wrote gives its false accepts, any other folder all its recordings.
     Raises ``AudioFileError`` for a folder without any.

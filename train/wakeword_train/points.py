@@ -23,7 +23,7 @@ LOOSEST = 3.0
 WORTH = 0.1
 """Share of the positives that a laxer default point has to find in addition if none finds ``LEAST_RECALL``."""
 FEW = 10
-"""With fewer recordings of people, their share says nothing, and that of synthetic voices counts."""
+"""With fewer recordings of people, their share says nothing, and the share of synthetic voices counts."""
 _SILENT = DEFAULT_TARGETS[0]
 """What the points of false accepts an hour keep too."""
 """Called with a line about the current step, or a warning."""
@@ -57,7 +57,7 @@ def calibration_points(model_path: Path, held_out: list[Clip], events: Events) -
 def points_of(scores: ScoreSet, description: str, fingerprint: str, events: Events) -> list[OperatingPoint]:
     """Operating points from scores of recordings that were not trained on, as ``calibration_points`` makes them.
 
-    Those of false accepts an hour also keep the strictest rate of false positives, for words that sound like the keyword.
+    Points of false accepts an hour also keep the strictest rate of false positives, for words that sound like the keyword.
     """
     points = []
     try:

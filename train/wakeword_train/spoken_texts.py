@@ -75,7 +75,7 @@ def texts_of(kind: Kind, config: TrainConfig, voices: dict[Split, list[Voice]], 
 
 
 def _generated(config: TrainConfig, voices: dict[Split, list[Voice]]) -> Texts:
-    """Close words of each form, none of which sounds like another form."""
+    """Close words of each form. None of them sounds like another form."""
     forms, accented = spoken_forms(config), accented_forms(config)
     texts: Texts = {split: {} for split in SHARES}
     for form in forms:

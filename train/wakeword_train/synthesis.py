@@ -51,11 +51,11 @@ def with_synthesised(
     executor: Callable[[float], Executor] = in_this_process,
 ) -> DataFolders:
     """``folders`` and the clips that ``config.synthesis`` asks for, made once for each set of settings under ``root``:
-    those of fast engines and, in separate folders, those of ``config.synthesis.natural``.
+    clips of fast engines and, in separate folders, of ``config.synthesis.natural``.
 
     If no recordings of the keyword are given and no positives configured, the keyword, texts that sound like it and other
     words are all synthesised. Except for the keyword, no voice or text is used for both training and validation, and
-    those kept for the test are not used at all. Clips of the keyword by voices in whose speech the phoneme network does not
+    texts kept for the test are not used at all. Clips of the keyword by voices in which the phoneme network does not
     hear it are left out. ``events`` gets the share of the clips that are made. As many processes of this machine speak as
     ``executor`` has workers for so many seconds of audio; the clips do not depend on it. Raises ``DataError`` if a
     folder is missing.
@@ -303,7 +303,7 @@ def _synthesise(
         skipped=skipped,
         distances={text: distance for text, distance in clips.texts.items() if distance is not None},
         children=children,
-        # The folder's name identifies the clips, so that those of a run that was killed are the same.
+        # The folder's name identifies the clips, so that a run that was killed has the same.
         resume=True,
     )
 

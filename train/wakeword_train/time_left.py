@@ -41,7 +41,7 @@ class TimeLeft:
     _passed: dict[Phase, float] = field(default_factory=dict)
 
     def seconds(self, phase: Phase, done: float, elapsed: float) -> float:
-        """Seconds left in the whole run, ``elapsed`` seconds after ``phase`` began, of which the share ``done`` is done."""
+        """Seconds left in the whole run, ``elapsed`` seconds after ``phase`` began and the share ``done`` of it is done."""
         guess = self.expected.get(phase, 0.0)
         own = elapsed * (1 - done) / done if done >= _ENOUGH else max(guess - elapsed, guess * (1 - done) / 4)
         phases = list(Phase)
@@ -104,7 +104,7 @@ def expected_seconds(
 def slowness(workers: int = 1) -> float:
     """How many times as long as on the calm machine of reference a training step takes while ``workers`` take steps.
 
-    Measured for half a second, at once for all: on a busy machine, and on one whose cores share more than their caches,
+    Measured for half a second, at once for all: on a busy machine, and where cores share more than their caches,
     several get less together than each would alone.
     """
     networks = [_small_network() for _ in range(workers)]

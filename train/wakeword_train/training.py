@@ -46,7 +46,7 @@ class TrainingResult:
     clips: list[Clip]
     """All clips with their splits."""
     validation: list[Clip]
-    """Those of the validation split that could be read, for calibration."""
+    """Clips of the validation split that could be read, for calibration."""
     reports: list[EpochReport]
     second_stage: SecondStageResult | None = None
     """The second stage, if one was trained, with what was held out."""
@@ -97,7 +97,7 @@ def gather_clips(config: TrainConfig, data: DataFolders) -> list[Clip]:
 
 
 def _with_pack(config: TrainConfig, clips: list[Clip]) -> list[Clip]:
-    """The clips and those of the starter pack; speech of the same people that was also given as audio is left out."""
+    """The clips, and the clips of the starter pack; speech of the same people that was also given as audio is left out."""
     pack = read_pack(pack_path(config.starter_pack))
     if config.second_stage.enabled and (pack.embedding_digest, pack.phonemes_digest) != shipped_digests():
         raise DataError(f"{pack.path}: expected features of the networks that are included, got others; make it again")

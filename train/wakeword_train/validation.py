@@ -26,7 +26,7 @@ class ValidationSet:
     windows: Tensor
     """``(windows, window, n_mfcc)`` float32."""
     clip: Tensor
-    """``(windows,)`` int64; a clip's score is that of its best window."""
+    """``(windows,)`` int64; a clip has the score of its best window."""
     kinds: list[Kind]
     """Kind of each clip; every window of background counts as a separate clip."""
 

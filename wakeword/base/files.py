@@ -170,7 +170,7 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def resumable_folder(path: Path, content: str, *, resume: bool) -> Iterator[Path]:
-    """``new_folder`` whose temporary folder stays if the block is interrupted; with ``resume`` it is used again.
+    """``new_folder``, but the temporary folder stays if the block is interrupted; with ``resume`` it is used again.
 
     ``content`` is a digest of what the folder will hold: a temporary folder of something else is never used. An error
     removes it, as it would come again, unless it is a ``WorkerError``. Raises as ``new_folder`` does, and ``ConfigError``

@@ -17,7 +17,7 @@ class Listing:
 
 
 def files_below(root: Path, is_wanted: Callable[[str], bool]) -> Listing:
-    """The files in ``root`` and below it whose names are wanted; links to files count, links to folders do not."""
+    """The files with wanted names in ``root`` and below it; links to files count, links to folders do not."""
     found = Listing()
     # Neither pathlib nor, before Python 3.12, os.walk: both recurse, and a tree can be deeper than Python's stack.
     waiting = [os.fspath(root)]
@@ -36,7 +36,7 @@ def files_below(root: Path, is_wanted: Callable[[str], bool]) -> Listing:
                 elif is_wanted(entry.name) and _is_file(entry):
                     found.files.append(Path(entry.path))
             except OSError as error:
-                # Of the folder, not of the file: anyone who may list a folder may still not look into it.
+                # The folder is at fault, not the file: a user who may list a folder may still not look into it.
                 found.unsearched[Path(folder)] = _reason(error)
     found.files.sort()
     return found

@@ -109,7 +109,7 @@ class Standstill:
 
 
 STANDSTILL = Standstill()
-"""That of this process."""
+"""The one of this process."""
 
 _LOADING = STANDSTILL.new_lock(Order.LOADING)
 

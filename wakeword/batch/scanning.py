@@ -24,7 +24,7 @@ from wakeword.model.model import parse_model
 _NO_AUDIO = np.zeros(0, np.float32)
 _FIELDS = ("keyword", "score", "start", "end", "stage_one")
 _SECONDS_BETWEEN_REPORTS = 1.0
-"""Of audio."""
+"""Seconds of audio."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Scanned:
     inside: str
     """Its path inside the folder that was given."""
     seconds: float
-    """Of audio that were read."""
+    """Seconds of audio that were read."""
     cpu: float
     """Seconds of processor time."""
     detections: tuple[Detection, ...]

@@ -23,7 +23,7 @@ _TYPES = {
     ".flac": "audio/flac",
     ".onnx": "application/octet-stream",
 }
-"""Not those of the system: a browser runs no script of another type."""
+"""The system may know other types, and a browser runs no script of another type."""
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; connect-src 'self'; worker-src 'self'; "
     "img-src 'self' data:; media-src 'self' blob:; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
@@ -91,7 +91,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing: stdout and stderr are the command's."""
 
     def _answer(self, *, has_body: bool) -> None:
-        # A web site whose name leads here (DNS rebinding) gets nothing.
+        # A web site with a name that leads here (DNS rebinding) gets nothing.
         if not all(is_own_host(host.strip()) for host in self.headers.get_all("Host") or []):
             text = b"expected an address or localhost as the host, got another name\n"
             self._send(HTTPStatus.MISDIRECTED_REQUEST, {"Content-Type": "text/plain; charset=utf-8"}, text)

@@ -121,7 +121,7 @@ def _without_types_of_flags(params: list[Any]) -> list[Any]:
 
 
 class _Command(TyperCommand):
-    """A command whose help shows flags as flags."""
+    """A command with a help that shows flags as flags."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _without_types_of_flags(super().get_params(ctx))

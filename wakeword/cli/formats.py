@@ -32,11 +32,11 @@ class FormatName(StrEnum):
     SRT = "srt"
     AUDACITY = "audacity"
     PARQUET = "parquet"
-    """Of files only: ``wakeword.cli.parquet``."""
+    """The format of files only: ``wakeword.cli.parquet``."""
 
     @classmethod
     def of(cls, out: Path | None) -> "FormatName":
-        """That of a file of this name, text unless its suffix is that of another."""
+        """The format of a file of this name: text, unless its suffix belongs to another."""
         suffixes = {
             ".json": cls.JSON, ".jsonl": cls.JSON, ".csv": cls.CSV, ".srt": cls.SRT, ".parquet": cls.PARQUET
         }  # fmt: skip

@@ -48,7 +48,7 @@ class JobSettings(NamedTuple):
 
 
 def journal_of(out: Path) -> Path:
-    """Where the rows of the run are kept whose results go to ``out``."""
+    """Where the rows of a run are kept until its results are in ``out``."""
     place = resolved(out) if out.name in ("", "..") else out  # "." and ".." have no name to add to
     return place.parent / f"{place.name}.journal"
 

@@ -37,7 +37,7 @@ def read_key() -> str | None:
 
 
 def _pressed(handle: int) -> str:
-    """One key of a terminal; ``\\x1b`` for all that Escape begins, such as an arrow, whose letters are no keys."""
+    """One key of a terminal; ``\\x1b`` for all that Escape begins, such as an arrow: its letters are no keys."""
     first = os.read(handle, 1)
     if first == b"\x1b":
         rest = b""

@@ -1,4 +1,4 @@
-"""The list of ``wakeword models``: included models and those of the user's folder."""
+"""The list of ``wakeword models``: included models and the models in the user's folder."""
 
 import json
 from collections.abc import Sequence

@@ -11,7 +11,7 @@ from wakeword.base.errors import ConfigError
 from wakeword.cli.formats import Write
 
 _ROWS = 100_000
-"""Of a row group: by number alone, so that the bytes of a file depend on its detections only."""
+"""Rows of a row group: by number alone, so that the bytes of a file depend on its detections only."""
 _COLUMNS = ("file", "keyword", "start", "end", "score", "stage_one")
 
 

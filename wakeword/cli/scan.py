@@ -155,7 +155,7 @@ class _Tally:
         self.failed += 1
 
     def summary(self, *, kept: int) -> str:
-        """In one line; ``kept``: recordings whose results are from a run before."""
+        """In one line; ``kept``: recordings with results from a run before."""
         length = f"{self.seconds / 3600:.2f} h" if self.seconds >= 360 else f"{self.seconds:.1f} s"
         cost = 1000 * self.cpu / self.seconds if self.seconds else 0
         failed = f", {self.failed} unreadable" if self.failed else ""

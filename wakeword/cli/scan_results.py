@@ -75,7 +75,7 @@ class _OwnFiles:
                 _write(write, scanned)
 
     def _target(self, scanned: Scanned) -> Path:
-        """The file of a recording: never that of another one, as members of shards can differ in their suffix alone."""
+        """The file of a recording: never the file of another one, as members of shards can differ in their suffix alone."""
         suffix = FORMATS[self._form].suffix or ""
         target = self._out / Path(scanned.inside).with_suffix(suffix)
         number = 1

@@ -20,14 +20,14 @@ def console() -> Console:
 
 
 class _Printable(Table):
-    """A table whose cells show names of files and devices as ``escaping.printable`` does."""
+    """A table with cells that show names of files and devices as ``escaping.printable`` does."""
 
     def add_row(self, *cells: RenderableType | None, **settings: Any) -> None:
         super().add_row(*(printable(cell) if isinstance(cell, str) else cell for cell in cells), **settings)
 
 
 def table(title: str, *columns: str) -> Table:
-    """A table whose first column holds names and the others figures."""
+    """A table with names in the first column and figures in the others."""
     made = _Printable(title=printable(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for number, column in enumerate(columns):
         made.add_column(printable(column), justify="right" if number else "left", no_wrap=number == 0)

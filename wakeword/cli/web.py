@@ -30,7 +30,7 @@ def web(
 
 
 def _runtime(given: Path | None) -> Path:
-    """The folder of ONNX Runtime: the given one, that of a checkout, or the user's own, which is filled if need be."""
+    """The folder of ONNX Runtime: the given one, the one of a checkout, or the user's own, which is filled if need be."""
     if given is not None:
         return require_runtime(given)
     installed = web_folder().parent / RUNTIME

@@ -93,9 +93,9 @@ def nearest_name(name: str, known: Iterable[str]) -> str | None:
 
 
 def model_file(name: Path | str) -> Path:
-    """The file of a model that is known by its keyword, included or installed; any other name is that of a file itself.
+    """The file of a model that is known by its keyword, included or installed; any other name is the name of a file.
 
-    A name that ends in ``.onnx`` is always that of a file. Raises ``ModelError`` if there is no such keyword and no file.
+    A name that ends in ``.onnx`` is always the name of a file. Raises ``ModelError`` without such a keyword or file.
     """
     path = file_path(name, "a keyword or the path of a model file")
     if path.suffix == ".onnx":

@@ -30,7 +30,7 @@ class Origin:
     source: str
     """The address, or the path of the file at the time."""
     sha256: str
-    """Of the whole file, in hex, as ``sha256sum`` prints it."""
+    """SHA-256 of the whole file, in hex, as ``sha256sum`` prints it."""
     installed: str
     """UTC, in ISO 8601."""
 
@@ -50,9 +50,9 @@ def install_model(
 ) -> Installed:
     """Install the model of a file or an https address under ``name``; by default its phrase, as ``model_name`` writes it.
 
-    ``sha256``, if given, must be that of the file. Raises ``ConfigError`` for a name of an included model, for one that is
-    taken unless ``replace``, and for an address that is not https; ``ModelError`` for what cannot be got or is no model;
-    ``OSError`` if it cannot be written.
+    ``sha256``, if given, must be the digest of the file. Raises ``ConfigError`` for a name of an included model, for one
+    that is taken unless ``replace``, and for an address that is not https; ``ModelError`` for what cannot be got or is no
+    model; ``OSError`` if it cannot be written.
     """
     wanted = None if sha256 is None else _checked_sha256(sha256)
     remote = _is_address(source)
@@ -64,7 +64,7 @@ def install_model(
     chosen = _free_name(model.card.phrase if name is None else name, replace=replace)
     path = user_folder("models") / f"{chosen}.onnx"
     origin = Origin(source if remote else str(resolved(source)), found, datetime.now(UTC).isoformat(timespec="seconds"))
-    # First, so that there is never a model of which another origin is told: one of another digest is not believed.
+    # First, so that no model ever has the origin of another: an origin with another digest is not believed.
     write_json(_origin_file(path), asdict(origin))
     with replacing(path) as temporary:
         temporary.write_bytes(data)

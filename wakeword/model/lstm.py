@@ -131,7 +131,7 @@ class NumpyWindows:
         """``rows`` windows are in progress, a hop is ``steps`` steps, and a new window skips the first ``late`` of them."""
         words, width, hidden = len(networks), networks[0].stem.shape[1], networks[0].recurrent.shape[1]
         self._biases = [network.bias for network in networks]
-        # Of a single word without a copy, so that detectors with the same model share its weights.
+        # A single word is not copied, so that detectors with the same model share its weights.
         self._stem, self._stem_bias, self._to_gates, self._gates_bias, self._recurrent, self._reading = (
             parts[0][None] if words == 1 else np.stack(parts)
             for parts in zip(

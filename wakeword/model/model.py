@@ -57,7 +57,7 @@ class Model:
         digest: str | None = None,
         lstm: Lstm | None = None,
     ) -> None:
-        """``head``: that of the second stage, which only a card with a verifier has.
+        """``head``: the head of the second stage, which only a card with a verifier has.
 
         ``lstm``: the network of the graph, if it is one that runs without ONNX Runtime.
         """

@@ -22,7 +22,7 @@ _TEMPORARY = re.compile(rf"\.{_STEM}\.(wav|json)\.\w+\.(wav|json)")
 _SECONDS_TO_WRITE = 3_600
 """Older temporary files were left by a process that was killed."""
 _KEYWORD_BYTES = 120
-"""Of the keyword in a file's name."""
+"""Bytes of the keyword in a file's name."""
 _FREED = 0.05
 """Share of the limit that is free after a deletion, so that the folder need not be listed for each detection."""
 

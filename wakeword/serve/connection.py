@@ -82,7 +82,7 @@ class Connection:
         self._made: deque[float] = deque(maxlen=_MOST_DETECTORS)
         """For each of the last detectors, the seconds that had been received when it was made."""
         self._number: int | None = None
-        """Of the stream in progress, for the telemetry."""
+        """Figures of the stream in progress, for the telemetry."""
         self._start: int | None = None
         """Timestamp of the last audio-start."""
         self._fired = False

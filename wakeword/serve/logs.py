@@ -25,7 +25,7 @@ _FIELDS = ("event", "peer", "word", "score", "timestamp", "code")
 
 _WARNINGS_SECONDS = 60.0
 _MOST_WARNINGS = 5
-"""Of one code in that time."""
+"""Warnings of one code in that time."""
 
 logger = logging.getLogger("wakeword.serve")
 
@@ -79,7 +79,7 @@ class _Text(logging.Formatter):
         message, peer = record.getMessage(), getattr(record, "peer", None)
         if peer is not None and peer not in (record.args or ()):
             message = f"{peer}: {message}"
-        # Of the names of files and of what clients send nothing may forge a line or command a terminal.
+        # Nothing in names of files, and nothing that clients send, may forge a line or command a terminal.
         line = f"{moment} {level}{printable(' '.join(message.splitlines()))}"
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 

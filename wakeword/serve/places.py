@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from wakeword.base.errors import ConfigError
 
 DEFAULT_PORT = 10_400
-"""Of wake-word services in Home Assistant."""
+"""The port of wake-word services in Home Assistant."""
 
 Network = IPv4Network | IPv6Network
 
@@ -22,7 +22,7 @@ SUPERVISOR = IPv4Network("172.30.32.2/32")
 """Of Home Assistant in the network of its add-ons: ingress comes from there alone (its documentation, "Presentation")."""
 
 _NAME = re.compile(r"[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*")
-"""Of a host, in lower case."""
+"""Name of a host, in lower case."""
 _LOCAL_DOMAINS = (".local", ".lan", ".internal", ".home.arpa")
 """Domains that no one can own in the public DNS."""
 

@@ -52,7 +52,7 @@ class _File:
     """A file of the folder."""
 
     signature: Signature
-    """Of what was tried last."""
+    """Signature of what was tried last."""
     word: OfferedWord | None
     """Its word in force; ``None`` if there never was one."""
     is_refused: bool

@@ -39,7 +39,7 @@ _MOST_STEPS = 500
 _TOGETHER = (5, 2)
 """Steps that one call may take, largest first: a beginning takes 25, a hop 2. Calls of 12 gained nothing."""
 _KEPT = 40
-"""Embeddings that are kept for other keywords, whose windows of the same audio come later."""
+"""Embeddings that are kept for other keywords: their windows of the same audio come later."""
 
 SamplesOf = Callable[[int, int], Array]
 """The samples from one number to another, ``(n,)`` float32: zeros before the stream and after its end."""
@@ -235,7 +235,7 @@ def reach(count: int) -> int:
 
 
 def embeddings_of(network: EmbeddingNetwork, samples: Array) -> Array:
-    """All embeddings of a recording, ``(samples,)`` float32 at 16 kHz -> ``(n, 96)``: those of a stream, to rounding.
+    """All embeddings of a recording, ``(samples,)`` float32 at 16 kHz -> ``(n, 96)``: the same as of a stream, to rounding.
 
     Embedding ``k`` ends with frame 8 k + 7; the first ones see the silence before the stream.
     """

@@ -88,7 +88,7 @@ class KeywordPhonemes:
     def score(self, log_probabilities: Array) -> float:
         """How well the best variant fits somewhere in ``(frames, tokens)``: at most 0, and minus infinity if none can.
 
-        The logarithm of the best CTC path with the word in it, less that of the best path of all, per phoneme. Before and
+        The logarithm of the best CTC path with the word in it, less the best path of all, per phoneme. Before and
         after the word every frame takes its likeliest token.
         """
         if not len(self._ends) or not len(log_probabilities):

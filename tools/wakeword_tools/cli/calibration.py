@@ -83,7 +83,7 @@ def calibrate_model(settings: CalibrationSettings) -> None:
         if not settings.dry_run:
             _write(settings, model, points, chosen)
             _warn_of_default(settings, model, points, chosen, scored)
-    # Not in the block: the scores that it keeps are those of the model as it was.
+    # Not in the block: the scores that it keeps belong to the model as it was.
     if settings.report is not None:
         write_json(settings.report, _report(settings, points, default=chosen, fingerprint=scored.fingerprint))
     if settings.plot is not None:

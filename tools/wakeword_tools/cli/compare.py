@@ -38,7 +38,7 @@ def compare(
 ) -> None:
     """Say whether a new model is better than an old one, on the same recordings.
 
-    Each at its own default point, or at that of --point. The answer has a 95 % interval of the difference, and is "cannot
+    Each at its own default point, or at --point. The answer has a 95 % interval of the difference, and is "cannot
     tell" where this includes zero. Take recordings that neither model was trained on.
     """
     require("scipy")

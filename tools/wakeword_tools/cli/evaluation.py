@@ -50,7 +50,7 @@ class EvaluationSettings:
     save_errors: Path | None
     """A new folder for the worst mistakes."""
     point: str | None
-    """Name of the operating point whose mistakes are saved; ``None``: the model's default."""
+    """Name of the operating point; its mistakes are saved. ``None``: the model's default."""
     verify: bool
     """Whether models of two stages use the second one."""
     seed: int

@@ -52,7 +52,7 @@ class Loaded:
     data: Sequence[bytes]
     """The bytes of their files."""
     verify: bool = True
-    """Whether those of two stages use the second one."""
+    """Whether models of two stages use the second one."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ class _Voices(StrEnum):
 
     @property
     def shares(self) -> dict[Split, float]:
-        """The splits whose voices speak, and each one's share of the clips."""
+        """The splits with voices that speak, and the share of the clips of each."""
         return {split: share for split, share in _SHARES.items() if self in (split, _Voices.ALL)}
 
 

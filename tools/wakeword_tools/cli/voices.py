@@ -78,7 +78,7 @@ class _Listed:
     speakers: int
     licence: str
     folder: str | None
-    """Of the voices that the user has installed; ``None``: they come with the engine."""
+    """Folder of the voices that the user has installed; ``None``: they come with the engine."""
 
 
 def _list(*, as_json: bool) -> None:

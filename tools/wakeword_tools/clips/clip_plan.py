@@ -66,7 +66,7 @@ def plan(
 
     Rate, pitch, pitch range, formants, one of the ``carriers`` (phrases with ``{}`` for the text; ``MOODS`` by default)
     and pauses (up to ``max_pause`` seconds at either end) are drawn from ``seed``. The share ``children`` of the recipes
-    has formants and a pitch as high as those of children. Phonemes go to voices that take them. Raises
+    has formants and a pitch as high as a child. Phonemes go to voices that take them. Raises
     ``SynthesisError`` for no or empty texts, no voices or a ``count`` below 1.
     """
     if not texts or not all(text.strip() for text in texts):

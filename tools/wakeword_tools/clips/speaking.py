@@ -56,7 +56,7 @@ class Spoken:
     """What became of a clip."""
 
     content: bytes
-    """Of a FLAC file: 16 kHz mono 16-bit."""
+    """The bytes of a FLAC file: 16 kHz mono 16-bit."""
     error: str | None = None
     """Why it could not be spoken."""
 
@@ -108,7 +108,7 @@ class SpeakWork:
 
 
 class ApartProcesses:
-    """The executor for engines: ``workers`` processes, of which one that crashes or hangs loses only its item."""
+    """The executor for engines: ``workers`` processes; one that crashes or hangs loses only its item."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers

@@ -177,7 +177,7 @@ def _make_set(
     resume: bool = False,
     ray: str | None = None,
 ) -> Path:
-    """Make the folder with the clips, and the manifest with the rows whose clips could be spoken."""
+    """Make the folder with the clips, and the manifest with the rows of the clips that could be spoken."""
     work, executor = SpeakWork(apart=ray is not None), _executor(jobs, ray, is_apart=skipped is not None)
     for voice in {recipe.voice.engine: recipe.voice for recipe, _ in items}.values():
         engine_of(voice)  # raises before any work if an engine is not installed

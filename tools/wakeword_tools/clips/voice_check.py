@@ -1,9 +1,9 @@
 """Whether synthetic voices say what they were given: a phoneme recogniser hears every clip of the keyword.
 
 A voice, which may have read a made-up word in its own way, is left out if its typical clip fits the word's phonemes far
-worse than those of other voices do. Formant voices are hard to recognise even where they are right, so a voice is
-compared with those of its own engine too. How a word is read depends on the accent more than on the speaker: voices with
-few clips are judged together with all others of their accent.
+worse than clips of other voices do. Formant voices are hard to recognise even where they are right, so a voice is
+compared with the voices of its own engine too. How a word is read depends on the accent more than on the speaker:
+voices with few clips are judged together with all others of their accent.
 """
 
 import os
@@ -38,7 +38,7 @@ class VoiceScore:
     """Its name, or engine and accent."""
     engine: str
     score: float
-    """Of its typical clip: at most 0, the fit of the word's phonemes, by phoneme."""
+    """Score of its typical clip: at most 0, the fit of the word's phonemes, by phoneme."""
     clips: int
     left_out: bool = False
 

@@ -66,7 +66,7 @@ def fresh_library(path: str, data: Path, voice: Voice, prosody: Prosody) -> Iter
 
 
 def _prepare(library: ctypes.CDLL, voice: Voice, prosody: Prosody) -> None:
-    # Breath and noise: espeak-ng's own generator, seeded from the clock, and for Klatt voices that of C.
+    # Breath and noise: espeak-ng's own generator, seeded from the clock, and for Klatt voices the generator of C.
     library.espeak_ng_SetRandSeed(ctypes.c_long(1))
     _c_library().srand(1)
     if library.espeak_SetVoiceByName(f"gmw/{voice.accent.lower()}+{voice.variant}".encode()):

@@ -22,7 +22,7 @@ _MEAN_PITCH, _PITCH_RANGE = 110, 14
 
 
 def festival_voices() -> list[Voice]:
-    """The voices of festival whose speakers are known."""
+    """The voices of festival with known speakers."""
     return [
         Voice(f"{FESTIVAL}:{name}", FESTIVAL, accent, name, source, split_of_source(source), "MIT-Festival")
         for name, (accent, source) in _VOICES.items()

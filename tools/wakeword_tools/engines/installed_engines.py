@@ -34,7 +34,7 @@ def fast_engines() -> tuple[str, ...]:
 
 
 def natural_engines() -> tuple[str, ...]:
-    """The engines of this machine whose voices sound human, as ``english_voices`` takes them; there may be none."""
+    """The engines of this machine with voices that sound human, as ``english_voices`` takes them; there may be none."""
     found = []
     if os.environ.get("WAKEWORD_KOKORO") or kokoro_folder() is not None:
         found.append("kokoro")
@@ -45,6 +45,6 @@ def natural_engines() -> tuple[str, ...]:
 
 
 def resolved(engines: tuple[str, ...], *, natural: bool) -> tuple[str, ...]:
-    """The engines with ``installed`` replaced by those of this machine: the natural ones, or the fast ones."""
+    """The engines with ``installed`` replaced by the engines of this machine: the natural ones, or the fast ones."""
     own = natural_engines() if natural else fast_engines()
     return tuple(dict.fromkeys(one for engine in engines for one in (own if engine == INSTALLED else (engine,))))

@@ -6,7 +6,7 @@ The folder is laid out as ``onnx-community/Kokoro-82M-v1.0-ONNX`` on Hugging Fac
     voices/af_heart.bin         float32 (510, 256): a style for each number of sounds
     tokenizer.json              or vocab.json, {"vocab": {"a": 43, ...}}
 
-Every voice speaks English, those of other languages with their accent. A mixture is a weighted mean of styles, which
+Every voice speaks English, voices of other languages with their accent. A mixture is a weighted mean of styles, which
 sounds like another speaker; only training voices are mixed, and only with one another.
 """
 

@@ -112,7 +112,7 @@ def _speakers(file: Path, split: Split | None) -> list[Voice]:
 
 
 def _source(dataset: str, speaker: str) -> str:
-    """The speaker, whatever the quality of the voice. Those of CMU ARCTIC are also the speakers of flite's voices."""
+    """The speaker, at any quality of the voice. The speakers of CMU ARCTIC are also the speakers of flite's voices."""
     if dataset.lower() == "arctic" and speaker:
         return f"flite:{speaker.lower()}"
     return f"{PIPER}:{dataset}" + (f"#{speaker}" if speaker else "")

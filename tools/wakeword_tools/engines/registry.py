@@ -1,4 +1,4 @@
-"""The registry of engines: those built in, one line each, and those of other packages.
+"""The registry of engines: the engines built in, one line each, and engines of other packages.
 
 A package adds an engine with an entry point of the group ``wakeword.engines`` that has the engine's name and refers to
 its ``Engine`` record::

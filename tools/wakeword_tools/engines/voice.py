@@ -37,7 +37,7 @@ _KNOWN_SOURCES = {
     "flite:slt": Split.TEST,
     "festival:ked": Split.TRAIN,
 }
-"""Speakers whose split is fixed. Those of flite are also speakers of festival's and Piper's voices."""
+"""Speakers with a fixed split. The speakers of flite are also speakers of festival's and Piper's voices."""
 
 
 def split_of_source(source: str) -> Split:

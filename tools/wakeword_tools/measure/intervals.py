@@ -94,12 +94,12 @@ def _largest(assurance: Callable[[int], float], confidence: float) -> int | None
 
 
 def clips_needed(fpr: float, *, confidence: float = 0.95) -> int:
-    """The number of clips, none of which passes, that shows that ``fpr`` is kept: the "rule of three", exactly."""
+    """The number of clips that shows, if none of them passes, that ``fpr`` is kept: the "rule of three", exactly."""
     return math.ceil(math.log(1 - confidence) / math.log1p(-fpr))
 
 
 def clips_needed_of_each(fpr: float, *, confidence: float = 0.95) -> int:
-    """The number of clips of each of two kinds, none of which passes, that shows that the mean ``fpr`` is kept."""
+    """The number of clips of each of two kinds that shows, if none passes, that the mean ``fpr`` is kept."""
     # The mean of two rates is at most the higher one: this many are enough.
     few, enough = 0, clips_needed(fpr, confidence=1 - (1 - confidence) / 2)
     while enough - few > 1:

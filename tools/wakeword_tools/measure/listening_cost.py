@@ -15,7 +15,7 @@ _BLOCK = SAMPLE_RATE // 50
 
 
 class ListeningCost(NamedTuple):
-    """Medians over the turns, each of which passes through the whole recording once in blocks of 20 ms."""
+    """Medians over the turns. Each turn passes through the whole recording once, in blocks of 20 ms."""
 
     seconds: float
     """Seconds of audio in the recording."""

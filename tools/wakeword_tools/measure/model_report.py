@@ -32,7 +32,7 @@ class Recall:
 
 @dataclass(frozen=True)
 class PointReport:
-    """The rates of an operating point of the model, whose threshold was chosen before, on this data."""
+    """The rates on this data at an operating point of the model, which was chosen before."""
 
     threshold: float
     measured: Measured
@@ -52,7 +52,7 @@ class ModelReport:
     roc_auc: float | None
     """The mean over negatives and near negatives; ``None`` if there are none."""
     recall_at_fpr: dict[str, Recall]
-    """At the mean of the rates on negatives and near negatives, or at that of the one kind there is."""
+    """At the mean of the rates on negatives and near negatives, or at the rate of the one kind there is."""
     recall_at_fpr_negatives: dict[str, Recall]
     recall_at_fpr_near_negatives: dict[str, Recall]
     recall_at_fa_per_hour: dict[str, Recall]

@@ -67,14 +67,14 @@ class NoiseMixer:
     def mix(self, samples: Array, recording: ReadRecording, *, snr: float) -> Array:
         """A clip, ``(samples,)``, in noise ``snr`` dB under its speech: ``(max(samples, least),)``.
 
-        The level of speech is measured on the word, located by its energy, without the pauses around it; that of noise
+        The level of speech is measured on the word, located by its energy, without the pauses around it; the level of noise
         on the whole clip. A silent clip stays silent.
         """
         word, _ = locate_word(samples)
         return self._mixed(samples, samples[word.start : word.end], recording.digest, snr)
 
     def mix_speech(self, samples: Array, digest: str, *, snr: float) -> Array:
-        """As ``mix``, for a recording of speech: the level is that of all of it. ``digest``: its SHA-256, in hex."""
+        """As ``mix``, for a recording of speech: the level is measured on all of it. ``digest``: its SHA-256, in hex."""
         return self._mixed(samples, samples, digest, snr)
 
     def _mixed(self, samples: Array, speech: Array, digest: str, snr: float) -> Array:

@@ -107,7 +107,7 @@ def paired_rates(
     """The difference of two rates of events an hour in the same recordings, from the seconds of the events in each.
 
     Events of the two models within a second are the same one, and cancel. The others of each are counts of their own: the
-    interval is that of Zou and Donner ("Construction of confidence limits about effect measures", Statistics in Medicine
+    interval is the one of Zou and Donner ("Construction of confidence limits about effect measures", Statistics in Medicine
     27, 2008) from Garwood's limits of the two.
     """
     shared = sum(_matches(one, two) for one, two in zip(first, second, strict=True))

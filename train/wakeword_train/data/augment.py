@@ -60,7 +60,7 @@ class AugmentationConfig:
     mask_frames: int = 12
     """Widest masks of SpecAugment."""
     silence_probability: float = 0.1
-    """Share of clips whose surroundings are digital silence, as in synthesised speech and padded files."""
+    """Share of clips with digital silence around the word, as in synthesised speech and padded files."""
     narrow_probability: float = 0.0
     """Share of windows without what lies above 3.3 to 4 kHz, as telephones and some headsets transmit them."""
     talk_probability: float = 0.0
@@ -119,7 +119,7 @@ def _narrowed(waves: Tensor, config: AugmentationConfig, generator: torch.Genera
 def narrow_log_mel(
     log_mel: Tensor, centres: Tensor, floor: float, config: AugmentationConfig, generator: torch.Generator
 ) -> Tensor:
-    """The same for windows of which only the log mel energies are known, ``(batch, frames, n_mels)`` -> the same shape.
+    """The same for windows with known log mel energies only, ``(batch, frames, n_mels)`` -> the same shape.
 
     ``centres``: of the mel bands in Hz, ``(n_mels,)``; ``floor``: the log mel energy of silence.
     """
@@ -183,7 +183,7 @@ def _decaying(
 
 
 def mix_log_mel(speech: Tensor, noise: Tensor, config: AugmentationConfig, generator: torch.Generator) -> Tensor:
-    """Add noise to speech of which only the log mel energies are known, and change its level.
+    """Add noise to log mel energies of speech, and change its level.
 
     Both ``(batch, frames, n_mels)`` -> the same shape. The energies of independent sounds add up, but for their phases.
     """

@@ -221,12 +221,12 @@ def hold_out(clips: Iterable[Clip], kind: Kind) -> list[Clip]:
 def without_fold(clips: Iterable[Clip], fold: int, folds: int) -> list[Clip]:
     """The clips, with one of ``folds`` parts of the background's train split moved to the validation split.
 
-    The parts are dealt by speaker. Speakers of whom there are other clips too, on which a model is trained, are in no part.
+    The parts are dealt by speaker. Speakers with other clips that a model is trained on are in no part.
     """
     clips = list(clips)
     elsewhere = {clip.speaker for clip in clips if clip.kind is not Kind.BACKGROUND}
     own = {clip.speaker for clip in clips if clip.kind is Kind.BACKGROUND and clip.split is Split.TRAIN} - elsewhere
-    # Another order than that of ``deal_speakers``, which has taken the first of its own for the other splits.
+    # Another order than in ``deal_speakers``, which has taken the first of its own for the other splits.
     dealt = sorted(own, key=lambda name: hashlib.sha1(f"fold {name}".encode()).hexdigest())
     held_out = set(dealt[fold::folds])
     return [

@@ -21,7 +21,7 @@ from wakeword_train.data.store import ClipStore
 STRETCHES, SECONDS = 70, 4.0
 """Stretches that one training draws from, and their length: four seconds of CPU to make."""
 _CLIPS = 300
-"""Clips of which voices are made."""
+"""Clips that voices are made of."""
 _TWO_AT_ONCE = 0.3
 """Share of stretches in which two sounds are heard."""
 _FREQUENCIES = (60.0, 7_200.0)
@@ -69,7 +69,7 @@ class HouseholdSounds:
 
 
 def household_of(store: ClipStore | None, *, seed: int) -> HouseholdSounds:
-    """The household sounds of a training, with voices from ``store``, of which only the train split is used."""
+    """The household sounds of a training, with voices from the train split of ``store``."""
     rows = [row for row, clip in enumerate(store.clips) if clip.split is Split.TRAIN] if store is not None else []
     speech = []
     for row in rows[:: max(1, len(rows) // _CLIPS)]:
@@ -117,7 +117,7 @@ def _band(sound: Sound, low: float, high: float) -> Sound:
 
 
 def _coloured(samples: int, random: Random, slope: float) -> Sound:
-    """Noise whose power falls with the frequency to this power."""
+    """Noise with a power that falls with the frequency to this power."""
     spectrum = np.fft.rfft(random.standard_normal(samples))
     spectrum *= np.maximum(1.0, np.arange(len(spectrum))) ** (-slope / 2)
     sound: Sound = np.fft.irfft(spectrum, samples)
@@ -261,7 +261,7 @@ def _motor(samples: int, random: Random, speech: Speech) -> Sound:
 
 
 def _calls(samples: int, random: Random, speech: Speech) -> Sound:
-    """Cries, barks, crowing, whistles, alarms: tones whose pitch bends, through the resonances of a throat."""
+    """Cries, barks, crowing, whistles, alarms: tones that bend, through the resonances of a throat."""
     low, high = _pitch(random, 200, 700), random.uniform(1.1, 2.0)
     length = _pitch(random, 0.08, 1.4)
     rough = random.uniform(0, 0.8)

@@ -54,7 +54,7 @@ class Stretch:
     """Half a minute of a recording: a piece of work."""
 
     row: int
-    """Of the recording in its store."""
+    """Number of the recording in its store."""
     first: int
     """Its first sample in the recording."""
     pcm: NDArray[np.int16]
@@ -73,7 +73,7 @@ class Stretch:
 
     @property
     def seconds(self) -> float:
-        """Of audio."""
+        """Seconds of audio."""
         return len(self.pcm) / SAMPLE_RATE
 
     def digest(self) -> str:
@@ -136,7 +136,7 @@ def one_thread() -> Iterator[None]:
 
 
 def stretches(store: ClipStore, config: FeatureConfig, window: int) -> list[Stretch]:
-    """The recordings of a store in stretches, whose windows begin where those of the running engine do."""
+    """The recordings of a store in stretches. Their windows begin where the running engine begins its own."""
     hop, found = config.hop_length, []
     for row, length in enumerate(store.lengths.tolist()):
         start = int(store.starts[row])
@@ -157,7 +157,7 @@ def hardest_places(
 ) -> tuple[Tensor, Tensor]:
     """Clips and offsets (samples) of the ``count`` windows of highest score, each ``(places,)`` int64.
 
-    Windows begin where those of the running engine do, a hop apart. Fewer are returned if the recordings hold fewer.
+    Windows begin where the running engine begins its own, a hop apart. Fewer are returned if the recordings hold fewer.
     ``executor`` gives the executor for so many seconds of audio; the result does not depend on it.
     """
     pieces = stretches(store, frontend.config, window)

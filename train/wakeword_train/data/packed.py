@@ -18,7 +18,7 @@ from wakeword_train.pack.codec import BLOCK, BlockCodec, transform
 from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, SpeechPack, read_pack
 
 _LEAST_FRAMES = 2 * FRAMES_A_SECOND
-"""Of what is kept of a turn: a shorter piece hardly holds a window."""
+"""Frames that must be left of a turn: a shorter piece hardly holds a window."""
 
 
 def packed_clips(pack: SpeechPack, phrases: Iterable[str], *, validation: float) -> list[Clip]:

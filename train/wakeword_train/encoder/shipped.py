@@ -41,7 +41,7 @@ def save_encoder(network: WakeWordNetwork, path: Path, *, provenance: dict[str, 
 
 
 def begin_with_encoder(network: WakeWordNetwork, path: Path) -> dict[str, Any]:
-    """Load the encoder in a file into ``network``, whose head stays unchanged; return the file's provenance.
+    """Load the encoder in a file into ``network``. Its head stays unchanged. Return the file's provenance.
 
     Raises ``ConfigError`` if the file cannot be read or belongs to a network of another shape.
     """

@@ -21,7 +21,7 @@ from wakeword_train.methods.projection import (
 from wakeword_train.methods.spaces import LogitFunction, evaluating
 
 _SHORTER = 0.25
-"""Factor on the step of a row whose logit did not rise. Around 48 recordings in two trained networks four steps of 0.3
+"""Factor on the step of a row if its logit did not rise. Around 48 recordings in two trained networks four steps of 0.3
 radii found a loss of 3.4 and 5.3 with it, 2.3 and 5.1 when halved; from 0.1 radii on both find the same."""
 
 
@@ -72,7 +72,7 @@ class AdversaryHealth:
     loss_after: float
     """Loss of the points that the ascent found; never below ``loss_before``."""
     fallbacks: int
-    """Rows whose metric was unusable, so that the Euclidean one was used instead."""
+    """Rows with an unusable metric: the Euclidean one was used instead."""
     checked: float | None = None
     """As ``loss_after``, of the few rows that were searched again by more and shorter steps; ``None``: none were."""
     finer: float | None = None

@@ -41,7 +41,7 @@ class AdversaryConfig:
     """Factor on ``radius`` in the first epoch of the adversary. From there it goes on a straight line to 1 in the last of
     all epochs, so that the boundary closes in from outside; a run that stops early ends before it. 1 keeps the radius."""
     mu: float = 1.2
-    """Weight of an adversary's cross-entropy relative to that of a clip; see ``mu_per``."""
+    """Weight of an adversary's cross-entropy relative to the cross-entropy of a clip; see ``mu_per``."""
     mu_per: str = "batch"
     """``batch``: the paper's loss, in which an adversary counts ``mu`` times as much as one clip: the sum over clips plus
     ``mu`` times the sum over adversaries, over the number of clips. ``positive``: the mean over clips plus ``mu`` times
@@ -50,7 +50,7 @@ class AdversaryConfig:
     steps: int = 4
     """Steps of gradient ascent."""
     step_size: float = 0.3
-    """Length of the first steps, as a share of the radius; for a row whose loss did not rise it is quartered."""
+    """Length of the first steps, as a share of the radius; it is quartered for a row if its loss did not rise."""
     sigma_floor: float = 0.1
     """Share of the uniform metric in the learned one, 0..1."""
     sigma_smoothing: int = 9

@@ -26,7 +26,7 @@ class TrainedModel(NamedTuple):
     network: WakeWordNetwork
     """In ``eval`` mode."""
     card: ModelCard
-    """Of the first stage, which is the network, if the file has two."""
+    """Card of the first stage, which is the network, if the file has two."""
 
 
 def network_from(path: Path | str) -> TrainedModel:

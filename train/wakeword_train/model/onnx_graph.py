@@ -29,8 +29,8 @@ def build_graph(network: WakeWordNetwork, *, window: int) -> onnx.ModelProto:
     """The graph that ``wakeword.model.model.Model`` runs: many windows in progress, advanced by the same frames.
 
     ``frames (time, n), picks (steps, rows, steps), h, c, ... -> logit (rows,), h_next, c_next, ...``; time and rows are
-    dynamic, ``steps = time / stack``. The parts of the state, ``(1, rows, width)``, are ``h``, ``c`` and those of the
-    pooling. The logit is that of the window if the row has seen its last frame.
+    dynamic, ``steps = time / stack``. The parts of the state, ``(1, rows, width)``, are ``h``, ``c`` and the parts of the
+    pooling. The logit belongs to the window if the row has seen its last frame.
 
     The rows see the same frames, so everything up to ``W x + b`` is computed once for all: it is given to the LSTM in
     place of its input weights, and the input of a row at step t is the t-th unit vector, which picks its column. A row

@@ -39,7 +39,7 @@ def with_verifier(
     default_point: str | None = None,
     head_training: Mapping[str, Any] | None = None,
 ) -> bytes:
-    """The bytes of a model file of two stages: those of ``stage_one``, a model file, with ``head``, an ONNX graph
+    """The bytes of a model file of two stages: ``stage_one``, a model file, with ``head``, an ONNX graph
     ``embeddings (16, 96) -> logit (1,)`` in float32.
 
     ``operating_points`` and ``default_point`` are of the fused score. ``head_training`` is what the card says of the
@@ -53,7 +53,7 @@ def with_verifier(
     if not verifier.stage_one_points:
         points, default = card.operating_points, card.default_point
         verifier = dataclasses.replace(verifier, stage_one_points=points, stage_one_default=default)
-    # Of a head that is replaced nothing is said.
+    # Nothing is said of a head that is replaced.
     others = {key: value for key, value in card.training.items() if key != HEAD_RECORD}
     both: ModelCard = dataclasses.replace(
         card,
@@ -74,7 +74,7 @@ def with_verifier(
 def copy_verifier(source: Path | str, path: Path | str) -> bool:
     """Give the model file ``path`` the second stage of ``source``; whether there is one.
 
-    Gate, head and fusion stay; the operating points of ``source`` are not copied, as they are those of another first stage.
+    Gate, head and fusion stay; the operating points of ``source`` are not copied, as they belong to another first stage.
     """
     card = read_model(source).card
     verifier = card.verifier

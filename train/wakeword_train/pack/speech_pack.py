@@ -37,7 +37,7 @@ BACKGROUND_PACKAGE = "wakeword_background"
 SUFFIX = ".pack"
 FRAMES_A_SECOND = 100
 UNIT = BLOCK * STEP_FRAMES
-"""Frames of which each recording holds a multiple."""
+"""Each recording holds a multiple of this number of frames."""
 FRAMES_OF_PHONEME = 2
 """MFCC frames in one frame of the phoneme recogniser."""
 LOSS_STEP = 0.25

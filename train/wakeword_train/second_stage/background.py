@@ -1,4 +1,4 @@
-"""The background of a second stage: recordings, and parts of the starter pack, of which only features are known."""
+"""The background of a second stage: recordings, and parts of the starter pack, which are known as features only."""
 
 import math
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ _SILENCE = 2 * SAMPLE_RATE
 
 
 class LongSpeech:
-    """Rows of background: first those of ``store``, then those of ``packed``."""
+    """Rows of background: first ``store``, then ``packed``."""
 
     def __init__(self, store: ClipStore | None, packed: PackedStore | None) -> None:
         self._store = store
@@ -64,7 +64,7 @@ class LongSpeech:
         return np.array(list(StreamScorer(model, hop=hop).logits(frames)), np.float64)
 
     def with_packed(self, recordings: Recordings) -> Recordings:
-        """The embeddings of the recordings and of the packed rows, of which no variations are known."""
+        """The embeddings of the recordings and of the packed rows, which have no variations."""
         packed = [] if self._packed is None else [self._packed.embeddings(row) for row in range(len(self._packed))]
         return Recordings([*recordings.clean, *packed], [*recordings.varied, *packed])
 

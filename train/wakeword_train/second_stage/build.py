@@ -153,7 +153,7 @@ class SecondStageTraining:
         return int(hashlib.sha1(clip.speaker.encode()).hexdigest(), 16) % self.settings.folds
 
     def is_heard(self, kind: Kind, fold: int | None) -> Tensor:
-        """Which clips the head of a fold is trained on, ``(clips,)``: of synthetic voices those of the train split."""
+        """Which clips the head of a fold is trained on, ``(clips,)``: of synthetic voices only the train split."""
         return torch.tensor(
             [
                 clip.split is Split.TRAIN if clip.synthetic else fold is None or self.fold(clip) != fold

@@ -29,23 +29,23 @@ class HeldOut:
     evidence: Mapping[Kind, Sequence[Evidence]]
     synthetic: Mapping[Kind, Sequence[bool]]
     hours: float
-    """Of background."""
+    """Hours of background."""
     clips: Mapping[Kind, Sequence[Clip]] = field(default_factory=dict)
     """The clips in the sequence of their evidence, where they are known."""
     noisy: "HeldOut | None" = None
-    """Some of the clips again, in noise, for the fusion: the rates of points are those of clips as they are."""
+    """Some of the clips again, in noise, for the fusion: the rates of points are measured on clips as they are."""
 
     def of(self, kind: Kind, *, synthetic: bool | None = None) -> list[Evidence]:
-        """Of the clips of a kind, all or only the synthetic or the recorded ones."""
+        """The evidence of the clips of a kind: all, or only the synthetic or the recorded ones."""
         pairs = zip(self.evidence.get(kind, ()), self.synthetic.get(kind, ()), strict=True)
         return [one for one, is_synthetic in pairs if synthetic in (None, is_synthetic)]
 
     def all(self) -> list[Evidence]:
-        """Of every clip."""
+        """The evidence of every clip."""
         return [one for some in self.evidence.values() for one in some]
 
     def score_set(self, scores: Callable[[Evidence], Scores]) -> ScoreSet:
-        """The scores of all clips; ``scores`` gives those of one clip's windows."""
+        """The scores of all clips; ``scores`` gives the scores of one clip's windows."""
 
         def clips(kind: Kind, synthetic: bool | None = None) -> Scores:
             return np.array([float(scores(one).max()) for one in self.of(kind, synthetic=synthetic)])

@@ -21,7 +21,7 @@ _STDIN = "-"
 _PARQUET = ".parquet"
 _PIECE = 2**20
 _MOST_BYTES = 2**28
-"""Of a list: some millions of places."""
+"""Largest size of a list: some millions of places."""
 _COLUMN = "file"
 """As in what ``wakeword scan --format parquet`` writes."""
 

@@ -37,7 +37,7 @@ class Cluster:
 
     @property
     def workers(self) -> int:
-        """The cores of the cluster; until ``run`` has connected to it, those of this machine."""
+        """The cores of the cluster; until ``run`` has connected to it, the cores of this machine."""
         return max(1, int(self._ray.cluster_resources().get("CPU", 1))) if self._ray.is_initialized() else cores()
 
     def run(

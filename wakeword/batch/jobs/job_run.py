@@ -1,4 +1,4 @@
-"""A run: items in, rows out in the same order, anyone who does them, in whatever order they become ready."""
+"""A run: items in, rows out in the same order, in whatever order they become ready."""
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
@@ -11,7 +11,7 @@ from wakeword.batch.jobs.work import Executor, ItemT, Report, RowT, Work
 
 
 class Run(Generic[ItemT, RowT]):
-    """Work on items, of which a journal may have some rows already. Raises ``ConfigError`` for two items of one key."""
+    """Work on items. A journal may have some rows already. Raises ``ConfigError`` for two items of one key."""
 
     def __init__(self, work: Work[ItemT, RowT], items: Sequence[ItemT], journal: Journal | None = None) -> None:
         self._work, self._items, self._journal = work, items, journal
@@ -81,7 +81,7 @@ class Run(Generic[ItemT, RowT]):
 
 
 class _Digested(Generic[ItemT, RowT]):
-    """Work whose rows have the digest of the item that was read."""
+    """Work with rows that have the digest of the item that was read."""
 
     def __init__(self, work: Work[ItemT, RowT]) -> None:
         self._work = work

@@ -130,7 +130,7 @@ def _pool(size: int, work: Work[ItemT, RowT], report: Report) -> Iterator[_Pool[
         told[:] = now
 
     theirs, ours = _SPAWN.Pipe(duplex=False)
-    # Of temporary files, such as copies of recordings at URLs: a process that dies leaves them behind.
+    # The folder of temporary files, such as copies of recordings at URLs: a process that dies leaves them behind.
     temporary = tempfile.TemporaryDirectory(prefix="wakeword-", ignore_cleanup_errors=True)
     with _single_threaded(), temporary as folder:
         executor = ProcessPoolExecutor(

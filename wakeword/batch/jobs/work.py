@@ -58,7 +58,7 @@ class Work(Protocol[ItemT_contra, RowT]):
         ...
 
     def lost(self, item: ItemT_contra, reason: str) -> RowT:
-        """The row of an item whose process died although it worked on nothing else."""
+        """The row of an item if its process died although it worked on nothing else."""
         ...
 
     def is_final(self, row: RowT) -> bool:

@@ -48,7 +48,7 @@ class Runner:
                 f"--exec: expected an executable program, found no {self._arguments[0]!r}; check its path"
             )
         self._timeout = timeout or None
-        # Every program gets the present umask: another thread can change that of the process for a moment.
+        # Every program gets the present umask: another thread can change the umask of the process for a moment.
         self._umask = os.umask(0)
         os.umask(self._umask)
         self._places = threading.Semaphore(MAX_RUNNING)

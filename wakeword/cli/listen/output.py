@@ -1,4 +1,4 @@
-"""Lines on stdout, whose reader may stop reading."""
+"""Lines on stdout. Its reader may stop reading."""
 
 import sys
 

@@ -11,7 +11,7 @@ from wakeword.base.types import Samples
 
 
 class Watched:
-    """A source whose blocks are passed to ``watch`` first, with a count of the seconds so far.
+    """A source that passes its blocks to ``watch`` first, with a count of the seconds so far.
 
     It ends when its own source does, at one of the signals ``stop``, or when ``watch`` returns ``False``.
     """

@@ -87,7 +87,7 @@ class _Call:
         steps = hop // model.card.stack
         self.frames: Array = np.zeros((size, hop, model.card.features.n_mfcc), np.float32)
         self.logit: Array = np.zeros(rows * size, np.float32)
-        # Viewed as (rows, streams, width), oldest row first. The last row of the input is that of the new window.
+        # Viewed as (rows, streams, width), oldest row first. The last row of the input belongs to the new window.
         self.states: State = tuple(np.repeat(np.repeat(part, rows, axis=0), size, axis=1) for part in begun)
         self.next_states: State = tuple(np.zeros_like(part) for part in self.states)
         picks: Array = np.zeros((steps, rows, size, size, steps), np.float32)

@@ -36,9 +36,9 @@ Found = list[tuple[PoolStream, Detection]]
 
 
 class DetectorPool:
-    """Listens to any number of streams; the detections of each are those of a separate ``Detector``.
+    """Listens to any number of streams; each has the same detections as in a separate ``Detector``.
 
-    The settings are those of ``Detector``. Streams join with ``open`` and leave with ``PoolStream.close`` at any time.
+    Settings are as for ``Detector``. Streams join with ``open`` and leave with ``PoolStream.close`` at any time.
     Push audio to each stream as it arrives, and call ``process`` every 20 to 80 ms, for instance: it does all work that
     is due, in the calling thread, so one pool occupies at most one core. For a single stream a ``Detector`` costs less.
     ``batch`` is the number of streams in one call of the network: 8 is best on a CPU, an accelerator may need more.
@@ -128,7 +128,7 @@ class DetectorPool:
         return stream
 
     def process(self) -> Found:
-        """Process all audio that was pushed before this call; return the detections, those of one stream in order.
+        """Process all audio that was pushed before this call; return the detections, in order within a stream.
 
         A closed pool has none.
         """

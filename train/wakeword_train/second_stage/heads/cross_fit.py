@@ -31,7 +31,7 @@ class HeadItem:
     """One head: a piece of work."""
 
     fold: int | None
-    """The fold whose speakers it does not hear; ``None`` if it hears all."""
+    """It does not hear the speakers of this fold; ``None`` if it hears all."""
     heard: Mapping[str, NDArray[np.bool_]]
     """The looks of each kind that it may hear, ``(looks,)``."""
     used: NDArray[np.bool_]
@@ -132,7 +132,7 @@ class HeadWork:
         return TrainedHead(weights, tuple(epochs))
 
     def __getstate__(self) -> dict[str, Any]:
-        # As arrays: torch would put tensors into shared memory, of which containers have little, and views with all of
+        # As arrays: torch would put tensors into shared memory, which is scarce in containers, and views with all of
         # what they are views of.
         arrays: dict[int, Array] = {}
 

@@ -28,13 +28,13 @@ _SHARES = {
     Kind.BACKGROUND.value: 0.24,
     HOUSEHOLD: 0.04,
 }
-"""Shares of a batch; those of missing kinds go to the others."""
+"""Shares of a batch; the shares of missing kinds go to the others."""
 _MINED = 0.5
 """Share of the background that is drawn from the mined looks, once there are any."""
 _NORMALISED = 2_000
 """Looks from which the normalisation is estimated."""
 _FORGOTTEN = 0.3
-"""Share of looks whose first embeddings are those of another: what was said before the word does not matter."""
+"""Share of looks with the first embeddings of another: what was said before the word does not matter."""
 _FORGET_MOST = 5
 _AVERAGING = 0.99
 _WEIGHT_DECAY = 1e-3

@@ -19,7 +19,7 @@ from wakeword_train.second_stage.looks.spectra import varied_spectra
 
 _THREADS = 2
 _VERSION = 1
-"""Of the way in which looks are cut and varied: embeddings of another version are computed again."""
+"""Version of the way in which looks are cut and varied: embeddings of another version are computed again."""
 
 
 def embeddings_of_looks(network: EmbeddingNetwork, waves: Tensor, generator: torch.Generator) -> Tensor:

@@ -60,7 +60,7 @@ class HearingWork:
     digest = ""
 
     def __init__(self, stage_one: Path, card: VerifierCard, heads: Sequence[bytes], *, probe: float) -> None:
-        """``stage_one``: the first stage's file. ``heads``: ONNX files, of which each item names one."""
+        """``stage_one``: the first stage's file. ``heads``: ONNX files; each item names one."""
         self._stage_one, self._card, self._heads, self._probe = stage_one, card, heads, probe
 
     def begin(self, report: Report) -> Callable[[HeldOutClip], Evidence]:
