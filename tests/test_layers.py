@@ -184,6 +184,18 @@ def test_each_file_name_stands_once() -> None:
     assert not twice, f"expected each file name once, got {twice}"
 
 
+def test_no_file_is_named_by_another_form_of_the_same_word() -> None:
+    """No one guesses whether the work of ``check`` is in ``check`` or in ``checking``."""
+    names = {module.path.stem for package in PACKAGES for module in modules(package)}
+    twins = {
+        (name, name.removesuffix("e") + ending)
+        for name in names
+        for ending in ("ing", "ion", "ation")
+        if name.removesuffix("e") + ending in names
+    }
+    assert twins == {("record", "recording")}, f"expected one form of each word, got {twins}"  # a command, and a thing
+
+
 def test_each_public_class_name_stands_once() -> None:
     places: dict[str, list[str]] = {}
     for package in PACKAGES:

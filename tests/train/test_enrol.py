@@ -18,7 +18,7 @@ from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.scores import clip_score
 from wakeword_train import DataFolders, train
 from wakeword_train.enrol import EnrolConfig, Enrolment, enrol, own_takes
-from wakeword_train.model.load import network_from, renormalise
+from wakeword_train.model.from_onnx import network_from, renormalise
 from wakeword_train.model.network import WORTH_HALVING
 
 SETTINGS = EnrolConfig(takes=128, others=256, learning_rates=(2e-2, 1e-2), folds=2)

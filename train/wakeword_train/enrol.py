@@ -28,7 +28,7 @@ from wakeword_train.data.store import ClipStore
 from wakeword_train.fitting import FitConfig, fit_tensors
 from wakeword_train.methods.deepsad import DistanceHead
 from wakeword_train.model.export import export_model
-from wakeword_train.model.load import TrainedModel, network_from, renormalise
+from wakeword_train.model.from_onnx import TrainedModel, network_from, renormalise
 from wakeword_train.model.network import WakeWordNetwork
 from wakeword_train.model.two_stage import copy_verifier
 from wakeword_train.training_run import DataFolders

@@ -25,7 +25,7 @@ def review(
     answer is carried out at once. What learns from them is `wakeword train --from MODEL --positives DIR/yes
     --extend-negatives DIR/no`.
     """
-    from wakeword.cli.reviewing import ReviewSettings, list_pairs, review_folder
+    from wakeword.cli.review_work import ReviewSettings, list_pairs, review_folder
 
     if only_list or as_json:
         list_pairs(folder, keyword, as_json=as_json)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from wakeword_tools.cli.checking import often
+from wakeword_tools.cli.check_work import often
 
 
 def test_text_and_json_say_the_same(cli) -> None:

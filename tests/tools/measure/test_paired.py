@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from wakeword_tools.cli.comparing import verdict
+from wakeword_tools.cli.compare_work import verdict
 from wakeword_tools.measure.intervals import wilson
 from wakeword_tools.measure.paired import PairedDifference, paired_rates, paired_shares
 

@@ -13,7 +13,7 @@ from wakeword.model.model import read_model
 from wakeword_train import DataFolders, TrainConfig, train
 from wakeword_train.encoder.shipped import begin_with_encoder, encoder_path, file_fingerprint, save_encoder
 from wakeword_train.epochs import build_network
-from wakeword_train.model.load import network_from
+from wakeword_train.model.from_onnx import network_from
 from wakeword_train.model.network import WakeWordNetwork
 
 

@@ -13,7 +13,7 @@ from wakeword.base.errors import ModelError
 from wakeword.format.digest import sealed
 from wakeword.model.installed import shipped_models
 from wakeword_train.model.export import export_model, model_bytes
-from wakeword_train.model.load import network_from, renormalise
+from wakeword_train.model.from_onnx import network_from, renormalise
 from wakeword_train.model.network import Pooling, WakeWordNetwork
 
 

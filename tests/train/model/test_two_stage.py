@@ -10,7 +10,7 @@ from support.heads import head_bytes
 from wakeword import Detector, ModelError, OperatingPoint
 from wakeword.format.verifier_card import VerifierCard
 from wakeword.model.model import parse_model
-from wakeword_train.model.load import network_from
+from wakeword_train.model.from_onnx import network_from
 from wakeword_train.model.two_stage import HEAD_RECORD, copy_verifier, export_two_stage, shipped_digests, with_verifier
 
 EMBEDDING, PHONEMES = shipped_digests()

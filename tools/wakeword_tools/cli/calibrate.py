@@ -60,7 +60,7 @@ def calibrate(
     """
     require("scipy", "onnx", *(["matplotlib"] if plot else []))
     # Imported here, so that --help works without these packages.
-    from wakeword_tools.cli.calibration import CalibrationSettings, calibrate_model
+    from wakeword_tools.cli.calibrate_work import CalibrationSettings, calibrate_model
     from wakeword_tools.cli.scoring import Places
 
     calibrate_model(

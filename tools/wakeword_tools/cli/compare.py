@@ -43,7 +43,7 @@ def compare(
     """
     require("scipy")
     # Imported here, so that --help works without these packages.
-    from wakeword_tools.cli.comparing import ComparisonSettings, compare_models
+    from wakeword_tools.cli.compare_work import ComparisonSettings, compare_models
     from wakeword_tools.cli.scoring import Places
 
     places = Places(positives, negatives or (), near_negatives or (), background or ())

@@ -77,7 +77,7 @@ def evaluate(
     """
     require("scipy", *(["matplotlib"] if plot else []))
     # Imported here, so that --help works without these packages.
-    from wakeword_tools.cli.evaluation import EvaluationSettings, evaluate_models
+    from wakeword_tools.cli.evaluate_work import EvaluationSettings, evaluate_models
     from wakeword_tools.cli.scoring import Places
 
     evaluate_models(

@@ -22,7 +22,7 @@ from wakeword_train.methods.drocc import find_adversaries, random_start, rejecti
 from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.methods.projection import metric_norm, project_to_shell, usable_metric
 from wakeword_train.methods.spaces import LogitFunction, in_space, spread
-from wakeword_train.model.load import TrainedModel, network_from
+from wakeword_train.model.from_onnx import TrainedModel, network_from
 from wakeword_train.model.network import WakeWordNetwork
 
 _WINDOWS = 9

@@ -1,4 +1,4 @@
-"""The cost of starting an engine, measured in a separate process: ``python -m benchmarks.start NAME MODEL``.
+"""The cost of starting an engine, measured in a separate process: ``python -m benchmarks.start_cost NAME MODEL``.
 
 Prints a JSON object: milliseconds to import the package, CPU time of that, milliseconds to load a model, and the peak of
 the resident memory in MB after 8 s of audio, or null where the system does not report it.

@@ -19,7 +19,7 @@ from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import fires_often, warnings_of
 from wakeword.model.installed import model_file
 from wakeword.model.model import Model, load_model, read_model_bytes
-from wakeword_tools.cli.evaluation import warn_of_seen_recordings
+from wakeword_tools.cli.evaluate_work import warn_of_seen_recordings
 from wakeword_tools.cli.measure_tables import interval, threshold
 from wakeword_tools.cli.scoring import Loaded, Places, Sharing, scoring
 from wakeword_tools.measure.paired import PairedDifference, paired_differences
