@@ -69,9 +69,9 @@ def test_completion_is_installed_in_a_shell(shell: str, tmp_path: Path) -> None:
         pytest.skip(f"{shell} or the program wakeword is not installed here")
     environment = {**os.environ, "HOME": str(tmp_path), "PATH": f"{WAKEWORD.parent}:{os.environ['PATH']}"}
     environment.pop("XDG_CONFIG_HOME", None)
-    install = [program, "-c", "wakeword --install-completion"]
+    # The second command keeps the shell from being replaced by the first: the shell is found as its parent.
+    install = [program, "-c", "wakeword --install-completion; true"]
     done = subprocess.run(install, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "completion installed" in done.stdout
+    assert f"{shell} completion installed" in done.stdout, done.stdout + done.stderr
     written = [path.read_text() for path in tmp_path.rglob("*wakeword*") if path.is_file()]
     assert any("_WAKEWORD_COMPLETE" in text for text in written)

@@ -293,7 +293,7 @@ def test_an_address_that_nothing_here_can_read_says_what_to_install(url: str, mo
         raise ImportError(name)
 
     monkeypatch.setattr("wakeword.batch.inputs.remote.import_module", absent)
-    with pytest.raises(ConfigError, match=r"wakeword\[remote\]"):
+    with pytest.raises(ConfigError, match=r"\.\[remote\]"):
         found("s3://bucket/x.wav")
 
 

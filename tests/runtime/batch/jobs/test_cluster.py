@@ -32,7 +32,7 @@ def test_without_ray_its_option_says_what_to_install(monkeypatch: pytest.MonkeyP
         raise ImportError(name)
 
     monkeypatch.setattr("wakeword.batch.jobs.cluster.import_module", absent)
-    with pytest.raises(ConfigError, match=r"wakeword\[ray\]"):
+    with pytest.raises(ConfigError, match=r"\.\[ray\]"):
         executor_for(1.0, ray="local")
 
 
