@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from wakeword.model.installed import assets_folder
-from wakeword_tools.engines.installed_engines import resolved
+from wakeword_tools.engines.registry import resolved
 from wakeword_tools.kinds import Kind
 from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.pack.speech_pack import pack_path, read_pack

@@ -20,8 +20,7 @@ from wakeword_tools.clips.clip_plan import Recipe
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.clips.voice_check import voice_scores, without_voices
-from wakeword_tools.engines.installed_engines import INSTALLED, resolved
-from wakeword_tools.engines.registry import english_voices, takes_phonemes
+from wakeword_tools.engines.registry import INSTALLED, english_voices, resolved, takes_phonemes
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.phonemes import pronunciations

@@ -9,7 +9,7 @@ from statistics import fmean
 import torch
 
 from wakeword.batch.jobs.job_plan import cores
-from wakeword_tools.engines.installed_engines import resolved
+from wakeword_tools.engines.registry import resolved
 from wakeword_tools.kinds import Kind
 from wakeword_train.config import TrainConfig
 from wakeword_train.phases import Phase, times_first_stage

@@ -12,7 +12,15 @@ import pytest
 from wakeword import SynthesisError
 from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.clips.synthesize import rebuild
-from wakeword_tools.engines.registry import BUILT_IN, engine_named, engine_of, english_voices, voice_named
+from wakeword_tools.engines.registry import (
+    BUILT_IN,
+    engine_named,
+    engine_of,
+    english_voices,
+    installed_engines,
+    resolved,
+    voice_named,
+)
 from wakeword_tools.kinds import Split
 
 # A tone for each letter, and a voice in each split.
@@ -37,7 +45,8 @@ def voices(place, split):
         Voice(f"{name}:{{own}}", "{name}", "en", own, f"{name}:{{own}}", split or own, "CC0-1.0", place) for own in Split
     ]
 
-ENGINE = Engine(name="{name}", voices=voices, synthesizer=Whistle, takes_place="PITCH", needs_place=False)
+ENGINE = Engine(name="{name}", voices=voices, synthesizer=Whistle, takes_place="PITCH", needs_place=False,
+    kind="fast", available=lambda: "{name}:high")
 """
 
 
@@ -69,6 +78,16 @@ def test_an_engine_of_another_package_speaks_on_the_command_line(
     again = rebuild(tmp_path / "set" / MANIFEST, tmp_path / "again", jobs=2)
     for file in (tmp_path / "set").iterdir():
         assert (again / file.name).read_bytes() == file.read_bytes()
+
+
+def test_training_speaks_with_an_engine_of_another_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = installed_engines("fast")
+    assert before[0] == "espeak-ng"
+    monkeypatch.syspath_prepend(package(tmp_path, "chirp"))
+    assert installed_engines("fast") == (*before, "chirp:high")
+    assert "chirp:high" not in installed_engines("natural")
+    assert resolved(("flite", "installed"), natural=False)[-1] == "chirp:high"
+    assert resolved(("flite",), natural=False) == ("flite",)
 
 
 def test_an_engine_of_another_package_is_used_like_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

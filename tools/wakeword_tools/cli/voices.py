@@ -82,7 +82,8 @@ class _Listed:
 
 
 def _list(*, as_json: bool) -> None:
-    from wakeword_tools.engines.installed_engines import natural_engines, voices_folder
+    from wakeword_tools.engines.registry import installed_engines
+    from wakeword_tools.engines.voice_folders import voices_folder
     from wakeword_tools.voices.voice_install import installed_folders
 
     folders = installed_folders()
@@ -92,7 +93,7 @@ def _list(*, as_json: bool) -> None:
     else:
         for one in listed:
             print(printable(f"{one.engine:<10} {one.kind:<8} {one.speakers:>4} speaker(s)  {one.licence}"))
-    natural = natural_engines()
+    natural = installed_engines("natural")
     if not natural:
         note(
             "no natural voices are installed, and models find fewer people without: wakeword voices install kokoro "
@@ -104,11 +105,10 @@ def _list(*, as_json: bool) -> None:
 
 def _listed(folders: Mapping[str, Path]) -> Iterator[_Listed]:
     """The engines of this machine; one that cannot be used is reported and left out."""
-    from wakeword_tools.engines.installed_engines import fast_engines, natural_engines
-    from wakeword_tools.engines.registry import english_voices
+    from wakeword_tools.engines.registry import english_voices, installed_engines
     from wakeword_tools.voices.voice_install import licence_of
 
-    for kind, engines in (("fast", fast_engines()), ("natural", natural_engines())):
+    for kind, engines in (("fast", installed_engines("fast")), ("natural", installed_engines("natural"))):
         for engine in engines:
             name = engine.partition(":")[0]
             try:

@@ -186,5 +186,7 @@ ENGINE = Engine(
     voices=lambda place, split: espeak_voices(),
     synthesizer=shared_espeak,
     takes_phonemes=True,
+    kind="fast",
+    available=lambda: ESPEAK,
     named_voices=espeak_voices,
 )

@@ -56,5 +56,7 @@ ENGINE = Engine(
     name=FLITE,
     voices=lambda place, split: flite_voices(),
     synthesizer=FliteSynthesizer,
+    kind="fast",
+    available=lambda: FLITE if shutil.which(FLITE) else None,
     named_voices=flite_voices,
 )

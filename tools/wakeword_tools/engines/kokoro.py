@@ -10,6 +10,7 @@ Every voice speaks English, voices of other languages with their accent. A mixtu
 sounds like another speaker; only training voices are mixed, and only with one another.
 """
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError, SynthesisError
 from wakeword.base.types import Array
 from wakeword_tools.engines.kokoro_network import (
+    ENVIRONMENT,
     HOW_TO_GET,
     LENGTHS,
     STYLE,
@@ -29,6 +31,7 @@ from wakeword_tools.engines.kokoro_network import (
 )
 from wakeword_tools.engines.synthesizer import Engine, Prosody
 from wakeword_tools.engines.voice import Voice, split_of_source
+from wakeword_tools.engines.voice_folders import kokoro_folder
 from wakeword_tools.kinds import Split
 
 KOKORO = "kokoro"
@@ -131,4 +134,6 @@ ENGINE = Engine(
     takes_phonemes=True,
     takes_place="FOLDER",
     needs_place=False,
+    kind="natural",
+    available=lambda: KOKORO if os.environ.get(ENVIRONMENT) or kokoro_folder() is not None else None,
 )

@@ -13,7 +13,7 @@ from wakeword.base.errors import ConfigError, SynthesisError
 from wakeword.base.files import resolved
 from wakeword.base.types import Array
 from wakeword_tools.engines.espeak import shared_espeak
-from wakeword_tools.engines.installed_engines import kokoro_folder
+from wakeword_tools.engines.voice_folders import kokoro_folder
 
 ENVIRONMENT = "WAKEWORD_KOKORO"
 """Environment variable with the default folder."""

@@ -1,5 +1,6 @@
 """Piper's neural voices, from files that the user provides: ``NAME.onnx`` with ``NAME.onnx.json`` next to it."""
 
+import importlib.util
 import json
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,7 @@ from wakeword.base.files import resolved
 from wakeword.base.types import Array
 from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words
 from wakeword_tools.engines.voice import Voice, split_of_source
+from wakeword_tools.engines.voice_folders import piper_folder
 from wakeword_tools.kinds import Split
 
 if TYPE_CHECKING:
@@ -118,4 +120,16 @@ def _source(dataset: str, speaker: str) -> str:
     return f"{PIPER}:{dataset}" + (f"#{speaker}" if speaker else "")
 
 
-ENGINE = Engine(name=PIPER, voices=piper_voices, synthesizer=PiperSynthesizer, takes_place="FOLDER")
+def _available() -> str | None:
+    folder = piper_folder()
+    return None if folder is None or importlib.util.find_spec("piper") is None else f"{PIPER}:{folder}"
+
+
+ENGINE = Engine(
+    name=PIPER,
+    voices=piper_voices,
+    synthesizer=PiperSynthesizer,
+    takes_place="FOLDER",
+    kind="natural",
+    available=_available,
+)

@@ -10,6 +10,7 @@ its ``Engine`` record::
 from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import entry_points
+from typing import Literal
 
 from wakeword.base.errors import SynthesisError
 from wakeword_tools.engines import command_engine, espeak, festival, flite, kokoro, piper
@@ -21,12 +22,15 @@ from wakeword_tools.kinds import Split
 ENTRY_POINTS = "wakeword.engines"
 """Group of the entry points through which other packages add engines."""
 
+INSTALLED = "installed"
+"""In place of an engine: all of a kind that this machine has."""
+
 BUILT_IN = (
     espeak.ENGINE,
     flite.ENGINE,
     festival.ENGINE,
-    piper.ENGINE,
     kokoro.ENGINE,
+    piper.ENGINE,
     command_engine.ENGINE,
 )
 
@@ -49,6 +53,21 @@ def engine_named(name: str) -> Engine:
             raise SynthesisError(f"expected an Engine named {name!r} at {point.value}, found {found!r:.200}")
         return found
     raise SynthesisError(f"expected engines among {_usages()}, got {name!r}")
+
+
+def installed_engines(kind: Literal["fast", "natural"]) -> tuple[str, ...]:
+    """The engines of this kind that this machine has, as ``english_voices`` takes them: built-in ones first.
+
+    Raises ``SynthesisError`` if a package with an engine cannot be used.
+    """
+    engines = [*BUILT_IN, *map(engine_named, _outside())]
+    return tuple(name for engine in engines if engine.kind == kind and (name := engine.available()) is not None)
+
+
+def resolved(engines: tuple[str, ...], *, natural: bool) -> tuple[str, ...]:
+    """The engines, with ``installed`` replaced by the natural or the fast ones of this machine."""
+    own = installed_engines("natural" if natural else "fast") if INSTALLED in engines else ()
+    return tuple(dict.fromkeys(one for engine in engines for one in (own if engine == INSTALLED else (engine,))))
 
 
 def engine_of(voice: Voice) -> Synthesizer:
@@ -107,6 +126,10 @@ def _voices_of(text: str) -> list[Voice]:
 def _usages() -> str:
     """The engines as they are given in options; of other packages' engines only the names, so that none is loaded."""
     built_in = [f"{engine.name}:{engine.takes_place}" if engine.takes_place else engine.name for engine in BUILT_IN]
-    outside = sorted({point.name for point in entry_points(group=ENTRY_POINTS)} - {engine.name for engine in BUILT_IN})
-    *most, last = [*built_in, *outside]
+    *most, last = [*built_in, *_outside()]
     return f"{', '.join(most)} and {last}"
+
+
+def _outside() -> list[str]:
+    """The names of other packages' engines."""
+    return sorted({point.name for point in entry_points(group=ENTRY_POINTS)} - {engine.name for engine in BUILT_IN})

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from wakeword.base.errors import SynthesisError
 from wakeword.base.types import Array
@@ -74,6 +74,11 @@ class Engine:
     """The kind of place in ``NAME:PLACE``, as messages show it, for instance ``FOLDER``; empty if it takes none."""
     needs_place: bool = True
     """Whether an engine that takes a place has no default place."""
+    kind: Literal["", "fast", "natural"] = ""
+    """What training uses it for where the settings say ``installed``: ``fast`` ones speak thousands of clips in minutes,
+    ``natural`` ones sound human. Empty: it has to be named."""
+    available: Callable[[], str | None] = lambda: None
+    """How to name it on this machine, with its place if it takes one; ``None`` if it is not here. For engines of a kind."""
     named_voices: Callable[[], list[Voice]] = list
     """The voices that can be restored from their names alone, whether or not they are installed."""
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from wakeword.base.errors import ConfigError, SynthesisError
 from wakeword.base.events import Line
 from wakeword.base.files import new_folder, replacing, write_json
-from wakeword_tools.engines.installed_engines import kokoro_folder, piper_folder, voices_folder
 from wakeword_tools.engines.kokoro import kokoro_voices
 from wakeword_tools.engines.piper import piper_voices
+from wakeword_tools.engines.voice_folders import kokoro_folder, piper_folder, voices_folder
 from wakeword_tools.voices.catalogue import (
     KOKORO_LICENCE,
     KOKORO_MODEL_SHA256,
