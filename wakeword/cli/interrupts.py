@@ -20,21 +20,28 @@ def ending_at_signals() -> Iterator[None]:
     its callback is suppressed.
     """
     received = 0
+    reporting = False
     timers: list[threading.Timer] = []
 
     def end(number: int, frame: FrameType | None) -> None:
         nonlocal received
         received = number
-        raise SystemExit(128 + number)
+        if not reporting:  # inside the hook below an exception would be printed; its timer gives the signal again
+            raise SystemExit(128 + number)
 
     def report(unraisable: "sys.UnraisableHookArgs") -> None:
         if not received or not issubclass(unraisable.exc_type, SystemExit):
             previous_hook(unraisable)
             return
-        timer = threading.Timer(_SECONDS_TO_RETURN, _signal_main_thread, (received,))
-        timer.daemon = True
-        timer.start()
-        timers.append(timer)
+        nonlocal reporting
+        reporting = True
+        try:
+            timer = threading.Timer(_SECONDS_TO_RETURN, _signal_main_thread, (received,))
+            timer.daemon = True
+            timers.append(timer)
+            timer.start()
+        finally:
+            reporting = False
 
     previous_hook, sys.unraisablehook = sys.unraisablehook, report
     # Ctrl-C stays ignored if it was before, as in a process that a script has started in the background.

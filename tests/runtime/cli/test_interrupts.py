@@ -58,6 +58,22 @@ def test_a_signal_inside_a_callback_of_c_code_ends_the_command_quietly(capfd: py
     assert capfd.readouterr().err == ""
 
 
+def test_a_signal_while_another_is_noted_is_not_printed(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = threading.Timer.start
+
+    def interrupted(timer: threading.Timer) -> None:
+        signal.raise_signal(signal.SIGINT)
+        start(timer)
+
+    monkeypatch.setattr(threading.Timer, "start", interrupted)
+    with pytest.raises(SystemExit) as ended, ending_at_signals():
+        soundfile.write(Interrupted(), np.zeros(16_000), 16_000, format="WAV")
+    assert ended.value.code == 130
+    assert capfd.readouterr().err == ""
+
+
 def test_a_signal_that_c_code_has_swallowed_is_given_again(capfd: pytest.CaptureFixture[str]) -> None:
     import ctypes
 
