@@ -157,7 +157,7 @@ BLOCKS = {
     "bytes": b"\0\0",
     "masked floats": np.ma.array(np.zeros(10, np.float32), mask=[True] * 10),
     "masked integers": np.ma.array(np.zeros(10, np.int16)),
-    "matrix": np.asmatrix(np.zeros((10, 1), np.float32)),
+    "matrix": np.zeros((10, 1), np.float32).view(np.matrix),
     "float64": np.zeros(10),
     "complex": np.zeros(10, np.complex64),
     "objects": np.array([1, "a"], object),
