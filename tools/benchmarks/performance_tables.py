@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.contenders import OURS
 from benchmarks.performance_report import BLOCKS, PerformanceReport
-from wakeword.base.wording import counted
+from wakeword.base.text import counted
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
-from wakeword.base.card_checks import require_entries, require_name
 from wakeword.base.errors import ConfigError
 from wakeword.format.card import MAX_WINDOW
+from wakeword.format.card_checks import require_entries, require_name
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.mining import MiningConfig

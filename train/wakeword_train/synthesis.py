@@ -8,8 +8,8 @@ from itertools import chain
 from pathlib import Path
 
 from wakeword.base.errors import ConfigError, DataError, SynthesisError
+from wakeword.base.text import counted
 from wakeword.base.version import __version__
-from wakeword.base.wording import counted
 from wakeword.batch.jobs.choice import in_this_process
 from wakeword.batch.jobs.cluster import Cluster
 from wakeword.batch.jobs.job_plan import default_jobs

@@ -35,3 +35,8 @@ def shortened(value: object, most: int = MAX_SHOWN) -> str:
     # Escaping only makes it longer, so what follows the first characters cannot be seen.
     text = printable(str(value)[: most + 1])
     return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def counted(number: int, one: str, several: str | None = None) -> str:
+    """``1 clip``, ``2 clips``; ``several`` is the plural of a word that does more than take an s."""
+    return f"{number} {one}" if number == 1 else f"{number} {several or one + 's'}"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import WakewordError
-from wakeword.base.wording import counted
+from wakeword.base.text import counted
 from wakeword.checkup.findings import Finding, finding, graded
 from wakeword.checkup.keywords import detector_for
 

@@ -11,8 +11,7 @@ import typer
 
 from wakeword.audio.pcm import SAMPLE_RATE, AudioFile, read_audio
 from wakeword.base.errors import AudioDeviceError, DataError
-from wakeword.base.text import printable
-from wakeword.base.wording import counted
+from wakeword.base.text import counted, printable
 from wakeword.cli.console import complain, note, without_native_messages
 from wakeword.cli.options import DeviceOption, number_or_name
 from wakeword.cli.ranges import finite

@@ -11,10 +11,10 @@ import numpy as np
 
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.base.card_checks import MAX_LOGIT, require_entries, require_finite, require_name
 from wakeword.base.errors import ConfigError, ModelError
 from wakeword.base.text import shortened
 from wakeword.base.types import Array
+from wakeword.format.card_checks import MAX_LOGIT, require_entries, require_finite, require_name
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.verifier_card import VerifierCard, require_above_floor
 

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from wakeword.base.card_checks import require_finite, require_name, require_text
 from wakeword.base.errors import ConfigError
 from wakeword.base.text import shortened
+from wakeword.format.card_checks import require_finite, require_name, require_text
 
 KINDS = ("fa_per_hour", "fpr")
 """What the target of an operating point can count."""

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 
-from wakeword.base.wording import counted
+from wakeword.base.text import counted
 from wakeword.format.operating_point import OperatingPoint
 
 SUPPORTED = 0.8

@@ -4,9 +4,9 @@ import math
 import re
 from dataclasses import dataclass, field
 
-from wakeword.base.card_checks import MAX_LOGIT, require_finite, require_name, require_text
 from wakeword.base.errors import ConfigError
 from wakeword.base.text import shortened
+from wakeword.format.card_checks import MAX_LOGIT, require_finite, require_name, require_text
 from wakeword.format.fusion import FLOOR, LARGEST_GATE, Fusion
 from wakeword.format.operating_point import OperatingPoint, Rate
 

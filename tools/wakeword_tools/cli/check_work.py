@@ -4,8 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from wakeword.base.text import printable
-from wakeword.base.wording import counted
+from wakeword.base.text import counted, printable
 from wakeword.cli.console import note
 from wakeword.cli.tables import console, table
 from wakeword_tools.texts.advice import (

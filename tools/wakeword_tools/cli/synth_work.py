@@ -8,7 +8,7 @@ import typer
 
 from wakeword.base.errors import SynthesisError
 from wakeword.base.files import require_absent
-from wakeword.base.wording import counted
+from wakeword.base.text import counted
 from wakeword.batch.jobs.choice import check_choice
 from wakeword.batch.jobs.job_plan import cores
 from wakeword.cli.console import note, progress

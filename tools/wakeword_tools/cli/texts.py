@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from wakeword.base.errors import SynthesisError
-from wakeword.base.wording import counted
+from wakeword.base.text import counted
 from wakeword.cli.console import note
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split

@@ -9,8 +9,8 @@ import numpy as np
 
 from wakeword.audio.pcm import read_audio
 from wakeword.base.errors import AudioError, DataError
+from wakeword.base.text import counted
 from wakeword.base.types import Array
-from wakeword.base.wording import counted
 from wakeword.takes.word_region import locate_word
 from wakeword_tools.measure.reading import ReadRecording
 

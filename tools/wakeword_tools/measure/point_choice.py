@@ -8,7 +8,7 @@ import numpy as np
 
 from wakeword.base.errors import CalibrationError, ConfigError
 from wakeword.base.events import Line
-from wakeword.base.wording import counted
+from wakeword.base.text import counted
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import SUPPORTED, is_supported

@@ -8,8 +8,8 @@ from pathlib import Path
 from wakeword.audio.pcm import SAMPLE_RATE, AudioFile, PcmStream, read_audio
 from wakeword.base.errors import AudioError, AudioFileError, AudioFormatError, CalibrationError
 from wakeword.base.events import Line
+from wakeword.base.text import counted
 from wakeword.base.types import Array
-from wakeword.base.wording import counted
 from wakeword.batch.inputs.opening import LocalFile, local_files
 from wakeword.batch.inputs.recording import Recording as Source
 from wakeword_tools.kinds import Kind

@@ -12,7 +12,7 @@ from functools import cache
 from math import prod
 
 from wakeword.base.errors import ConfigError
-from wakeword.base.wording import counted
+from wakeword.base.text import counted
 from wakeword_tools.texts.confusables import contains_sound, one_contains, phrases_near
 from wakeword_tools.texts.lexicon import spoken_words, words_near, zipf_frequency
 from wakeword_tools.texts.phonemes import Phones, as_espeak_reads, dictionary, is_vowel, pronunciations, words_of

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import AudioError, DataError
-from wakeword.base.wording import counted
+from wakeword.base.text import counted
 from wakeword.takes.word_region import Region, locate_word
 from wakeword_tools.kinds import Split
 from wakeword_train.data.clips import Clip

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from wakeword.base.wording import counted
+from wakeword.base.text import counted
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import is_supported

@@ -1,6 +1,6 @@
 """Numbers of things in messages."""
 
-from wakeword.base.wording import counted
+from wakeword.base.text import counted
 
 
 def test_only_one_is_singular() -> None:
