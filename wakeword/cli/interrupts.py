@@ -6,7 +6,7 @@ import threading
 from _thread import interrupt_main
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
+from types import CodeType, FrameType
 
 _SECONDS_TO_RETURN = 0.05
 
@@ -20,29 +20,33 @@ def ending_at_signals() -> Iterator[None]:
     its callback is suppressed.
     """
     received = 0
-    reporting = False
-    timers: list[threading.Timer] = []
+    swallowed = False
+    left = threading.Event()
 
     def end(number: int, frame: FrameType | None) -> None:
-        nonlocal received
-        received = number
-        if not reporting:  # inside the hook below an exception would be printed; its timer gives the signal again
-            raise SystemExit(128 + number)
+        nonlocal received, swallowed
+        again, received = bool(received), number
+        # ``report`` cannot pass an exception on either, and the signal will come once more.
+        if again and (left.is_set() or _is_inside(frame, report.__code__)):
+            return
+        swallowed = False
+        raise SystemExit(128 + number)
 
     def report(unraisable: "sys.UnraisableHookArgs") -> None:
+        nonlocal swallowed
         if not received or not issubclass(unraisable.exc_type, SystemExit):
             previous_hook(unraisable)
             return
-        nonlocal reporting
-        reporting = True
-        try:
-            timer = threading.Timer(_SECONDS_TO_RETURN, _signal_main_thread, (received,))
-            timer.daemon = True
-            timers.append(timer)
-            timer.start()
-        finally:
-            reporting = False
+        swallowed = True
+        if not repeater.is_alive():
+            repeater.start()
 
+    def repeat() -> None:
+        while not left.wait(_SECONDS_TO_RETURN):
+            if swallowed:
+                _signal_main_thread(received)
+
+    repeater = threading.Thread(target=repeat, daemon=True)
     previous_hook, sys.unraisablehook = sys.unraisablehook, report
     # Ctrl-C stays ignored if it was before, as in a process that a script has started in the background.
     previous = {
@@ -57,13 +61,21 @@ def ending_at_signals() -> Iterator[None]:
             raise
         raise SystemExit(128 + received) from None
     finally:
-        for timer in timers:
-            timer.cancel()
+        left.set()
+        if repeater.is_alive():
+            repeater.join()  # no signal comes after the handlers are restored
         for number, handler in previous.items():
             # The end of the interpreter must not be interrupted again. A command can have ensured that already.
             if signal.getsignal(number) == end:
                 signal.signal(number, signal.SIG_IGN if received else handler)
         sys.unraisablehook = previous_hook
+
+
+def _is_inside(frame: FrameType | None, code: CodeType) -> bool:
+    """Whether the code of a function runs; ``frame`` is the innermost call."""
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back
+    return frame is not None
 
 
 def _signal_main_thread(number: int) -> None:
