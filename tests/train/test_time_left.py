@@ -11,7 +11,7 @@ import torch
 from wakeword_train import time_left
 from wakeword_train.config import TrainConfig
 from wakeword_train.display import phases_shown
-from wakeword_train.phases import Phase, times_first_stage
+from wakeword_train.phases import Phase
 from wakeword_train.recipe import default_recipe
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.time_left import TimeLeft, expected_seconds, in_words
@@ -55,9 +55,9 @@ def test_more_work_takes_longer_and_a_busy_machine_too() -> None:
     assert expected_seconds(plain, busy=1.0)[Phase.SPEECH] == 0
     accented = dataclasses.replace(recipe, synthesis=dataclasses.replace(recipe.synthesis, accents=0.2))
     assert expected_seconds(recipe, busy=1.0)[Phase.SPEECH] < expected_seconds(accented, busy=1.0)[Phase.SPEECH]
-    assert times_first_stage(dataclasses.replace(plain, background_folds=2)) == 3
+    assert dataclasses.replace(plain, background_folds=2).first_stages == 3
     alone = dataclasses.replace(plain, background_folds=2, second_stage=SecondStageConfig(enabled=False))
-    assert times_first_stage(alone) == 1
+    assert alone.first_stages == 1
     thrice = dataclasses.replace(recipe, background_folds=2)
     assert expected_seconds(thrice, busy=1.0, workers=1)[Phase.FIRST] == pytest.approx(3 * calm[Phase.FIRST])
 

@@ -233,6 +233,11 @@ class TrainConfig:
                 f"got {self.validation_share} and {self.test_share}"
             )
 
+    @property
+    def first_stages(self) -> int:
+        """How often a run trains the first stage: once, and once more without each of ``background_folds``."""
+        return 1 + self.background_folds * self.second_stage.enabled
+
 
 def read_config(path: Path | str) -> TrainConfig:
     """Read a TOML file; settings it does not name keep their defaults. ``ConfigError`` for unknown or wrong settings."""

@@ -22,6 +22,7 @@ from wakeword_train.health import CHECKED_ROWS
 from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.methods.registry import LossSettings, method_named
 from wakeword_train.model.network import Pooling, WakeWordNetwork
+from wakeword_train.phases import Phase
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.training_run import EpochReport, TrainingRun
 from wakeword_train.validation import ValidationSet, WindowScore, score_windows, validate
@@ -33,13 +34,19 @@ _METRIC_BATCHES = 4
 
 
 def fit(
-    run: TrainingRun, sampler: BatchSampler, validation: ValidationSet, *, checkpoint: Path | None = None
+    run: TrainingRun,
+    sampler: BatchSampler,
+    validation: ValidationSet,
+    *,
+    checkpoint: Path | None = None,
+    trained: int = 0,
 ) -> tuple[WakeWordNetwork, list[EpochReport]]:
     """Train a network; the best of its settled epochs on ``validation``, in ``eval`` mode on the CPU, and all reports.
 
     ``checkpoint`` is written after each epoch. A run that resumes continues from it as if it had not stopped, with
     whatever settings of a second stage, which comes afterwards. On the CPU the same configuration and data give the same
-    weights. The run's executor searches background for what is mistaken for the word.
+    weights. ``trained``: first stages of this run before it. The run's executor searches background for what is mistaken
+    for the word.
     """
     config, device = run.config, run.device
     method = method_named(config.method)
@@ -59,11 +66,11 @@ def fit(
         sampler.generator,
         rates=dict.fromkeys(PARTS, schedule.encoder_rate) if config.encoder else None,
     )
-    state = _Run(network, trainer, sampler)
+    state = _State(config, network, trainer, sampler, device)
     if run.resume and checkpoint is not None and checkpoint.is_file():
-        state.load(checkpoint, config)
+        state.load(checkpoint)
     elif method.pretrain is not None:
-        method.pretrain(network, state.batches(schedule.warmup_epochs * schedule.steps_per_epoch, device))
+        method.pretrain(network, state.batches(schedule.warmup_epochs * schedule.steps_per_epoch))
         trainer.restart_average()
     mining_epochs = config.mining.epochs(schedule.warmup_epochs, schedule.epochs)
     for epoch in range(len(state.reports), schedule.epochs):
@@ -75,12 +82,13 @@ def fit(
             sampler.mine(WindowScore(state.averaged, device), executor=mining)
         if state.is_settled() and state.epochs_since_best() >= schedule.patience:
             break
-        report = _train_epoch(state, config, epoch, validation, device)
+        report = _train_epoch(state, epoch, validation)
         state.reports.append(report)
         if report is best_epoch(state.reports):
             state.best = copy.deepcopy(state.averaged.state_dict())
         if checkpoint is not None:
-            state.save(checkpoint, config)
+            state.save(checkpoint)
+        run.events.phase(Phase.FIRST, (trained + report.epoch / schedule.epochs) / config.first_stages)
         run.events.epoch(report)
     network.load_state_dict(state.best)
     return network.cpu().eval(), state.reports
@@ -110,20 +118,20 @@ def build_network(config: TrainConfig, n_features: int = 32) -> WakeWordNetwork:
     )
 
 
-def _train_epoch(run: "_Run", config: TrainConfig, epoch: int, validation: ValidationSet, device: str) -> EpochReport:
-    started = time.monotonic()
+def _train_epoch(state: "_State", epoch: int, validation: ValidationSet) -> EpochReport:
+    started, config = time.monotonic(), state.config
     schedule, method = config.schedule, method_named(config.method)
     warmup = method.warmup if epoch < schedule.warmup_epochs else None
-    run.trainer.set_rate(epoch / max(1, schedule.epochs - 1))
+    state.trainer.set_rate(epoch / max(1, schedule.epochs - 1))
     settings = LossSettings(config.adversary, config.deepsad, checked_rows=CHECKED_ROWS)
     if warmup is not None:
         loss_function = warmup
     else:
         share = own_share(epoch, schedule.warmup_epochs, schedule.epochs)
-        positives = run.metric_positives(config, device)
-        loss_function = method_loss(method, settings, run.network, positives, share=share)
-    loss, health = run.trainer.epoch(loss_function, run.batches(schedule.steps_per_epoch, device))
-    recall = validate(run.averaged, validation, device=device)
+        positives = state.metric_positives()
+        loss_function = method_loss(method, settings, state.network, positives, share=share)
+    loss, health = state.trainer.epoch(loss_function, state.batches(schedule.steps_per_epoch))
+    recall = validate(state.averaged, validation, device=state.device)
     return EpochReport(
         epoch=epoch + 1,
         phase="warm-up" if warmup is not None else config.method,
@@ -142,10 +150,14 @@ def _feature_statistics(sampler: BatchSampler) -> tuple[Tensor, Tensor]:
     return frames.mean(dim=0), frames.std(dim=0)
 
 
-class _Run:
+class _State:
     """Everything that changes during training, and its checkpoint."""
 
-    def __init__(self, network: WakeWordNetwork, trainer: Trainer, sampler: BatchSampler) -> None:
+    def __init__(
+        self, config: TrainConfig, network: WakeWordNetwork, trainer: Trainer, sampler: BatchSampler, device: str
+    ) -> None:
+        self.config = config
+        self.device = device
         self.network = network
         self.trainer = trainer
         self.sampler = sampler
@@ -157,18 +169,18 @@ class _Run:
         network: WakeWordNetwork = self.trainer.averaged  # type: ignore[assignment]
         return network
 
-    def batches(self, count: int, device: str) -> Iterator[tuple[Tensor, Tensor]]:
+    def batches(self, count: int) -> Iterator[tuple[Tensor, Tensor]]:
         """``count`` augmented batches, normalised."""
         self.sampler.restart()
         for _ in range(count):
             batch = self.sampler.next()
-            yield self.network.normalise(batch.frames.to(device)), batch.labels.to(device)
+            yield self.network.normalise(batch.frames.to(self.device)), batch.labels.to(self.device)
 
-    def metric_positives(self, config: TrainConfig, device: str) -> Tensor | None:
+    def metric_positives(self) -> Tensor | None:
         """Normalised positives for a metric that all rows share, if the settings ask for one."""
-        if not method_named(config.method).takes_metric(config.adversary):
+        if not method_named(self.config.method).takes_metric(self.config.adversary):
             return None
-        batches = list(self.batches(_METRIC_BATCHES, device))
+        batches = list(self.batches(_METRIC_BATCHES))
         return torch.cat([inputs[labels > 0.5] for inputs, labels in batches])
 
     def is_settled(self) -> bool:
@@ -177,9 +189,9 @@ class _Run:
     def epochs_since_best(self) -> int:
         return self.reports[-1].epoch - best_epoch(self.reports).epoch
 
-    def save(self, path: Path, config: TrainConfig) -> None:
+    def save(self, path: Path) -> None:
         content = {
-            "config": _of_first_stage(config),
+            "config": _of_first_stage(self.config),
             "data": self.sampler.fingerprint,
             "network": self.network.state_dict(),
             "average": self.trainer.average.state_dict(),
@@ -194,10 +206,10 @@ class _Run:
         with replacing(path) as temporary:
             torch.save(content, temporary)
 
-    def load(self, path: Path, config: TrainConfig) -> None:
+    def load(self, path: Path) -> None:
         try:
             content = torch.load(path, weights_only=True, map_location="cpu")
-            if content["config"] != _of_first_stage(config):
+            if content["config"] != _of_first_stage(self.config):
                 raise DataError(
                     f"{path}: this checkpoint is of another configuration; remove it or train without resume"
                 )

@@ -2,8 +2,6 @@
 
 from enum import StrEnum
 
-from wakeword_train.config import TrainConfig
-
 
 class Phase(StrEnum):
     """What a run does, in this order; a run may lack some."""
@@ -15,8 +13,3 @@ class Phase(StrEnum):
     LISTENING = "listening to the clips"
     SECOND = "training the second stage"
     MEASURING = "measuring"
-
-
-def times_first_stage(config: TrainConfig) -> int:
-    """How often a run trains the first stage."""
-    return 1 + config.background_folds * config.second_stage.enabled

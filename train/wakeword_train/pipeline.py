@@ -18,7 +18,7 @@ from wakeword_train.data.clips import Clip, without_fold
 from wakeword_train.data.store import ClipStore
 from wakeword_train.model.two_stage import export_two_stage
 from wakeword_train.pack.speech_pack import pack_path
-from wakeword_train.phases import Phase, times_first_stage
+from wakeword_train.phases import Phase
 from wakeword_train.placement import check_target, file_stem, put_into_place
 from wakeword_train.points import calibration_points, default_point, points_of
 from wakeword_train.second_stage.build import train_second_stage
@@ -34,7 +34,7 @@ from wakeword_train.training import (
     gather_clips,
     train_first_stage,
 )
-from wakeword_train.training_run import DataFolders, EpochReport, TrainingEvents, TrainingRun
+from wakeword_train.training_run import DataFolders, TrainingEvents, TrainingRun
 
 EMBEDDINGS = "embeddings"
 """Folder in the work folder where the embeddings of all keywords' recordings are kept."""
@@ -110,7 +110,7 @@ def _train_first_stages(run: TrainingRun) -> tuple[TrainingResult, list[StandIn]
     run.events.phase(Phase.READING, 0.0)
     clips = gather_clips(config, run.folders)
     with looks_ahead(config, clips, run.cache, run.executor) as looks_are_made:
-        result = train_first_stage(_with_phase(run), draft, checkpoint=checkpoint)
+        result = train_first_stage(run, draft, checkpoint=checkpoint)
         stand_ins = train_stand_ins(run, known=result.stores)
         if config.second_stage.enabled:
             run.events.phase(Phase.LISTENING, 0.0)
@@ -121,7 +121,7 @@ def _train_first_stages(run: TrainingRun) -> tuple[TrainingResult, list[StandIn]
 def _checkpoints(run: TrainingRun) -> list[Path]:
     """The files of the state of each training of the first stage: its own, then the files of its stand-ins."""
     config, folds = run.config, run.config.background_folds
-    parts = [f"-without-{number}-of-{folds}" for number in range(1, times_first_stage(config))]
+    parts = [f"-without-{number}-of-{folds}" for number in range(1, config.first_stages)]
     return [run.work / f"{config.method}-{config.seed}{part}.checkpoint" for part in ("", *parts)]
 
 
@@ -129,28 +129,6 @@ def _forget(checkpoints: Sequence[Path]) -> None:
     """Remove what an earlier run left, which is not to go on."""
     for path in checkpoints:
         path.unlink(missing_ok=True)
-
-
-class _FirstStages(TrainingEvents):
-    """Tells of epochs as a share of all trainings of the first stage; ``trained`` of them are done."""
-
-    def __init__(self, run: TrainingRun, trained: int) -> None:
-        self._run, self._trained = run, trained
-
-    def note(self, line: str) -> None:
-        """Pass a line on."""
-        self._run.events.note(line)
-
-    def epoch(self, report: EpochReport) -> None:
-        """Tell of an epoch, and of the phase."""
-        config, events = self._run.config, self._run.events
-        done = self._trained + report.epoch / config.schedule.epochs
-        events.phase(Phase.FIRST, done / times_first_stage(config))
-        events.epoch(report)
-
-
-def _with_phase(run: TrainingRun, trained: int = 0) -> TrainingRun:
-    return dataclasses.replace(run, events=_FirstStages(run, trained))
 
 
 def train_stand_ins(run: TrainingRun, *, known: Sequence[ClipStore] = ()) -> list[StandIn]:
@@ -169,7 +147,7 @@ def train_stand_ins(run: TrainingRun, *, known: Sequence[ClipStore] = ()) -> lis
             continue  # there are fewer speakers than parts
         run.events.note(f"the first stage again, without part {fold + 1} of {folds} of the background")
         path = checkpoint.with_suffix(".onnx")
-        result = train_first_stage(_with_phase(run, fold + 1), path, checkpoint=checkpoint, fold=fold, known=known)
+        result = train_first_stage(run, path, checkpoint=checkpoint, fold=fold, known=known)
         found.append(StandIn.of(path, result.clips))
         del result  # and with it the copies of the recordings
     return found

@@ -12,7 +12,7 @@ from wakeword.batch.jobs.job_plan import cores
 from wakeword_tools.engines.registry import resolved
 from wakeword_tools.kinds import Kind
 from wakeword_train.config import TrainConfig
-from wakeword_train.phases import Phase, times_first_stage
+from wakeword_train.phases import Phase
 from wakeword_train.spoken_texts import SHARES
 
 # Seconds on one calm core of a server of 2025.
@@ -78,7 +78,7 @@ def expected_seconds(
     )
     if not resolved(plan.natural.engines, natural=True):
         natural = 0.0
-    steps = times_first_stage(config) * schedule.epochs * schedule.steps_per_epoch
+    steps = config.first_stages * schedule.epochs * schedule.steps_per_epoch
     seconds = {
         Phase.SPEECH: clips * _CLIP / workers,
         Phase.NATURAL: natural * _NATURAL_CLIP / workers,

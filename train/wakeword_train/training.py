@@ -183,7 +183,8 @@ def train_first_stage(
     held_out = load_stores(clips, Split.VALIDATION, known)
     packed = PackedStore.of(clip for clip in clips if clip.split is Split.VALIDATION)
     validation = validation_set(held_out, config.network.window, packed=packed)
-    network, reports = fit(run, sampler, validation, checkpoint=checkpoint)
+    trained = 0 if fold is None else fold + 1
+    network, reports = fit(run, sampler, validation, checkpoint=checkpoint, trained=trained)
     card = ModelCard(
         phrase=config.keyword,
         version=datetime.date.today().strftime("%Y.%m.%d"),

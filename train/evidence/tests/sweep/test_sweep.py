@@ -15,7 +15,6 @@ from wakeword_experiments.sweep.sweep_config import Training, read_sweep
 from wakeword_experiments.sweep.sweep_run import run_sweep
 from wakeword_experiments.sweep.sweep_summary import summaries, verdict
 from wakeword_experiments.sweep.sweep_work import Trained, TrainWork
-from wakeword_train.phases import times_first_stage
 
 BASE = """
 split = "dealt"
@@ -123,7 +122,7 @@ def test_a_training_reports_its_size_once(world: Path, tmp_path: Path, monkeypat
     item = dataclasses.replace(item, config=dataclasses.replace(item.config, background_folds=2))
 
     def trained(self: TrainWork, item: Training, progress: Callable[[None], None]) -> None:
-        for _ in range(times_first_stage(item.config) * item.config.schedule.epochs):
+        for _ in range(item.config.first_stages * item.config.schedule.epochs):
             progress(None)
 
     monkeypatch.setattr(TrainWork, "_train", trained)

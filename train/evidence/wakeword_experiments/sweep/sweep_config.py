@@ -13,7 +13,6 @@ from wakeword.audio.sources import audio_files
 from wakeword.base.checks import integer
 from wakeword.base.errors import ConfigError
 from wakeword_train.config import TrainConfig, build_config
-from wakeword_train.phases import times_first_stage
 from wakeword_train.placement import file_stem
 from wakeword_train.training_run import DataFolders
 
@@ -49,7 +48,7 @@ class Training:
     @property
     def size(self) -> float:
         """Epochs, of all first stages."""
-        return float(times_first_stage(self.config) * self.config.schedule.epochs)
+        return float(self.config.first_stages * self.config.schedule.epochs)
 
     @property
     def seconds(self) -> float:
