@@ -12,7 +12,7 @@ from scripts.make_near_negatives import section
 from wakeword.audio.pcm import write_audio
 from wakeword.base.errors import DataError
 from wakeword_tools.clips.manifest import MANIFEST
-from wakeword_tools.clips.synthesize import synthesize
+from wakeword_tools.clips.synthesize import ClipPart, synthesize
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
 
@@ -23,9 +23,7 @@ needs_detector = pytest.mark.skipif(
 
 @needs_detector
 def test_speech_is_detected_with_its_length(tmp_path: Path) -> None:
-    made = synthesize(
-        ["marvin", "hey computer"], english_voices(Split.TEST), tmp_path / "set", count=12, seed=0, max_pause=0.3
-    )
+    made = synthesize([ClipPart(["marvin", "hey computer"], english_voices(Split.TEST), 12, 0, 0.3)], tmp_path / "set")
     detected = list(detect_speech(made))
     assert all(clip.has_speech and clip.right_length for clip in detected)
     assert table([made]).splitlines()[-1] == "| espeak-ng | 12 | 100.0% | 100.0% | 0 |"
@@ -33,7 +31,7 @@ def test_speech_is_detected_with_its_length(tmp_path: Path) -> None:
 
 @needs_detector
 def test_clips_without_speech_are_found(tmp_path: Path) -> None:
-    made = synthesize(["marvin"], english_voices(Split.TEST), tmp_path / "set", count=2, seed=0)
+    made = synthesize([ClipPart(["marvin"], english_voices(Split.TEST), 2, 0)], tmp_path / "set")
     files = [json.loads(line)["file"] for line in (made / MANIFEST).read_text().splitlines()]
     write_audio(made / files[0], np.zeros(8_000, np.float32))
     write_audio(made / files[1], np.random.default_rng(0).normal(0, 0.02, 8_000).astype(np.float32))

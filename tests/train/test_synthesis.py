@@ -26,9 +26,9 @@ from wakeword_train import DataFolders, TrainConfig
 from wakeword_train import synthesis as synthesised
 from wakeword_train.config import NaturalConfig, SynthesisConfig
 from wakeword_train.phases import Phase
-from wakeword_train.spoken_texts import accented_forms
+from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.synthesis import check_synthesis, with_synthesised
-from wakeword_train.training_run import TrainingEvents, TrainingLines
+from wakeword_train.training_run import TrainingEvents, TrainingLines, TrainingRun
 
 FEW = {Kind.POSITIVE: 20, Kind.NEAR_NEGATIVE: 60, Kind.NEGATIVE: 60}
 
@@ -42,9 +42,14 @@ def rows(folder: Path) -> list[dict[str, str]]:
     return [json.loads(line) for line in (folder / MANIFEST).read_text().splitlines()]
 
 
+def made_by(config: TrainConfig, root: Path, folders: DataFolders | None = None, **settings: Any) -> DataFolders:
+    """The folders of a run with its clips."""
+    return with_synthesised(TrainingRun(config, folders or DataFolders(), root, root, **settings)).folders
+
+
 def test_a_keyword_alone_is_enough(tmp_path: Path) -> None:
     reports: list[str] = []
-    folders = with_synthesised(TrainConfig(keyword="marvin"), DataFolders(), tmp_path, TrainingLines(reports.append))
+    folders = made_by(TrainConfig(keyword="marvin"), tmp_path, events=TrainingLines(reports.append))
     assert any("synthetic voices alone" in line for line in reports)
     for kind in FEW:
         train, validation = (rows(folder) for folder in getattr(folders, kind.plural))
@@ -62,10 +67,10 @@ def test_a_keyword_alone_is_enough(tmp_path: Path) -> None:
 
 def test_the_same_settings_are_made_once(tmp_path: Path) -> None:
     config = TrainConfig(keyword="seven", synthesis=SynthesisConfig(positives=6))
-    first = with_synthesised(config, DataFolders(), tmp_path, TrainingEvents())
+    first = made_by(config, tmp_path)
     made = first.positives[0] / MANIFEST
     before = made.stat().st_mtime_ns
-    assert with_synthesised(config, DataFolders(), tmp_path, TrainingEvents()) == first
+    assert made_by(config, tmp_path) == first
     assert made.stat().st_mtime_ns == before
     assert first.near_negatives == first.negatives == ()
 
@@ -78,14 +83,14 @@ def test_clips_of_a_run_that_was_killed_are_not_spoken_again(tmp_path: Path) -> 
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        with_synthesised(config, DataFolders(), tmp_path, Killed())
-    (spoken,) = tmp_path.glob(".*/000000.flac")
+        made_by(config, tmp_path, events=Killed())
+    (spoken,) = (tmp_path / "synthesised").glob(".*/000000.flac")
     before = spoken.stat()
-    made = with_synthesised(config, DataFolders(), tmp_path, TrainingEvents())
+    made = made_by(config, tmp_path)
     again = (made.positives[0] / spoken.name).stat()
     assert (again.st_ino, again.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     assert len(rows(made.positives[0])) == 6
-    assert not list(tmp_path.glob(".*"))
+    assert not list((tmp_path / "synthesised").glob(".*"))
 
 
 def test_as_many_processes_speak_as_there_are_jobs_and_the_clips_are_the_same(
@@ -99,9 +104,7 @@ def test_as_many_processes_speak_as_there_are_jobs_and_the_clips_are_the_same(
         return synthesize(*arguments, jobs=jobs, **options)
 
     def made(jobs: int) -> dict[str, bytes]:
-        (train, validation) = with_synthesised(
-            config, DataFolders(), tmp_path / str(jobs), TrainingEvents(), executor=lambda seconds: Processes(jobs)
-        ).positives
+        (train, validation) = made_by(config, tmp_path / str(jobs), executor=lambda seconds: Processes(jobs)).positives
         return {
             f"{folder.name}/{path.name}": path.read_bytes()
             for folder in (train, validation)
@@ -115,10 +118,8 @@ def test_as_many_processes_speak_as_there_are_jobs_and_the_clips_are_the_same(
 
 def test_by_default_a_process_is_started_where_it_pays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wakeword.batch.jobs.job_plan.cores", lambda: 8)
-    fast, natural = (
-        synthesised._Pass.of(phase, FEW, ("espeak-ng",), TrainingEvents(), executor_for)
-        for phase in (Phase.SPEECH, Phase.NATURAL)
-    )
+    run = TrainingRun(TrainConfig(keyword="seven"), DataFolders(), tmp_path, tmp_path, executor=executor_for)
+    fast, natural = (synthesised._Pass.of(phase, FEW, ("espeak-ng",), run) for phase in (Phase.SPEECH, Phase.NATURAL))
     assert [fast.jobs(count) for count in (1, 199, 200, 5_000)] == [1, 1, 2, 8]
     assert [natural.jobs(count) for count in (1, 19, 20, 500)] == [1, 1, 2, 4]
     # This machine speaks for a cluster too.
@@ -130,7 +131,7 @@ def test_by_default_a_process_is_started_where_it_pays(tmp_path: Path, monkeypat
 def test_natural_voices_are_a_separate_pass(tmp_path: Path) -> None:
     natural = NaturalConfig(positives=5, negatives=10, engines=("espeak-ng",))
     config = TrainConfig(keyword="marvin", synthesis=SynthesisConfig(positives=6, natural=natural))
-    made = with_synthesised(config, DataFolders(), tmp_path, TrainingEvents())
+    made = made_by(config, tmp_path)
     names = [folder.name.rpartition("-")[0] for folder in made.positives]
     splits = ("train", "validation")
     assert names == [f"{prefix}positives-{split}" for prefix in ("", "natural-") for split in splits]
@@ -138,13 +139,13 @@ def test_natural_voices_are_a_separate_pass(tmp_path: Path) -> None:
     assert [len(rows(folder)) for folder in made.negatives] == [10, 2]
     assert made.near_negatives == ()
     reports: list[str] = []
-    assert with_synthesised(config, DataFolders(), tmp_path, TrainingLines(reports.append)) == made
+    assert made_by(config, tmp_path, events=TrainingLines(reports.append)) == made
     assert [line for line in reports if "same settings" in line] == [
         f"using the clips of the same settings in {folder}" for folder in (*made.positives, *made.negatives)
     ]
     other = SynthesisConfig(positives=6, natural=dataclasses.replace(natural, positives=10))
     more = dataclasses.replace(config, synthesis=other)
-    again = with_synthesised(more, DataFolders(), tmp_path, TrainingEvents())
+    again = made_by(more, tmp_path)
     assert again.positives[:2] == made.positives[:2]
     assert not set(again.positives[2:]) & set(made.positives)
 
@@ -156,16 +157,14 @@ def test_with_recordings_nothing_is_synthesised_by_default(tmp_path: Path) -> No
         DataFolders(speech_commands=tmp_path / "words"),
         DataFolders(positives=[tmp_path / "words" / "Marvin"]),
     ):
-        made = with_synthesised(TrainConfig(keyword="marvin"), folders, tmp_path / "made", TrainingEvents())
+        made = made_by(TrainConfig(keyword="marvin"), tmp_path / "made", folders)
         assert (made.positives, made.near_negatives, made.negatives) == (tuple(folders.positives), (), ())
     assert not (tmp_path / "made").exists()
 
 
 def test_a_missing_folder_is_reported_before_any_work(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="nowhere"):
-        with_synthesised(
-            TrainConfig(keyword="marvin"), DataFolders(noise=[tmp_path / "nowhere"]), tmp_path, TrainingEvents()
-        )
+        made_by(TrainConfig(keyword="marvin"), tmp_path, DataFolders(noise=[tmp_path / "nowhere"]))
 
 
 @pytest.mark.parametrize("kind", ["positives", "negatives", "near_negatives", "background", "noise"])
@@ -180,9 +179,7 @@ def test_missing_natural_voices_are_reported_before_any_work(tmp_path: Path, mon
     monkeypatch.delenv("WAKEWORD_KOKORO", raising=False)
     plan = SynthesisConfig(positives=6, natural=NaturalConfig(positives=5))
     with pytest.raises(ConfigError, match="kokoro:FOLDER or in WAKEWORD_KOKORO"):
-        with_synthesised(
-            TrainConfig(keyword="marvin", synthesis=plan), DataFolders(), tmp_path / "made", TrainingEvents()
-        )
+        made_by(TrainConfig(keyword="marvin", synthesis=plan), tmp_path / "made")
     assert not (tmp_path / "made").exists()
 
 
@@ -191,9 +188,7 @@ def test_texts_kept_for_the_test_are_not_spoken(tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text("\n".join([*texts, "marvin's", "ask marvin"]))
     plan = SynthesisConfig(positives=1, near_negatives=100, near_negative_texts=str(tmp_path / "own.txt"))
     reports: list[str] = []
-    made = with_synthesised(
-        TrainConfig(keyword="marvin", synthesis=plan), DataFolders(), tmp_path, TrainingLines(reports.append)
-    )
+    made = made_by(TrainConfig(keyword="marvin", synthesis=plan), tmp_path, events=TrainingLines(reports.append))
     spoken = {row["text"] for folder in made.near_negatives for row in rows(folder)}
     kept = set(split_texts("marvin", texts)["test"])
     assert kept
@@ -205,22 +200,20 @@ def test_a_list_of_only_the_keyword_is_refused(tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text("marvin\nMarvin!\n")
     plan = SynthesisConfig(positives=1, near_negatives=5, near_negative_texts=str(tmp_path / "own.txt"))
     with pytest.raises(ConfigError, match="two or more texts"):
-        with_synthesised(TrainConfig(keyword="marvin", synthesis=plan), DataFolders(), tmp_path, TrainingEvents())
+        made_by(TrainConfig(keyword="marvin", synthesis=plan), tmp_path)
 
 
 def test_an_engine_without_voices_for_a_split_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(f"command = '{sys.executable} {{wav}} {{text}}'\n")
     plan = SynthesisConfig(positives=4, engines=(f"command:{tmp_path / 'mine.toml'}@train",))
     with pytest.raises(ConfigError, match="split validation"):
-        with_synthesised(
-            TrainConfig(keyword="marvin", synthesis=plan), DataFolders(), tmp_path / "made", TrainingEvents()
-        )
+        made_by(TrainConfig(keyword="marvin", synthesis=plan), tmp_path / "made")
 
 
 def test_other_phrases_and_ways_to_say_it_are_spoken_too(tmp_path: Path) -> None:
     plan = SynthesisConfig(positives=12, near_negatives=40, also=("ok marvin",), say=("ˈmɑɹvɪn",))
     config = TrainConfig(keyword="marvyn", synthesis=plan)
-    made = with_synthesised(config, DataFolders(), tmp_path, TrainingEvents())
+    made = made_by(config, tmp_path)
     spoken = {row["text"] for folder in made.positives for row in rows(folder)}
     assert spoken == {espeak_of_ipa("ˈmɑɹvɪn"), "ok marvin"}
     close = [row["text"] for folder in made.near_negatives for row in rows(folder)]
@@ -244,7 +237,7 @@ def test_installed_voices_are_those_of_the_machine_and_none_is_needed(
             seen.append((phase, done))
 
     config = TrainConfig(keyword="marvin", synthesis=plan)
-    made = with_synthesised(config, DataFolders(), tmp_path / "made", Seen(reports.append))
+    made = made_by(config, tmp_path / "made", events=Seen(reports.append))
     assert len(made.positives) == 2
     assert any("wakeword voices install kokoro" in line for line in reports)
     assert {phase for phase, _ in seen} == {Phase.SPEECH}
@@ -254,7 +247,7 @@ def test_installed_voices_are_those_of_the_machine_and_none_is_needed(
 
 def test_accents_are_said_beside_the_usual_way_by_voices_that_can(tmp_path: Path) -> None:
     config = TrainConfig(keyword="computer", synthesis=SynthesisConfig(positives=40, accents=0.5))
-    folders = with_synthesised(config, DataFolders(), tmp_path, TrainingEvents())
+    folders = made_by(config, tmp_path)
     accented = [folder for folder in folders.positives if folder.name.startswith("accented-")]
     usual = [folder for folder in folders.positives if folder not in accented]
     assert [len(rows(folder)) for folder in accented] == [20, 4]
@@ -267,10 +260,10 @@ def test_accents_are_said_beside_the_usual_way_by_voices_that_can(tmp_path: Path
 def test_a_listed_close_word_is_no_accent(tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text("marveen\nmarlin\nmarvin\n")
     plan = SynthesisConfig(accents=0.5)
-    (said,) = accented_forms(TrainConfig(keyword="marvin", synthesis=plan))
+    (said,) = SpokenKeyword.of(TrainConfig(keyword="marvin", synthesis=plan)).accented()
     assert without_sound_of(said, ["marveen", "marlin"]) == ["marlin"]
     plan = dataclasses.replace(plan, near_negative_texts=str(tmp_path / "own.txt"))
-    assert accented_forms(TrainConfig(keyword="marvin", synthesis=plan)) == []
+    assert SpokenKeyword.of(TrainConfig(keyword="marvin", synthesis=plan)).accented() == []
 
 
 def test_accents_are_part_of_the_progress(tmp_path: Path) -> None:
@@ -281,7 +274,7 @@ def test_accents_are_part_of_the_progress(tmp_path: Path) -> None:
         def phase(self, phase: Phase, done: float) -> None:
             seen.append(done)
 
-    with_synthesised(TrainConfig(keyword="computer", synthesis=plan), DataFolders(), tmp_path, Seen())
+    made_by(TrainConfig(keyword="computer", synthesis=plan), tmp_path, events=Seen())
     assert seen == sorted(seen)
     # Each clip is a step of its own: none is beyond the end or counted twice.
     assert len(set(seen)) == len(seen) == 40 + 20 + 8 + 4 + 20 + 4
@@ -293,7 +286,7 @@ def test_a_voice_in_which_the_word_is_not_heard_says_no_accents(
 ) -> None:
     left_out: set[str] = set()
 
-    def checked(folder: Path, config: TrainConfig, report: object) -> Path:
+    def checked(folder: Path, word: object, events: object) -> Path:
         voices = sorted({row["voice"] for row in rows(folder)})
         left_out.update(voices[::2])
         return without_voices(folder, folder.with_name(f"{folder.name}-checked"), frozenset(left_out))
@@ -302,7 +295,7 @@ def test_a_voice_in_which_the_word_is_not_heard_says_no_accents(
     # A name of a voice stands for it if it says four clips.
     monkeypatch.setattr("wakeword_tools.clips.voice_check._ENOUGH", 1)
     plan = SynthesisConfig(positives=200, accents=0.5)
-    made = with_synthesised(TrainConfig(keyword="computer", synthesis=plan), DataFolders(), tmp_path, TrainingEvents())
+    made = made_by(TrainConfig(keyword="computer", synthesis=plan), tmp_path)
     accented = {row["voice"] for one in made.positives if one.name.startswith("accented-") for row in rows(one)}
     assert accented
     assert left_out
@@ -320,13 +313,13 @@ def test_accents_are_not_asked_of_voices_that_cannot_say_them(tmp_path: Path) ->
     engines = tuple(f"command:{tmp_path / 'mine.toml'}@{split}" for split in ("train", "validation"))
     plan = SynthesisConfig(positives=2, engines=engines, accents=0.5, check_voices=False)
     config = TrainConfig(keyword="привет", synthesis=plan)
-    made = with_synthesised(config, DataFolders(), tmp_path / "made", TrainingEvents())
+    made = made_by(config, tmp_path / "made")
     assert [len(rows(folder)) for folder in made.positives] == [2, 1]
 
 
 def test_no_close_word_sounds_like_an_accent(tmp_path: Path) -> None:
     config = TrainConfig(keyword="computer", synthesis=SynthesisConfig(near_negatives=60, accents=0.5))
-    folders = with_synthesised(config, DataFolders(), tmp_path, TrainingEvents())
+    folders = made_by(config, tmp_path)
     close = sorted({row["text"] for folder in folders.near_negatives for row in rows(folder)})
-    for said in accented_forms(config):
+    for said in SpokenKeyword.of(config).accented():
         assert without_sound_of(said, close) == close

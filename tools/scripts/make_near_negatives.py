@@ -16,7 +16,7 @@ import numpy as np
 
 from scripts.clip_quality import table
 from wakeword.base.files import replacing
-from wakeword_tools.clips.synthesize import synthesize
+from wakeword_tools.clips.synthesize import ClipPart, synthesize
 from wakeword_tools.engines.espeak import shared_espeak
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
@@ -89,7 +89,7 @@ def speed(count: int) -> str:
     texts = [candidate.text for candidate in choose(confusables("marvin"), _TEXTS, split=Split.TRAIN)]
     with tempfile.TemporaryDirectory() as folder:
         began, before = time.perf_counter(), _seconds_of_children()
-        synthesize(texts, english_voices(Split.TRAIN), Path(folder) / "set", count=count, seed=0, jobs=2)
+        synthesize([ClipPart(texts, english_voices(Split.TRAIN), count, 0)], Path(folder) / "set", jobs=2)
         seconds, of_cpu = time.perf_counter() - began, _seconds_of_children() - before
     return (
         f"{count:,} clips with the embedded engine, two processes, files included: {seconds:.0f} s, of which the two "

@@ -15,7 +15,7 @@ from wakeword_train.enrol import EnrolConfig, Enrolment, enrol, own_takes
 from wakeword_train.enrolled_points import enrolled_points
 from wakeword_train.placement import check_target, file_stem, put_into_place
 from wakeword_train.synthesis import with_synthesised
-from wakeword_train.training_run import DataFolders, TrainingEvents
+from wakeword_train.training_run import DataFolders, TrainingEvents, TrainingRun
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +67,8 @@ def enrol_model(
         raise ConfigError(f"{base} is a model of {phrase!r}; to train {config.keyword!r}, leave out --from")
     own = Path(work) / file_stem(config.keyword)
     takes = own_takes(folders.positives, phrase)
-    others = with_synthesised(_with_synthesis(config), folders, own / "synthesised", events, executor=executor)
+    run = TrainingRun(_with_synthesis(config), folders, own, own, events=events, executor=executor)
+    others = with_synthesised(run).folders
     others = dataclasses.replace(others, positives=others.positives[len(folders.positives) :])
     settings = EnrolConfig(seed=config.seed, augmentation=config.augmentation)
     enrolment = enrol(base, takes, others, own / "enrolled.onnx", config=settings, events=events)

@@ -75,8 +75,7 @@ def train_model(
     _check(config, folders, out, device)
     events, own = events or TrainingEvents(), Path(work) / file_stem(config.keyword)
     events.begin(folders)
-    folders = with_synthesised(config, folders, own / "synthesised", events, executor=executor)
-    run = TrainingRun(config, folders, own, Path(work) / EMBEDDINGS, device, resume, events, executor)
+    run = with_synthesised(TrainingRun(config, folders, own, Path(work) / EMBEDDINGS, device, resume, events, executor))
     result, stand_ins = _train_first_stages(run)
     draft = result.path
     if config.second_stage.enabled:

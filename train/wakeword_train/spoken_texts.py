@@ -1,6 +1,7 @@
 """Which texts are spoken for each split: the keyword and what it may be called too, close words, and other words."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from wakeword.base.errors import ConfigError
@@ -16,7 +17,7 @@ from wakeword_tools.texts.ipa import espeak_of_ipa
 from wakeword_tools.texts.lists import read_texts, spoken_phrases
 from wakeword_tools.texts.recogniser import recogniser_variants
 from wakeword_tools.texts.splits import split_texts
-from wakeword_train.config import TrainConfig
+from wakeword_train.config import SynthesisConfig, TrainConfig
 
 Texts = dict[Split, dict[str, float | None]]
 """The texts of each split, and the distance of each from the keyword if known."""
@@ -30,95 +31,103 @@ _ACCENTS = 10
 """Ways to say the keyword with an accent, all its forms together."""
 
 
-def spoken_forms(config: TrainConfig) -> list[str]:
-    """What is spoken as the keyword: its ways to be said if they are given, otherwise its letters; and other phrases.
+@dataclass(frozen=True)
+class SpokenKeyword:
+    """A keyword and how clips of it, and of words that it is not, are to be spoken."""
 
-    Raises ``SynthesisError`` for a way to say it that is not English IPA.
-    """
-    ways = [espeak_of_ipa(way) for way in config.synthesis.say] or [config.keyword]
-    return list(dict.fromkeys([*ways, *config.synthesis.also]))
+    keyword: str
+    plan: SynthesisConfig
+    seed: int
 
+    @classmethod
+    def of(cls, config: TrainConfig) -> "SpokenKeyword":
+        """The keyword of a configuration."""
+        return cls(config.keyword, config.synthesis, config.seed)
 
-def accented_forms(config: TrainConfig) -> list[str]:
-    """The forms of the keyword as people with an accent say them; none if no such clips are asked for.
+    @property
+    def forms(self) -> list[str]:
+        """What is spoken as the keyword: its ways to be said if they are given, otherwise its letters; and other phrases.
 
-    None sounds like a text that the settings list to stay silent for.
-    """
-    plan = config.synthesis
-    if not plan.accents:
-        return []
-    forms = spoken_forms(config)
-    each = max(1, _ACCENTS // len(forms))
-    said = [one for form in forms for one in accents(form, each, seed=config.seed)]
-    if not plan.near_negative_texts:
-        return said
-    close = _unlike(read_texts(_phrases(plan.near_negative_texts)), forms)
-    return [one for one in said if without_sound_of(one, close) == close]
+        Raises ``SynthesisError`` for a way to say it that is not English IPA.
+        """
+        ways = [espeak_of_ipa(way) for way in self.plan.say] or [self.keyword]
+        return list(dict.fromkeys([*ways, *self.plan.also]))
 
+    def accented(self) -> list[str]:
+        """The forms as people with an accent say them; none if no such clips are asked for.
 
-def keyword_variants(config: TrainConfig, known: Iterable[str]) -> tuple[Variant, ...]:
-    """The ways to say any form of the keyword, as tokens that the recogniser has; empty if it lacks one of a form."""
-    tokens = tuple(known)
-    of_forms = [recogniser_variants(form, tokens) for form in spoken_forms(config)]
-    return tuple(dict.fromkeys(one for form in of_forms for one in form)) if all(of_forms) else ()
+        None sounds like a text that the settings list to stay silent for.
+        """
+        if not self.plan.accents:
+            return []
+        each = max(1, _ACCENTS // len(self.forms))
+        said = [one for form in self.forms for one in accents(form, each, seed=self.seed)]
+        if not self.plan.near_negative_texts:
+            return said
+        close = _unlike(read_texts(_phrases(self.plan.near_negative_texts)), self.forms)
+        return [one for one in said if without_sound_of(one, close) == close]
 
+    def variants(self, known: Iterable[str]) -> tuple[Variant, ...]:
+        """The ways to say any form, as tokens that the recogniser has; empty if it lacks one of a form."""
+        tokens = tuple(known)
+        of_forms = [recogniser_variants(form, tokens) for form in self.forms]
+        return tuple(dict.fromkeys(one for form in of_forms for one in form)) if all(of_forms) else ()
 
-def texts_of(kind: Kind, config: TrainConfig, voices: dict[Split, list[Voice]], events: Events) -> Texts:
-    """The texts of each split for a kind of clips. Raises ``ConfigError`` for a list with too few texts."""
-    plan = config.synthesis
-    if kind is Kind.POSITIVE:
-        return {split: dict.fromkeys(spoken_forms(config), 0.0) for split in SHARES}
-    if kind is Kind.NEAR_NEGATIVE and not plan.near_negative_texts:
-        return _generated(config, voices)
-    name = plan.near_negative_texts if kind is Kind.NEAR_NEGATIVE else plan.negative_texts
-    return _listed(config, _phrases(name), events, phrases=kind is Kind.NEGATIVE)
+    def texts(self, kind: Kind, voices: dict[Split, list[Voice]], events: Events) -> Texts:
+        """The texts of each split for a kind of clips. Raises ``ConfigError`` for a list with too few texts."""
+        if kind is Kind.POSITIVE:
+            return {split: dict.fromkeys(self.forms, 0.0) for split in SHARES}
+        if kind is Kind.NEGATIVE:
+            return self._listed(_phrases(self.plan.negative_texts), events, phrases=True)
+        if not self.plan.near_negative_texts:
+            return self._generated(voices)
+        return self._listed(_phrases(self.plan.near_negative_texts), events, phrases=False)
 
+    def _generated(self, voices: dict[Split, list[Voice]]) -> Texts:
+        """Close words of each form. None of them sounds like another form."""
+        forms, accented = self.forms, self.accented()
+        texts: Texts = {split: {} for split in SHARES}
+        for form in forms:
+            pool = confusables(form)
+            for split, share in SHARES.items():
+                if not voices[split]:
+                    continue
+                chosen = choose(
+                    speakable(pool, voices[split]), max(1, round(_DISTINCT * share / len(forms))), split=split
+                )
+                distances = {candidate.text: candidate.distance for candidate in chosen}
+                kept = _unlike(list(distances), [*(other for other in forms if other != form), *accented])
+                texts[split] |= {text: distances[text] for text in kept}
+        return texts
 
-def _generated(config: TrainConfig, voices: dict[Split, list[Voice]]) -> Texts:
-    """Close words of each form. None of them sounds like another form."""
-    forms, accented = spoken_forms(config), accented_forms(config)
-    texts: Texts = {split: {} for split in SHARES}
-    for form in forms:
-        pool = confusables(form)
-        for split, share in SHARES.items():
-            if not voices[split]:
-                continue
-            chosen = choose(speakable(pool, voices[split]), max(1, round(_DISTINCT * share / len(forms))), split=split)
-            distances = {candidate.text: candidate.distance for candidate in chosen}
-            kept = _unlike(list(distances), [*(other for other in forms if other != form), *accented])
-            texts[split] |= {text: distances[text] for text in kept}
-    return texts
+    def _listed(self, path: Path, events: Events, *, phrases: bool) -> Texts:
+        """The texts of a list that do not sound like the keyword; with ``phrases`` also running speech made of them."""
+        listed = _unlike(read_texts(path), self.forms)
+        by_split = split_texts(self.keyword, listed)
+        if len(by_split[Split.TRAIN]) + len(by_split[Split.VALIDATION]) < 2:
+            raise ConfigError(
+                f"{path}: expected two or more texts other than {self.keyword!r} that are not kept for the test, "
+                f"got {listed[:5]}; write more"
+            )
+        if not by_split[Split.TRAIN]:
+            by_split[Split.TRAIN].append(by_split[Split.VALIDATION].pop())
+        if not by_split[Split.VALIDATION]:
+            by_split[Split.VALIDATION].append(by_split[Split.TRAIN].pop())
+        if by_split[Split.TEST]:
+            events.note(f"{path.name}: {len(by_split[Split.TEST])} of {len(listed)} texts are kept for the test")
+        texts: Texts = {}
+        for split in SHARES:
+            chosen = by_split[split]
+            if phrases:
+                running = spoken_phrases(chosen, count=len(chosen) * _PHRASES_PER_TEXT, seed=self.seed)
+                chosen = [*chosen, *_unlike(running, self.forms)]
+            texts[split] = dict.fromkeys(chosen)
+        return texts
 
 
 def _unlike(texts: list[str], forms: list[str]) -> list[str]:
     for form in forms:
         texts = without_sound_of(form, texts)
-    return texts
-
-
-def _listed(config: TrainConfig, path: Path, events: Events, *, phrases: bool) -> Texts:
-    """The texts of a list that do not sound like the keyword; with ``phrases`` also running speech made of them."""
-    forms = spoken_forms(config)
-    listed = _unlike(read_texts(path), forms)
-    by_split = split_texts(config.keyword, listed)
-    if len(by_split[Split.TRAIN]) + len(by_split[Split.VALIDATION]) < 2:
-        raise ConfigError(
-            f"{path}: expected two or more texts other than {config.keyword!r} that are not kept for the test, "
-            f"got {listed[:5]}; write more"
-        )
-    if not by_split[Split.TRAIN]:
-        by_split[Split.TRAIN].append(by_split[Split.VALIDATION].pop())
-    if not by_split[Split.VALIDATION]:
-        by_split[Split.VALIDATION].append(by_split[Split.TRAIN].pop())
-    if by_split[Split.TEST]:
-        events.note(f"{path.name}: {len(by_split[Split.TEST])} of {len(listed)} texts are kept for the test")
-    texts: Texts = {}
-    for split in SHARES:
-        chosen = by_split[split]
-        if phrases:
-            running = spoken_phrases(chosen, count=len(chosen) * _PHRASES_PER_TEXT, seed=config.seed)
-            chosen = [*chosen, *_unlike(running, forms)]
-        texts[split] = dict.fromkeys(chosen)
     return texts
 
 

@@ -7,18 +7,17 @@ from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 
-from wakeword.base.errors import ConfigError, DataError, SynthesisError
-from wakeword.base.text import counted
+from wakeword.base.errors import ConfigError, DataError
+from wakeword.base.events import Events
 from wakeword.base.version import __version__
-from wakeword.batch.jobs.choice import in_this_process
+from wakeword.base.text import counted
 from wakeword.batch.jobs.cluster import Cluster
 from wakeword.batch.jobs.job_plan import default_jobs
 from wakeword.batch.jobs.work import Executor
 from wakeword.model.installed import assets_folder
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
-from wakeword_tools.clips.clip_plan import Recipe
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
-from wakeword_tools.clips.synthesize import synthesize
+from wakeword_tools.clips.synthesize import ClipPart, synthesize
 from wakeword_tools.clips.voice_check import voice_scores, without_voices
 from wakeword_tools.engines.registry import INSTALLED, english_voices, resolved, takes_phonemes
 from wakeword_tools.engines.voice import Voice
@@ -27,8 +26,8 @@ from wakeword_tools.texts.phonemes import pronunciations
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import require_audio
 from wakeword_train.phases import Phase
-from wakeword_train.spoken_texts import SHARES, accented_forms, keyword_variants, spoken_forms, texts_of
-from wakeword_train.training_run import DataFolders, TrainingEvents
+from wakeword_train.spoken_texts import SHARES, SpokenKeyword
+from wakeword_train.training_run import DataFolders, TrainingEvents, TrainingRun
 
 _WITHOUT_RECORDINGS = {Kind.POSITIVE: 3_000, Kind.NEAR_NEGATIVE: 3_000, Kind.NEGATIVE: 5_000}
 """Numbers of clips if positives are neither recorded nor configured."""
@@ -41,48 +40,42 @@ _COST, _NATURAL_COST = 3.0, 30.0
 """What a clip costs, as scanning so many seconds of audio does: a process is worth its start from 100 or 10 clips on."""
 
 
-def with_synthesised(
-    config: TrainConfig,
-    folders: DataFolders,
-    root: Path,
-    events: TrainingEvents,
-    *,
-    executor: Callable[[float], Executor] = in_this_process,
-) -> DataFolders:
-    """``folders`` and the clips that ``config.synthesis`` asks for, made once for each set of settings under ``root``:
+def with_synthesised(run: TrainingRun) -> TrainingRun:
+    """The run with the clips that its ``config.synthesis`` asks for, made once for each set of settings in ``run.work``:
     clips of fast engines and, in separate folders, of ``config.synthesis.natural``.
 
     If no recordings of the keyword are given and no positives configured, the keyword, texts that sound like it and other
     words are all synthesised. Except for the keyword, no voice or text is used for both training and validation, and
     texts kept for the test are not used at all. Clips of the keyword by voices in which the phoneme network does not
-    hear it are left out. ``events`` gets the share of the clips that are made. As many processes of this machine speak as
-    ``executor`` has workers for so many seconds of audio; the clips do not depend on it. Raises ``DataError`` if a
+    hear it are left out. ``run.events`` get the share that is made. As many processes of this machine speak as
+    ``run.executor`` has workers for so many seconds of audio; the clips do not depend on it. Raises ``DataError`` if a
     folder is missing.
     """
-    plan = config.synthesis
+    plan, folders, events = run.config.synthesis, run.folders, run.events
     counts = {kind: int(getattr(plan, kind.plural)) for kind in _WITHOUT_RECORDINGS}
     natural = {kind: int(getattr(plan.natural, kind.plural)) for kind in _WITHOUT_RECORDINGS}
-    recorded = check_synthesis(config, folders)
+    recorded = check_synthesis(run.config, folders)
     if not counts[Kind.POSITIVE] and not natural[Kind.POSITIVE] and not recorded:
         counts = {kind: counts[kind] or number for kind, number in _WITHOUT_RECORDINGS.items()}
     if not recorded:
-        events.note(f"no recordings of {config.keyword!r} are given: training on synthetic voices alone")
+        events.note(f"no recordings of {run.config.keyword!r} are given: training on synthetic voices alone")
+    word = SpokenKeyword.of(run.config)
     passes = [
-        _Pass.of(Phase.SPEECH, counts, plan.engines, events, executor).with_accents(config),
-        _Pass.of(Phase.NATURAL, natural, plan.natural.engines, events, executor).with_accents(config),
+        _Pass.of(Phase.SPEECH, counts, plan.engines, run).with_accents(word),
+        _Pass.of(Phase.NATURAL, natural, plan.natural.engines, run).with_accents(word),
     ]
     added: dict[Kind, list[Path]] = {kind: [] for kind in _WITHOUT_RECORDINGS}
     for one in passes:
-        made = 0
+        speaker = _Speaker(one, word, run.work / "synthesised", events)
         for kind in added:
-            added[kind] += _synthesised(kind, one, config, root, events, _Done(one, made, events))
-            made += one.clips(kind)
-    return dataclasses.replace(
+            added[kind] += speaker.folders(kind)
+    folders = dataclasses.replace(
         folders,
         positives=(*folders.positives, *added[Kind.POSITIVE]),
         near_negatives=(*folders.near_negatives, *added[Kind.NEAR_NEGATIVE]),
         negatives=(*folders.negatives, *added[Kind.NEGATIVE]),
     )
+    return dataclasses.replace(run, folders=folders)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,24 +99,23 @@ class _Pass:
         phase: Phase,
         counts: dict[Kind, int],
         engines: tuple[str, ...],
-        events: TrainingEvents,
-        executor: Callable[[float], Executor],
+        run: TrainingRun,
     ) -> "_Pass":
         """With the engines of this machine in place of ``installed``."""
         found = resolved(engines, natural=phase is Phase.NATURAL)
         if any(counts.values()) and not found:
-            events.note(
+            run.events.note(
                 "no natural voices are installed, and the model will find fewer people: wakeword voices install kokoro"
             )
             counts = dict.fromkeys(counts, 0)
         voices = _voices(found, required=INSTALLED not in engines) if any(counts.values()) else {}
-        return cls(phase, counts, found, voices, executor)
+        return cls(phase, counts, found, voices, run.executor)
 
-    def with_accents(self, config: TrainConfig) -> "_Pass":
-        """With the accents that ``config`` asks for, if it speaks the keyword and a voice can say them."""
+    def with_accents(self, word: SpokenKeyword) -> "_Pass":
+        """With the accents that are asked for, if it speaks the keyword and a voice can say them."""
         if not self.counts[Kind.POSITIVE] or not any(self.able(split) for split in SHARES):
             return self
-        return dataclasses.replace(self, accents=tuple(accented_forms(config)), accented=config.synthesis.accents)
+        return dataclasses.replace(self, accents=tuple(word.accented()), accented=word.plan.accents)
 
     def able(self, split: Split) -> list[Voice]:
         """The voices that can say accents."""
@@ -159,60 +151,100 @@ class _Pass:
         return min(wanted, _MOST_OF_AN_ACCENT * len(self.accents)) if self.able(split) else 0
 
 
-@dataclasses.dataclass
-class _Done:
-    """Counts the clips of a pass, and tells how many are made."""
+@dataclasses.dataclass(frozen=True)
+class _Clips:
+    """The settings of one folder of clips."""
 
-    one: _Pass
-    before: int
+    kind: Kind
+    split: Split
+    texts: dict[str, float | None]
+    voices: list[Voice]
+    count: int
+    accented: bool = False
+
+
+class _Speaker:
+    """Makes the clips of a pass, and counts them."""
+
+    def __init__(self, one: _Pass, word: SpokenKeyword, root: Path, events: TrainingEvents) -> None:
+        self._pass, self._word, self._root, self._events = one, word, root, events
+        self._made = 0
+
+    def folders(self, kind: Kind) -> list[Path]:
+        """The folders of a kind of clips, one for each split; none if no clips are asked for."""
+        one = self._pass
+        if not one.counts[kind]:
+            return []
+        texts = self._word.texts(kind, one.voices, self._events)
+        splits = [split for split in SHARES if one.voices[split]]
+        different = " and ".join(f"{len(texts[split])} for {split}" for split in splits)
+        engines = f" with {', '.join(engine.partition(':')[0] for engine in one.engines)}" if one.prefix else ""
+        number = counted(one.counts[kind], kind.value.replace("_", " "))
+        self._events.note(f"synthesising {number} from texts ({different}){engines}")
+        found = []
+        for split in splits:
+            clips = _Clips(kind, split, texts[split], one.voices[split], one.count(kind, split))
+            spoken = folder = self._folder(clips)
+            if kind is Kind.POSITIVE and self._word.plan.check_voices:
+                folder = _checked(spoken, self._word, self._events)
+            found.append(folder)
+            if kind is Kind.POSITIVE:
+                found += self._accented(split, _voices_in(spoken) - _voices_in(folder))
+        return found
+
+    def _accented(self, split: Split, unheard: set[str]) -> list[Path]:
+        """A folder of clips of the keyword with accents; none if none are asked for or possible.
+
+        ``unheard``: the voices that were left out because the keyword is not heard in their speech.
+        """
+        accents, count = self._pass.accents, self._pass.accented_count(split)
+        able = [voice for voice in self._pass.able(split) if voice.name not in unheard]
+        if not count or not able:
+            self._made += count
+            return []
+        self._events.note(f"synthesising {counted(count, 'positive')} in {counted(len(accents), 'accent')}")
+        return [self._folder(_Clips(Kind.POSITIVE, split, dict.fromkeys(accents, 0.0), able, count, accented=True))]
+
+    def _folder(self, clips: _Clips) -> Path:
+        """A folder with these clips. Its name identifies the settings, and it exists only if it is complete."""
+        one, word = self._pass, self._word
+        voices = [voice.name for voice in clips.voices]
+        children = word.plan.children if clips.kind is Kind.POSITIVE else 0.0
+        # Not the engines, which may name folders of this machine: the voices identify them.
+        identity = json.dumps([clips.texts, clips.count, word.seed, voices, children, __version__])
+        digest = hashlib.sha256(identity.encode()).hexdigest()[:12]
+        prefix = f"accented-{one.prefix}" if clips.accented else one.prefix
+        folder = self._root / f"{prefix}{clips.kind.plural}-{clips.split}-{digest}"
+        before, self._made = self._made, self._made + clips.count
+        if folder.is_dir():
+            self._events.note(f"using the clips of the same settings in {folder}")
+            return folder
+        distances = {text: distance for text, distance in clips.texts.items() if distance is not None}
+        part = ClipPart(
+            list(clips.texts), clips.voices, clips.count, word.seed, _MAX_PAUSE, children=children, distances=distances
+        )
+        # The folder's name identifies the clips, so that a run that was killed has the same.
+        news = _PartOf(self._events, one.phase, before, clips.count, one.clips())
+        return synthesize([part], folder, jobs=one.jobs(clips.count), resume=True, skip=True, events=news)
+
+
+@dataclasses.dataclass(frozen=True)
+class _PartOf(Events):
+    """Tells of ``count`` clips as a part of the ``total`` of a pass."""
+
     events: TrainingEvents
+    phase: Phase
+    before: int
+    count: int
+    total: int
 
-    def __call__(self, done: int) -> None:
-        self.events.phase(self.one.phase, min(1.0, (self.before + done) / max(1, self.one.clips())))
+    def note(self, line: str) -> None:
+        """Hand on the line."""
+        self.events.note(line)
 
-
-def _synthesised(
-    kind: Kind, one: _Pass, config: TrainConfig, root: Path, events: TrainingEvents, done: "_Done"
-) -> list[Path]:
-    """The folders of a kind of clips, one for each split; none if no clips are asked for."""
-    if not one.counts[kind]:
-        return []
-    texts = texts_of(kind, config, one.voices, events)
-    splits = [split for split in SHARES if one.voices[split]]
-    different = " and ".join(f"{len(texts[split])} for {split}" for split in splits)
-    engines = f" with {', '.join(engine.partition(':')[0] for engine in one.engines)}" if one.prefix else ""
-    events.note(
-        f"synthesising {counted(one.counts[kind], kind.value.replace('_', ' '))} from texts ({different}){engines}"
-    )
-    found = []
-    for split in splits:
-        settings = _Settings(kind, split, texts[split], one.count(kind, split))
-        spoken = folder = _synthesise(root, settings, one, config, events, done)
-        done.before += settings.count
-        if kind is Kind.POSITIVE and config.synthesis.check_voices:
-            folder = _checked(spoken, config, events)
-        found.append(folder)
-        if kind is Kind.POSITIVE:
-            unheard = _voices_in(spoken) - _voices_in(folder)
-            found += _accented(split, unheard, one, config, root, events, done)
-            done.before += one.accented_count(split)
-    return found
-
-
-def _accented(
-    split: Split, unheard: set[str], one: _Pass, config: TrainConfig, root: Path, events: TrainingEvents, done: "_Done"
-) -> list[Path]:
-    """A folder of clips of the keyword with accents; none if none are asked for or possible.
-
-    ``unheard``: the voices that were left out because the keyword is not heard in their speech.
-    """
-    able = [voice for voice in one.able(split) if voice.name not in unheard]
-    wanted = one.accented_count(split)
-    if not wanted or not able:
-        return []
-    events.note(f"synthesising {counted(wanted, 'positive')} in {counted(len(one.accents), 'accent')}")
-    settings = _Settings(Kind.POSITIVE, split, dict.fromkeys(one.accents, 0.0), wanted, accented=True)
-    return [_synthesise(root, settings, dataclasses.replace(one, voices={split: able}), config, events, done)]
+    def share(self, done: float) -> None:
+        """Tell the share of the pass."""
+        self.events.phase(self.phase, min(1.0, (self.before + done * self.count) / max(1, self.total)))
 
 
 def _voices_in(folder: Path) -> set[str]:
@@ -226,18 +258,14 @@ def check_synthesis(config: TrainConfig, folders: DataFolders) -> bool:
     Returns whether there are recordings of the keyword. Raises ``DataError`` and ``SynthesisError``.
     """
     require_folders(folders)
-    recorded = _has_recordings(config, folders)
-    spoken = bool(config.synthesis.positives or config.synthesis.natural.positives) or not recorded
-    if spoken and not any(engine.startswith("command:") for engine in config.synthesis.engines):
-        for form in spoken_forms(config):
+    keyword, plan, words = config.keyword.casefold(), config.synthesis, folders.speech_commands
+    of_words = words.iterdir() if words else ()
+    recorded = bool(folders.positives) or any(folder.name.casefold() == keyword for folder in of_words)
+    spoken = bool(plan.positives or plan.natural.positives) or not recorded
+    if spoken and not any(engine.startswith("command:") for engine in plan.engines):
+        for form in SpokenKeyword.of(config).forms:
             pronunciations(form)
     return recorded
-
-
-def _has_recordings(config: TrainConfig, folders: DataFolders) -> bool:
-    words = folders.speech_commands
-    of_words = words.iterdir() if words else ()
-    return bool(folders.positives) or any(folder.name.casefold() == config.keyword.casefold() for folder in of_words)
 
 
 def require_folders(folders: DataFolders) -> None:
@@ -261,60 +289,14 @@ def _voices(engines: tuple[str, ...], *, required: bool) -> dict[Split, list[Voi
     return voices
 
 
-@dataclasses.dataclass(frozen=True)
-class _Settings:
-    """The settings of one folder of clips."""
-
-    kind: Kind
-    split: Split
-    texts: dict[str, float | None]
-    count: int
-    accented: bool = False
-
-
-def _synthesise(
-    root: Path, clips: _Settings, one: _Pass, config: TrainConfig, events: TrainingEvents, done: "_Done"
-) -> Path:
-    """A folder with these clips. Its name identifies the settings, and it exists only if it is complete."""
-    voices = [voice.name for voice in one.voices[clips.split]]
-    children = config.synthesis.children if clips.kind is Kind.POSITIVE else 0.0
-    # Not the engines, which may name folders of this machine: the voices identify them.
-    identity = json.dumps([clips.texts, clips.count, config.seed, voices, children, __version__])
-    digest = hashlib.sha256(identity.encode()).hexdigest()[:12]
-    prefix = f"accented-{one.prefix}" if clips.accented else one.prefix
-    folder = root / f"{prefix}{clips.kind.plural}-{clips.split}-{digest}"
-    if folder.is_dir():
-        events.note(f"using the clips of the same settings in {folder}")
-        return folder
-
-    def skipped(recipe: Recipe, error: SynthesisError) -> None:
-        events.note(f"left out {recipe.text!r} by {recipe.voice.name}: {error}")
-
-    return synthesize(
-        list(clips.texts),
-        one.voices[clips.split],
-        folder,
-        count=clips.count,
-        seed=config.seed,
-        max_pause=_MAX_PAUSE,
-        jobs=one.jobs(clips.count),
-        progress=done,
-        skipped=skipped,
-        distances={text: distance for text, distance in clips.texts.items() if distance is not None},
-        children=children,
-        # The folder's name identifies the clips, so that a run that was killed has the same.
-        resume=True,
-    )
-
-
-def _checked(folder: Path, config: TrainConfig, events: TrainingEvents) -> Path:
+def _checked(folder: Path, word: SpokenKeyword, events: Events) -> Path:
     """The folder, or one with only its clips by voices that say the keyword."""
     checked = folder.with_name(f"{folder.name}-checked")
     if (checked / MANIFEST).is_file():
         return checked
     path = assets_folder() / "encoders" / PHONEMES_FILE
     network = load_phonemes(path, file_digest(path))
-    variants = keyword_variants(config, network.tokens)
+    variants = word.variants(network.tokens)
     if not variants:
         return folder
     poor = [one for one in voice_scores(folder / MANIFEST, variants, network) if one.left_out]

@@ -11,7 +11,7 @@ import typer
 
 from wakeword.batch.jobs.choice import executor_for
 from wakeword.batch.jobs.work import Executor
-from wakeword.cli.console import Update, note, progress
+from wakeword.cli.console import Shown, note, progress
 from wakeword.cli.job_options import how_to_go_on
 from wakeword.model.model import read_model
 from wakeword_train.cli import TrainOptions
@@ -45,27 +45,16 @@ def run_command(options: TrainOptions) -> Path:
     folders = _folders(options, settings)
     executor = partial(executor_for, jobs=options.jobs, ray=options.ray)
     if options.base is not None:
-        with progress(f"fine-tune '{settings.keyword}'", 1.0) as update:
-            events = _FineTuning(update)
+        events = _FineTuning()
+        with progress(f"fine-tune '{settings.keyword}'", 1.0) as events.update:
             return enrol_model(
                 settings, options.base, folders, out, work=options.work, events=events, executor=executor
             ).path
     return _train(options, settings, folders, out, executor)
 
 
-class _FineTuning(TrainingEvents):
-    """Moves a bar, and prints lines above it."""
-
-    def __init__(self, update: Update) -> None:
-        self._update = update
-
-    def note(self, line: str) -> None:
-        """A line above the bar."""
-        note(line)
-
-    def share(self, done: float) -> None:
-        """Move the bar."""
-        self._update(done)
+class _FineTuning(Shown, TrainingEvents):
+    """Lines and a bar."""
 
 
 def _train(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Protocol, TextIO
 
+from wakeword.base.events import Events
 from wakeword.base.text import printable, shortened
 
 _SECONDS_BETWEEN_LINES = 30.0
@@ -35,6 +36,23 @@ class Update(Protocol):
     """Takes the part of the total that is done so far, and what else there is to say."""
 
     def __call__(self, done: float, detail: str = "", /) -> None: ...
+
+
+class Shown(Events):
+    """Prints the lines of long work, and tells ``update``, as ``progress`` gives it for a total of 1, how much is done."""
+
+    def __init__(self) -> None:
+        self.done = 0.0
+        self.update: Update = lambda done, detail="": None
+
+    def note(self, line: str) -> None:
+        """Print the line."""
+        note(line)
+
+    def share(self, done: float) -> None:
+        """Move the bar."""
+        self.done = done
+        self.update(done)
 
 
 @contextmanager

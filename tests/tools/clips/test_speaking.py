@@ -9,7 +9,7 @@ from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.work import ThisProcess
 from wakeword_tools.clips.clip_plan import Recipe, plan
 from wakeword_tools.clips.speaking import ApartProcesses, SpeakWork, Spoken, SpokenClip
-from wakeword_tools.clips.synthesize import ClipPart, synthesize_parts
+from wakeword_tools.clips.synthesize import ClipPart, synthesize
 from wakeword_tools.engines.command_engine import command_voices
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
@@ -50,8 +50,8 @@ def test_rows_survive_json() -> None:
 
 def test_a_cluster_makes_the_files_of_one_process(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="Ray, the extra [ray], is not installed")
-    part = ClipPart(["marvin", "marlin"], VOICES, 50)
-    one, other = (synthesize_parts([part], tmp_path / str(ray), seed=1, ray=ray) for ray in (None, "local"))
+    part = ClipPart(["marvin", "marlin"], VOICES, 50, 1)
+    one, other = (synthesize([part], tmp_path / str(ray), ray=ray) for ray in (None, "local"))
     found = [{path.name: path.read_bytes() for path in folder.iterdir()} for folder in (one, other)]
     assert len(found[0]) == 51
     assert found[0] == found[1]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.told import Told
 
 from scripts import make_demo
 from wakeword import ConfigError, SynthesisError
@@ -16,7 +17,7 @@ from wakeword.audio.pcm import read_audio, write_audio
 from wakeword.model.installed import assets_folder
 from wakeword_tools.clips import speaking, synthesize
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest, recipe_of, recipe_row, write_manifest
-from wakeword_tools.clips.synthesize import Recipe, Utterance, clips, plan, render
+from wakeword_tools.clips.synthesize import ClipPart, Recipe, Utterance, clips, plan, render
 from wakeword_tools.engines.command_engine import command_voices
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
@@ -32,7 +33,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def test_the_same_seed_makes_the_same_bytes_for_any_number_of_jobs(tmp_path: Path) -> None:
     for name, jobs in (("one", 1), ("two", 2)):
-        synthesize.synthesize(TEXTS, VOICES, tmp_path / name, count=70, seed=3, max_pause=0.2, jobs=jobs)
+        synthesize.synthesize([ClipPart(TEXTS, VOICES, 70, 3, 0.2)], tmp_path / name, jobs=jobs)
     assert files(tmp_path / "one") == files(tmp_path / "two")
     assert plan(TEXTS, VOICES, count=70, seed=3) != plan(TEXTS, VOICES, count=70, seed=4)
 
@@ -40,12 +41,12 @@ def test_the_same_seed_makes_the_same_bytes_for_any_number_of_jobs(tmp_path: Pat
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_run_that_was_killed_goes_on_with_its_clips(tmp_path: Path, jobs: int) -> None:
     def make(name: str, *, seed: int = 3, resume: bool = False, stop: int = 0) -> None:
-        def progress(done: int) -> None:
-            if done == stop:
+        def progress(done: float) -> None:
+            if round(40 * done) == stop:
                 raise KeyboardInterrupt
 
-        folder = tmp_path / name
-        synthesize.synthesize(TEXTS, VOICES, folder, count=40, seed=seed, jobs=jobs, progress=progress, resume=resume)
+        part = ClipPart(TEXTS, VOICES, 40, seed)
+        synthesize.synthesize([part], tmp_path / name, jobs=jobs, resume=resume, events=Told(progress))
 
     make("whole")
     with pytest.raises(KeyboardInterrupt):
@@ -68,7 +69,7 @@ def test_a_run_that_was_killed_goes_on_with_its_clips(tmp_path: Path, jobs: int)
 
 
 def test_a_manifest_rebuilds_its_clips_bit_for_bit(tmp_path: Path) -> None:
-    folder = synthesize.synthesize(TEXTS, VOICES, tmp_path / "set", count=20, seed=1, max_pause=0.3)
+    folder = synthesize.synthesize([ClipPart(TEXTS, VOICES, 20, 1, 0.3)], tmp_path / "set")
     for row in reversed(read_manifest(folder / MANIFEST)):
         write_audio(tmp_path / "again.flac", render(recipe_of(row)).samples)
         assert (tmp_path / "again.flac").read_bytes() == (folder / row.file).read_bytes()
@@ -108,7 +109,7 @@ def test_a_folder_is_complete_or_absent(tmp_path: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(speaking, "render", break_down)
     with pytest.raises(SynthesisError, match="broke down"):
-        synthesize.synthesize(TEXTS, VOICES, tmp_path / "set", count=20, seed=0)
+        synthesize.synthesize([ClipPart(TEXTS, VOICES, 20, 0)], tmp_path / "set")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -117,7 +118,7 @@ def test_a_full_disk_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
     program = f"""if True:
         import resource
         from wakeword import SynthesisError
-        from wakeword_tools.clips.synthesize import render, plan, synthesize
+        from wakeword_tools.clips.synthesize import ClipPart, render, plan, synthesize
         from wakeword_tools.engines.registry import english_voices
         from wakeword_tools.kinds import Split
         voices = english_voices(Split.TRAIN)
@@ -125,7 +126,7 @@ def test_a_full_disk_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
             render(recipe)
         resource.setrlimit(resource.RLIMIT_FSIZE, (4_096, 4_096))
         try:
-            synthesize(["marvin"], voices[:1], {str(tmp_path / "set")!r}, count=2, seed=0)
+            synthesize([ClipPart(["marvin"], voices[:1], 2, 0)], {str(tmp_path / "set")!r})
         except SynthesisError as error:
             print(error)
     """
@@ -137,7 +138,7 @@ def test_a_full_disk_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
 def test_an_existing_folder_is_left_unchanged(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("keep")
     with pytest.raises(ConfigError, match="does not exist yet"):
-        synthesize.synthesize(TEXTS, VOICES, tmp_path, count=2, seed=0)
+        synthesize.synthesize([ClipPart(TEXTS, VOICES, 2, 0)], tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
@@ -193,17 +194,11 @@ def test_the_demo_recording_is_what_its_script_makes() -> None:
 
 
 def test_synthesis_ends_early_if_nothing_can_be_spoken(tmp_path: Path) -> None:
-    recipes: list[Recipe] = []
+    told = Told()
+    part = ClipPart(["marvin"], command_voices("false {wav} {text}"), 600, 0)
     with pytest.raises(SynthesisError, match="none of the first 20 of 600 could be spoken"):
-        synthesize.synthesize(
-            ["marvin"],
-            command_voices("false {wav} {text}"),
-            tmp_path / "clips",
-            count=600,
-            seed=0,
-            skipped=lambda recipe, failure: recipes.append(recipe),
-        )
-    assert len(recipes) == 20
+        synthesize.synthesize([part], tmp_path / "clips", skip=True, events=told)
+    assert len(told.lines) == 20
     assert list(tmp_path.iterdir()) == []
 
 

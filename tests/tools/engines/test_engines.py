@@ -10,13 +10,14 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from support.told import Told
 from typer.testing import CliRunner
 
 from wakeword import SynthesisError
 from wakeword.cli.app import app
 from wakeword_tools.clips.clip_plan import Recipe, plan, render
 from wakeword_tools.clips.manifest import MANIFEST
-from wakeword_tools.clips.synthesize import rebuild, synthesize
+from wakeword_tools.clips.synthesize import ClipPart, rebuild, synthesize
 from wakeword_tools.engines import programs
 from wakeword_tools.engines.command_engine import CommandSynthesizer, command_voices, read_command_voices
 from wakeword_tools.engines.festival import FestivalSynthesizer
@@ -131,14 +132,12 @@ def test_a_file_describes_command_voices_and_splits(command: str, tmp_path: Path
 
 
 def test_a_set_leaves_out_clips_that_an_engine_cannot_speak_and_is_rebuilt(command: str, tmp_path: Path) -> None:
-    left_out: list[str] = []
-    folder = synthesize(
-        ["hello", "crash", "marlin"], command_voices(command), tmp_path / "set", count=9, seed=0,
-        skipped=lambda recipe, error: left_out.append(f"{recipe.text}: {error}"), distances={"marlin": 1.0},
-    )  # fmt: skip
+    told = Told()
+    part = ClipPart(["hello", "crash", "marlin"], command_voices(command), 9, 0, distances={"marlin": 1.0})
+    folder = synthesize([part], tmp_path / "set", skip=True, events=told)
     rows = [json.loads(line) for line in (folder / MANIFEST).read_text().splitlines()]
-    assert len(left_out) == 3
-    assert all("cannot say that" in line for line in left_out)
+    assert len(told.lines) == 3
+    assert all("cannot say that" in line for line in told.lines)
     assert {row["text"]: row["distance"] for row in rows} == {"hello": None, "marlin": 1.0}
     assert {row["file"] for row in rows} == {path.name for path in folder.glob("*.flac")}
     again = rebuild(folder / MANIFEST, tmp_path / "again")
@@ -148,9 +147,7 @@ def test_a_set_leaves_out_clips_that_an_engine_cannot_speak_and_is_rebuilt(comma
 
 def test_a_set_of_which_no_clip_can_be_spoken_is_not_written(command: str, tmp_path: Path) -> None:
     with pytest.raises(SynthesisError, match="none of 3 could be spoken"):
-        synthesize(
-            ["crash"], command_voices(command), tmp_path / "set", count=3, seed=0, skipped=lambda recipe, error: None
-        )
+        synthesize([ClipPart(["crash"], command_voices(command), 3, 0)], tmp_path / "set", skip=True)
     assert not (tmp_path / "set").exists()
 
 

@@ -11,11 +11,11 @@ from wakeword.base.files import require_absent
 from wakeword.base.text import counted
 from wakeword.batch.jobs.choice import check_choice
 from wakeword.batch.jobs.job_plan import cores
-from wakeword.cli.console import note, progress
+from wakeword.cli.console import Shown, progress
 from wakeword.cli.job_options import JobSettings, how_to_go_on
 from wakeword_tools.cli.speakers import EngineSettings, voices_of
 from wakeword_tools.cli.texts import TextSettings, near_negatives, numbers_of, print_texts
-from wakeword_tools.clips.synthesize import ClipPart, Recipe, synthesize_parts
+from wakeword_tools.clips.synthesize import ClipPart, synthesize
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.phonemes import pronunciations
@@ -82,31 +82,25 @@ def _speak(settings: SetSettings, out: Path, distances: Distances, voices: Mappi
     count = settings.count
     shares = {split: settings.shares[split] for split in distances}
     parts = [
-        ClipPart(list(distances[split]), voices[split], number)
+        ClipPart(
+            list(distances[split]),
+            voices[split],
+            number,
+            settings.seed,
+            _MAX_PAUSE,
+            settings.carriers,
+            distances={text: distance for own in distances.values() for text, distance in own.items()},
+        )
         for split, number in numbers_of("--count", count, shares).items()
     ]
-
-    def skipped(recipe: Recipe, error: SynthesisError) -> None:
-        note(f"left out {recipe.text!r} by {recipe.voice.name}: {error}")
-
-    done = 0
-    with how_to_go_on(lambda: done > 0), progress(f"speak {counted(count, 'clip')}", count) as update:
-
-        def spoken(number: int) -> None:
-            nonlocal done
-            done = number
-            update(number)
-
-        return synthesize_parts(
+    shown = Shown()
+    with how_to_go_on(lambda: shown.done > 0), progress(f"speak {counted(count, 'clip')}", 1.0) as shown.update:
+        return synthesize(
             parts,
             out,
-            seed=settings.seed,
-            max_pause=_MAX_PAUSE,
-            carriers=settings.carriers,
             jobs=settings.jobs.jobs or min(cores(), 1 + count // _CLIPS_WORTH_A_PROCESS),
             ray=settings.jobs.ray,
             resume=settings.jobs.resume,
-            progress=spoken,
-            skipped=skipped,
-            distances={text: distance for own in distances.values() for text, distance in own.items()},
+            skip=True,
+            events=shown,
         )

@@ -2,12 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from wakeword.base.errors import DataError, SynthesisError
+from wakeword.base.events import SILENT, Events
 from wakeword.base.files import replacing, resumable_folder
 from wakeword.batch.jobs.cluster import Cluster
 from wakeword.batch.jobs.job_run import Run
@@ -29,7 +30,6 @@ __all__ = [
     "rebuild",
     "render",
     "synthesize",
-    "synthesize_parts",
 ]
 
 
@@ -39,11 +39,29 @@ _HOPELESS = 20
 
 @dataclass(frozen=True)
 class ClipPart:
-    """Part of a set: ``count`` clips of the texts in the voices."""
+    """A set, or a part of one: ``count`` clips of the texts in the voices, drawn as ``plan`` draws them."""
 
     texts: Sequence[str]
     voices: Sequence[Voice]
     count: int
+    seed: int
+    max_pause: float = 0.0
+    carriers: Sequence[str] | None = None
+    children: float = 0.0
+    distances: Mapping[str, float] = field(default_factory=dict)
+    """Of texts from the keyword, for the manifest."""
+
+    def recipes(self) -> list[Recipe]:
+        """The recipes of the clips. Raises as ``plan``."""
+        return plan(
+            self.texts,
+            self.voices,
+            count=self.count,
+            seed=self.seed,
+            max_pause=self.max_pause,
+            carriers=self.carriers,
+            children=self.children,
+        )
 
 
 def clips(
@@ -62,98 +80,42 @@ def clips(
 
 
 def synthesize(
-    texts: Sequence[str],
-    voices: Sequence[Voice],
-    out_dir: Path | str,
-    *,
-    count: int,
-    seed: int,
-    max_pause: float = 0.0,
-    carriers: Sequence[str] | None = None,
-    jobs: int = 1,
-    progress: Callable[[int], None] | None = None,
-    skipped: Callable[[Recipe, SynthesisError], None] | None = None,
-    distances: Mapping[str, float] | None = None,
-    resume: bool = False,
-    children: float = 0.0,
-) -> Path:
-    """Write ``count`` clips (16 kHz mono 16-bit FLAC) and a ``manifest.jsonl`` into the new folder ``out_dir``.
-
-    The folder appears when it is complete; ``progress`` is called with the number of clips done so far. ``distances`` of
-    texts from the keyword go into the manifest. With ``skipped``, engines run in separate processes, and a recipe on
-    which one fails, crashes or hangs is passed to ``skipped`` and left out; without it, the first such recipe raises
-    ``SynthesisError``, as do recipes that all fail, or the first 20 of them, a full disk, and arguments that ``plan``
-    refuses. Raises ``ConfigError`` if the folder exists. The clips of a run that was killed stay in a hidden folder next to
-    it; with ``resume`` a run with the same arguments goes on with them.
-    """
-    return synthesize_parts(
-        [ClipPart(texts, voices, count)],
-        out_dir,
-        seed=seed,
-        max_pause=max_pause,
-        carriers=carriers,
-        jobs=jobs,
-        progress=progress,
-        skipped=skipped,
-        distances=distances,
-        resume=resume,
-        children=children,
-    )
-
-
-def synthesize_parts(
     parts: Sequence[ClipPart],
     out_dir: Path | str,
     *,
-    seed: int,
-    max_pause: float = 0.0,
-    carriers: Sequence[str] | None = None,
     jobs: int = 1,
-    progress: Callable[[int], None] | None = None,
-    skipped: Callable[[Recipe, SynthesisError], None] | None = None,
-    distances: Mapping[str, float] | None = None,
-    resume: bool = False,
-    children: float = 0.0,
     ray: str | None = None,
+    resume: bool = False,
+    skip: bool = False,
+    events: Events = SILENT,
 ) -> Path:
-    """``synthesize`` with the clips of several parts, for instance one for each split, in one folder.
+    """Write the clips of the parts (16 kHz mono 16-bit FLAC) and a ``manifest.jsonl`` into the new folder ``out_dir``.
+
+    The folder appears when it is complete; ``events`` is told the share of the clips that is done. With ``skip``, engines
+    run in separate processes, and a recipe on which one fails, crashes or hangs is left out, with a line to ``events``;
+    without it, the first such recipe raises ``SynthesisError``, as do recipes that all fail, or the first 20 of them, a
+    full disk, and arguments that ``plan`` refuses. Raises ``ConfigError`` if the folder exists. The clips of a run that was
+    killed stay in a hidden folder next to it; with ``resume`` a run with the same arguments goes on with them.
 
     ``ray``: the address of a Ray cluster that speaks in place of ``jobs`` processes. Its machines need the same engines,
     and voices under the same names. Raises ``ConfigError`` and ``WorkerError`` as ``jobs.cluster.Cluster`` does.
     """
-    recipes = [
-        recipe
-        for part in parts
-        for recipe in plan(
-            part.texts,
-            part.voices,
-            count=part.count,
-            seed=seed,
-            max_pause=max_pause,
-            carriers=carriers,
-            children=children,
-        )
-    ]
     phonemes = {text: _phonemes(text) for part in parts for text in part.texts}
-    rows = [
-        recipe_row(recipe, f"{index:06}.flac", seed=seed)
-        | {"phonemes": phonemes[recipe.text], "distance": (distances or {}).get(recipe.text)}
-        for index, recipe in enumerate(recipes)
+    drawn = [(recipe, part) for part in parts for recipe in part.recipes()]
+    items = [
+        (
+            recipe,
+            recipe_row(recipe, f"{index:06}.flac", seed=part.seed)
+            | {"phonemes": phonemes[recipe.text], "distance": part.distances.get(recipe.text)},
+        )
+        for index, (recipe, part) in enumerate(drawn)
     ]
-    return _make_set(
-        list(zip(recipes, rows, strict=True)),
-        Path(out_dir),
-        jobs=jobs,
-        progress=progress,
-        skipped=skipped,
-        resume=resume,
-        ray=ray,
-    )
+    executor = Cluster(ray) if ray is not None else _executor(jobs, is_apart=skip)
+    work = SpeakWork(apart=ray is not None)
+    return _make_set(items, Path(out_dir), work, executor, resume=resume, skip=skip, events=events)
 
 
-def rebuild(
-    manifest: Path | str, out_dir: Path | str, *, jobs: int = 1, progress: Callable[[int], None] | None = None
-) -> Path:
+def rebuild(manifest: Path | str, out_dir: Path | str, *, jobs: int = 1, events: Events = SILENT) -> Path:
     """Make the set of a manifest again in the new folder ``out_dir``: the same files, bit for bit.
 
     This needs the same engines in the same versions. Raises the errors of ``synthesize``, and ``DataError`` if the
@@ -162,23 +124,21 @@ def rebuild(
     rows = read_manifest(manifest)
     if not rows or any(Path(row.file).name != row.file for row in rows):
         raise DataError(f"{manifest}: expected rows with file names, found none or paths elsewhere")
-    return _make_set(
-        [(recipe_of(row), row.content) for row in rows], Path(out_dir), jobs=jobs, progress=progress, skipped=None
-    )
+    items = [(recipe_of(row), row.content) for row in rows]
+    return _make_set(items, Path(out_dir), SpeakWork(), _executor(jobs, is_apart=False), events=events)
 
 
 def _make_set(
     items: Sequence[tuple[Recipe, Mapping[str, object]]],
     target: Path,
+    work: SpeakWork,
+    executor: Executor,
     *,
-    jobs: int,
-    progress: Callable[[int], None] | None,
-    skipped: Callable[[Recipe, SynthesisError], None] | None,
     resume: bool = False,
-    ray: str | None = None,
+    skip: bool = False,
+    events: Events,
 ) -> Path:
     """Make the folder with the clips, and the manifest with the rows of the clips that could be spoken."""
-    work, executor = SpeakWork(apart=ray is not None), _executor(jobs, ray, is_apart=skipped is not None)
     for voice in {recipe.voice.engine: recipe.voice for recipe, _ in items}.values():
         engine_of(voice)  # raises before any work if an engine is not installed
     digest = hashlib.sha256(json.dumps([row for _, row in items], sort_keys=True).encode()).hexdigest()
@@ -188,17 +148,16 @@ def _make_set(
             for done, (row, recipe, failure) in enumerate(_spoken(items, folder, work, executor), 1):
                 if failure is None:
                     made.append(row)
-                elif skipped is None:
+                elif not skip:
                     raise failure
                 else:
-                    skipped(recipe, failure)
+                    events.note(f"left out {recipe.text!r} by {recipe.voice.name}: {failure}")
                     if done == _HOPELESS and not made:
                         raise SynthesisError(
                             f"expected clips, but none of the first {done} of {len(items)} could be spoken; correct the "
                             "command, or try other voices or texts"
                         )
-                if progress is not None:
-                    progress(done)
+                events.share(done / len(items))
             if not made:
                 raise SynthesisError(
                     f"expected clips, but none of {len(items)} could be spoken; try other voices or texts"
@@ -209,9 +168,7 @@ def _make_set(
     return target
 
 
-def _executor(jobs: int, ray: str | None, *, is_apart: bool) -> Executor:
-    if ray is not None:
-        return Cluster(ray)
+def _executor(jobs: int, *, is_apart: bool) -> Executor:
     return ApartProcesses(jobs) if jobs > 1 or is_apart else ThisProcess()
 
 

@@ -37,7 +37,7 @@ from wakeword_train.second_stage.looks.examples import FRAGMENT, HOUSEHOLD, Exam
 from wakeword_train.second_stage.looks.hearing import SNR, HearingWork, HeldOutClip, in_noise, readers_of
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
 from wakeword_train.second_stage.stand_in import StandIn
-from wakeword_train.spoken_texts import keyword_variants
+from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.training_run import TrainingRun
 
 PROBE = -4.0
@@ -73,7 +73,7 @@ class SecondStageTraining:
         folder = assets_folder() / "encoders"
         self.embedding = load_embedding(folder / EMBEDDING_FILE, digest)
         self.recogniser = load_phonemes(folder / PHONEMES_FILE, phonemes) if self.settings.phonemes else None
-        variants = keyword_variants(config, self.recogniser.tokens) if self.recogniser is not None else ()
+        variants = SpokenKeyword.of(config).variants(self.recogniser.tokens) if self.recogniser is not None else ()
         if not variants:
             self.recogniser = None
         self.draft = VerifierCard(

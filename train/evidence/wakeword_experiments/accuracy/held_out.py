@@ -13,7 +13,7 @@ from wakeword.base.errors import ConfigError, DataError
 from wakeword.base.events import Line
 from wakeword.base.version import __version__
 from wakeword.format.card import ModelCard
-from wakeword_tools.clips.synthesize import synthesize
+from wakeword_tools.clips.synthesize import ClipPart, synthesize
 from wakeword_tools.engines.espeak import ESPEAK
 from wakeword_tools.engines.flite import FLITE
 from wakeword_tools.engines.registry import english_voices
@@ -24,7 +24,7 @@ from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.training import gather_clips
-from wakeword_train.training_run import DataFolders
+from wakeword_train.training_run import DataFolders, TrainingLines
 
 DEALING = ("split", "validation_share", "test_share", "hold_out_recorded")
 """Settings of a training run that determine the split of each speaker."""
@@ -152,14 +152,10 @@ def _close_words(keyword: str, work: Path, count: int, seed: int, report: Line) 
         if not folder.is_dir():
             report(f"{keyword}: synthesising {count} close words of {len(texts)} texts for {split}")
             synthesize(
-                list(texts),
-                voices,
+                [ClipPart(list(texts), voices, count, seed, _MAX_PAUSE, distances=texts)],
                 folder,
-                count=count,
-                seed=seed,
-                max_pause=_MAX_PAUSE,
-                skipped=lambda recipe, error: report(f"left out {recipe.text!r} by {recipe.voice.name}: {error}"),
-                distances=texts,
+                skip=True,
+                events=TrainingLines(report),
             )
         folders.append(folder)
     return folders, distances
@@ -172,6 +168,6 @@ def _keyword_clips(keyword: str, work: Path) -> list[Path]:
         name = hashlib.sha256(f"{keyword}\n{__version__}".encode()).hexdigest()[:12]
         folder = work / f"keyword-{split}-{name}"
         if not folder.is_dir():
-            synthesize([keyword], english_voices(split), folder, count=1, seed=0)
+            synthesize([ClipPart([keyword], english_voices(split), 1, 0)], folder)
         folders.append(folder)
     return folders

@@ -18,7 +18,7 @@ from wakeword_experiments.grouped import grouped_interval
 from wakeword_experiments.one_class.published import CLOSE_WORDS
 from wakeword_experiments.two_stages.two_stages_measure import interval_of
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
-from wakeword_tools.clips.synthesize import synthesize
+from wakeword_tools.clips.synthesize import ClipPart, synthesize
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
@@ -95,7 +95,7 @@ def scored_clips(
     The clips are synthesised into ``folder`` unless it is there.
     """
     if not folder.is_dir():
-        synthesize(texts, voices, folder, count=count, seed=seed, max_pause=_MAX_PAUSE)
+        synthesize([ClipPart(texts, voices, count, seed, _MAX_PAUSE)], folder)
     return [
         {
             **fields,

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from wakeword.base.errors import DataError
 from wakeword_experiments.wake_words.close_texts import CloseTexts, TextSource, close_texts, phrases, sounds_of
-from wakeword_tools.clips.synthesize import synthesize
+from wakeword_tools.clips.synthesize import ClipPart, synthesize
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.lists import read_texts, texts_without
@@ -164,7 +164,7 @@ def _synthesised(texts: Sequence[str], count: int, split: Split, work: Path) -> 
     name = hashlib.sha256("\n".join([*texts, str(count), split.value]).encode()).hexdigest()[:16]
     folder = work / "clips" / name
     if not folder.is_dir():
-        synthesize(texts, english_voices(split), folder, count=count, seed=0, max_pause=0.2)
+        synthesize([ClipPart(texts, english_voices(split), count, 0, 0.2)], folder)
     return folder
 
 
