@@ -229,7 +229,7 @@ WIDE = {
     # Public settings, all but the first by keyword.
     *("Detector.__init__", "DetectorPool.__init__", "find_adversaries"),
     # Made in one place each, from the tables of a configuration.
-    *("BatchSampler.__init__", "fit_head"),
+    *("BatchSampler.__init__",),
 }
 """Functions with more than eight parameters."""
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.base.events import Events
-from wakeword.base.version import __version__
 from wakeword.base.text import counted
+from wakeword.base.version import __version__
 from wakeword.batch.jobs.cluster import Cluster
 from wakeword.batch.jobs.job_plan import default_jobs
 from wakeword.batch.jobs.work import Executor

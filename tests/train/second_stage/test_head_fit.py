@@ -13,7 +13,7 @@ from wakeword_train.health import CHECKED_ROWS, adversary_advice, describe_healt
 from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.second_stage.heads.cross_fit import HeadItem, HeadWork, TrainedHead
-from wakeword_train.second_stage.heads.head_fit import Background, noisy
+from wakeword_train.second_stage.heads.head_fit import Background, HeadTraining, noisy
 from wakeword_train.second_stage.looks.examples import Recordings, WordExamples
 
 SETTINGS = SecondStageConfig(
@@ -33,7 +33,7 @@ def work(method: str, adversary: AdversaryConfig | None = None) -> HeadWork:
     found = {Kind.POSITIVE.value: words(0.5), Kind.NEGATIVE.value: words(-0.5)}
     settings = dataclasses.replace(SETTINGS, method=method)
     nothing = Background(Recordings([], []), [], 0)
-    return HeadWork(found, nothing, settings, adversary or AdversaryConfig(radius=8.0), least=0.0, seed=0)
+    return HeadWork(HeadTraining(found, nothing, settings, adversary or AdversaryConfig(radius=8.0), 0.0, 0))
 
 
 def trained(method: str, adversary: AdversaryConfig | None = None) -> TrainedHead:

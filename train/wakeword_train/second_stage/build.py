@@ -31,7 +31,7 @@ from wakeword_train.second_stage.fusion.candidate_gate import Candidates
 from wakeword_train.second_stage.fusion.clip_groups import best_fusion
 from wakeword_train.second_stage.fusion.fusion_fit import NO_GATE
 from wakeword_train.second_stage.heads.cross_fit import HeadItem, HeadWork, TrainedHead, seconds_of_head
-from wakeword_train.second_stage.heads.head_fit import Background
+from wakeword_train.second_stage.heads.head_fit import Background, HeadTraining
 from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_bytes
 from wakeword_train.second_stage.looks.examples import FRAGMENT, HOUSEHOLD, ExampleMaker, WordExamples, stores_of
 from wakeword_train.second_stage.looks.hearing import SNR, HearingWork, HeldOutClip, in_noise, readers_of
@@ -207,12 +207,7 @@ class SecondStageTraining:
             for fold in folds
         ]
         work = HeadWork(
-            words,
-            background,
-            self.settings,
-            self.config.adversary,
-            least=gate - _BELOW_GATE,
-            seed=self.config.seed,
+            HeadTraining(words, background, self.settings, self.config.adversary, gate - _BELOW_GATE, self.config.seed)
         )
         report = self.run_of.progress_of(Phase.SECOND, len(folds))
         run = Run(work, items)

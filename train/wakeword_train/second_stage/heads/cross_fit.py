@@ -15,9 +15,8 @@ from wakeword.base.types import Array
 from wakeword.batch.jobs.work import Report
 from wakeword_train.data.mining import one_thread
 from wakeword_train.methods.drocc import AdversaryHealth
-from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.second_stage.config import SecondStageConfig
-from wakeword_train.second_stage.heads.head_fit import Background, HeadEpoch, fit_head
+from wakeword_train.second_stage.heads.head_fit import Background, HeadEpoch, HeadTraining, fit_head
 from wakeword_train.second_stage.heads.head_network import HeadNetwork
 from wakeword_train.second_stage.looks.examples import Recordings, WordExamples
 
@@ -74,36 +73,19 @@ class HeadWork:
 
     digest = ""
 
-    def __init__(
-        self,
-        words: Mapping[str, WordExamples],
-        background: Background,
-        config: SecondStageConfig,
-        adversary: AdversaryConfig,
-        *,
-        least: float,
-        seed: int,
-    ) -> None:
-        """As for ``fit_head``."""
-        self._words, self._background = words, background
-        self._config, self._adversary = config, adversary
-        self._least, self._seed = least, seed
+    def __init__(self, training: HeadTraining) -> None:
+        self._training = training
 
     def begin(self, report: Report) -> Callable[[HeadItem], TrainedHead]:
         """Get ready."""
+        training = self._training
 
         def train(item: HeadItem) -> TrainedHead:
+            heard = {name: torch.from_numpy(one) for name, one in item.heard.items()}
+            used = torch.from_numpy(item.used)
             with one_thread():
                 network, epochs = fit_head(
-                    self._words,
-                    {name: torch.from_numpy(heard) for name, heard in item.heard.items()},
-                    self._background,
-                    torch.from_numpy(item.used),
-                    self._config,
-                    self._adversary,
-                    least=self._least,
-                    seed=self._seed,
-                    advance=lambda: report(1 / self._config.epochs, 0.0),
+                    training, heard, used, advance=lambda: report(1 / training.settings.epochs, 0.0)
                 )
             return TrainedHead({name: value.numpy() for name, value in network.state_dict().items()}, tuple(epochs))
 
@@ -139,23 +121,21 @@ class HeadWork:
         def plain(value: Tensor) -> Array:
             return arrays.setdefault(id(value), np.array(value.numpy()))
 
-        recordings = self._background.recordings
-        return self.__dict__ | {
-            "_words": {
-                name: tuple(plain(getattr(words, field.name)) for field in dataclasses.fields(WordExamples))
-                for name, words in self._words.items()
-            },
-            "_background": (
-                [plain(one) for one in recordings.clean],
-                [plain(one) for one in recordings.varied],
-                self._background.best,
-                self._background.first,
-            ),
+        training = self._training
+        recordings, best, first = training.background.recordings, training.background.best, training.background.first
+        words = {
+            name: tuple(plain(getattr(words, field.name)) for field in dataclasses.fields(WordExamples))
+            for name, words in training.words.items()
         }
+        background = [plain(one) for one in recordings.clean], [plain(one) for one in recordings.varied], best, first
+        rest = dataclasses.replace(training, words={}, background=Background(Recordings([], []), (), first))
+        return {"words": words, "background": background, "rest": rest}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        words, (clean, varied, best, first) = state["_words"], state["_background"]
+        clean, varied, best, first = state["background"]
         recordings = Recordings(*([torch.from_numpy(one) for one in some] for some in (clean, varied)))
-        self.__dict__ |= state
-        self._words = {name: WordExamples(*(torch.from_numpy(one) for one in parts)) for name, parts in words.items()}
-        self._background = Background(recordings, best, first)
+        self._training = dataclasses.replace(
+            state["rest"],
+            words={name: WordExamples(*map(torch.from_numpy, parts)) for name, parts in state["words"].items()},
+            background=Background(recordings, best, first),
+        )

@@ -89,18 +89,26 @@ class HeadEpoch:
         return f"head, epoch {self.epoch} ({self.phase}): loss {self.loss:.4f}{describe_health(self.health)}"
 
 
+@dataclass(frozen=True)
+class HeadTraining:
+    """How heads are trained, and on what; the same for the head of every fold."""
+
+    words: Mapping[str, WordExamples]
+    background: Background
+    settings: SecondStageConfig
+    adversary: AdversaryConfig
+    least: float
+    """Mining considers the windows in which the first stage's best logit is at least this."""
+    seed: int
+
+
 class _Batches:
     """Endless batches of looks and labels."""
 
     def __init__(
-        self,
-        words: Mapping[str, WordExamples],
-        heard: Mapping[str, Tensor],
-        background: Background,
-        used: Tensor,
-        batch_size: int,
-        generator: torch.Generator,
+        self, training: HeadTraining, heard: Mapping[str, Tensor], used: Tensor, generator: torch.Generator
     ) -> None:
+        words, background, batch_size = training.words, training.background, training.settings.batch_size
         self._generator = generator
         self._words = words
         self._weights = {name: words[name].weights * heard[name] for name in words}
@@ -162,31 +170,23 @@ class _Batches:
 
 
 def fit_head(
-    words: Mapping[str, WordExamples],
-    heard: Mapping[str, Tensor],
-    background: Background,
-    used: Tensor,
-    config: SecondStageConfig,
-    adversary: AdversaryConfig,
-    *,
-    least: float,
-    seed: int,
-    advance: Callable[[], None],
+    training: HeadTraining, heard: Mapping[str, Tensor], used: Tensor, *, advance: Callable[[], None]
 ) -> tuple[HeadNetwork, list[HeadEpoch]]:
     """Train a head on the looks that it may hear; the head and what each of its epochs did.
 
     ``heard``: for the looks of each kind, and ``used``: for each recording of the background, whether it may; bool.
-    Mining considers the windows in which the first stage's best logit is at least ``least``. ``advance`` is called after
-    each epoch. Repeatable. Raises ``DataError`` without positives or negatives, or if the loss is not finite.
+    ``advance`` is called after each epoch. Repeatable. Raises ``DataError`` without positives or negatives, or if the loss
+    is not finite.
     """
+    config, seed = training.settings, training.seed
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         generator = torch.Generator().manual_seed(seed)
-        batches = _Batches(words, heard, background, used, config.batch_size, generator)
+        batches = _Batches(training, heard, used, generator)
         network = HeadNetwork(config.units, dropout=config.dropout)
         sample = torch.cat([looks for looks, _ in batches.draw(-(-_NORMALISED // config.batch_size))])
         network.set_normalisation(sample)
-        method, settings = method_named(config.method), LossSettings(adversary, checked_rows=CHECKED_ROWS)
+        method, settings = method_named(config.method), LossSettings(training.adversary, checked_rows=CHECKED_ROWS)
         trainer = Trainer(network, config.learning_rate, _WEIGHT_DECAY, _AVERAGING, generator)
         rounds = config.mining_rounds + 1
         mining = {round(config.epochs * index / rounds) for index in range(1, rounds)}
@@ -194,7 +194,7 @@ def fit_head(
         for epoch in range(config.epochs):
             if epoch in mining:
                 averaged: HeadNetwork = trainer.averaged  # type: ignore[assignment]
-                batches.mine(averaged, config.mined, least=least)
+                batches.mine(averaged, config.mined, least=training.least)
             trainer.set_rate(epoch / max(1, config.epochs - 1))
             if epoch < config.warmup_epochs:
                 phase, loss = "warm-up", method.warmup or BinaryCrossEntropy()
