@@ -65,10 +65,10 @@ class _Measured:
         """Duration of the background."""
         return self._after.hours
 
-    def point(self, target: Target, *, confidence: float | None = None) -> OperatingPoint | None:
+    def point(self, target: Target) -> OperatingPoint | None:
         """The point for a target, or ``None`` and a report if the recordings are too few for it."""
         try:
-            return self._point(target, confidence, self._events)
+            return self._point(target)
         except CalibrationError as error:
             self._events.note(f"no operating point {target.name}: {error}")
             return None
@@ -77,17 +77,17 @@ class _Measured:
         """The lowest false positive rate that the held-out clips support, for a model without background."""
         for fpr in _STRICT:
             with suppress(CalibrationError):
-                return self._point(Target(RateKind.FPR, fpr), SUPPORTED, self._events)
+                return self._point(Target(RateKind.FPR, fpr), SUPPORTED)
         return None
 
-    def _point(self, target: Target, confidence: float | None, events: Events) -> OperatingPoint:
+    def _point(self, target: Target, confidence: float | None = None) -> OperatingPoint:
         point = calibrate_point(
             self._after,
             target,
             data=self._data,
             fingerprint=self._scored.fingerprint,
             confidence=confidence,
-            warn=events.note,
+            warn=self._events.note,
         )
         # For false accepts an hour it can be another one, which the background supports.
         named = Target(RateKind(point.kind), point.target)

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from wakeword.audio.features import FeatureConfig
 from wakeword.base.errors import DataError
 from wakeword.base.files import replacing
 from wakeword.batch.jobs.choice import in_this_process
@@ -104,11 +105,11 @@ def best_epoch(reports: list[EpochReport]) -> EpochReport:
     return max(candidates, key=lambda r: (r.score, r.epoch))
 
 
-def build_network(config: TrainConfig, n_features: int = 32) -> WakeWordNetwork:
+def build_network(config: TrainConfig) -> WakeWordNetwork:
     """A new network of the configured shape."""
     pooling: Pooling = config.network.pooling  # type: ignore[assignment]
     return WakeWordNetwork(
-        n_features=n_features,
+        n_features=FeatureConfig().n_mfcc,
         hidden_size=config.network.hidden_size,
         pooling=pooling,
         stack=config.network.stack,

@@ -6,7 +6,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from wakeword.audio.features import FeatureConfig
 from wakeword.base.errors import DataError
 from wakeword_tools.kinds import WORD_KINDS, Kind
 from wakeword_tools.measure.thresholds import threshold_at_mean_fpr
@@ -39,7 +38,6 @@ class ValidationSet:
 def validation_set(
     stores: dict[Kind, ClipStore],
     window: int,
-    features: FeatureConfig | None = None,
     packed: PackedStore | None = None,
 ) -> ValidationSet:
     """Windows of every validation clip: the word early, in the middle and late; of long recordings, one every 0.5 s.
@@ -51,7 +49,7 @@ def validation_set(
     if Kind.POSITIVE not in stores or len(stores) + (packed is not None) < 2:
         names = ", ".join(kind.value for kind in stores) or "nothing"
         raise DataError(f"expected positives and negatives to validate on, got {names}; give more clips or speakers")
-    frontend = Frontend(features)
+    frontend = Frontend()
     samples = frontend.config.samples_in(window)
     generator = torch.Generator().manual_seed(0)
     windows: list[Tensor] = []

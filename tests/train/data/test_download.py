@@ -9,9 +9,7 @@ import pytest
 
 from wakeword import DataError
 from wakeword_train.data import speech_commands
-from wakeword_train.data.speech_commands import DIGESTS, download_speech_commands
-
-VERSION = "speech_commands_v0.02"
+from wakeword_train.data.speech_commands import VERSION, download_speech_commands
 
 
 def archive(path: Path, *names: str) -> str:
@@ -40,7 +38,7 @@ def test_the_archive_is_downloaded_by_its_digest_and_unpacked_once(
         Path(target).write_bytes((tmp_path / "source.tar.gz").read_bytes())
 
     monkeypatch.setattr(speech_commands, "download_url_to_file", fetch)
-    monkeypatch.setitem(DIGESTS, VERSION, digest)
+    monkeypatch.setattr(speech_commands, "DIGEST", digest)
     for _ in range(2):
         folder = download_speech_commands(tmp_path / "new")
         assert folder == tmp_path / "new" / "SpeechCommands" / VERSION
@@ -60,7 +58,7 @@ def test_nothing_is_unpacked_elsewhere(tmp_path: Path, monkeypatch: pytest.Monke
     root = tmp_path / "data"
     root.mkdir()
     digest = archive(root / f"{VERSION}.tar.gz", "yes/0.wav", name)
-    monkeypatch.setitem(DIGESTS, VERSION, digest)
+    monkeypatch.setattr(speech_commands, "DIGEST", digest)
     with pytest.raises(DataError, match="could not unpack it"):
         download_speech_commands(root)
     assert list(tmp_path.rglob("planted.txt")) == []
@@ -72,7 +70,7 @@ def test_a_name_from_the_root_of_the_disk_is_one_inside_the_folder(
 ) -> None:
     root = tmp_path / "data"
     root.mkdir()
-    monkeypatch.setitem(DIGESTS, VERSION, archive(root / f"{VERSION}.tar.gz", f"{tmp_path}/planted.txt"))
+    monkeypatch.setattr(speech_commands, "DIGEST", archive(root / f"{VERSION}.tar.gz", f"{tmp_path}/planted.txt"))
     folder = download_speech_commands(root)
     assert [path.is_relative_to(folder) for path in tmp_path.rglob("planted.txt")] == [True]
 
@@ -80,7 +78,7 @@ def test_a_name_from_the_root_of_the_disk_is_one_inside_the_folder(
 @pytest.mark.parametrize("content", [b"", b"no archive"])
 def test_what_is_no_archive_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
     (tmp_path / f"{VERSION}.tar.gz").write_bytes(content)
-    monkeypatch.setitem(DIGESTS, VERSION, hashlib.sha256(content).hexdigest())
+    monkeypatch.setattr(speech_commands, "DIGEST", hashlib.sha256(content).hexdigest())
     with pytest.raises(DataError, match="could not unpack it"):
         download_speech_commands(tmp_path)
 

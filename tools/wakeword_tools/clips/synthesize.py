@@ -16,7 +16,6 @@ from wakeword.batch.jobs.work import Executor, ThisProcess
 from wakeword_tools.clips.clip_plan import Recipe, Utterance, plan, render
 from wakeword_tools.clips.manifest import read_manifest, recipe_of, recipe_row, write_manifest
 from wakeword_tools.clips.speaking import ApartProcesses, SpeakWork, SpokenClip
-from wakeword_tools.engines.isolation import isolated
 from wakeword_tools.engines.registry import engine_of
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.texts.phonemes import pronunciations
@@ -25,7 +24,6 @@ __all__ = [
     "ClipPart",
     "Recipe",
     "Utterance",
-    "clips",
     "plan",
     "rebuild",
     "render",
@@ -64,21 +62,6 @@ class ClipPart:
         )
 
 
-def clips(
-    texts: Sequence[str], voices: Sequence[Voice], *, count: int, seed: int, max_pause: float = 0.0, jobs: int = 1
-) -> Iterator[Utterance]:
-    """The utterances of ``plan``, in memory and in order. The same for every number of ``jobs``.
-
-    More than one job starts processes by spawning: a script needs the usual ``if __name__ == "__main__"``.
-    Raises ``SynthesisError`` for the first recipe that cannot be spoken.
-    """
-    recipes = plan(texts, voices, count=count, seed=seed, max_pause=max_pause)
-    for spoken in map(render, recipes) if jobs <= 1 else isolated(render, recipes, jobs=jobs):
-        if isinstance(spoken, SynthesisError):
-            raise spoken
-        yield spoken
-
-
 def synthesize(
     parts: Sequence[ClipPart],
     out_dir: Path | str,
@@ -115,7 +98,7 @@ def synthesize(
     return _make_set(items, Path(out_dir), work, executor, resume=resume, skip=skip, events=events)
 
 
-def rebuild(manifest: Path | str, out_dir: Path | str, *, jobs: int = 1, events: Events = SILENT) -> Path:
+def rebuild(manifest: Path | str, out_dir: Path | str, *, jobs: int = 1) -> Path:
     """Make the set of a manifest again in the new folder ``out_dir``: the same files, bit for bit.
 
     This needs the same engines in the same versions. Raises the errors of ``synthesize``, and ``DataError`` if the
@@ -125,7 +108,7 @@ def rebuild(manifest: Path | str, out_dir: Path | str, *, jobs: int = 1, events:
     if not rows or any(Path(row.file).name != row.file for row in rows):
         raise DataError(f"{manifest}: expected rows with file names, found none or paths elsewhere")
     items = [(recipe_of(row), row.content) for row in rows]
-    return _make_set(items, Path(out_dir), SpeakWork(), _executor(jobs, is_apart=False), events=events)
+    return _make_set(items, Path(out_dir), SpeakWork(), _executor(jobs, is_apart=False))
 
 
 def _make_set(
@@ -136,7 +119,7 @@ def _make_set(
     *,
     resume: bool = False,
     skip: bool = False,
-    events: Events,
+    events: Events = SILENT,
 ) -> Path:
     """Make the folder with the clips, and the manifest with the rows of the clips that could be spoken."""
     for voice in {recipe.voice.engine: recipe.voice for recipe, _ in items}.values():

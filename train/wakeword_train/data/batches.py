@@ -6,7 +6,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from wakeword.audio.features import FeatureConfig
 from wakeword.base.errors import DataError
 from wakeword.batch.jobs.choice import in_this_process
 from wakeword.batch.jobs.work import Executor
@@ -79,7 +78,6 @@ class BatchSampler:
         generator: torch.Generator,
         mining: MiningConfig | None = None,
         reuse: int = 1,
-        features: FeatureConfig | None = None,
         packed: PackedStore | None = None,
     ) -> None:
         """``packed``: background as features, in addition to that in ``stores``."""
@@ -91,7 +89,7 @@ class BatchSampler:
         self.generator = generator
         self.mining = mining or MiningConfig(rounds=0)
         self.reuse = reuse
-        self.frontend = Frontend(features)
+        self.frontend = Frontend()
         self.window = window
         self.samples = self.frontend.config.samples_in(window)
         self.packed = packed

@@ -9,34 +9,32 @@ from torch.hub import download_url_to_file
 from wakeword.base.errors import DataError
 from wakeword.base.files import new_folder
 
-URL = "http://download.tensorflow.org/data/{version}.tar.gz"
+VERSION = "speech_commands_v0.02"
+URL = f"http://download.tensorflow.org/data/{VERSION}.tar.gz"
 """The publisher's address. What comes from there is used only if it has the digest."""
-DIGESTS = {
-    "speech_commands_v0.01": "743935421bb51cccdb6bdd152e04c5c70274e935c82119ad7faeec31780d811d",
-    "speech_commands_v0.02": "af14739ee7dc311471de98f5f9d2c9191b18aedfe957f4a6ff791c709868ff58",
-}
-"""SHA-256 of each version's archive, in hex; torchaudio has the same."""
+DIGEST = "af14739ee7dc311471de98f5f9d2c9191b18aedfe957f4a6ff791c709868ff58"
+"""SHA-256 of the archive, in hex; torchaudio has the same."""
 
 
-def download_speech_commands(root: Path, *, version: str = "speech_commands_v0.02") -> Path:
+def download_speech_commands(root: Path) -> Path:
     """Download (2.3 GB), verify the SHA-256, unpack and return the folder of words. Does nothing if it already exists.
 
     An archive that is in ``root`` already is not downloaded again, but verified like a new one. Raises ``DataError`` if the
     network or the digest fails, or if the archive has members that belong elsewhere.
     """
-    folder = root / "SpeechCommands" / version
+    folder = root / "SpeechCommands" / VERSION
     if folder.is_dir():
         return folder
-    archive = root / f"{version}.tar.gz"
+    archive = root / f"{VERSION}.tar.gz"
     try:
         root.mkdir(parents=True, exist_ok=True)
         if not archive.exists():
-            download_url_to_file(URL.format(version=version), str(archive), hash_prefix=DIGESTS[version])
-        _require_digest(archive, DIGESTS[version])
+            download_url_to_file(URL, str(archive), hash_prefix=DIGEST)
+        _require_digest(archive, DIGEST)
         _unpack(archive, folder)
     except (OSError, RuntimeError) as error:
         raise DataError(
-            f"could not download {version} into {root}: {error}; check the network and try again"
+            f"could not download {VERSION} into {root}: {error}; check the network and try again"
         ) from error
     return folder
 

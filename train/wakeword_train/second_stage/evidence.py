@@ -84,13 +84,13 @@ class Heard(Protocol):
 class EvidenceReader:
     """Asks the second stage about the candidates of recordings."""
 
-    def __init__(self, stage: SecondStage, window: int, *, probe: float, hop: int = DEFAULT_HOP) -> None:
+    def __init__(self, stage: SecondStage, window: int, *, probe: float) -> None:
         """``window``: frames of the first stage's windows. ``probe``: the phonemes are asked for where the logits of both
         stages add up to this number."""
         self.stage = stage
         self._window = _CONFIG.samples_in(window)
-        self._step = hop * _CONFIG.hop_length
-        self._span, self._hop = stage.card.span, hop
+        self._step = DEFAULT_HOP * _CONFIG.hop_length
+        self._span = stage.card.span
         self._probe = probe
 
     def read(self, samples: Array, logits: Scores) -> Evidence:
@@ -115,7 +115,7 @@ class EvidenceReader:
 
     def read_with(self, logits: Scores, heard: Heard) -> Evidence:
         """The evidence on a recording that ``heard`` answers for, with the first stage's logits, ``(windows,)``."""
-        best = best_of_span(logits, self._span, hop=self._hop)
+        best = best_of_span(logits, self._span)
         evidence = Evidence(logits, best, np.full(len(logits), np.nan), np.full(len(logits), np.nan))
         for window in np.flatnonzero(best >= self.stage.card.gate).tolist():
             frame = (self._window + window * self._step - _CONFIG.n_fft) // _CONFIG.hop_length
