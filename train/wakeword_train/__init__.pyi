@@ -9,8 +9,6 @@ from .enrol import Enrolment as Enrolment
 from .enrolment import enrol_model as enrol_model
 from .fitting import FitConfig as FitConfig
 from .fitting import fit_tensors as fit_tensors
-from .methods.deepsad import DeepSadConfig as DeepSadConfig
-from .methods.deepsad import DistanceNetwork as DistanceNetwork
 from .methods.drocc import AdversaryHealth as AdversaryHealth
 from .methods.drocc import find_adversaries as find_adversaries
 from .methods.drocc import sensitivity as sensitivity
