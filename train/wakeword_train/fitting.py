@@ -78,8 +78,8 @@ def fit_tensors(
     ``inputs`` ``(n, ...)`` of any shape; ``labels`` ``(n,)``, 1 for a positive and 0 for a negative (which the one-class
     methods never use). A method that brings a head needs a network that has it. ``loss`` replaces the method's own after
     the warm-up, without annealing. ``select`` scores a network, higher is better, after each epoch of the method's own
-    loss, and the best is kept; without it, the last. Repeatable on the CPU, and torch's global random generator is not changed.
-    Raises ``DataError`` if there is no positive, or if the loss is not finite.
+    loss, and the best is kept; without it, the last. Repeatable on the CPU, and torch's global random generator is not
+    changed. Raises ``DataError`` if there is no positive, or if the loss is not finite.
     """
     if len(inputs) != len(labels) or not bool((labels > 0.5).any()):
         raise DataError(f"expected a label for each of {len(inputs)} inputs, one of them 1; got {len(labels)} labels")
