@@ -14,9 +14,9 @@ from wakeword.audio.features import mfcc
 from wakeword.base.errors import ModelError
 from wakeword.base.types import Array
 from wakeword.format.card import ModelCard, self_test_signal
+from wakeword.model.lstm import HALF
 from wakeword.model.model import SELF_TEST_TOLERANCE, parse_model, read_model_bytes
 from wakeword_train.model.network import Pooling, WakeWordNetwork
-from wakeword_train.model.onnx_graph import HALF
 
 
 class TrainedModel(NamedTuple):

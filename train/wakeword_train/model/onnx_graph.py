@@ -8,13 +8,8 @@ from torch import nn
 
 from wakeword.base.errors import ModelError
 from wakeword.base.types import Array
+from wakeword.model.lstm import HALF, MAX_ATTENTION
 from wakeword_train.model.network import WORTH_HALVING, MethodHead, WakeWordNetwork
-
-HALF = "_half"
-"""Suffix of the names of weights that are stored in half precision."""
-# The graph sums exp(attention) without a running maximum; beyond this bound on |attention| float32 would lose it.
-_MAX_ATTENTION = 60.0
-
 
 _AXES = {
     "axis0": np.array([0], np.int64),
@@ -201,8 +196,8 @@ def _pooling(network: WakeWordNetwork, window: int) -> tuple[list[onnx.NodeProto
     assert network.attention is not None
     weight = network.attention.weight.detach().numpy()
     bound = float(np.abs(weight).sum())  # hidden states are in -1..1
-    if bound > _MAX_ATTENTION:
-        raise ModelError(f"expected a sum of absolute attention weights of at most {_MAX_ATTENTION}, got {bound:.1f}")
+    if bound > MAX_ATTENTION:
+        raise ModelError(f"expected a sum of absolute attention weights of at most {MAX_ATTENTION}, got {bound:.1f}")
     # A step that a row does not take adds exp(0) = 1 to the sum of importances; ``Model.start`` allows for it.
     nodes = [
         node("MatMul", ["hidden", "attention_weight"], ["attention"]),
