@@ -210,8 +210,12 @@ def alone_with(path: Path, *, output: Path | None = None) -> Iterator[BinaryIO]:
     Raises ``ConfigError``, which names ``output``, while another process has it, and ``OSError`` as the file system does.
     Nothing keeps others out on a system without locks of this kind.
     """
-    with _locked(path, output or path) as file:
+    file = _locked(path, output or path)
+    try:
         yield file
+    finally:
+        with suppress(OSError):  # what could not be written was reported where it was
+            file.close()
 
 
 def remove_held(path: Path, file: BinaryIO) -> None:
