@@ -136,7 +136,8 @@ def _failures_named(path: Path | str, folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        name = error.filename
+        # Of a copy onto a full disk the first name is the source.
+        name = error.filename2 if error.errno in _FULL and error.filename2 is not None else error.filename
         temporary = isinstance(name, str | os.PathLike) and Path(name).parent == folder and Path(name).name[:1] == "."
         if error.errno is None or not (temporary or (name is None and error.errno in _FULL)):
             raise
