@@ -64,10 +64,12 @@ def resolved(path: Path | str) -> Path:
 
 
 @contextmanager
-def replacing(path: Path | str) -> Iterator[Path]:
+def replacing(path: Path | str, *, private: bool = False) -> Iterator[Path]:
     """A temporary path next to ``path``, renamed to it when the block succeeds and removed when it fails.
 
     A symbolic link stays, and the file behind it is replaced; a device such as ``/dev/null`` is written to directly.
+    ``private``: only its owner may read it, and the group of a folder whose bit setgid says that it is shared; a folder
+    that is missing is made for its owner alone.
     Raises ``OSError`` as the file system does, with the name ``path``, which is then untouched.
     """
     target = resolved(path)
@@ -75,18 +77,22 @@ def replacing(path: Path | str) -> Iterator[Path]:
         with _failures_named(path, target.parent):
             yield target
         return
-    target.parent.mkdir(parents=True, exist_ok=True)
+    target.parent.mkdir(0o700 if private else 0o777, parents=True, exist_ok=True)
     with _failures_named(path, target.parent):
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
         temporary = Path(name)
         try:
             with _in_use(handle):
                 yield temporary
-                # mkstemp makes files that only their owner may read; give the new one the usual permissions.
-                temporary.chmod(0o666 & ~_UMASK)
+                # mkstemp makes files that only their owner may read.
+                temporary.chmod(_private_mode(target.parent) if private else 0o666 & ~_UMASK)
                 temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def _private_mode(folder: Path) -> int:
+    return 0o640 if folder.stat().st_mode & stat.S_ISGID else 0o600
 
 
 def remove_abandoned(targets: Iterable[Path]) -> None:
@@ -151,10 +157,11 @@ def require_absent(folder: Path) -> None:
 
 
 @contextmanager
-def new_folder(path: Path) -> Iterator[Path]:
+def new_folder(path: Path, *, private: bool = False) -> Iterator[Path]:
     """A temporary folder next to ``path``, renamed to it when the block succeeds and removed when it fails.
 
-    Raises ``ConfigError`` if ``path`` exists already, and ``OSError`` as the file system does.
+    ``private``: only its owner may open it. Raises ``ConfigError`` if ``path`` exists already, and ``OSError`` as the file
+    system does.
     """
     require_absent(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -162,8 +169,8 @@ def new_folder(path: Path) -> Iterator[Path]:
         temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
     try:
         yield temporary
-        # mkdtemp makes folders that only their owner may open; give the new one the usual permissions.
-        temporary.chmod(0o777 & ~_UMASK)
+        if not private:  # as mkdtemp makes them
+            temporary.chmod(0o777 & ~_UMASK)
         temporary.replace(path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

@@ -15,6 +15,7 @@ from wakeword import Detection
 from wakeword.cli.console import complain, note
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
+from wakeword.saving.sorting import Answer, file_pair, saved_pairs
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
@@ -142,6 +143,24 @@ def test_an_incomplete_pair_is_never_left(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(OSError, match="No space left"):
         pairs.save(detection(), NOON)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_only_the_owner_reads_what_is_saved(tmp_path: Path) -> None:
+    """The microphone hears everyone in the room, and other users of the machine are not asked."""
+    folder = tmp_path / "deep" / "saved"
+    SavedPairs(folder, 10**6).save(detection(), NOON)
+    assert {oct(path.stat().st_mode & 0o777) for path in folder.iterdir()} == {"0o600"}
+    file_pair(saved_pairs(folder)[0], Answer.YES, folder)
+    assert {oct(path.stat().st_mode & 0o777) for path in (folder / "yes").iterdir()} == {"0o600"}
+    assert {oct(path.stat().st_mode & 0o777) for path in (folder, folder / "yes")} == {"0o700"}
+
+
+def test_a_folder_that_is_shared_stays_shared(tmp_path: Path) -> None:
+    tmp_path.chmod(0o2750)
+    audio = SavedPairs(tmp_path, 10**6).save(detection(), NOON)
+    assert tmp_path.stat().st_mode & 0o7777 == 0o2750
+    assert audio.stat().st_mode & 0o777 == 0o640
+    assert audio.stat().st_gid == tmp_path.stat().st_gid
 
 
 class SlowDisk(SavedPairs):
