@@ -330,6 +330,29 @@ def test_a_callback_that_fails_loses_no_audio(low_model: Model) -> None:
     assert len(seen) == 2
 
 
+def test_a_callback_that_fails_loses_no_detection(low_model: Model) -> None:
+    """Not even that of another word at the same moment, or at the end of the stream."""
+    both = [low_model, parse_model(band_model_bytes("also low", 1))]
+    block = bursts(3, {1.0: "low", 2.3: "low"})[:38_560]  # 2.41 s
+    whole, detector, seen = Detector(both), Detector(both), []
+    expected = [whole.push(block), whole.flush()]
+
+    def fail(hit: Detection) -> None:
+        seen.append(hit)
+        raise RuntimeError(f"lamp {len(seen)} is broken")
+
+    detector.on_detection = fail
+    found = []
+    for call in (lambda: detector.push(block), detector.flush):
+        with pytest.raises(RuntimeError, match="lamp") as failed:
+            call()
+        found.append(failed.value.detections)  # type: ignore[attr-defined]
+    assert [len(some) for some in found] == [2, 2]
+    assert [[hit.end for hit in some] for some in found] == [[hit.end for hit in some] for some in expected]
+    assert len(seen) == 4
+    assert detector.seconds == 0
+
+
 # --- thresholds for each keyword
 
 

@@ -148,6 +148,7 @@ def test_damaged_models_are_refused_as_in_python(tmp_path: Path) -> None:
 CARDS: dict[str, Any] = {
     "a phrase of two lines": {"phrase": "mar\nvin"},
     "a phrase that turns its direction": {"phrase": "mar\u202evin"},
+    "a phrase that towers over others": {"phrase": "a" + 90 * "\u0301\u200d"},
     "points that are no list": {"operating_points": {}},
     "a point without a recall": {"operating_points": [{"name": "x", "kind": "fpr", "threshold": 0.5}]},
     "points without end": {"operating_points": 101 * [{"name": "x"}]},

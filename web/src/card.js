@@ -188,7 +188,8 @@ function problemOfVerifier(verifier) {
  */
 function isName(text) {
   if (typeof text !== "string" || text.length > MAX_NAME) return false;
-  return !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(text.replace(JOINERS, ""));
+  // More than six combining marks on a letter would smear over the lines next to it.
+  return !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|[\p{Mn}\p{Me}]{7}/u.test(text.replace(JOINERS, ""));
 }
 
 /** @param {unknown} value @param {number} low @param {number} high */

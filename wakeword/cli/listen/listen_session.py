@@ -2,6 +2,8 @@
 
 from contextlib import ExitStack
 
+import typer
+
 from wakeword.audio.detection import Detection
 from wakeword.audio.sources import AudioSource
 from wakeword.audio.stopping import StopSignals
@@ -24,7 +26,10 @@ def run_session(
     reaction_settings: ReactionSettings,
     form: FormatName,
 ) -> None:
-    """Print the detections, and react to them, until the source ends, a signal comes, or stdout has no reader."""
+    """Print the detections, and react to them, until the source ends, a signal comes, or stdout has no reader.
+
+    Raises at the end ``typer.Exit`` if something could not be saved.
+    """
     recording = source_settings.recording
     with ExitStack() as stack:
         # First, so that a signal while the model is loaded is a clean end too.
@@ -55,6 +60,8 @@ def run_session(
             lines.print(recording, detection)
             react(detection)
         save_near_misses()
+    if react.lost:
+        raise typer.Exit(1)
 
 
 def _greet(detector: Detector, source: AudioSource) -> None:
