@@ -81,7 +81,7 @@ class StreamAccess(ABC):
             self._loop = loop
         try:
             self.reset()
-            loop.blocks = _in_pieces(source.blocks(), source.sample_rate)
+            loop.blocks = _in_pieces(source.blocks(), loop.pcm.sample_rate)
             for block in loop.blocks:
                 yield from self._offered(self._process(block, loop.thread), loop, is_shared)
             yield from self._offered(self._finish(loop.thread), loop, is_shared)
@@ -198,6 +198,6 @@ def _in_pieces(blocks: Iterable[Samples], most: int) -> Iterator[Samples]:
     """Blocks of at most ``most`` samples: a follower is made after each, and of the audio before it little is kept."""
     for block in blocks:
         if isinstance(block, np.ndarray) and block.ndim:
-            yield from (block[start : start + most] for start in range(0, len(block), most))
+            yield from (block[start : start + most] for start in range(0, len(block) or 1, most))
         else:
             yield block  # which is then refused
