@@ -21,7 +21,7 @@ from wakeword.audio.sources import AudioSource
 from wakeword.base.errors import BusyError, ClosedError, ConfigError
 from wakeword.base.standstill import STANDSTILL, Order
 from wakeword.base.types import Array, Samples
-from wakeword.stream.following import Follower, Followers, Recording
+from wakeword.stream.following import Follower, Followers, FollowedRecording
 from wakeword.stream.stream_audio import StreamAudio
 
 
@@ -138,7 +138,7 @@ class StreamAccess(ABC):
                 "another thread; with push use follow, with stream `await detector.follow(detection).record(seconds)`"
             )
         # Before anything begins: a call that is refused leaves the stream and the detection's follower as they were.
-        recording = Recording(seconds, until)
+        recording = FollowedRecording(seconds, until)
         with self.suppressed(), self.follow(detection) as follower:
             while not recording.take(follower):
                 for block in loop.blocks:

@@ -99,13 +99,13 @@ class Follower:
         after the end is for the next reader. The stream goes on, and so does detecting. Raises ``ConfigError`` for seconds
         out of range.
         """
-        recording = Recording(seconds, until)
+        recording = FollowedRecording(seconds, until)
         while not recording.take(self):
             await self._wait_for(recording.size)
         return recording.samples
 
     async def _wait_for(self, count: int) -> None:
-        """Wait until there are ``count`` samples, or less: until some have come, or the stream has ended."""
+        """Wait until there are ``count`` samples, more have come, or the stream has ended."""
         loop, arrived = asyncio.get_running_loop(), asyncio.Event()
 
         def wake() -> None:
@@ -205,7 +205,7 @@ class Followers:
         self._offers.clear()
 
 
-class Recording:
+class FollowedRecording:
     """The next ``seconds`` of a follower, ``samples``; less if ``until`` returns true for a piece, or the stream ends.
 
     Raises ``ConfigError`` for seconds out of range.
