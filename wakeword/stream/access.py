@@ -21,7 +21,7 @@ from wakeword.audio.sources import AudioSource
 from wakeword.base.errors import BusyError, ClosedError, ConfigError
 from wakeword.base.standstill import STANDSTILL, Order
 from wakeword.base.types import Array, Samples
-from wakeword.stream.following import Follower, Followers, FollowedRecording
+from wakeword.stream.following import FollowedRecording, Follower, Followers
 from wakeword.stream.stream_audio import StreamAudio
 
 
