@@ -10,7 +10,8 @@ The way of a block, with the module of each step:
    advances: a logit for each window that ends.
 5. ``stream.keyword`` takes the logits of one word. In a model of two stages its verifier of the room ``verify`` looks at
    candidates; ``stream.suppression`` and ``stream.trigger`` decide what fires, ``stream.near_miss`` what nearly did.
-6. ``stream.stream_audio`` makes the ``audio.detection``, and ``stream.following`` the audio after it.
+6. ``stream.stream_audio`` makes the ``audio.detection``, and ``stream.following`` the audio after it, until
+   ``stream.end_of_speech`` finds its end.
 
 ``model.loading`` reads models and thresholds before the first block; they come from ``format`` and ``model``.
 """
