@@ -3,8 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict
 from typing import Any
 
 from rich.table import Table
@@ -13,51 +12,34 @@ from wakeword.base.errors import ConfigError
 from wakeword.base.files import write_json
 from wakeword.base.text import printable
 from wakeword.cli.console import note
-from wakeword.cli.job_options import JobSettings
 from wakeword.cli.tables import console, table
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import fires_often, warnings_of
 from wakeword.model.installed import model_file
 from wakeword.model.model import Model, load_model, read_model_bytes
+from wakeword_tools.cli.compare import CompareOptions
 from wakeword_tools.cli.evaluate_work import warn_of_seen_recordings
 from wakeword_tools.cli.measure_tables import interval, threshold
-from wakeword_tools.cli.scoring import Loaded, Places, Sharing, scoring
+from wakeword_tools.cli.scoring import scoring
 from wakeword_tools.measure.paired import PairedDifference, paired_differences
 from wakeword_tools.measure.recordings import Scored
 
 
-@dataclass(frozen=True)
-class ComparisonSettings:
-    """The models and recordings of a comparison."""
-
-    old: str
-    new: str
-    places: Places
-    point: str | None
-    """Operating point of both; ``None``: the default one of each."""
-    verify: bool
-    report: Path | None
-    as_json: bool
-    """Whether JSON is printed, and not tables."""
-    jobs: JobSettings
-
-
-def compare_models(settings: ComparisonSettings) -> None:
+def compare_models(options: CompareOptions) -> None:
     """Measure both models on the same recordings, and print the differences and the verdict.
 
     Raises ``ConfigError`` for models of different words or without such a point, ``ModelError``, ``DataError`` and
     ``CalibrationError`` for files that cannot be read or used.
     """
-    sharing = Sharing(settings.jobs, settings.report)
-    names = (settings.old, settings.new)
-    old, new = (_loaded(name, verify=settings.verify) for name in names)
+    names = (options.old, options.new)
+    old, new = (_loaded(name, verify=options.verify) for name in names)
     words = {model.card.phrase.casefold() for model in (old, new)}
     if len(words) > 1:
         raise ConfigError(f"expected two models of one word, to compare on the same recordings, got {sorted(words)}")
-    points = _point_of("OLD", settings.old, old, settings.point), _point_of("NEW", settings.new, new, settings.point)
-    loaded = Loaded([old, new], [read_model_bytes(model_file(name)) for name in names], settings.verify)
-    with scoring(loaded, settings.places.find(old.card.phrase), sharing) as (scored,):
-        _compare(settings, (old, new), points, scored)
+    points = _point_of("OLD", options.old, old, options.point), _point_of("NEW", options.new, new, options.point)
+    data = [read_model_bytes(model_file(name)) for name in names]
+    with scoring(options, [old, new], data=data, verify=options.verify) as (scored,):
+        _compare(options, (old, new), points, scored)
 
 
 def _point_of(side: str, name: str, model: Model, wanted: str | None) -> OperatingPoint:
@@ -69,7 +51,7 @@ def _point_of(side: str, name: str, model: Model, wanted: str | None) -> Operati
 
 
 def _compare(
-    settings: ComparisonSettings,
+    options: CompareOptions,
     models: tuple[Model, Model],
     points: tuple[OperatingPoint, OperatingPoint],
     scored: Scored,
@@ -84,20 +66,20 @@ def _compare(
     named = zip(("OLD", "NEW"), points, strict=True)
     for line in warnings_of((name, point) for name, point in named if fires_often(point)):
         note(line)
-    content = _content(settings, found, scored)
-    if settings.as_json:
+    content = _content(options, found, scored)
+    if options.as_json:
         print(json.dumps(content, indent=1, allow_nan=False))
     else:
-        _print(settings, f"'{old.card.phrase}': {scored.description}", points, found)
-    if settings.report is not None:
-        write_json(settings.report, content)
+        _print(options, f"'{old.card.phrase}': {scored.description}", points, found)
+    if options.report is not None:
+        write_json(options.report, content)
 
 
-def _content(settings: ComparisonSettings, found: Sequence[PairedDifference], scored: Scored) -> dict[str, Any]:
+def _content(options: CompareOptions, found: Sequence[PairedDifference], scored: Scored) -> dict[str, Any]:
     """For JSON."""
     return {
-        "old": settings.old,
-        "new": settings.new,
+        "old": options.old,
+        "new": options.new,
         "differences": [{**asdict(one), "difference": one.difference, "gain": one.gain} for one in found],
         "verdict": verdict(found),
         "fingerprint": scored.fingerprint,
@@ -105,14 +87,14 @@ def _content(settings: ComparisonSettings, found: Sequence[PairedDifference], sc
 
 
 def _print(
-    settings: ComparisonSettings,
+    options: CompareOptions,
     heading: str,
     points: tuple[OperatingPoint, OperatingPoint],
     found: Sequence[PairedDifference],
 ) -> None:
     screen = console()
     screen.print(printable(heading), soft_wrap=True)
-    for label, name, point in zip(("OLD", "NEW"), (settings.old, settings.new), points, strict=True):
+    for label, name, point in zip(("OLD", "NEW"), (options.old, options.new), points, strict=True):
         screen.print(
             printable(f"{label}  {name} at {point.name}, threshold {threshold(point.threshold)}"), soft_wrap=True
         )
