@@ -1,7 +1,7 @@
 """The work of ``wakeword calibrate``: recordings to operating points in a model."""
 
-import dataclasses
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import typer
 
@@ -45,7 +45,14 @@ def calibrate_model(options: CalibrateOptions) -> None:
             _warn_of_default(options, model, points, chosen, scored)
     # Not in the block: the scores that it keeps belong to the model as it was.
     if options.report is not None:
-        write_json(options.report, _report(options, points, default=chosen, fingerprint=scored.fingerprint))
+        content = {
+            "model": str(options.model),
+            "fingerprint": scored.fingerprint,
+            "written": not options.dry_run,
+            "default_point": chosen,
+            "points": [asdict(point) for point in points],
+        }
+        write_json(options.report, content)
     if options.plot is not None:
         thresholds = {point.name: point.threshold for point in points}
         draw(options.plot, {"": scored.sets[0]}, thresholds=thresholds, title=str(options.model))
@@ -109,15 +116,3 @@ def _points(scored: Scored, targets: Sequence[Target], options: CalibrateOptions
             # Two rates that the background does not support can be named by the same one that it does.
             points[point.name] = point
     return list(points.values())
-
-
-def _report(
-    options: CalibrateOptions, points: Sequence[OperatingPoint], *, default: str | None, fingerprint: str
-) -> dict[str, object]:
-    return {
-        "model": str(options.model),
-        "fingerprint": fingerprint,
-        "written": not options.dry_run,
-        "default_point": default,
-        "points": [dataclasses.asdict(point) for point in points],
-    }

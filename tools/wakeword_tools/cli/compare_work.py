@@ -4,7 +4,6 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
 
 from rich.table import Table
 
@@ -22,7 +21,6 @@ from wakeword_tools.cli.evaluate_work import warn_of_seen_recordings
 from wakeword_tools.cli.measure_tables import interval, threshold
 from wakeword_tools.cli.scoring import scoring
 from wakeword_tools.measure.paired import PairedDifference, paired_differences
-from wakeword_tools.measure.recordings import Scored
 
 
 def compare_models(options: CompareOptions) -> None:
@@ -31,15 +29,38 @@ def compare_models(options: CompareOptions) -> None:
     Raises ``ConfigError`` for models of different words or without such a point, ``ModelError``, ``DataError`` and
     ``CalibrationError`` for files that cannot be read or used.
     """
-    names = (options.old, options.new)
-    old, new = (_loaded(name, verify=options.verify) for name in names)
-    words = {model.card.phrase.casefold() for model in (old, new)}
+    names = {"OLD": options.old, "NEW": options.new}
+    models = {label: load_model(name) for label, name in names.items()}
+    if not options.verify:
+        models = {label: model.stage_one() for label, model in models.items()}
+    words = {model.card.phrase.casefold() for model in models.values()}
     if len(words) > 1:
         raise ConfigError(f"expected two models of one word, to compare on the same recordings, got {sorted(words)}")
+    old, new = models.values()
     points = _point_of("OLD", options.old, old, options.point), _point_of("NEW", options.new, new, options.point)
-    data = [read_model_bytes(model_file(name)) for name in names]
+    data = [read_model_bytes(model_file(name)) for name in names.values()]
     with scoring(options, [old, new], data=data, verify=options.verify) as (scored,):
-        _compare(options, (old, new), points, scored)
+        warn_of_seen_recordings(models, scored)
+        first, second = scored.sets
+        if first.only_synthetic:
+            note("warning: all positives are synthetic; with people the answer can be another")
+        found = paired_differences((old, new), (first, second), (points[0].threshold, points[1].threshold))
+        _warn_of_laxer_threshold(found, points)
+        for line in warnings_of(pair for pair in zip(names, points, strict=True) if fires_often(pair[1])):
+            note(line)
+        content = {
+            "old": options.old,
+            "new": options.new,
+            "differences": [{**asdict(one), "difference": one.difference, "gain": one.gain} for one in found],
+            "verdict": verdict(found),
+            "fingerprint": scored.fingerprint,
+        }
+        if options.as_json:
+            print(json.dumps(content, indent=1, allow_nan=False))
+        else:
+            _print(options, f"'{old.card.phrase}': {scored.description}", points, found)
+        if options.report is not None:
+            write_json(options.report, content)
 
 
 def _point_of(side: str, name: str, model: Model, wanted: str | None) -> OperatingPoint:
@@ -48,42 +69,6 @@ def _point_of(side: str, name: str, model: Model, wanted: str | None) -> Operati
         return model.card.point(wanted)
     except ConfigError as error:
         raise ConfigError(f"{side} ({name}): {error}") from error
-
-
-def _compare(
-    options: CompareOptions,
-    models: tuple[Model, Model],
-    points: tuple[OperatingPoint, OperatingPoint],
-    scored: Scored,
-) -> None:
-    old, new = models
-    warn_of_seen_recordings({"OLD": old, "NEW": new}, scored)
-    if scored.sets[0].only_synthetic:
-        note("warning: all positives are synthetic; with people the answer can be another")
-    first, second = scored.sets
-    found = paired_differences((old, new), (first, second), (points[0].threshold, points[1].threshold))
-    _warn_of_laxer_threshold(found, points)
-    named = zip(("OLD", "NEW"), points, strict=True)
-    for line in warnings_of((name, point) for name, point in named if fires_often(point)):
-        note(line)
-    content = _content(options, found, scored)
-    if options.as_json:
-        print(json.dumps(content, indent=1, allow_nan=False))
-    else:
-        _print(options, f"'{old.card.phrase}': {scored.description}", points, found)
-    if options.report is not None:
-        write_json(options.report, content)
-
-
-def _content(options: CompareOptions, found: Sequence[PairedDifference], scored: Scored) -> dict[str, Any]:
-    """For JSON."""
-    return {
-        "old": options.old,
-        "new": options.new,
-        "differences": [{**asdict(one), "difference": one.difference, "gain": one.gain} for one in found],
-        "verdict": verdict(found),
-        "fingerprint": scored.fingerprint,
-    }
 
 
 def _print(
@@ -100,11 +85,6 @@ def _print(
         )
     screen.print(_table(found))
     screen.print(verdict(found), soft_wrap=True)
-
-
-def _loaded(name: str, *, verify: bool) -> Model:
-    model = load_model(name)
-    return model if verify else model.stage_one()
 
 
 def _warn_of_laxer_threshold(found: Sequence[PairedDifference], points: tuple[OperatingPoint, OperatingPoint]) -> None:

@@ -15,11 +15,11 @@ from wakeword.cli.tables import console
 from wakeword.model.model import Model, load_model, read_model
 from wakeword_tools.cli.evaluate import EvaluateOptions
 from wakeword_tools.cli.measure_tables import noise_table, operating_table, report_table
-from wakeword_tools.cli.reports import differences_to_first, report_json, reports_on
+from wakeword_tools.cli.reports import report_json, reports_on
 from wakeword_tools.cli.scoring import scoring
 from wakeword_tools.measure.intervals import hours_needed
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS, MISSED, find_mistakes, save_mistakes
-from wakeword_tools.measure.model_difference import Difference
+from wakeword_tools.measure.model_difference import Difference, compare
 from wakeword_tools.measure.model_report import ModelReport
 from wakeword_tools.measure.noise import NoiseSettings
 from wakeword_tools.measure.plots import draw
@@ -48,8 +48,11 @@ def evaluate_models(options: EvaluateOptions) -> None:
         reports = reports_on(models, scored, noisy, fprs=fprs, rates=rates)
         _warn_of_little_data(scored.sets[0], fprs, rates)
         warn_of_seen_recordings(models, scored)
-        sets = dict(zip(models, scored.sets, strict=True))
-        differences = differences_to_first(sets, fprs=fprs, rates=rates, seed=options.seed)
+        first, *others = scored.sets
+        differences = {
+            label: compare(first, one, fprs=fprs, rates=rates, seed=options.seed)
+            for label, one in zip(list(models)[1:], others, strict=True)
+        }
         content = report_json(reports, differences)
         if options.as_json:
             print(json.dumps(content, indent=1, allow_nan=False))
