@@ -10,10 +10,12 @@ from wakeword.batch.jobs.choice import check_choice
 from wakeword.batch.jobs.job_plan import cores
 from wakeword.cli.console import Shown, progress
 from wakeword.cli.job_options import how_to_go_on
-from wakeword_tools.cli.speakers import voices_of
-from wakeword_tools.cli.synth import SynthOptions
+from wakeword_tools.cli.synth import EngineOptions, SynthOptions
 from wakeword_tools.cli.texts import near_negatives, numbers_of, print_texts
 from wakeword_tools.clips.synthesize import ClipPart, synthesize
+from wakeword_tools.engines.command_engine import command_voices
+from wakeword_tools.engines.espeak import ESPEAK
+from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.phonemes import pronunciations
@@ -39,7 +41,7 @@ def synthesise_set(options: SynthOptions) -> None:
     out = None if options.list_texts else options.out
     if out is not None:
         require_absent(out)
-    voices = voices_of(options.engines, list(shares))
+    voices = _voices(options.engines, list(shares))
     if options.engines.is_espeak:
         # The embedded engine makes some sound for any text; other engines may speak another language.
         pronunciations(keyword)
@@ -53,6 +55,24 @@ def synthesise_set(options: SynthOptions) -> None:
         print(keyword)
     if out is not None:
         print(_speak(options, out, distances, voices))
+
+
+def _voices(options: EngineOptions, splits: Sequence[Split]) -> dict[Split, list[Voice]]:
+    """The voices of each split. Raises ``SynthesisError`` if one has none."""
+    if options.engine_command and len(splits) > 1:
+        raise SynthesisError(
+            "expected one split: --voices all needs to know who speaks in which split, which a command line does not "
+            "define; name one split, or describe the command in a file: --engine command:FILE.toml"
+        )
+    named = [ESPEAK] if options.is_espeak else options.engine or ()
+    voices = {split: english_voices(split, engines=named) for split in splits}
+    for split, found in voices.items():
+        if options.engine_command:
+            # Only the user knows who speaks: the voices of a command line belong to the requested split.
+            found += command_voices(options.engine_command, options.engine_voice or ("default",), split=split)
+        if not found:
+            raise SynthesisError(f"expected voices of the split {split}, but {', '.join(named)} has none")
+    return voices
 
 
 def _speak(options: SynthOptions, out: Path, distances: Distances, voices: Mapping[Split, Sequence[Voice]]) -> Path:
