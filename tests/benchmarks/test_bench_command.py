@@ -9,7 +9,8 @@ import typer
 from benchmarks import benchmark as bench
 from benchmarks import contenders as bench_contenders
 from benchmarks import stopwatch as bench_measures
-from benchmarks.__main__ import bench as command
+from benchmarks.__main__ import BenchmarkOptions
+from benchmarks.bench_command import run_benchmark
 from wakeword import ModelError
 
 QUICK = {"seconds": 0.5, "repeats": 1, "paced_seconds": 0.5, "streams": [2]}
@@ -26,7 +27,7 @@ def without_peers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_bench_prints_a_table_and_writes_a_page(capsys, models: Path, tmp_path: Path) -> None:
     page = tmp_path / "performance.md"
-    command(model=models / "low.onnx", report=page, **QUICK)
+    run_benchmark(BenchmarkOptions(model=models / "low.onnx", report=page, **QUICK))
     done = capsys.readouterr()
     assert "missing: not installed; measured without it" in done.err
     assert "speech-like, 80 ms" in done.out
@@ -37,7 +38,7 @@ def test_bench_prints_a_table_and_writes_a_page(capsys, models: Path, tmp_path: 
 
 
 def test_bench_prints_one_json_object(capsys, models: Path) -> None:
-    command(model=models / "low.onnx", as_json=True, **QUICK)
+    run_benchmark(BenchmarkOptions(model=models / "low.onnx", as_json=True, **QUICK))
     figures = json.loads(capsys.readouterr().out)
     assert {cost["contender"] for cost in figures["costs"]} == {"wakeword"}
     assert figures["absent"] == {"missing": "not installed"}
@@ -45,6 +46,6 @@ def test_bench_prints_one_json_object(capsys, models: Path) -> None:
 
 def test_wrong_use_is_refused(models: Path, tmp_path: Path) -> None:
     with pytest.raises(typer.BadParameter, match="not both"):
-        command(model=models / "low.onnx", keyword="marvin", **QUICK)
+        run_benchmark(BenchmarkOptions(model=models / "low.onnx", keyword="marvin", **QUICK))
     with pytest.raises(ModelError):
-        command(model=tmp_path / "none.onnx", **QUICK)
+        run_benchmark(BenchmarkOptions(model=tmp_path / "none.onnx", **QUICK))

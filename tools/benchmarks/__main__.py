@@ -1,31 +1,31 @@
 """``python -m benchmarks``: what listening costs on this machine, compared with the installed peers."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from wakeword.cli.option_class import command
 from wakeword.cli.options import DEFAULT_KEYWORD
 from wakeword.cli.ranges import finite
 
-_RecordingOption = Annotated[
-    Path | None,
-    typer.Option("--recording", metavar="FILE", help="Speech for both stages of the shipped words. Default: the demo."),
-]
 
+@dataclass(frozen=True)
+class BenchmarkOptions:
+    """The options of the command."""
 
-def bench(
     keyword: Annotated[
         str | None, typer.Option("--keyword", metavar="K", help=f"A shipped keyword. Default: {DEFAULT_KEYWORD}.")
-    ] = None,
-    model: Annotated[Path | None, typer.Option("--model", metavar="FILE", help="A model file (.onnx).")] = None,
+    ] = None
+    model: Annotated[Path | None, typer.Option("--model", metavar="FILE", help="A model file (.onnx).")] = None
     seconds: Annotated[
         float,
         typer.Option("--seconds", metavar="S", min=0.5, max=3_600, callback=finite, help="Audio of each measurement."),
-    ] = 5.0,
+    ] = 5.0
     repeats: Annotated[
         int, typer.Option("--repeats", metavar="N", min=1, max=1_000, help="Turns; medians over them are shown.")
-    ] = 9,
+    ] = 9
     paced_seconds: Annotated[
         float,
         typer.Option(
@@ -36,40 +36,40 @@ def bench(
             callback=finite,
             help="Audio that is processed in real time.",
         ),
-    ] = 30.0,
+    ] = 30.0
     streams: Annotated[
         list[int] | None,
         typer.Option(
             "--streams", metavar="N", min=1, max=100_000, help="Streams in one pool; repeatable. Default: 1 to 1000."
         ),
-    ] = None,
-    recording: _RecordingOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print every figure as one JSON object.")] = False,
+    ] = None
+    recording: Annotated[
+        Path | None,
+        typer.Option(
+            "--recording", metavar="FILE", help="Speech for both stages of the shipped words. Default: the demo."
+        ),
+    ] = None
+    as_json: Annotated[bool, typer.Option("--json", help="Print every figure as one JSON object.")] = False
     report: Annotated[
         Path | None,
         typer.Option("--report", metavar="FILE.md", help="Write a page, and the figures into results/ next to it."),
-    ] = None,
-) -> None:
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.keyword is not None and self.model is not None:
+            raise typer.BadParameter("give --keyword or --model, not both")
+
+
+@command
+def bench(options: BenchmarkOptions) -> None:
     """Measure what listening costs on this machine: processor time, memory, start-up and delay.
 
     pymicro-wakeword, openwakeword and pyopen-wakeword are measured as well if they are installed.
     """
     # Imported here, so that --help does not wait for the engine.
-    from benchmarks.bench_command import BenchSettings, run_benchmark
+    from benchmarks.bench_command import run_benchmark
 
-    run_benchmark(
-        BenchSettings(
-            keyword,
-            model,
-            seconds=seconds,
-            repeats=repeats,
-            paced_seconds=paced_seconds,
-            streams=streams or (),
-            recording=recording,
-            as_json=as_json,
-            report=report,
-        )
-    )
+    run_benchmark(options)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,7 @@
 """The work of ``python -m benchmarks``: run the benchmark, print tables or a JSON object, write a page."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-
-import typer
+from typing import TYPE_CHECKING
 
 from benchmarks.benchmark import benchmark
 from benchmarks.performance_page import write_page
@@ -17,53 +13,27 @@ from wakeword.cli.console import note, progress
 from wakeword.cli.options import DEFAULT_KEYWORD
 from wakeword.cli.tables import console, table
 
-
-@dataclass(frozen=True)
-class BenchSettings:
-    """What is measured, for how long, and how it is shown.
-
-    Raises ``typer.BadParameter`` for both a keyword and a model.
-    """
-
-    keyword: str | None
-    """Name of a shipped model; without it and ``model`` the default keyword."""
-    model: Path | None
-    seconds: float
-    """Seconds of audio in each measurement."""
-    repeats: int
-    """Turns, over which medians are taken."""
-    paced_seconds: float
-    """Seconds of audio that is processed in real time."""
-    streams: Sequence[int]
-    """Numbers of streams in one pool. Empty: ``STREAM_COUNTS``."""
-    recording: Path | None
-    """Speech on which both stages of the shipped words are measured."""
-    as_json: bool
-    report: Path | None
-    """The page to write."""
-
-    def __post_init__(self) -> None:
-        if self.keyword is not None and self.model is not None:
-            raise typer.BadParameter("give --keyword or --model, not both")
+if TYPE_CHECKING:
+    from benchmarks.__main__ import BenchmarkOptions
 
 
-def run_benchmark(settings: BenchSettings) -> None:
+def run_benchmark(options: "BenchmarkOptions") -> None:
     """Measure, and print the results. Raises ``ModelError`` if the model cannot be used."""
     with progress("measuring", 1.0) as update:
         done = benchmark(
-            str(resolved(settings.model)) if settings.model is not None else settings.keyword or DEFAULT_KEYWORD,
-            seconds=settings.seconds,
-            repeats=settings.repeats,
-            paced_seconds=settings.paced_seconds,
-            stream_counts=settings.streams or STREAM_COUNTS,
-            recording=settings.recording,
+            str(resolved(options.model)) if options.model is not None else options.keyword or DEFAULT_KEYWORD,
+            seconds=options.seconds,
+            repeats=options.repeats,
+            paced_seconds=options.paced_seconds,
+            stream_counts=options.streams or STREAM_COUNTS,
+            recording=options.recording,
             advance=update,
         )
     for name, reason in done.absent.items():
         note(f"{name}: {reason}; measured without it")
-    if settings.report is not None:
-        write_page(settings.report, done)
-    if settings.as_json:
+    if options.report is not None:
+        write_page(options.report, done)
+    if options.as_json:
         print(json.dumps(done.to_json(), allow_nan=False))
     else:
         _print(done)

@@ -3,8 +3,9 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import typer
 
@@ -31,20 +32,17 @@ RayOption = Annotated[
         "--ray", metavar="ADDRESS", help="Share the work on a Ray cluster; local: on a new one of this machine."
     ),
 ]
-ResumeOption = Annotated[
-    bool, typer.Option("--resume", help="Go on where a run with the same output was killed, or failed in part.")
-]
 
 
-class JobSettings(NamedTuple):
-    """Who does the work."""
+@dataclass(frozen=True)
+class JobOptions:
+    """Who does the work, and whether the rows of a run before are taken."""
 
-    jobs: int | None = None
-    """Processes; ``None``: as it pays."""
-    ray: str | None = None
-    """Address of a Ray cluster."""
-    resume: bool = False
-    """Whether the rows of a run before are taken."""
+    jobs: JobsOption = None
+    ray: RayOption = None
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where a run with the same output was killed, or failed in part.")
+    ] = False
 
 
 def journal_of(out: Path) -> Path:

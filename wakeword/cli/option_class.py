@@ -1,8 +1,8 @@
-"""A command with one list of options: the fields of a dataclass."""
+"""A command with one list of options: the fields of a dataclass, and of dataclasses in it for what commands share."""
 
-import dataclasses
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -12,28 +12,35 @@ _Options = TypeVar("_Options")
 def command(run: Callable[[_Options], None]) -> Callable[..., None]:
     """``run(options)`` as a function that typer reads: its parameters are the fields of the dataclass of ``options``.
 
-    Each field is ``Annotated`` with its ``typer.Option`` or ``typer.Argument`` and has its default. The dataclass checks in
-    ``__post_init__`` what contradicts itself, and raises ``typer.BadParameter``.
+    Each field is ``Annotated`` with its ``typer.Option`` or ``typer.Argument`` and has its default, or is a dataclass of
+    such fields, which take its place. A dataclass checks in ``__post_init__`` what contradicts itself, and raises
+    ``typer.BadParameter``.
     """
     ((_, taken),) = inspect.signature(run).parameters.items()
-    options: type[Any] = taken.annotation
-    fields = dataclasses.fields(options)
+    parameters = list(_parameters(taken.annotation))
 
     @wraps(run)
     def called(**values: Any) -> None:
-        run(options(**values))
+        run(_made(taken.annotation, values))
 
-    keyword_only = inspect.Parameter.KEYWORD_ONLY
-    called.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter(
-                field.name,
-                keyword_only,
-                default=inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default,
-                annotation=field.type,
-            )
-            for field in fields
-        ]
-    )
-    called.__annotations__ = {field.name: field.type for field in fields}
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {one.name: one.annotation for one in parameters}
     return called
+
+
+def _parameters(options: Any) -> Iterator[inspect.Parameter]:
+    for field in fields(options):
+        if is_dataclass(field.type):
+            yield from _parameters(field.type)
+        else:
+            default = inspect.Parameter.empty if field.default is MISSING else field.default
+            yield inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=field.type)
+
+
+def _made(options: Any, values: dict[str, Any]) -> Any:
+    return options(
+        **{
+            field.name: _made(field.type, values) if is_dataclass(field.type) else values[field.name]
+            for field in fields(options)
+        }
+    )

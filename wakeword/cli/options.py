@@ -21,21 +21,8 @@ from wakeword.stream.trigger import DEFAULT_REFRACTORY
 
 DEFAULT_KEYWORD = "marvin"
 
-KeywordOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--keyword",
-        metavar="K",
-        autocompletion=model_names,
-        help=f"A model that `wakeword models` lists; repeatable. Default: {DEFAULT_KEYWORD}.",
-    ),
-]
 ModelOption = Annotated[
     list[Path] | None, typer.Option("--model", metavar="FILE", help="A model file (.onnx); repeatable.")
-]
-ThresholdOption = Annotated[
-    float | None,
-    typer.Option("--threshold", metavar="X", min=0, max=1, callback=finite, help="Report scores of at least X (0..1)."),
 ]
 PointOption = Annotated[
     str | None,
@@ -53,6 +40,17 @@ VerifyOption = Annotated[
 DeviceOption = Annotated[
     str | None, typer.Option("--device", metavar="NAME|N", help="Input device: its number or a part of its name.")
 ]
+MinGapOption = Annotated[
+    float,
+    typer.Option(
+        "--min-gap",
+        metavar="SECONDS",
+        min=0,
+        max=86_400,
+        callback=finite,
+        help="Report a keyword again only after this time.",
+    ),
+]
 
 
 def number_or_name(device: str | None) -> int | str | None:
@@ -67,60 +65,78 @@ def refractory_frames(min_gap: float) -> int:
 
 
 @dataclass(frozen=True)
-class DetectorSettings:
-    """What to detect, and how."""
+class ModelOptions:
+    """Which models are used."""
 
-    keywords: list[str] | None
-    """Names of models, included or installed; without these and ``models`` the default keyword."""
-    models: list[Path] | None
-    threshold: float | None
-    point: str | None
-    """Name of an operating point. Without it and ``threshold`` the model's default one."""
-    channel: int | None = None
-    """The channel to use; ``None``: the mean of all."""
-    min_gap: float | None = None
-    """Seconds between two detections of a keyword."""
-    pre_roll: float = 0.5
-    """Seconds of audio from before the word in a detection."""
-    provider: str = "cpu"
-    verify: bool = True
-    """Whether models of two stages use the second one."""
+    keyword: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keyword",
+            metavar="K",
+            autocompletion=model_names,
+            help=f"A model that `wakeword models` lists; repeatable. Default: {DEFAULT_KEYWORD}.",
+        ),
+    ] = None
+    model: ModelOption = None
 
     @property
-    def chosen_keywords(self) -> list[str]:
-        """Names of models, as they are given or by default."""
-        return self.keywords or ([] if self.models else [DEFAULT_KEYWORD])
+    def names(self) -> list[str]:
+        """Names of included or installed models, as they are given or by default."""
+        return self.keyword or ([] if self.model else [DEFAULT_KEYWORD])
 
-    def model_bytes(self) -> list[bytes]:
-        """The bytes of the model files, unchecked. Raises ``ModelError`` if one cannot be read."""
-        files = [*map(model_file, self.chosen_keywords), *(self.models or [])]
-        return [read_model_bytes(file) for file in files]
+    @property
+    def files(self) -> list[Path]:
+        """Model files."""
+        return self.model or []
+
+    def contents(self) -> list[bytes]:
+        """The bytes of the models' files, unchecked. Raises ``ModelError`` if one cannot be read."""
+        return [read_model_bytes(file) for file in (*map(model_file, self.names), *self.files)]
+
+
+@dataclass(frozen=True)
+class PointOptions:
+    """At which scores a word is reported: without a threshold and a point at the default point of each model."""
+
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--threshold", metavar="X", min=0, max=1, callback=finite, help="Report scores of at least X (0..1)."
+        ),
+    ] = None
+    point: PointOption = None
+    verify: VerifyOption = True
+
+    def __post_init__(self) -> None:
+        if self.threshold is not None and self.point is not None:
+            raise typer.BadParameter("give --threshold or --point, not both")
 
 
 def open_detector(
-    settings: DetectorSettings, *, on_near_miss: Callable[[Detection], None] | None = None
+    models: ModelOptions,
+    points: PointOptions,
+    *,
+    channel: int | None = None,
+    refractory: int = DEFAULT_REFRACTORY,
+    pre_roll: float = 0.5,
+    on_near_miss: Callable[[Detection], None] | None = None,
+    provider: str = "cpu",
 ) -> tuple[Detector, list[str]]:
-    """The detector that the settings describe, and warnings about its operating points.
-
-    Raises ``typer.BadParameter`` if they contradict each other, ``ModelError`` and ``ConfigError`` as ``Detector`` does.
-    """
-    if settings.threshold is not None and settings.point is not None:
-        raise typer.BadParameter("give --threshold or --point, not both")
-    min_gap = settings.min_gap
-    loaded = [load_model(keyword, provider=settings.provider) for keyword in settings.chosen_keywords]
-    loaded += [read_model(path, provider=settings.provider) for path in settings.models or []]
+    """The detector, and warnings about its operating points. Raises ``ModelError`` and ``ConfigError`` as it does."""
+    loaded = [load_model(keyword, provider=provider) for keyword in models.names]
+    loaded += [read_model(path, provider=provider) for path in models.files]
     detector = Detector(
         loaded,
-        threshold=settings.threshold,
-        point=settings.point,
-        channel=settings.channel,
-        refractory=DEFAULT_REFRACTORY if min_gap is None else refractory_frames(min_gap),
-        pre_roll=settings.pre_roll,
+        threshold=points.threshold,
+        point=points.point,
+        channel=channel,
+        refractory=refractory,
+        pre_roll=pre_roll,
         on_near_miss=on_near_miss,
-        provider=settings.provider,
-        verify=settings.verify,
+        provider=provider,
+        verify=points.verify,
     )
     # A threshold of the user's own promises nothing.
-    used = [model if settings.verify else model.stage_one() for model in loaded]
-    cards = [model.card for model in used if settings.threshold is None]
-    return detector, warnings_of((card.phrase, card.point(settings.point)) for card in cards)
+    used = [model if points.verify else model.stage_one() for model in loaded]
+    cards = [model.card for model in used if points.threshold is None]
+    return detector, warnings_of((card.phrase, card.point(points.point)) for card in cards)

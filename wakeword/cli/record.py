@@ -13,6 +13,7 @@ from wakeword.audio.pcm import SAMPLE_RATE, AudioFile, read_audio
 from wakeword.base.errors import AudioDeviceError, DataError
 from wakeword.base.text import counted, printable
 from wakeword.cli.console import complain, note, without_native_messages
+from wakeword.cli.option_class import command
 from wakeword.cli.options import DeviceOption, number_or_name
 from wakeword.cli.ranges import finite
 from wakeword.microphone.microphone import Microphone
@@ -29,32 +30,42 @@ class _Format(Enum):
     FLAC = "flac"
 
 
-def record(
-    keyword: Annotated[str, typer.Argument(help="The wake word, as it is spoken.")],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the takes; numbering continues.")],
-    count: Annotated[int, typer.Option("--count", metavar="N", min=1, max=10_000, help="Good takes to record.")] = 10,
+@dataclass(frozen=True, kw_only=True)
+class RecordOptions:
+    """The options of the command."""
+
+    keyword: Annotated[str, typer.Argument(help="The wake word, as it is spoken.")]
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the takes; numbering continues.")]
+    count: Annotated[int, typer.Option("--count", metavar="N", min=1, max=10_000, help="Good takes to record.")] = 10
     seconds: Annotated[
         float, typer.Option("--seconds", metavar="X", min=0.5, max=10, callback=finite, help="Length of a take.")
-    ] = 2.0,
-    countdown: Annotated[int, typer.Option("--countdown", metavar="N", min=0, max=10, help="Count from N.")] = 3,
-    device: DeviceOption = None,
+    ] = 2.0
+    countdown: Annotated[int, typer.Option("--countdown", metavar="N", min=0, max=10, help="Count from N.")] = 3
+    device: DeviceOption = None
     file: Annotated[
         Path | None, typer.Option("--input", metavar="FILE", help="Cut takes from a recording with pauses instead.")
-    ] = None,
-    audio_format: Annotated[_Format, typer.Option("--format", help="Format of the files.")] = _Format.WAV,
-    yes: Annotated[bool, typer.Option("--yes", help="Ask no questions: one take after the other.")] = False,
-) -> None:
+    ] = None
+    audio_format: Annotated[_Format, typer.Option("--format", help="Format of the files.")] = _Format.WAV
+    yes: Annotated[bool, typer.Option("--yes", help="Ask no questions: one take after the other.")] = False
+
+    @property
+    def asks(self) -> bool:
+        """Whether to ask before the first take, and after each take whether to keep it."""
+        return not self.yes and sys.stdin is not None and sys.stdin.isatty()
+
+
+@command
+def record(options: RecordOptions) -> None:
     """Record a wake word several times, with a countdown and a check of each take.
 
     A take that is too quiet, clipped, cut off or empty is played back, unless it is digital silence, and repeated.
     Prints the file of each good take. The microphone is open only during the countdown and the take.
     """
-    folder = TakeFolder(out, keyword, suffix=f".{audio_format.value}")
-    if file is not None:
-        cut_takes(file, folder, count)
+    folder = TakeFolder(options.out, options.keyword, suffix=f".{options.audio_format.value}")
+    if options.file is not None:
+        cut_takes(options.file, folder, options.count)
     else:
-        asks = not yes and sys.stdin is not None and sys.stdin.isatty()
-        record_takes(device, folder, RecordSettings(keyword, count, seconds=seconds, countdown=countdown, asks=asks))
+        record_takes(folder, options)
 
 
 def cut_takes(file: Path, folder: TakeFolder, count: int) -> None:
@@ -79,27 +90,13 @@ def cut_takes(file: Path, folder: TakeFolder, count: int) -> None:
         note(f"{counted(len(good), 'word')} in {file}, {count} requested: {min(count, len(good))} written")
 
 
-@dataclass(frozen=True)
-class RecordSettings:
-    """What to record."""
-
-    keyword: str
-    count: int
-    """Number of good takes."""
-    seconds: float
-    """Length of each take."""
-    countdown: int
-    asks: bool
-    """Whether to ask before the first take, and after each take whether to keep it."""
-
-
-def record_takes(device: str | None, folder: TakeFolder, settings: RecordSettings) -> None:
-    """Record takes from a device into ``folder``, and print the file of each. Raises ``AudioDeviceError``."""
+def record_takes(folder: TakeFolder, options: RecordOptions) -> None:
+    """Record takes from the device into ``folder``, and print the file of each. Raises ``AudioDeviceError``."""
     with without_native_messages():
-        microphone = Microphone(number_or_name(device))
-        wanted = f"{counted(settings.count, 'take')} into {folder.path}"
-        note(f"recording {settings.keyword!r} on '{microphone.name}', {microphone.sample_rate} Hz: {wanted}")
-        for take in _Session(microphone, settings).takes():
+        microphone = Microphone(number_or_name(options.device))
+        wanted = f"{counted(options.count, 'take')} into {folder.path}"
+        note(f"recording {options.keyword!r} on '{microphone.name}', {microphone.sample_rate} Hz: {wanted}")
+        for take in _Session(microphone, options).takes():
             path = folder.write(take.trimmed(), source=microphone.name, sample_rate=microphone.sample_rate)
             print(printable(path), flush=True)
 
@@ -107,9 +104,9 @@ def record_takes(device: str | None, folder: TakeFolder, settings: RecordSetting
 class _Session:
     """Takes from a microphone, in conversation with the person in front of it."""
 
-    def __init__(self, microphone: Microphone, settings: RecordSettings) -> None:
+    def __init__(self, microphone: Microphone, options: RecordOptions) -> None:
         self._microphone = microphone
-        self._settings = settings
+        self._options = options
         self._plays = True
 
     def takes(self) -> Iterator[Take]:
@@ -117,7 +114,7 @@ class _Session:
 
         Raises ``DataError`` after five rejected takes in a row if no questions are asked.
         """
-        wanted = self._settings.count
+        wanted = self._options.count
         faults = kept = 0
         answer = self._ask("Enter to begin, q to quit ")
         while answer != "q" and kept < wanted:
@@ -133,7 +130,7 @@ class _Session:
                 answer = self._ask("Enter to repeat it, k to keep it anyway, q to quit ")
                 keep = answer == "k"
             faults = 0 if keep else faults + 1
-            if faults == _FAULTS_IN_A_ROW and not self._settings.asks and take.fault is not None:
+            if faults == _FAULTS_IN_A_ROW and not self._options.asks and take.fault is not None:
                 raise DataError(f"{faults} takes in a row could not be used; the last: {take.fault.value}")
             if keep:
                 kept += 1
@@ -141,12 +138,12 @@ class _Session:
 
     def _record(self, name: str) -> Take:
         note(f"{name}:")
-        settings = self._settings
-        stream = TakeStream(self._microphone.sample_rate, counts=settings.countdown, seconds=settings.seconds)
+        options = self._options
+        stream = TakeStream(self._microphone.sample_rate, counts=options.countdown, seconds=options.seconds)
         with self._microphone:
             for block in self._microphone.blocks():
                 for count in stream.push(block):
-                    note(f"  {count}" if count else f"  say {settings.keyword!r}")
+                    note(f"  {count}" if count else f"  say {options.keyword!r}")
                 if stream.is_complete:
                     break
         return stream.take()
@@ -163,7 +160,7 @@ class _Session:
 
     def _ask(self, question: str) -> str:
         """The first letter of the answer in lower case: empty without questions, q at the end of the input."""
-        if not self._settings.asks:
+        if not self._options.asks:
             return ""
         print(question, end="", file=sys.stderr, flush=True)
         answer = sys.stdin.readline()

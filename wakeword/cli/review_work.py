@@ -2,8 +2,6 @@
 
 import json
 import sys
-from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -13,6 +11,7 @@ from wakeword.base.text import printable
 from wakeword.base.types import Array
 from wakeword.cli.console import complain, note
 from wakeword.cli.keys import read_key
+from wakeword.cli.review import ReviewOptions
 from wakeword.model.installed import model_name
 from wakeword.saving.sorting import Answer, SavedPair, file_pair, saved_pairs
 from wakeword.takes.playback import play
@@ -24,21 +23,10 @@ _RANGE_DB = 48.0
 _ANSWERS = {"y": Answer.YES, "n": Answer.NO}
 
 
-@dataclass(frozen=True)
-class ReviewSettings:
-    """What is reviewed, and where the answers go."""
-
-    folder: Path
-    into: Path
-    keyword: str | None
-    """The only word that is asked about; ``None`` for all."""
-    play: bool
-
-
-def list_pairs(folder: Path, keyword: str | None, *, as_json: bool) -> None:
+def list_pairs(options: ReviewOptions) -> None:
     """Print a line for each recording that waits for an answer. Raises ``DataError`` if there is no such folder."""
-    for pair in _pairs_of(folder, keyword):
-        if as_json:
+    for pair in _pairs_of(options):
+        if options.as_json:
             entry = {
                 "audio": str(pair.audio),
                 "keyword": pair.keyword,
@@ -50,11 +38,11 @@ def list_pairs(folder: Path, keyword: str | None, *, as_json: bool) -> None:
             print(f"{printable(pair.audio)}  {_title(pair)}")
 
 
-def review_folder(settings: ReviewSettings) -> None:
+def review_folder(options: ReviewOptions) -> None:
     """Ask about each recording in turn. Raises ``DataError`` if there is no such folder, ``OSError`` as the disk does."""
-    pairs = _pairs_of(settings.folder, settings.keyword)
+    pairs = _pairs_of(options)
     if not pairs:
-        note(f"{settings.folder}: nothing waits for an answer")
+        note(f"{options.folder}: nothing waits for an answer")
         return
     words = sorted({pair.keyword for pair in pairs})
     if len(words) > 1:
@@ -63,7 +51,7 @@ def review_folder(settings: ReviewSettings) -> None:
             f"warning: recordings of {len(words)} words, {', '.join(words)}, would share the folders yes and no; give "
             "--keyword, and --into another folder for each"
         )
-    asked = _Review(settings, pairs)
+    asked = _Review(options, pairs)
     try:
         asked.run()
     finally:
@@ -71,19 +59,19 @@ def review_folder(settings: ReviewSettings) -> None:
         note(asked.summary())
 
 
-def _pairs_of(folder: Path, keyword: str | None) -> list[SavedPair]:
-    pairs = saved_pairs(folder)
-    return [pair for pair in pairs if keyword is None or model_name(pair.keyword) == model_name(keyword)]
+def _pairs_of(options: ReviewOptions) -> list[SavedPair]:
+    wanted = options.keyword and model_name(options.keyword)
+    return [pair for pair in saved_pairs(options.folder) if wanted is None or model_name(pair.keyword) == wanted]
 
 
 class _Review:
     """Where a review is."""
 
-    def __init__(self, settings: ReviewSettings, pairs: list[SavedPair]) -> None:
-        self._settings = settings
+    def __init__(self, options: ReviewOptions, pairs: list[SavedPair]) -> None:
+        self._folder, self._into = options.folder, options.into or options.folder
         self._pairs = pairs
         self._answers: dict[int, Answer] = {}
-        self._plays = settings.play
+        self._plays = options.play
 
     def run(self) -> None:
         """Ask until all are answered or skipped, the person quits, or the input ends."""
@@ -94,7 +82,7 @@ class _Review:
             if key is None or key == "q":
                 return
             if key in _ANSWERS:
-                self._pairs[at] = file_pair(self._pairs[at], _ANSWERS[key], self._settings.into)
+                self._pairs[at] = file_pair(self._pairs[at], _ANSWERS[key], self._into)
                 self._answers[at] = _ANSWERS[key]
                 at += 1
             elif key == "b":
@@ -105,9 +93,9 @@ class _Review:
     def summary(self) -> str:
         """What was filed and what is left."""
         filed = {answer: sum(one is answer for one in self._answers.values()) for answer in Answer}
-        parts = [f"{number} in {self._settings.into / answer}" for answer, number in filed.items() if number]
+        parts = [f"{number} in {self._into / answer}" for answer, number in filed.items() if number]
         left = len(self._pairs) - len(self._answers)
-        return ", ".join([*parts, f"{left} left in {self._settings.folder}"] if left else parts)
+        return ", ".join([*parts, f"{left} left in {self._folder}"] if left else parts)
 
     def _ask(self, at: int) -> str | None:
         """Show and play a recording; the key that was pressed."""

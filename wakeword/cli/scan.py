@@ -1,7 +1,8 @@
 """``wakeword scan``: find the wake words in recordings."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -16,44 +17,29 @@ from wakeword.batch.jobs.journal import Journal
 from wakeword.batch.scanning import Scanned, ScanWork
 from wakeword.cli.console import complain, note
 from wakeword.cli.formats import FormatName
-from wakeword.cli.job_options import (
-    JobSettings,
-    JobsOption,
-    RayOption,
-    ResumeOption,
-    audio_progress,
-    journal_of,
-    open_results,
-)
-from wakeword.cli.options import (
-    DetectorSettings,
-    KeywordOption,
-    ModelOption,
-    PointOption,
-    ThresholdOption,
-    VerifyOption,
-    open_detector,
-)
+from wakeword.cli.job_options import JobOptions, audio_progress, journal_of, open_results
+from wakeword.cli.option_class import command
+from wakeword.cli.options import ModelOptions, PointOptions, open_detector
 from wakeword.cli.scan_results import is_folder, writing
 
 
-def scan(
+@dataclass(frozen=True, kw_only=True)
+class ScanOptions:
+    """The options of the command."""
+
     files: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="FILE...",
             help="Recordings, folders, patterns such as 'a/**/*.wav', lists such as @list.txt, tar files, or URLs.",
         ),
-    ] = None,
-    keyword: KeywordOption = None,
-    model: ModelOption = None,
-    threshold: ThresholdOption = None,
-    point: PointOption = None,
-    verify: VerifyOption = True,
+    ] = None
+    models: ModelOptions
+    points: PointOptions
     form: Annotated[
         FormatName | None,
         typer.Option("--format", help="How to write the detections. Default: what --out ends in, or text."),
-    ] = None,
+    ] = None
     out: Annotated[
         Path | None,
         typer.Option(
@@ -61,15 +47,22 @@ def scan(
             metavar="FILE",
             help="Write to this file. With srt or audacity and several recordings: a folder for one file each.",
         ),
-    ] = None,
+    ] = None
     files_from: Annotated[
         Path | None,
         typer.Option("--files-from", metavar="FILE", help="Also those in this list, one a line; - for stdin."),
-    ] = None,
-    jobs: JobsOption = None,
-    ray: RayOption = None,
-    resume: ResumeOption = False,
-) -> None:
+    ] = None
+    jobs: JobOptions
+
+    def __post_init__(self) -> None:
+        if self.jobs.resume and self.out is None:
+            raise typer.BadParameter("--resume needs --out, beside which the results of a run are kept until it ends")
+        if not self.files and self.files_from is None:
+            raise typer.BadParameter("give recordings, or a list of them with --files-from")
+
+
+@command
+def scan(options: ScanOptions) -> None:
     """Find the wake words in recordings.
 
     Folders are searched for audio files to any depth; recordings of phones (m4a, aac, mp4, webm, 3gp) need PyAV or ffmpeg:
@@ -77,43 +70,36 @@ def scan(
     recording. A recording or folder that cannot be read, or not completely, is reported, the others are scanned, and the
     exit status is then 1.
     """
-    if resume and out is None:
-        raise typer.BadParameter("--resume needs --out, beside which the results of a run are kept until it ends")
-    if not files and files_from is None:
-        raise typer.BadParameter("give recordings, or a list of them with --files-from")
-    places = [*listed(files or []), *(listed_places(files_from) if files_from is not None else [])]
-    settings = DetectorSettings(keyword, model, threshold, point, verify=verify)
-    detector, warnings = open_detector(settings)
-    work = ScanWork(settings.model_bytes(), threshold=threshold, point=point, verify=verify, detector=detector)
-    scan_recordings(work, places, form or FormatName.of(out), out, JobSettings(jobs, ray, resume), warnings=warnings)
+    scan_recordings(options)
 
 
-def scan_recordings(
-    work: ScanWork,
-    places: Sequence[str],
-    form: FormatName,
-    out: Path | None,
-    settings: JobSettings,
-    *,
-    warnings: Sequence[str] = (),
-) -> None:
-    """Write the detections in the recordings at these places to ``out`` or stdout.
+def scan_recordings(options: ScanOptions) -> None:
+    """Write the detections in the recordings to ``--out`` or stdout.
 
-    ``warnings`` go to stderr once nothing stands in the way of the work.
-
-    Raises ``ConfigError`` if that would overwrite a recording, ``typer.BadParameter`` if ``out`` cannot hold the results,
+    Raises ``ConfigError`` if that would overwrite a recording, ``typer.BadParameter`` if ``--out`` cannot hold the results,
     and at the end ``typer.Exit`` if a recording could not be read.
     """
+    points, out = options.points, options.out
+    places = [*listed(options.files or []), *(listed_places(options.files_from) if options.files_from else [])]
+    detector, warnings = open_detector(options.models, points)
+    work = ScanWork(
+        options.models.contents(),
+        threshold=points.threshold,
+        point=points.point,
+        verify=points.verify,
+        detector=detector,
+    )
     tally = _Tally()
     recordings = find_recordings(places, failed=tally.fail)
     if out is not None and out.is_file() and any(_is_same(out, recording) for recording in recordings):
         raise ConfigError(f"{out}: expected another file for the results, got one of the recordings to scan")
+    form = options.form or FormatName.of(out)
     folder = is_folder(recordings, form, out)
     for line in warnings if recordings else ():
         note(line)
-    with _journal(out, work, resume=settings.resume) as journal:
+    with _journal(out, work, resume=options.jobs.resume) as journal:
         run = Run(work, recordings, journal)
-        executor = executor_for(run.seconds, jobs=settings.jobs, ray=settings.ray)
+        executor = executor_for(run.seconds, jobs=options.jobs.jobs, ray=options.jobs.ray)
         with (
             audio_progress("scanning", run.size) as report,
             writing(out, form, folder=folder) as write,

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from wakeword.cli.completion import model_names
-from wakeword.cli.listen.listen import MinGapOption, PreRollOption, SaveLimitOption, SaveOption
+from wakeword.cli.listen.reactions import PreRollOption, SaveLimitOption, SaveOption
 from wakeword.cli.option_class import command
-from wakeword.cli.options import ModelOption, PointOption, ThresholdOption, VerifyOption, refractory_frames
+from wakeword.cli.options import MinGapOption, ModelOption, PointOptions, refractory_frames
 from wakeword.cli.ranges import finite
 from wakeword.model.installed import model_file
 from wakeword.serve.extra import require_extra
@@ -19,7 +19,7 @@ from wakeword.serve.logs import LogFormat, set_up_logs
 from wakeword.serve.places import SUPERVISOR, host_and_port, host_names_of, networks_of, place_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ServeOptions:
     """The options of the command."""
 
@@ -41,9 +41,7 @@ class ServeOptions:
         Path | None,
         typer.Option("--models", metavar="DIR", help="A folder of model files, followed while the server runs."),
     ] = None
-    threshold: ThresholdOption = None
-    point: PointOption = None
-    verify: VerifyOption = True
+    points: PointOptions
     min_gap: MinGapOption = 1.0
     save: SaveOption = None
     save_limit: SaveLimitOption = 1_000.0
@@ -109,8 +107,6 @@ class ServeOptions:
     debug: Annotated[bool, typer.Option("--debug", help="Log connections, requests and what clients leave.")] = False
 
     def __post_init__(self) -> None:
-        if self.threshold is not None and self.point is not None:
-            raise typer.BadParameter("give --threshold or --point, not both")
         certificates = self.http_cert is not None or self.http_key is not None
         if self.http is None and (self.http_name or certificates or self.http_allow or self.http_ingress):
             raise typer.BadParameter(
@@ -160,7 +156,7 @@ def _serve(options: ServeOptions) -> None:
             place=place_of(options.uri),
             files=[*map(model_file, options.keyword or []), *(options.model or [])],
             folder=options.models,
-            words=WordSettings(options.point, options.threshold, options.verify),
+            words=WordSettings(options.points.point, options.points.threshold, options.points.verify),
             streams=StreamSettings(
                 refractory_frames(options.min_gap), 0.0 if options.save is None else options.pre_roll
             ),

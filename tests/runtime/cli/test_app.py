@@ -188,7 +188,7 @@ def test_a_plain_installation_has_help_for_every_command() -> None:
         ["train", "--keyword", "marvin"],
         ["train", "--keyword", "marvin", "--from", "marvin", "--positives", "."],
         ["calibrate", "--model", "marvin.onnx", "--positives", "."],
-        ["evaluate", "--positives", "."],
+        ["evaluate", "--keyword", "marvin", "--positives", "."],
     ],
 )
 def test_a_plain_installation_says_what_to_install_for_training(arguments: list[str]) -> None:

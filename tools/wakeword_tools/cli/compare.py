@@ -1,41 +1,38 @@
 """``wakeword compare``: whether a new model is better than an old one."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from wakeword.cli.job_options import JobSettings, JobsOption, RayOption, ResumeOption
+from wakeword.cli.job_options import JobOptions
+from wakeword.cli.option_class import command
 from wakeword.cli.options import PointOption, VerifyOption
-from wakeword_tools.cli.measure_options import (
-    BackgroundOption,
-    JsonOption,
-    NearNegativesOption,
-    NegativesOption,
-    PositivesOption,
-    require,
-)
+from wakeword_tools.cli.measure_options import JsonOption, OtherOptions, PositivesOption, require
 
 _ModelArgument = typer.Argument(help="A model that `wakeword models` lists, or a model file.")
 
 
-def compare(
-    old: Annotated[str, _ModelArgument],
-    new: Annotated[str, _ModelArgument],
-    positives: PositivesOption,
-    negatives: NegativesOption = None,
-    near_negatives: NearNegativesOption = None,
-    background: BackgroundOption = None,
-    point: PointOption = None,
-    verify: VerifyOption = True,
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions:
+    """The options of the command."""
+
+    old: Annotated[str, _ModelArgument]
+    new: Annotated[str, _ModelArgument]
+    positives: PositivesOption
+    others: OtherOptions
+    point: PointOption = None
+    verify: VerifyOption = True
     report: Annotated[
         Path | None, typer.Option("--report", metavar="FILE.json", help="Write the figures and the verdict.")
-    ] = None,
-    as_json: JsonOption = False,
-    jobs: JobsOption = None,
-    ray: RayOption = None,
-    resume: ResumeOption = False,
-) -> None:
+    ] = None
+    as_json: JsonOption = False
+    jobs: JobOptions
+
+
+@command
+def compare(options: CompareOptions) -> None:
     """Say whether a new model is better than an old one, on the same recordings.
 
     Each at its own default point, or at --point. The answer has a 95 % interval of the difference, and is "cannot
@@ -43,19 +40,6 @@ def compare(
     """
     require("scipy")
     # Imported here, so that --help works without these packages.
-    from wakeword_tools.cli.compare_work import ComparisonSettings, compare_models
-    from wakeword_tools.cli.scoring import Places
+    from wakeword_tools.cli.compare_work import compare_models
 
-    places = Places(positives, negatives or (), near_negatives or (), background or ())
-    compare_models(
-        ComparisonSettings(
-            old,
-            new,
-            places,
-            point=point,
-            verify=verify,
-            report=report,
-            as_json=as_json,
-            jobs=JobSettings(jobs, ray, resume),
-        )
-    )
+    compare_models(options)

@@ -3,9 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import asdict
 
 from rich.table import Table
 
@@ -13,51 +11,56 @@ from wakeword.base.errors import ConfigError
 from wakeword.base.files import write_json
 from wakeword.base.text import printable
 from wakeword.cli.console import note
-from wakeword.cli.job_options import JobSettings
 from wakeword.cli.tables import console, table
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import fires_often, warnings_of
 from wakeword.model.installed import model_file
 from wakeword.model.model import Model, load_model, read_model_bytes
+from wakeword_tools.cli.compare import CompareOptions
 from wakeword_tools.cli.evaluate_work import warn_of_seen_recordings
 from wakeword_tools.cli.measure_tables import interval, threshold
-from wakeword_tools.cli.scoring import Loaded, Places, Sharing, scoring
+from wakeword_tools.cli.scoring import scoring
 from wakeword_tools.measure.paired import PairedDifference, paired_differences
-from wakeword_tools.measure.recordings import Scored
 
 
-@dataclass(frozen=True)
-class ComparisonSettings:
-    """The models and recordings of a comparison."""
-
-    old: str
-    new: str
-    places: Places
-    point: str | None
-    """Operating point of both; ``None``: the default one of each."""
-    verify: bool
-    report: Path | None
-    as_json: bool
-    """Whether JSON is printed, and not tables."""
-    jobs: JobSettings
-
-
-def compare_models(settings: ComparisonSettings) -> None:
+def compare_models(options: CompareOptions) -> None:
     """Measure both models on the same recordings, and print the differences and the verdict.
 
     Raises ``ConfigError`` for models of different words or without such a point, ``ModelError``, ``DataError`` and
     ``CalibrationError`` for files that cannot be read or used.
     """
-    sharing = Sharing(settings.jobs, settings.report)
-    names = (settings.old, settings.new)
-    old, new = (_loaded(name, verify=settings.verify) for name in names)
-    words = {model.card.phrase.casefold() for model in (old, new)}
+    names = {"OLD": options.old, "NEW": options.new}
+    models = {label: load_model(name) for label, name in names.items()}
+    if not options.verify:
+        models = {label: model.stage_one() for label, model in models.items()}
+    words = {model.card.phrase.casefold() for model in models.values()}
     if len(words) > 1:
         raise ConfigError(f"expected two models of one word, to compare on the same recordings, got {sorted(words)}")
-    points = _point_of("OLD", settings.old, old, settings.point), _point_of("NEW", settings.new, new, settings.point)
-    loaded = Loaded([old, new], [read_model_bytes(model_file(name)) for name in names], settings.verify)
-    with scoring(loaded, settings.places.find(old.card.phrase), sharing) as (scored,):
-        _compare(settings, (old, new), points, scored)
+    old, new = models.values()
+    points = _point_of("OLD", options.old, old, options.point), _point_of("NEW", options.new, new, options.point)
+    data = [read_model_bytes(model_file(name)) for name in names.values()]
+    with scoring(options, [old, new], data=data, verify=options.verify) as (scored,):
+        warn_of_seen_recordings(models, scored)
+        first, second = scored.sets
+        if first.only_synthetic:
+            note("warning: all positives are synthetic; with people the answer can be another")
+        found = paired_differences((old, new), (first, second), (points[0].threshold, points[1].threshold))
+        _warn_of_laxer_threshold(found, points)
+        for line in warnings_of(pair for pair in zip(names, points, strict=True) if fires_often(pair[1])):
+            note(line)
+        content = {
+            "old": options.old,
+            "new": options.new,
+            "differences": [{**asdict(one), "difference": one.difference, "gain": one.gain} for one in found],
+            "verdict": verdict(found),
+            "fingerprint": scored.fingerprint,
+        }
+        if options.as_json:
+            print(json.dumps(content, indent=1, allow_nan=False))
+        else:
+            _print(options, f"'{old.card.phrase}': {scored.description}", points, found)
+        if options.report is not None:
+            write_json(options.report, content)
 
 
 def _point_of(side: str, name: str, model: Model, wanted: str | None) -> OperatingPoint:
@@ -68,61 +71,20 @@ def _point_of(side: str, name: str, model: Model, wanted: str | None) -> Operati
         raise ConfigError(f"{side} ({name}): {error}") from error
 
 
-def _compare(
-    settings: ComparisonSettings,
-    models: tuple[Model, Model],
-    points: tuple[OperatingPoint, OperatingPoint],
-    scored: Scored,
-) -> None:
-    old, new = models
-    warn_of_seen_recordings({"OLD": old, "NEW": new}, scored)
-    if scored.sets[0].only_synthetic:
-        note("warning: all positives are synthetic; with people the answer can be another")
-    first, second = scored.sets
-    found = paired_differences((old, new), (first, second), (points[0].threshold, points[1].threshold))
-    _warn_of_laxer_threshold(found, points)
-    named = zip(("OLD", "NEW"), points, strict=True)
-    for line in warnings_of((name, point) for name, point in named if fires_often(point)):
-        note(line)
-    content = _content(settings, found, scored)
-    if settings.as_json:
-        print(json.dumps(content, indent=1, allow_nan=False))
-    else:
-        _print(settings, f"'{old.card.phrase}': {scored.description}", points, found)
-    if settings.report is not None:
-        write_json(settings.report, content)
-
-
-def _content(settings: ComparisonSettings, found: Sequence[PairedDifference], scored: Scored) -> dict[str, Any]:
-    """For JSON."""
-    return {
-        "old": settings.old,
-        "new": settings.new,
-        "differences": [{**asdict(one), "difference": one.difference, "gain": one.gain} for one in found],
-        "verdict": verdict(found),
-        "fingerprint": scored.fingerprint,
-    }
-
-
 def _print(
-    settings: ComparisonSettings,
+    options: CompareOptions,
     heading: str,
     points: tuple[OperatingPoint, OperatingPoint],
     found: Sequence[PairedDifference],
 ) -> None:
     screen = console()
     screen.print(printable(heading), soft_wrap=True)
-    for label, name, point in zip(("OLD", "NEW"), (settings.old, settings.new), points, strict=True):
+    for label, name, point in zip(("OLD", "NEW"), (options.old, options.new), points, strict=True):
         screen.print(
             printable(f"{label}  {name} at {point.name}, threshold {threshold(point.threshold)}"), soft_wrap=True
         )
     screen.print(_table(found))
     screen.print(verdict(found), soft_wrap=True)
-
-
-def _loaded(name: str, *, verify: bool) -> Model:
-    model = load_model(name)
-    return model if verify else model.stage_one()
 
 
 def _warn_of_laxer_threshold(found: Sequence[PairedDifference], points: tuple[OperatingPoint, OperatingPoint]) -> None:

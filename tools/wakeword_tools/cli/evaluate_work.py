@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import typer
@@ -12,16 +11,15 @@ from wakeword.base.errors import ConfigError
 from wakeword.base.files import require_absent, write_json
 from wakeword.base.text import printable
 from wakeword.cli.console import note
-from wakeword.cli.job_options import JobSettings
 from wakeword.cli.tables import console
-from wakeword.model.installed import model_file
-from wakeword.model.model import Model, load_model, read_model, read_model_bytes
+from wakeword.model.model import Model, load_model, read_model
+from wakeword_tools.cli.evaluate import EvaluateOptions
 from wakeword_tools.cli.measure_tables import noise_table, operating_table, report_table
-from wakeword_tools.cli.reports import differences_to_first, report_json, reports_on
-from wakeword_tools.cli.scoring import Loaded, Places, Sharing, scoring
+from wakeword_tools.cli.reports import report_json, reports_on
+from wakeword_tools.cli.scoring import scoring
 from wakeword_tools.measure.intervals import hours_needed
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS, MISSED, find_mistakes, save_mistakes
-from wakeword_tools.measure.model_difference import Difference
+from wakeword_tools.measure.model_difference import Difference, compare
 from wakeword_tools.measure.model_report import ModelReport
 from wakeword_tools.measure.noise import NoiseSettings
 from wakeword_tools.measure.plots import draw
@@ -30,120 +28,63 @@ from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.scores import ScoreSet
 
 
-@dataclass(frozen=True)
-class EvaluationSettings:
-    """The models, the recordings and the outputs of an evaluation.
-
-    Raises ``ConfigError`` for a target out of its range, ``typer.BadParameter`` for options that need each other.
-    """
-
-    keywords: Sequence[str]
-    models: Sequence[Path]
-    places: Places
-    fprs: Sequence[float]
-    """Target false positive rates. Empty: ``DEFAULT_FPRS``."""
-    rates: Sequence[float]
-    """Target false accepts an hour. Empty: ``DEFAULT_FA_PER_HOUR``."""
-    snrs: Sequence[float]
-    """Ratios of speech to noise in dB at which noise is mixed into the clips."""
-    noise: Sequence[Path]
-    save_errors: Path | None
-    """A new folder for the worst mistakes."""
-    point: str | None
-    """Name of the operating point; its mistakes are saved. ``None``: the model's default."""
-    verify: bool
-    """Whether models of two stages use the second one."""
-    seed: int
-    plot: Path | None
-    report: Path | None
-    as_json: bool = False
-    """Whether JSON is printed, and not tables."""
-    jobs: JobSettings = field(default_factory=JobSettings)
-
-    def __post_init__(self) -> None:
-        for fpr in self.fpr_targets:
-            Target(RateKind.FPR, fpr)
-        for rate in self.rate_targets:
-            Target(RateKind.FA_PER_HOUR, rate)
-        if bool(self.snrs) != bool(self.noise):
-            raise typer.BadParameter("give --snr and --noise together")
-        if not self.keywords and not self.models:
-            raise typer.BadParameter("give --model FILE or --keyword K")
-
-    @property
-    def fpr_targets(self) -> Sequence[float]:
-        """False positive rates, as given or by default."""
-        return self.fprs or DEFAULT_FPRS
-
-    @property
-    def rate_targets(self) -> Sequence[float]:
-        """False accepts an hour, as given or by default."""
-        return self.rates or DEFAULT_FA_PER_HOUR
-
-
-def evaluate_models(settings: EvaluationSettings) -> None:
+def evaluate_models(options: EvaluateOptions) -> None:
     """Measure the models, print the results, and write the report, the figure and the mistakes if requested.
 
-    Raises ``typer.BadParameter`` and ``ConfigError`` for models that cannot be evaluated together, before any work;
-    ``ModelError``, ``DataError`` and ``CalibrationError`` for files that cannot be read or used.
+    Raises ``typer.BadParameter`` and ``ConfigError`` for targets out of their range and models that cannot be evaluated
+    together, before any work; ``ModelError``, ``DataError`` and ``CalibrationError`` for files that cannot be read or used.
     """
-    sharing = Sharing(settings.jobs, settings.report)
-    models = load_comparable(settings.keywords, settings.models, verify=settings.verify)
-    if settings.save_errors is not None:
-        _check_mistakes_can_be_saved(settings.save_errors, models, settings.point)
-    chosen = settings.places.find(next(iter(models.values())).card.phrase)
-    files = [*map(model_file, settings.keywords), *settings.models]
-    loaded = Loaded(list(models.values()), list(map(read_model_bytes, files)), settings.verify)
-    noise = _noise(settings, loaded.models)
-    with scoring(loaded, chosen, sharing, noise=noise, delays=True) as (scored, *with_noise):
-        _evaluate(settings, models, scored, with_noise)
+    fprs, rates = options.targets.fpr or DEFAULT_FPRS, options.targets.fa_per_hour or DEFAULT_FA_PER_HOUR
+    for kind, values in ((RateKind.FPR, fprs), (RateKind.FA_PER_HOUR, rates)):
+        for value in values:
+            Target(kind, value)
+    models = _load_comparable(options)
+    if options.save_errors is not None:
+        _check_mistakes_can_be_saved(options.save_errors, models, options.point)
+    loaded, data = list(models.values()), options.models.contents()
+    noise = _noise(options, loaded)
+    with scoring(options, loaded, data=data, verify=options.verify, noise=noise, delays=True) as (scored, *with_noise):
+        noisy = dict(zip((f"{ratio:g}" for ratio in options.snr or ()), with_noise, strict=True))
+        reports = reports_on(models, scored, noisy, fprs=fprs, rates=rates)
+        _warn_of_little_data(scored.sets[0], fprs, rates)
+        warn_of_seen_recordings(models, scored)
+        first, *others = scored.sets
+        differences = {
+            label: compare(first, one, fprs=fprs, rates=rates, seed=options.seed)
+            for label, one in zip(list(models)[1:], others, strict=True)
+        }
+        content = report_json(reports, differences)
+        if options.as_json:
+            print(json.dumps(content, indent=1, allow_nan=False))
+        else:
+            _print(scored.description, reports, differences)
+        if options.report is not None:
+            write_json(options.report, content)
+        if options.save_errors is not None:
+            _save_mistakes(options.save_errors, next(iter(models.values())), scored, options.point)
+        if options.plot is not None:
+            _plot(options.plot, models, scored)
 
 
-def _evaluate(
-    settings: EvaluationSettings, models: Mapping[str, Model], scored: Scored, with_noise: Sequence[Scored]
-) -> None:
-    noisy = dict(zip((f"{ratio:g}" for ratio in settings.snrs), with_noise, strict=True))
-    fprs, rates = settings.fpr_targets, settings.rate_targets
-    reports = reports_on(models, scored, noisy, fprs=fprs, rates=rates)
-    _warn_of_little_data(scored.sets[0], fprs, rates)
-    warn_of_seen_recordings(models, scored)
-    sets = dict(zip(models, scored.sets, strict=True))
-    differences = differences_to_first(sets, fprs=fprs, rates=rates, seed=settings.seed)
-    content = report_json(reports, differences)
-    if settings.as_json:
-        print(json.dumps(content, indent=1, allow_nan=False))
-    else:
-        _print(scored.description, reports, differences)
-    if settings.report is not None:
-        write_json(settings.report, content)
-    if settings.save_errors is not None:
-        _save_mistakes(settings.save_errors, next(iter(models.values())), scored, settings.point)
-    if settings.plot is not None:
-        _plot(settings.plot, models, scored)
-
-
-def load_comparable(keywords: Sequence[str], paths: Sequence[Path], *, verify: bool) -> dict[str, Model]:
-    """The models, each with a unique label; unless ``verify``, the first stage of each alone.
-
-    Raises ``ConfigError`` unless they are of one word.
-    """
-    models = {name: load_model(name) for name in keywords}
-    stems = [path.stem for path in paths]
-    for path in paths:
+def _load_comparable(options: EvaluateOptions) -> dict[str, Model]:
+    """The models, each with a unique label. Raises ``ConfigError`` unless they are of one word."""
+    models = {name: load_model(name) for name in options.models.names}
+    stems = [path.stem for path in options.models.files]
+    for path in options.models.files:
         is_unique = stems.count(path.stem) == 1 and path.stem not in models
         models[path.stem if is_unique else str(path)] = read_model(path)
     words = {model.card.phrase.casefold() for model in models.values()}
     if len(words) > 1:
         raise ConfigError(f"expected models of one word, to compare on the same recordings, got {sorted(words)}")
-    return models if verify else {label: model.stage_one() for label, model in models.items()}
+    return models if options.verify else {label: model.stage_one() for label, model in models.items()}
 
 
-def _noise(settings: EvaluationSettings, models: Sequence[Model]) -> NoiseSettings | None:
-    if not settings.snrs:
+def _noise(options: EvaluateOptions, models: Sequence[Model]) -> NoiseSettings | None:
+    if not options.snr:
         return None
-    files = [path for root in settings.noise for path in audio_files(root)]
+    files = [path for root in options.noise or () for path in audio_files(root)]
     least = max(model.card.features.samples_in(model.card.window) for model in models)
-    return NoiseSettings(settings.snrs, files, settings.seed, least)
+    return NoiseSettings(options.snr, files, options.seed, least)
 
 
 def _check_mistakes_can_be_saved(folder: Path, models: Mapping[str, Model], point: str | None) -> None:

@@ -2,6 +2,7 @@
 
 import glob
 import importlib.util
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -35,34 +36,46 @@ def _places(name: str, what: str) -> typer.models.OptionInfo:
 
 
 PositivesOption = Annotated[list[str], _places("--positives", "Recordings of the wake word")]
-NegativesOption = Annotated[list[str] | None, _places("--negatives", "Recordings of other words")]
-NearNegativesOption = Annotated[list[str] | None, _places("--near-negatives", "Words that sound like it")]
-BackgroundOption = Annotated[list[str] | None, _places("--background", "Long recordings without it")]
-FprOption = Annotated[
-    list[float] | None,
-    typer.Option(
-        "--fpr",
-        metavar="X",
-        min=1e-6,
-        max=1,
-        callback=finite,
-        help="False positives per negative clip; repeatable. Default: 0.03 and 0.05.",
-    ),
-]
-RateOption = Annotated[
-    list[float] | None,
-    typer.Option(
-        "--fa-per-hour",
-        metavar="X",
-        min=1e-6,
-        max=60,
-        callback=finite,
-        help="False accepts an hour of background; repeatable. Default: 0.5.",
-    ),
-]
 PlotOption = Annotated[Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw the curves.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON: the figures of --report.")]
 ReportOption = Annotated[Path | None, typer.Option("--report", metavar="FILE.json", help="Write the figures.")]
+
+
+@dataclass(frozen=True)
+class OtherOptions:
+    """The recordings in which a model must stay silent."""
+
+    negatives: Annotated[list[str] | None, _places("--negatives", "Recordings of other words")] = None
+    near_negatives: Annotated[list[str] | None, _places("--near-negatives", "Words that sound like it")] = None
+    background: Annotated[list[str] | None, _places("--background", "Long recordings without it")] = None
+
+
+@dataclass(frozen=True)
+class TargetOptions:
+    """The rates of false alarms for which thresholds are chosen."""
+
+    fpr: Annotated[
+        list[float] | None,
+        typer.Option(
+            "--fpr",
+            metavar="X",
+            min=1e-6,
+            max=1,
+            callback=finite,
+            help="False positives per negative clip; repeatable. Default: 0.03 and 0.05.",
+        ),
+    ] = None
+    fa_per_hour: Annotated[
+        list[float] | None,
+        typer.Option(
+            "--fa-per-hour",
+            metavar="X",
+            min=1e-6,
+            max=60,
+            callback=finite,
+            help="False accepts an hour of background; repeatable. Default: 0.5.",
+        ),
+    ] = None
 
 
 def require(*packages: str) -> None:

@@ -4,11 +4,10 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from wakeword.model.model import Model
-from wakeword_tools.measure.latency import TimedWord, latency
-from wakeword_tools.measure.model_difference import Difference, compare
+from wakeword_tools.measure.latency import latency
+from wakeword_tools.measure.model_difference import Difference
 from wakeword_tools.measure.model_report import ModelReport, evaluate
 from wakeword_tools.measure.recordings import Scored
-from wakeword_tools.measure.scores import ScoreSet
 
 
 def reports_on(
@@ -35,25 +34,13 @@ def reports_on(
             evaluate(scores, model.card, fprs=fprs, rates=rates, fingerprint=scored.fingerprint)
             for scores in (clean, *sets.values())
         )
-        report = dataclasses.replace(report, snr=dict(zip(sets, of_noise, strict=True)))
-        reports[label] = _with_latency(report, model, scored.words[index])
+        points = {
+            name: dataclasses.replace(point, latency=latency(model, scored.words[index], point.threshold))
+            for name, point in report.operating_points.items()
+        }
+        snr = dict(zip(sets, of_noise, strict=True))
+        reports[label] = dataclasses.replace(report, snr=snr, operating_points=points)
     return reports
-
-
-def _with_latency(report: ModelReport, model: Model, words: Sequence[TimedWord]) -> ModelReport:
-    points = {
-        name: dataclasses.replace(point, latency=latency(model, words, point.threshold))
-        for name, point in report.operating_points.items()
-    }
-    return dataclasses.replace(report, operating_points=points)
-
-
-def differences_to_first(
-    sets: Mapping[str, ScoreSet], *, fprs: Sequence[float], rates: Sequence[float], seed: int
-) -> dict[str, list[Difference]]:
-    """Label -> differences of each further model to the first."""
-    (_, first), *others = sets.items()
-    return {label: compare(first, second, fprs=fprs, rates=rates, seed=seed) for label, second in others}
 
 
 def report_json(

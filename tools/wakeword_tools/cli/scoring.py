@@ -1,8 +1,7 @@
-"""The part that ``calibrate`` and ``evaluate`` share: find recordings, and score them with progress on stderr."""
+"""What ``calibrate``, ``compare`` and ``evaluate`` share: find recordings, and score them with progress on stderr."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import typer
@@ -12,97 +11,68 @@ from wakeword.batch.jobs.choice import executor_for
 from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.journal import Journal
 from wakeword.cli.console import note
-from wakeword.cli.job_options import JobSettings, audio_progress, journal_of, open_results
+from wakeword.cli.job_options import audio_progress, journal_of, open_results
 from wakeword.model.model import Model
+from wakeword_tools.cli.calibrate import CalibrateOptions
+from wakeword_tools.cli.compare import CompareOptions
+from wakeword_tools.cli.evaluate import EvaluateOptions
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.noise import NoiseMixer, NoiseSettings
-from wakeword_tools.measure.recordings import Scored, Selection, items_of, scored_rows
+from wakeword_tools.measure.recordings import Scored, items_of, scored_rows
 from wakeword_tools.measure.score_work import ScoreWork
 from wakeword_tools.measure.selection import select
 
-
-@dataclass(frozen=True)
-class Places:
-    """Where the recordings of each kind are: files, folders, patterns, lists, shards and URLs."""
-
-    positives: Sequence[str]
-    negatives: Sequence[str]
-    near_negatives: Sequence[str]
-    background: Sequence[str]
-
-    def find(self, keyword: str) -> Selection:
-        """The recordings of each kind; see ``wakeword_tools.measure.selection.select``."""
-        return select(
-            {
-                Kind.POSITIVE: self.positives,
-                Kind.NEGATIVE: self.negatives,
-                Kind.NEAR_NEGATIVE: self.near_negatives,
-                Kind.BACKGROUND: self.background,
-            },
-            keyword,
-            report=note,
-        )
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """Models, and what other processes need to load the same."""
-
-    models: Sequence[Model]
-    data: Sequence[bytes]
-    """The bytes of their files."""
-    verify: bool = True
-    """Whether models of two stages use the second one."""
-
-
-@dataclass(frozen=True)
-class Sharing:
-    """Who scores, and where scores are kept until the work is done."""
-
-    jobs: JobSettings = field(default_factory=JobSettings)
-    report: Path | None = None
-    """The file next to which they are kept; ``None``: they are not."""
-
-    def __post_init__(self) -> None:
-        if self.jobs.resume and self.report is None:
-            raise typer.BadParameter("--resume needs --report, beside which the scores of a run are kept until it ends")
+Measuring = CalibrateOptions | CompareOptions | EvaluateOptions
 
 
 @contextmanager
 def scoring(
-    loaded: Loaded,
-    chosen: Selection,
-    sharing: Sharing,
+    options: Measuring,
+    models: Sequence[Model],
     *,
+    data: Sequence[bytes],
+    verify: bool = True,
     noise: NoiseSettings | None = None,
     delays: bool = False,
 ) -> Iterator[list[Scored]]:
     """Score all recordings as they are, and clips at each ratio of ``noise``, with progress and warnings on stderr.
 
-    ``delays``: score the positives in streams too. The scores are kept next to the report until the block, which uses them,
-    has ended without an error.
+    ``data``: the bytes of the models' files. ``verify``: whether models of two stages use the second one. ``delays``: score
+    the positives in streams too. The scores are kept next to the report until the block, which uses them, has ended without
+    an error.
 
-    Raises ``DataError`` for noise that cannot be used, and what ``scored_rows`` and ``Run.rows`` do.
+    Raises ``typer.BadParameter`` if scores are to be resumed that are kept nowhere, ``DataError`` for noise that cannot be
+    used, and what ``select``, ``scored_rows`` and ``Run.rows`` do.
     """
+    others, jobs = options.others, options.jobs
+    if jobs.resume and options.report is None:
+        raise typer.BadParameter("--resume needs --report, beside which the scores of a run are kept until it ends")
+    places = {
+        Kind.POSITIVE: options.positives,
+        Kind.NEGATIVE: others.negatives or (),
+        Kind.NEAR_NEGATIVE: others.near_negatives or (),
+        Kind.BACKGROUND: others.background or (),
+    }
+    chosen = select(places, models[0].card.phrase, report=note)
     mixer = None if noise is None else NoiseMixer.of(noise, warn=note)
-    work = ScoreWork(loaded.models, data=loaded.data, verify=loaded.verify, noise=noise, mixer=mixer, delays=delays)
-    with _journal(sharing, work) as journal:
+    work = ScoreWork(models, data=data, verify=verify, noise=noise, mixer=mixer, delays=delays)
+    with _journal(options.report, work, resume=jobs.resume) as journal:
         run = Run(work, items_of(chosen), journal)
-        executor = executor_for(run.seconds, jobs=sharing.jobs.jobs, ray=sharing.jobs.ray)
+        executor = executor_for(run.seconds, jobs=jobs.jobs, ray=jobs.ray)
         with audio_progress("scoring", run.size) as report, closing(run.rows(executor, report)) as rows:
-            found = scored_rows(loaded.models, chosen, rows, warn=note)
+            found = scored_rows(models, chosen, rows, warn=note)
         yield found
         if journal is not None:
             journal.finish()
 
 
 @contextmanager
-def _journal(sharing: Sharing, work: ScoreWork) -> Iterator[Journal | None]:
+def _journal(report: Path | None, work: ScoreWork, *, resume: bool) -> Iterator[Journal | None]:
     """Where the scores are kept, if there is a report next to which they can be."""
-    if sharing.report is None:
+    if report is None:
         yield None
         return
-    with open_results(journal_of(sharing.report), work.digest, resume=sharing.jobs.resume) as journal:
+    with open_results(journal_of(report), work.digest, resume=resume) as journal:
         try:
             yield journal
         except CalibrationError:

@@ -1,7 +1,6 @@
 """The near negatives for ``wakeword synth``: generated, or the user's own."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import typer
@@ -9,6 +8,7 @@ import typer
 from wakeword.base.errors import SynthesisError
 from wakeword.base.text import counted
 from wakeword.cli.console import note
+from wakeword_tools.cli.synth import TextOptions
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.candidates import DEFAULT_MASS, Candidate, choose, histogram, speakable
@@ -22,43 +22,30 @@ Texts = dict[Split, list[Candidate]]
 """The texts of each split; a split without any is left out."""
 
 
-@dataclass(frozen=True)
-class TextSettings:
-    """Which near negatives are spoken."""
-
-    distinct: int
-    """Number of generated texts."""
-    mass: str | None
-    """Shares of the distances, ``1:0.4,2:0.4,3:0.2``; ``None``: ``DEFAULT_MASS``."""
-    path: Path | None
-    """The user's own list instead."""
-    any_split: bool
-    """Use that list for every split, whatever the splits of its texts."""
-
-    def distance_shares(self) -> Mapping[int, float]:
-        """``mass`` as numbers. Raises ``typer.BadParameter`` if it has another form."""
-        if self.mass is None:
-            return DEFAULT_MASS
-        try:
-            parts = (part.split(":") for part in self.mass.split(","))
-            return {int(distance): float(share) for distance, share in parts}
-        except ValueError as error:
-            raise typer.BadParameter(f"expected --mass as 1:0.4,2:0.4,3:0.2, got {self.mass!r}") from error
-
-
 def near_negatives(
-    keyword: str, settings: TextSettings, shares: Mapping[Split, float], voices: Mapping[Split, Sequence[Voice]]
+    keyword: str, options: TextOptions, shares: Mapping[Split, float], voices: Mapping[Split, Sequence[Voice]]
 ) -> Texts:
     """The near negatives of each split in ``shares``."""
-    if settings.path is not None:
-        return _own(keyword, settings.path, list(shares), any_split=settings.any_split)
-    mass = settings.distance_shares()
+    if options.texts is not None:
+        return _own(keyword, options.texts, list(shares), any_split=options.any_side)
+    mass = _distance_shares(options.mass)
     note(f"looking for texts that sound like {keyword!r}")
     pool = confusables(keyword)
     return {
         split: choose(speakable(pool, voices[split]), number, split=split, mass=mass)
-        for split, number in numbers_of("--distinct", settings.distinct, shares).items()
+        for split, number in numbers_of("--distinct", options.distinct, shares).items()
     }
+
+
+def _distance_shares(mass: str | None) -> Mapping[int, float]:
+    """The value of ``--mass``, ``1:0.4,2:0.4,3:0.2``, as numbers. Raises ``typer.BadParameter`` if it has another form."""
+    if mass is None:
+        return DEFAULT_MASS
+    try:
+        parts = (part.split(":") for part in mass.split(","))
+        return {int(distance): float(share) for distance, share in parts}
+    except ValueError as error:
+        raise typer.BadParameter(f"expected --mass as 1:0.4,2:0.4,3:0.2, got {mass!r}") from error
 
 
 def _own(keyword: str, path: Path, splits: Sequence[Split], *, any_split: bool) -> Texts:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
 
 from wakeword.audio.sources import AudioSource
@@ -11,26 +12,19 @@ from wakeword.base.types import Samples
 
 
 class Watched:
-    """A source that passes its blocks to ``watch`` first, with a count of the seconds so far.
+    """A source that passes its blocks to ``watch`` first.
 
     It ends when its own source does, at one of the signals ``stop``, or when ``watch`` returns ``False``.
     """
 
-    def __init__(
-        self, source: AudioSource, watch: Callable[[Samples], bool | None], *, stop: StopSignals | None = None
-    ) -> None:
+    def __init__(self, source: AudioSource, watch: Callable[[Samples], bool], *, stop: StopSignals) -> None:
         self.sample_rate = source.sample_rate
-        self.seconds = 0.0
         self._source = source
         self._watch = watch
         self._stop = stop
 
     def blocks(self) -> Iterator[Samples]:
-        for block in self._source.blocks() if self._stop is None else self._stop.blocks(self._source):
-            self.seconds += len(block) / self.sample_rate
-            if self._watch(block) is False:
-                return
-            yield block
+        return takewhile(self._watch, self._stop.blocks(self._source))
 
 
 @contextmanager

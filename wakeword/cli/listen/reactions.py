@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -10,6 +11,7 @@ from wakeword.audio.detection import Detection
 from wakeword.audio.stopping import StopSignals
 from wakeword.cli.console import complain, note
 from wakeword.cli.listen.exec_program import Runner
+from wakeword.cli.ranges import finite
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
 
@@ -17,26 +19,58 @@ _SECONDS_WAITING_TO_BE_SAVED = 400
 """Total audio of the detections that wait for the disk."""
 _MIN_WAITING = 8
 
+SaveOption = Annotated[
+    Path | None, typer.Option("--save", metavar="DIR", help="Save each detection's audio and data here.")
+]
+SaveLimitOption = Annotated[
+    float,
+    typer.Option(
+        "--save-limit",
+        metavar="MB",
+        min=1,
+        max=1e9,
+        callback=finite,
+        help="Delete the oldest saved detections beyond this.",
+    ),
+]
+PreRollOption = Annotated[
+    float,
+    typer.Option(
+        "--pre-roll", metavar="SECONDS", min=0, max=60, callback=finite, help="Save this much from before the word."
+    ),
+]
+
 
 @dataclass(frozen=True)
-class ReactionSettings:
+class ReactionOptions:
     """What to do at a detection."""
 
-    command: str | None
-    """The program to run, without a shell."""
-    exec_timeout: float
-    """Seconds after which the program is ended; 0: never."""
-    save: Path | None
-    """The folder for audio and data."""
-    save_limit: float
-    """Megabytes."""
-    pre_roll: float
-    """Seconds of audio from before the word in a detection."""
-    near_misses: bool = False
-    """Save what nearly fired too."""
+    command: Annotated[
+        str | None, typer.Option("--exec", metavar="CMD", help="Run this at each detection, without a shell.")
+    ] = None
+    exec_timeout: Annotated[
+        float,
+        typer.Option(
+            "--exec-timeout",
+            metavar="SECONDS",
+            min=0,
+            max=604_800,
+            callback=finite,
+            help="End a program after this time; 0: never.",
+        ),
+    ] = 60.0
+    save: SaveOption = None
+    save_near_misses: Annotated[
+        bool,
+        typer.Option(
+            "--save-near-misses", help="Save what nearly fired too: half the threshold or more, and not fired."
+        ),
+    ] = False
+    save_limit: SaveLimitOption = 1_000.0
+    pre_roll: PreRollOption = 0.5
 
     def __post_init__(self) -> None:
-        if self.near_misses and self.save is None:
+        if self.save_near_misses and self.save is None:
             raise typer.BadParameter("--save-near-misses needs --save DIR, the folder to save them in")
 
 
@@ -74,15 +108,15 @@ class Reactions:
             self._run.close(self._seconds_left)
 
 
-def open_reactions(settings: ReactionSettings, stop: StopSignals, *, live: bool) -> Reactions:
+def open_reactions(options: ReactionOptions, stop: StopSignals, *, live: bool) -> Reactions:
     """The reactions, which may take as long as ``stop`` allows; a ``live`` source does not wait for the disk.
 
     Raises ``typer.BadParameter`` and ``ConfigError`` as ``Runner`` and ``SavedPairs`` do.
     """
     # Everything that can fail first, then the thread of the saver.
-    run = None if settings.command is None else Runner(settings.command, timeout=settings.exec_timeout)
-    pairs = None if settings.save is None else SavedPairs(settings.save, round(1e6 * settings.save_limit))
-    most_waiting = max(_MIN_WAITING, round(_SECONDS_WAITING_TO_BE_SAVED / (1 + settings.pre_roll)))
+    run = None if options.command is None else Runner(options.command, timeout=options.exec_timeout)
+    pairs = None if options.save is None else SavedPairs(options.save, round(1e6 * options.save_limit))
+    most_waiting = max(_MIN_WAITING, round(_SECONDS_WAITING_TO_BE_SAVED / (1 + options.pre_roll)))
     save = None
     if pairs is not None:
         save = Saver(pairs, most_waiting=most_waiting, wait_for_room=not live, complain=complain, note=note)

@@ -3,33 +3,51 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Annotated
 
 import typer
 
-from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.audio.pcm import MAX_CHANNELS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE, SAMPLE_RATE
 from wakeword.audio.sources import AudioSource, FileSource, StdinSource
 from wakeword.cli.console import complain, without_native_messages
 from wakeword.cli.listen.playing import naming
-from wakeword.cli.options import number_or_name
+from wakeword.cli.options import DeviceOption, number_or_name
 from wakeword.microphone.device_events import DeviceEvent
 from wakeword.microphone.microphone import Microphone
 
 
 @dataclass(frozen=True)
-class SourceSettings:
-    """Where the audio comes from. Raises ``typer.BadParameter`` for options that contradict each other."""
+class SourceOptions:
+    """Where the audio comes from."""
 
-    device: str | None
-    """A number or a part of a name; ``None`` for the default device, if there is no ``file``."""
-    reconnect: bool
-    file: str | None
-    """A path, or ``-`` for raw PCM from standard input."""
-    rate: int | None
-    """Samples per second of that PCM."""
-    channels: int | None
-    """Channels of that PCM."""
-    channel: int | None
-    """The channel to use; ``None``: the mean of all."""
+    device: DeviceOption = None
+    reconnect: Annotated[
+        bool,
+        typer.Option("--reconnect/--no-reconnect", help="Wait for a device that goes away, or exit with status 1."),
+    ] = True
+    file: Annotated[
+        str | None,
+        typer.Option("--input", metavar="FILE", help="Read a file instead; - reads raw 16-bit PCM from stdin."),
+    ] = None
+    rate: Annotated[
+        int | None,
+        typer.Option(
+            "--rate",
+            min=MIN_SAMPLE_RATE,
+            max=MAX_SAMPLE_RATE,
+            help="Samples per second of the PCM from stdin. Default: 16000.",
+        ),
+    ] = None
+    channels: Annotated[
+        int | None,
+        typer.Option("--channels", min=1, max=MAX_CHANNELS, help="Channels of the PCM from stdin. Default: 1."),
+    ] = None
+    channel: Annotated[
+        int | None,
+        typer.Option(
+            "--channel", metavar="N", min=0, max=MAX_CHANNELS - 1, help="Use this channel, from 0. Default: the mean."
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         if self.file is not None and self.device is not None:
@@ -44,25 +62,25 @@ class SourceSettings:
 
 
 @contextmanager
-def open_source(settings: SourceSettings) -> Iterator[AudioSource]:
+def open_source(options: SourceOptions) -> Iterator[AudioSource]:
     """The source, open inside ``with``. Raises ``AudioDeviceError`` and ``AudioFileError`` if it cannot be opened."""
-    if settings.file is None:
+    if options.file is None:
         # As many as needed to include the chosen one.
-        channels = 1 if settings.channel is None else settings.channel + 1
-        device = number_or_name(settings.device)
+        channels = 1 if options.channel is None else options.channel + 1
+        device = number_or_name(options.device)
         with (
             without_native_messages(),
-            Microphone(device, channels=channels, reconnect=settings.reconnect, on_event=_report) as microphone,
+            Microphone(device, channels=channels, reconnect=options.reconnect, on_event=_report) as microphone,
         ):
             yield microphone
-    elif settings.recording is None:
+    elif options.recording is None:
         yield StdinSource(
-            sample_rate=SAMPLE_RATE if settings.rate is None else settings.rate,
-            channels=1 if settings.channels is None else settings.channels,
+            sample_rate=SAMPLE_RATE if options.rate is None else options.rate,
+            channels=1 if options.channels is None else options.channels,
         )
     else:
-        source = FileSource(settings.recording)
-        with naming(settings.recording):
+        source = FileSource(options.recording)
+        with naming(options.recording):
             yield source
 
 

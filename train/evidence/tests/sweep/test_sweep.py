@@ -9,7 +9,7 @@ import pytest
 from support.small_world import write_world
 
 from wakeword.base.errors import ConfigError
-from wakeword.cli.job_options import JobSettings
+from wakeword.cli.job_options import JobOptions
 from wakeword.model.model import read_model
 from wakeword_experiments.sweep.sweep_config import Training, read_sweep
 from wakeword_experiments.sweep.sweep_run import run_sweep
@@ -147,8 +147,8 @@ def test_a_sweep_is_the_same_in_processes_and_goes_on_after_it_was_killed(
 
     monkeypatch.setattr(TrainWork, "_train", counted)
     with pytest.raises(KeyboardInterrupt):
-        run_sweep(world / "sweep.toml", tmp_path / "one", JobSettings(jobs=1))
-    run_sweep(world / "sweep.toml", tmp_path / "one", JobSettings(jobs=1, resume=True))
+        run_sweep(world / "sweep.toml", tmp_path / "one", JobOptions(jobs=1))
+    run_sweep(world / "sweep.toml", tmp_path / "one", JobOptions(jobs=1, resume=True))
     ended = capsys.readouterr()
     assert trained == ["updown, wide, seed 0", "updown, wide, seed 1"]
     assert "best by validation: " in ended.err
@@ -161,5 +161,5 @@ def test_a_sweep_is_the_same_in_processes_and_goes_on_after_it_was_killed(
     assert (tmp_path / "one" / "sweep.png").read_bytes().startswith(b"\x89PNG")
     for one in rows:
         assert read_model(tmp_path / "one" / one["model"]).card.training["seed"] == int(one["seed"])
-    run_sweep(world / "sweep.toml", tmp_path / "two", JobSettings(jobs=2))
+    run_sweep(world / "sweep.toml", tmp_path / "two", JobOptions(jobs=2))
     assert (tmp_path / "two" / "sweep.csv").read_bytes() == (tmp_path / "one" / "sweep.csv").read_bytes()

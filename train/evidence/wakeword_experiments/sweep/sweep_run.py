@@ -9,7 +9,7 @@ from wakeword.base.errors import DataError
 from wakeword.batch.jobs.choice import executor_for
 from wakeword.batch.jobs.job_run import Run
 from wakeword.cli.console import complain, note, progress
-from wakeword.cli.job_options import JobSettings, open_results
+from wakeword.cli.job_options import JobOptions, open_results
 from wakeword.cli.tables import console, table
 from wakeword_experiments.sweep.sweep_config import read_sweep
 from wakeword_experiments.sweep.sweep_summary import Summary, draw_figure, summaries, verdict, write_table
@@ -18,7 +18,7 @@ from wakeword_experiments.sweep.sweep_work import Trained, TrainWork
 JOURNAL = "sweep.journal"
 
 
-def run_sweep(config: Path, out: Path, settings: JobSettings) -> None:
+def run_sweep(config: Path, out: Path, settings: JobOptions) -> None:
     """Train what is missing, write ``sweep.csv`` and ``sweep.png``, and print the table of settings.
 
     The journal stays: a sweep that gets further settings goes on with those that it has. Raises ``ConfigError`` for
