@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from wakeword_tools.engines import patience
+from wakeword.batch.jobs import patience
+from wakeword.batch.jobs.patience import Patience, state_of
 from wakeword_tools.engines.isolation import isolated
-from wakeword_tools.engines.patience import Patience, state_of
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs the state of processes in /proc")
 

@@ -10,7 +10,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Generic, TypeVar
 
 from wakeword.base.errors import SynthesisError
-from wakeword_tools.engines.patience import Patience
+from wakeword.batch.jobs.patience import Patience
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
