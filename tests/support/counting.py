@@ -6,12 +6,13 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wakeword.base.errors import ModelError
+from wakeword.base.errors import ModelError, SynthesisError
+from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import Report
 
 
@@ -91,3 +92,53 @@ class Doubling:
 
     def from_json(self, content: Any) -> dict[str, Any]:
         return {"value": content["value"], **content}
+
+
+@dataclass(frozen=True)
+class Thing:
+    """An item of ``isolated``."""
+
+    content: Any
+    key = stamp = "thing"
+    size = seconds = 1.0
+
+    def digest(self) -> str:
+        return ""
+
+
+@dataclass(frozen=True)
+class Calling:
+    """Work that calls a function. A row is what it returns, or the ``SynthesisError`` in place of that."""
+
+    function: Callable[[Any], Any]
+    digest = "calling"
+
+    def begin(self, report: Report) -> Callable[[Thing], Any]:
+        return self.call
+
+    def call(self, item: Thing) -> Any:
+        try:
+            return self.function(item.content)
+        except SynthesisError as error:
+            return error
+
+    def lost(self, item: Thing, reason: str) -> SynthesisError:
+        return SynthesisError(reason)
+
+    def is_final(self, row: Any) -> bool:
+        return True
+
+    def to_json(self, row: Any) -> Any:
+        return row
+
+    def from_json(self, content: Any) -> Any:
+        return content
+
+
+def isolated(
+    function: Callable[[Any], Any], items: Sequence[Any], *, jobs: int = 1, timeout: float = 60.0
+) -> Iterator[tuple[int, Any]]:
+    """Numbers and results of a function in processes, which are given 16 items at a time."""
+    pairs = list(enumerate(map(Thing, items)))
+    batches = [pairs[start : start + 16] for start in range(0, len(pairs), 16)]
+    return Processes(jobs, seconds=timeout).run(Calling(function), batches, lambda size, seconds: None)

@@ -1,6 +1,7 @@
 """Writing files and folders so that a reader sees the old one or the complete new one, never a part."""
 
 import errno
+import hashlib
 import json
 import logging
 import os
@@ -49,6 +50,12 @@ def read_limited(path: Path | str, most: int) -> bytes:
         if size > most or len(data) > most:
             raise ValueError(f"expected at most {most} bytes, got {max(size, len(data))}")
     return data
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file, in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def resolved(path: Path | str) -> Path:

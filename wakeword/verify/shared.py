@@ -1,12 +1,12 @@
 """The networks that the models of all words share: files next to the models, named in a card by their digest."""
 
-import hashlib
 from functools import lru_cache
 from pathlib import Path
 
 import onnxruntime
 
 from wakeword.base.errors import ModelError
+from wakeword.base.files import file_sha256
 from wakeword.format.session import open_session
 from wakeword.verify.embedding import EmbeddingNetwork
 from wakeword.verify.phoneme_verifier import TOKENS_KEY, PhonemeNetwork, tokens_of_text
@@ -18,8 +18,7 @@ PHONEMES_FILE = "phonemes.onnx"
 def file_digest(path: Path) -> str:
     """SHA-256 of a shared network, in hex. ``ModelError`` if it cannot be read."""
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return file_sha256(path)
     except OSError as error:
         raise ModelError(
             f"{path}: expected the shared network of models with a second stage, could not read it: {error.strerror}; is "

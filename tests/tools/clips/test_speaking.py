@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from wakeword.batch.jobs.job_run import Run
+from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import ThisProcess
 from wakeword_tools.clips.clip_plan import Recipe, plan
-from wakeword_tools.clips.speaking import ApartProcesses, SpeakWork, Spoken, SpokenClip
+from wakeword_tools.clips.speaking import SpeakWork, Spoken, SpokenClip
 from wakeword_tools.clips.synthesize import ClipPart, synthesize
 from wakeword_tools.engines.command_engine import command_voices
 from wakeword_tools.engines.registry import english_voices
@@ -32,7 +33,7 @@ def clips() -> list[SpokenClip]:
 def test_every_executor_gives_the_same_rows(clips: list[SpokenClip]) -> None:
     ways = [
         (SpeakWork(), ThisProcess()),
-        (pickle.loads(pickle.dumps(SpeakWork())), ApartProcesses(2)),
+        (pickle.loads(pickle.dumps(SpeakWork())), Processes(2)),
         (SpeakWork(apart=True), ThisProcess()),
     ]
     first, *others = [[row for _, row in Run(work, clips).rows(executor, ignore)] for work, executor in ways]

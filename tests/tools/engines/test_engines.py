@@ -17,6 +17,7 @@ from wakeword import SynthesisError
 from wakeword.cli.app import app
 from wakeword_tools.clips.clip_plan import Recipe, plan, render
 from wakeword_tools.clips.manifest import MANIFEST
+from wakeword_tools.clips.speaking import SECONDS_FOR_A_CLIP
 from wakeword_tools.clips.synthesize import ClipPart, rebuild, synthesize
 from wakeword_tools.engines import programs
 from wakeword_tools.engines.command_engine import CommandSynthesizer, command_voices, read_command_voices
@@ -277,6 +278,4 @@ def test_a_carrier_is_spoken_around_the_text() -> None:
 
 
 def test_programs_time_out_before_the_process_that_runs_them() -> None:
-    from wakeword_tools.engines.isolation import SECONDS_FOR_AN_ITEM
-
-    assert programs.SECONDS_TO_SPEAK < SECONDS_FOR_AN_ITEM
+    assert programs.SECONDS_TO_SPEAK < SECONDS_FOR_A_CLIP

@@ -3,12 +3,15 @@
 import os
 import threading
 import time
+from collections import deque
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from support.counting import Calling, Thing, isolated
 
-from wakeword import SynthesisError
-from wakeword_tools.engines.isolation import Isolated, isolated
+from wakeword.base.errors import SynthesisError, WorkerError
+from wakeword.batch.jobs.crew import Crew, Failed
 from wakeword_tools.engines.programs import run_program
 
 
@@ -44,21 +47,27 @@ def run_for_long(folder: str) -> str:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_item_that_fails_crashes_or_hangs_loses_only_that_item(jobs: int) -> None:
     items = list(range(20))
-    results = list(isolated(work, items, jobs=jobs, timeout=1.5))
-    for item, result in zip(items, results, strict=True):
+    results = dict(isolated(work, items, jobs=jobs, timeout=1.5))
+    assert sorted(results) == items
+    for item, result in results.items():
         if item in (7, 11, 13):
-            expected = {7: "crashed", 11: "longer than 1.5 s", 13: "cannot say 13"}[item]
+            expected = {7: "died twice", 11: "longer than 1.5 s", 13: "cannot say 13"}[item]
             assert isinstance(result, SynthesisError)
             assert expected in str(result)
         else:
             assert result == item * item
 
 
-def test_one_process_after_the_other_loses_only_what_fails_crashes_or_hangs() -> None:
-    one_by_one = Isolated(work, timeout=1.5)
-    results = {item: one_by_one(item) for item in (1, 7, 2, 11, 13, 3)}
+def test_a_crew_that_is_used_again_loses_only_what_fails_crashes_or_hangs() -> None:
+    with closing(Crew(Calling(work).begin, 1, seconds=1.5)) as crew:
+        results = {
+            item: next(crew.rows(deque([[(0, Thing(item))]]), deque(), lambda size, seconds: None))[2]
+            for item in (1, 7, 2, 11, 13, 3)
+        }
     assert [results[item] for item in (1, 2, 3)] == [1, 4, 9]
-    assert [item for item, result in results.items() if isinstance(result, SynthesisError)] == [7, 11, 13]
+    failed = [results[7], results[11]]
+    assert [one.is_death for one in failed if isinstance(one, Failed)] == [True, False]
+    assert str(results[13]) == "cannot say 13"
 
 
 def test_a_system_error_ends_the_work() -> None:
@@ -67,7 +76,7 @@ def test_a_system_error_ends_the_work() -> None:
 
 
 def test_repeated_crashes_end_the_work() -> None:
-    with pytest.raises(SynthesisError, match="crashed"):
+    with pytest.raises(WorkerError, match="in a row died"):
         list(isolated(never, list(range(100)), jobs=2))
 
 
@@ -77,7 +86,7 @@ def test_no_items_give_no_results() -> None:
 
 def test_a_process_that_dies_between_batches_loses_no_item() -> None:
     results = []
-    for result in isolated(die_after_15, list(range(20))):
+    for _, result in isolated(die_after_15, list(range(20))):
         results.append(result)
         if result == 15:
             time.sleep(0.5)
@@ -85,7 +94,7 @@ def test_a_process_that_dies_between_batches_loses_no_item() -> None:
 
 
 def test_the_program_of_a_stopped_process_is_stopped_too(tmp_path: Path) -> None:
-    (result,) = isolated(run_for_long, [str(tmp_path)], timeout=0.5)
+    ((_, result),) = isolated(run_for_long, [str(tmp_path)], timeout=0.5)
     assert isinstance(result, SynthesisError)
     time.sleep(2)
     assert [path.name for path in tmp_path.iterdir()] == ["began"]

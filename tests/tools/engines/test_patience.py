@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from support.counting import isolated
 
-from wakeword_tools.engines import patience
-from wakeword_tools.engines.isolation import isolated
-from wakeword_tools.engines.patience import Patience, state_of
+from wakeword.batch.jobs import patience
+from wakeword.batch.jobs.patience import Patience, state_of
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs the state of processes in /proc")
 
@@ -92,5 +92,5 @@ def test_work_that_was_suspended_for_longer_than_it_may_take_is_done(tmp_path: P
 
     thread = threading.Thread(target=suspend)
     thread.start()
-    assert list(isolated(slow, [str(tmp_path)], timeout=1.5)) == ["done"]
+    assert dict(isolated(slow, [str(tmp_path)], timeout=1.5)) == {0: "done"}
     thread.join()

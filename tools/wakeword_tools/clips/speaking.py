@@ -2,20 +2,21 @@
 
 import base64
 import hashlib
-from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Any
 
 from wakeword.audio.pcm import audio_bytes
 from wakeword.base.errors import SynthesisError
 from wakeword.base.version import __version__
-from wakeword.batch.jobs.work import Batch, ItemT, Report, RowT, Work
+from wakeword.batch.jobs.crew import Crew, Failed
+from wakeword.batch.jobs.work import Report
 from wakeword_tools.clips.clip_plan import Recipe, render
-from wakeword_tools.engines.isolation import Isolated, isolated
 
-_SECONDS = 1.5
-"""About what a clip lasts."""
+SECONDS_FOR_A_CLIP = 60.0
+_SECONDS = 4.0
+"""A clip is as much work as so much audio that is scored, or more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class SpokenClip:
 
     @property
     def seconds(self) -> float:
-        """About what it will last."""
+        """Of audio that are as much work."""
         return _SECONDS
 
     @property
@@ -77,16 +78,15 @@ class SpeakWork:
 
     def begin(self, report: Report) -> Callable[[SpokenClip], Spoken]:
         """Engines are loaded with the first clip that needs them."""
-        speak: Callable[[SpokenClip], bytes | SynthesisError] = Isolated(_speak) if self._apart else _speak
+        speak: Callable[[SpokenClip], bytes] = _Apart() if self._apart else _speak
 
         def spoken(clip: SpokenClip) -> Spoken:
-            found: bytes | SynthesisError
             try:
-                found = speak(clip)
+                found = Spoken(speak(clip))
             except SynthesisError as error:
-                found = error
+                found = self.lost(clip, str(error))
             report(clip.size, clip.seconds)
-            return self.lost(clip, str(found)) if isinstance(found, SynthesisError) else Spoken(found)
+            return found
 
         return spoken
 
@@ -107,35 +107,23 @@ class SpeakWork:
         return Spoken(base64.b64decode(content["content"]), content["error"])
 
 
-class ApartProcesses:
-    """The executor for engines: ``workers`` processes; one that crashes or hangs loses only its item."""
+class _Apart:
+    """Speaks in a process of its own, which stays for the next clip unless it crashes or hangs."""
 
-    def __init__(self, workers: int) -> None:
-        self.workers = workers
+    def __init__(self) -> None:
+        self._crew: Crew[SpokenClip, bytes] = Crew(_speaker, 1, seconds=SECONDS_FOR_A_CLIP)
 
-    def run(
-        self, work: Work[ItemT, RowT], batches: Sequence[Batch[ItemT]], report: Report
-    ) -> Generator[tuple[int, RowT], None, None]:
-        """``Executor.run``; ``report`` is called with each row."""
-        pairs = [pair for batch in batches for pair in batch]
-        ready = _Ready(work)
-        with closing(isolated(ready, [item for _, item in pairs], jobs=self.workers)) as rows:
-            for (number, item), row in zip(pairs, rows, strict=True):
-                report(item.size, item.seconds)
-                yield number, work.lost(item, str(row)) if isinstance(row, SynthesisError) else row
+    def __call__(self, clip: SpokenClip) -> bytes:
+        """The bytes of a FLAC file. Raises ``SynthesisError``."""
+        rows = self._crew.rows(deque([[(0, clip)]]), deque(), lambda size, seconds: None)
+        _, _, found = next(rows)
+        if isinstance(found, Failed):
+            raise SynthesisError(found.reason)
+        return found
 
 
-class _Ready(Generic[ItemT, RowT]):
-    """Work that begins with the first item, in the process that does it."""
-
-    def __init__(self, work: Work[ItemT, RowT]) -> None:
-        self._work = work
-        self._do: Callable[[ItemT], RowT] | None = None
-
-    def __call__(self, item: ItemT) -> RowT:
-        if self._do is None:
-            self._do = self._work.begin(lambda size, seconds: None)
-        return self._do(item)
+def _speaker(report: Report) -> Callable[[SpokenClip], bytes]:
+    return _speak
 
 
 def _speak(clip: SpokenClip) -> bytes:

@@ -12,10 +12,11 @@ from wakeword.base.events import SILENT, Events
 from wakeword.base.files import replacing, resumable_folder
 from wakeword.batch.jobs.cluster import Cluster
 from wakeword.batch.jobs.job_run import Run
+from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import Executor, ThisProcess
 from wakeword_tools.clips.clip_plan import Recipe, Utterance, plan, render
 from wakeword_tools.clips.manifest import read_manifest, recipe_of, recipe_row, write_manifest
-from wakeword_tools.clips.speaking import ApartProcesses, SpeakWork, SpokenClip
+from wakeword_tools.clips.speaking import SECONDS_FOR_A_CLIP, SpeakWork, SpokenClip
 from wakeword_tools.engines.registry import engine_of
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.texts.phonemes import pronunciations
@@ -152,7 +153,7 @@ def _make_set(
 
 
 def _executor(jobs: int, *, is_apart: bool) -> Executor:
-    return ApartProcesses(jobs) if jobs > 1 or is_apart else ThisProcess()
+    return Processes(jobs, seconds=SECONDS_FOR_A_CLIP) if jobs > 1 or is_apart else ThisProcess()
 
 
 def _spoken(

@@ -3,7 +3,6 @@
 From an index the package tools fetch them, as they are set up on this machine: mirrors and proxies are theirs to know.
 """
 
-import hashlib
 import shutil
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from wakeword.base.errors import SynthesisError
 from wakeword.base.fetching import fetched
-from wakeword.base.files import replacing
+from wakeword.base.files import file_sha256, replacing
 
 _MOST_BYTES = 2**30
 _NPM = "https://registry.npmjs.org"
@@ -29,12 +28,6 @@ class Package:
     file: str
     """The name of the file that the index gives."""
     sha256: str
-
-
-def file_sha256(path: Path) -> str:
-    """SHA-256 of a file, in hex."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def is_there(path: Path, sha256: str) -> bool:

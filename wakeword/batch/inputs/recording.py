@@ -1,10 +1,10 @@
 """A recording, or a shard of many, as a piece of work."""
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from wakeword.audio.containers import CONTAINER_SUFFIXES
+from wakeword.base.files import file_sha256
 
 _BYTES_A_SECOND = dict.fromkeys((".mp3", ".ogg", ".oga", ".opus", *CONTAINER_SUFFIXES), 8_000) | dict.fromkeys(
     (".flac", ".tar", ".tgz", ".gz"), 18_000
@@ -58,10 +58,7 @@ class Recording:
 
     def digest(self) -> str:
         """SHA-256 of its bytes, in hex; empty for a URL, which would have to be read twice: its stamp must do."""
-        if self.is_remote:
-            return ""
-        with Path(self.name).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return "" if self.is_remote else file_sha256(Path(self.name))
 
 
 def is_url(place: str) -> bool:

@@ -1,0 +1,186 @@
+"""Processes that do items one after the other, so that one that crashes or hangs loses only the item that it was doing.
+
+They are spawned, never forked: ONNX Runtime and the threads of a program do not survive a fork. None shares a lock or a
+pipe with another, so that one may die at any time.
+"""
+
+import math
+import multiprocessing
+import os
+import pickle
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from queue import SimpleQueue
+from typing import Any, Generic
+
+from wakeword.batch.jobs.patience import Patience
+from wakeword.batch.jobs.work import Batch, ItemT, Report, RowT
+
+_SECONDS_TO_START = 300.0
+_SECONDS_TO_END = 2.0
+_MOST_SECONDS = 60.0
+"""For one look at the processes."""
+_SPAWN = multiprocessing.get_context("spawn")
+
+
+@dataclass(frozen=True)
+class Failed:
+    """What there is in place of a row."""
+
+    reason: str
+    is_death: bool
+    """Whether the process died, which it may have done by accident; else it was too slow."""
+
+
+class Crew(Generic[ItemT, RowT]):
+    """Up to ``size`` processes, each started when there is work for it; ``close`` ends them, whatever they are doing.
+
+    ``begin`` makes what does an item, as ``Work.begin``; it is pickled. ``seconds``: what an item may take, not counting
+    those in which a busy machine kept the process from working (see ``Patience``).
+    """
+
+    def __init__(self, begin: Callable[[Report], Callable[[ItemT], RowT]], size: int, *, seconds: float = math.inf):
+        self._begin, self._size, self._seconds = begin, size, seconds
+        self._workers: list[_Worker[ItemT, RowT]] = []
+        # Of temporary files, such as copies of recordings at URLs: a process that dies leaves them behind.
+        self._folder = tempfile.TemporaryDirectory(prefix="wakeword-", ignore_cleanup_errors=True)
+
+    def rows(
+        self, waiting: deque[Batch[ItemT]], alone: deque[Batch[ItemT]], report: Report
+    ) -> Generator[tuple[int, ItemT, RowT | Failed], None, None]:
+        """The rows of the batches in ``waiting`` and of those in ``alone``, which are done by one process at a time.
+
+        Batches are taken from both, which may be added to meanwhile. Raises what ``begin`` and what it makes raise.
+        """
+        is_alone = False
+        while True:
+            busy = [worker for worker in self._workers if worker.pending]
+            is_alone = is_alone if busy else bool(alone)
+            queue = alone if is_alone else waiting
+            while queue and len(busy) < (1 if is_alone or alone else self._size):
+                busy.append(self._given(queue.popleft()))
+            if not busy:
+                return
+            seconds = min(worker.patience.deadline for worker in busy) - time.monotonic()
+            wait([worker.connection for worker in busy], max(0.0, min(seconds, _MOST_SECONDS)))
+            for worker in busy:
+                yield from worker.collect(report)
+                if worker.failure is not None:
+                    number, item = worker.pending.popleft()
+                    waiting.extendleft([pair] for pair in reversed(worker.pending))
+                    self._end([worker])
+                    yield number, item, worker.failure
+
+    def close(self) -> None:
+        """End the processes and remove their temporary files."""
+        self._end(list(self._workers))
+        self._folder.cleanup()
+
+    def _given(self, batch: Batch[ItemT]) -> "_Worker[ItemT, RowT]":
+        """The process that the batch was given to. One that died after the batch before did not do so because of this."""
+        for worker in [worker for worker in self._workers if not worker.pending]:
+            if worker.give(batch):
+                return worker
+            self._end([worker])
+        self._workers.append(_Worker(self._begin, self._seconds, self._folder.name))
+        self._workers[-1].give(batch)
+        return self._workers[-1]
+
+    def _end(self, workers: "list[_Worker[ItemT, RowT]]") -> None:
+        for worker in workers:
+            worker.process.terminate()  # the process stops the program that it runs, if possible
+        latest = time.monotonic() + _SECONDS_TO_END
+        for worker in workers:
+            worker.process.join(max(0.0, latest - time.monotonic()))
+            worker.process.kill()
+            worker.process.join()
+            worker.connection.close()
+            self._workers.remove(worker)
+
+
+class _Worker(Generic[ItemT, RowT]):
+    """A process, and the items that were sent to it and are not answered yet."""
+
+    def __init__(self, begin: Callable[[Report], Callable[[ItemT], RowT]], seconds: float, folder: str) -> None:
+        self.connection, theirs = _SPAWN.Pipe()
+        self.process = _SPAWN.Process(target=_serve, args=(theirs, begin, folder), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.pending: deque[tuple[int, ItemT]] = deque()
+        self.failure: Failed | None = None
+        self._seconds, self._has_started = seconds, False
+        self.patience = Patience(self.process.pid, max(seconds, _SECONDS_TO_START))
+
+    def give(self, batch: Batch[ItemT]) -> bool:
+        """Send a batch. False if the process has died."""
+        self.pending = deque(batch)
+        try:
+            self.connection.send([item for _, item in batch])
+        except OSError:
+            return not self._has_started  # then these items are the ones that it was started for
+        if self._has_started:
+            self.patience = Patience(self.process.pid, self._seconds)
+        return True
+
+    def collect(self, report: Report) -> Generator[tuple[int, ItemT, RowT], None, None]:
+        """The rows that have arrived; ``failure`` is set if the process died or hangs on the first pending item."""
+        try:
+            while self.pending and self.connection.poll():
+                kind, content = self.connection.recv()
+                if kind == "report":
+                    report(*content)
+                    continue
+                self._has_started = True
+                self.patience = Patience(self.process.pid, self._seconds)
+                if kind == "start":
+                    continue
+                number, item = self.pending.popleft()
+                if kind == "error":
+                    raise content
+                yield number, item, content
+        except (EOFError, ConnectionError):
+            self.failure = Failed("the process died", is_death=True)
+            return
+        if self.pending and self.patience.is_over():
+            self.failure = Failed(f"it took longer than {self._seconds:g} s", is_death=False)
+
+
+def _serve(connection: Connection, begin: Callable[[Report], Callable[[Any], Any]], folder: str) -> None:
+    # Ctrl-C reaches the processes too; their parent ends them.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # an exception, so that running programs are stopped
+    tempfile.tempdir = folder
+    items: SimpleQueue[Any] = SimpleQueue()
+    threading.Thread(target=_listen, args=(connection, items, folder), daemon=True).start()
+    do = None
+    with suppress(ConnectionError):
+        connection.send(("start", None))
+        while True:
+            item = items.get()
+            try:
+                do = do or begin(lambda size, seconds: connection.send(("report", (size, seconds))))
+                answer = pickle.dumps(("row", do(item)))
+            except Exception as error:  # the parent decides
+                error.add_note(traceback.format_exc())
+                answer = pickle.dumps(("error", error))
+            connection.send_bytes(answer)
+
+
+def _listen(connection: Connection, items: "SimpleQueue[Any]", folder: str) -> None:
+    """Hand items on; end when the parent is killed, as then no one else removes the folder."""
+    with suppress(EOFError, OSError):
+        while True:
+            for item in connection.recv():
+                items.put(item)
+    shutil.rmtree(folder, ignore_errors=True)
+    os._exit(1)
