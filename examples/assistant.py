@@ -15,12 +15,11 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeword import Detection, Detector, FileSource, Microphone, WakewordError
+from wakeword import Detection, Detector, EndOfSpeech, FileSource, Microphone, WakewordError
 
 RATE = 16_000  # sample rate of all audio from the detector
 BLOCK_SECONDS = 0.02
 LONGEST, PAUSE = 8.0, 0.8  # seconds of a command, and of the silence that ends it
-QUIET = 0.1  # level of silence, relative to the wake word's
 
 
 def recognise(audio: NDArray[np.float32]) -> str:
@@ -34,23 +33,16 @@ def say(text: str) -> float:
     return 1.5
 
 
-def is_over(command: NDArray[np.float32], voice: float) -> bool:
-    """Whether the speaker has finished, by the level of the last part; ``voice`` is the RMS of the wake word."""
-    last = command[-round(PAUSE * RATE) :]
-    return len(last) >= PAUSE * RATE and bool(np.sqrt(np.mean(last**2)) < QUIET * voice)
-
-
 def turn(detector: Detector, detection: Detection) -> Iterator[None]:
     """One turn of the conversation. Each ``yield`` lets the detector take the next block."""
     print(f"{detection.end:.2f} s: {detection.keyword}", flush=True)
-    voice = float(np.sqrt(np.mean(detection.audio**2)))
     with detector.suppressed():
         with detector.follow(detection) as follower:
-            command = follower.read()
-            while not (is_over(command, voice) or len(command) > LONGEST * RATE):
+            is_over, heard = EndOfSpeech(silence=PAUSE), [detection.audio, follower.read()]
+            while not is_over(heard[-1]) and sum(map(len, heard[1:])) < LONGEST * RATE:
                 yield
-                command = np.concatenate([command, follower.read()])
-        end = detector.seconds + say(recognise(np.concatenate([detection.audio, command])))
+                heard.append(follower.read())
+        end = detector.seconds + say(recognise(np.concatenate(heard)))
         while detector.seconds < end:
             yield
 

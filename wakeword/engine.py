@@ -10,7 +10,8 @@ The way of a block, with the module of each step:
    advances: a logit for each window that ends.
 5. ``stream.keyword`` takes the logits of one word. In a model of two stages its verifier of the room ``verify`` looks at
    candidates; ``stream.suppression`` and ``stream.trigger`` decide what fires, ``stream.near_miss`` what nearly did.
-6. ``stream.stream_audio`` makes the ``audio.detection``, and ``stream.following`` the audio after it.
+6. ``stream.stream_audio`` makes the ``audio.detection``, and ``stream.following`` the audio after it, until
+   ``stream.end_of_speech`` finds its end.
 
 ``model.loading`` reads models and thresholds before the first block; they come from ``format`` and ``model``.
 """
@@ -129,8 +130,9 @@ class Detector(StreamAccess):
     def push(self, block: Samples) -> list[Detection]:
         """Process a block of any length, ``(samples,)`` or ``(samples, channels)``; return the detections it completes.
 
-        int16, int32 or float32. Raises ``AudioFormatError`` for anything else, which leaves the stream unchanged, and
-        ``ClosedError`` after ``close``.
+        int16, int32 or float32. Raises ``AudioFormatError`` for anything else, which leaves the stream unchanged,
+        ``ClosedError`` after ``close``, and the first exception of a callback once the block is processed and all callbacks
+        are called, with what would have been returned as its ``detections``.
         """
         return self._process(block, threading.get_ident())
 
@@ -142,7 +144,10 @@ class Detector(StreamAccess):
         return bool(self.push(samples_of_bytes(audio)))
 
     def flush(self) -> list[Detection]:
-        """End the stream: append silence until a window covers the last sample. Then begin a new stream."""
+        """End the stream: append silence until a window covers the last sample. Then begin a new stream.
+
+        What a callback raises comes as from ``push``.
+        """
         return self._finish(threading.get_ident())
 
     def _process(self, block: Samples, thread: int) -> list[Detection]:
@@ -155,18 +160,15 @@ class Detector(StreamAccess):
         with self._lock:
             self._check_free(thread)
             samples = self._pcm.flush()
-        detections = self._take(samples)
-        with self._lock:
-            last = self._reader.finish()
-            missed = self._audio.near_misses()
-            self.reset()
-        self._report(last, missed)
-        return detections + last
+        return self._take(samples, ends=True)
 
-    def _take(self, samples: Array) -> list[Detection]:
-        """Read samples piece by piece, each under the lock, and call the callbacks between two pieces."""
+    def _take(self, samples: Array, *, ends: bool = False) -> list[Detection]:
+        """Read samples piece by piece, each under the lock, and call the callbacks between two pieces.
+
+        What a callback raises is raised at the end, so that nothing of the stream or of the detections is lost.
+        """
         detections: list[Detection] = []
-        failure: Exception | None = None
+        failures: list[Exception] = []
         for start in range(0, len(samples), PIECE):
             piece = samples[start : start + PIECE]
             if STANDSTILL.is_closed:
@@ -179,18 +181,28 @@ class Detector(StreamAccess):
                     self.reset()
                     break
             detections += found
-            try:
-                # Without the lock: a callback may wait for a thread that needs it.
-                self._report(found, missed)
-            except Exception as error:
-                # Process the rest of the block first: a caller that catches this continues with the next block.
-                failure = failure or error
-        if failure is not None:
-            raise failure
+            failures += self._report(found, missed)
+        if ends:
+            with self._lock:
+                found = self._reader.finish()
+                missed = self._audio.near_misses()
+                self.reset()
+            detections += found
+            failures += self._report(found, missed)
+        if failures:
+            failures[0].detections = detections  # type: ignore[attr-defined]
+            raise failures[0]
         return detections
 
-    def _report(self, found: list[Detection], missed: list[Detection]) -> None:
+    def _report(self, found: list[Detection], missed: list[Detection]) -> list[Exception]:
+        """Call the callbacks, without the lock, as they may wait for a thread that needs it; return what they raise."""
+        failures: list[Exception] = []
         for callback, some in ((self.on_detection, found), (self._on_near_miss, missed)):
-            if callback is not None:
-                for detection in some:
+            if callback is None:
+                continue
+            for detection in some:
+                try:
                     callback(detection)
+                except Exception as error:
+                    failures.append(error)
+        return failures

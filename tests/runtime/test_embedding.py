@@ -109,8 +109,8 @@ def test_recording_reads_the_next_audio_and_the_loop_continues_after_it(low_mode
     for hit in detector.run(Blocks(SIGNAL, size=size)):
         ends.append(hit.end)
         recordings.append(detector.record(hit, 1.5))
-    # A word inside a recording, or in the rest of its last block, is not reported.
-    assert len(ends) == (2 if size == 320 else 1)
+    # A word inside a recording is not reported.
+    assert len(ends) == 2
     for end, recording in zip(ends, recordings, strict=True):
         first = round(16_000 * end)
         np.testing.assert_array_equal(recording, SIGNAL[first : first + 24_000])
@@ -328,6 +328,29 @@ def test_a_callback_that_fails_loses_no_audio(low_model: Model) -> None:
         detector.push(SIGNAL)
     assert detector.seconds == len(SIGNAL) / 16_000
     assert len(seen) == 2
+
+
+def test_a_callback_that_fails_loses_no_detection(low_model: Model) -> None:
+    """Not even that of another word at the same moment, or at the end of the stream."""
+    both = [low_model, parse_model(band_model_bytes("also low", 1))]
+    block = bursts(3, {1.0: "low", 2.3: "low"})[:38_560]  # 2.41 s
+    whole, detector, seen = Detector(both), Detector(both), []
+    expected = [whole.push(block), whole.flush()]
+
+    def fail(hit: Detection) -> None:
+        seen.append(hit)
+        raise RuntimeError(f"lamp {len(seen)} is broken")
+
+    detector.on_detection = fail
+    found = []
+    for call in (lambda: detector.push(block), detector.flush):
+        with pytest.raises(RuntimeError, match="lamp") as failed:
+            call()
+        found.append(failed.value.detections)  # type: ignore[attr-defined]
+    assert [len(some) for some in found] == [2, 2]
+    assert [[hit.end for hit in some] for some in found] == [[hit.end for hit in some] for some in expected]
+    assert len(seen) == 4
+    assert detector.seconds == 0
 
 
 # --- thresholds for each keyword

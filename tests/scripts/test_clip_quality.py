@@ -1,6 +1,5 @@
 """The check that clips hold speech, and the page about close words."""
 
-import importlib.util
 import json
 from pathlib import Path
 
@@ -16,12 +15,7 @@ from wakeword_tools.clips.synthesize import ClipPart, synthesize
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
 
-needs_detector = pytest.mark.skipif(
-    importlib.util.find_spec("silero_vad") is None, reason="silero-vad is not installed"
-)
 
-
-@needs_detector
 def test_speech_is_detected_with_its_length(tmp_path: Path) -> None:
     made = synthesize([ClipPart(["marvin", "hey computer"], english_voices(Split.TEST), 12, 0, 0.3)], tmp_path / "set")
     detected = list(detect_speech(made))
@@ -29,7 +23,6 @@ def test_speech_is_detected_with_its_length(tmp_path: Path) -> None:
     assert table([made]).splitlines()[-1] == "| espeak-ng | 12 | 100.0% | 100.0% | 0 |"
 
 
-@needs_detector
 def test_clips_without_speech_are_found(tmp_path: Path) -> None:
     made = synthesize([ClipPart(["marvin"], english_voices(Split.TEST), 2, 0)], tmp_path / "set")
     files = [json.loads(line)["file"] for line in (made / MANIFEST).read_text().splitlines()]

@@ -87,7 +87,7 @@ def test_the_files_are_made_from_the_weights_of_the_package() -> None:
 
 def test_the_page_of_licences_names_the_digests() -> None:
     page = (assets_folder() / "LICENSES.md").read_text(encoding="utf-8")
-    for name in (EMBEDDING_FILE, PHONEMES_FILE):
+    for name in (EMBEDDING_FILE, PHONEMES_FILE, "silero.onnx"):
         assert file_digest(FOLDER / name) in page
 
 

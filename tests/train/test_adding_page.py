@@ -1,4 +1,4 @@
-"""The engine, the method and the source on the page about adding work as printed."""
+"""The engine, the method, the verifier and the source on the page about adding work as printed."""
 
 import re
 import sys
@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 import torch
 
-from wakeword import Detector, FileSource
-from wakeword.model.installed import assets_folder
+from wakeword import Detector, FileSource, ModelError
+from wakeword.model.installed import assets_folder, shipped_models
 from wakeword_tools.engines.registry import engine_named, engine_of, english_voices
 from wakeword_train import FitConfig, fit_tensors
+from wakeword_train.config import build_config
 from wakeword_train.methods.registry import method_named
 
 PAGE = (Path(__file__).parents[2] / "docs" / "adding.md").read_text(encoding="utf-8")
@@ -22,7 +23,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "adding.md").read_text(encoding="ut
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The page's modules as an installed package, with the entry points that the page names."""
     modules = re.findall(r"```python\n# (my_package/\w+\.py)\n(.*?)```", PAGE, flags=re.DOTALL)
-    assert len(modules) == 3
+    assert len(modules) == 4
     (tmp_path / "my_package").mkdir()
     for name, code in modules:
         (tmp_path / name).write_text(code)
@@ -56,7 +57,30 @@ def test_the_method_trains() -> None:
     fit_tensors(network, inputs, labels, FitConfig("focal", warmup_epochs=0, epochs=20, learning_rate=0.1))
     logits = network(inputs)
     assert method_named("focal").name == "focal"
+    settings = build_config({"keyword": "marvin", "method": "focal", "focal": {"gamma": 1}}).own
+    assert settings == type(settings)(gamma=1.0)
     assert logits[labels == 1].min() > logits[labels == 0].max()
+
+
+def test_the_verifier_is_asked_and_a_runtime_without_it_refuses_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = re.search(r"(from wakeword.format.verifier_card .*?)```", PAGE, flags=re.DOTALL)
+    assert call is not None
+    monkeypatch.chdir(tmp_path)
+    marvin = shipped_models()["marvin"]
+    word = FileSource(assets_folder() / "audio" / "marvin-f4.flac")
+    (alone,) = Detector(str(marvin)).run(word)
+    scores = []
+    for level in (-90.0, -10.0):
+        exec(call.group(1).replace("-50.0", str(level)).replace("marvin.onnx", str(marvin)), {})
+        scores += [found.score for found in Detector("careful.onnx", threshold=0.002).run(word)]
+    assert scores[0] == alone.score
+    assert len(scores) == 2
+    assert scores[1] < scores[0]
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if place != str(tmp_path)])
+    with pytest.raises(ModelError, match="expected the package of the verifier 'loudness'"):
+        Detector("careful.onnx")
 
 
 def test_a_word_from_the_source_is_detected() -> None:

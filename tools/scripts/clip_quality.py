@@ -4,19 +4,17 @@ For each engine in the sets: the share of clips in which speech is detected, the
 words and spoken at a possible speed, and the number of clips that are empty or clipped.
 """
 
-import importlib.util
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
-from wakeword.base.errors import DataError
 from wakeword.base.types import Array
+from wakeword.format.session import open_session, run_session
+from wakeword.model.installed import assets_folder
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest, recipe_of
 
 _BLOCK, _CONTEXT = 512, 64
@@ -76,29 +74,13 @@ def speech_probabilities(samples: Array) -> Array:
     quiet = np.zeros(_AROUND, np.float32)
     padded = np.concatenate([quiet, samples, quiet])
     padded = padded + np.random.default_rng(0).normal(0, _NOISE, len(padded)).astype(np.float32)
-    state, context = np.zeros((2, 1, 128), np.float32), np.zeros((1, _CONTEXT), np.float32)
-    found = []
-    for start in range(0, len(padded) - _BLOCK + 1, _BLOCK):
-        block = np.concatenate([context, padded[None, start : start + _BLOCK]], axis=1)
-        inputs = {"input": block, "state": state, "sr": np.array(SAMPLE_RATE, np.int64)}
-        probability, state = _detector().run(None, inputs)
-        found.append(probability[0, 0])
-        context = block[:, -_CONTEXT:]
-    return np.array(found, np.float32)
-
-
-@cache
-def _detector() -> onnxruntime.InferenceSession:
-    # The package imports torch; its ONNX file needs only ONNX Runtime.
-    package = importlib.util.find_spec("silero_vad")
-    if package is None or package.origin is None:
-        raise DataError(
-            "expected the package silero-vad to detect speech, found none; install it: pip install silero-vad"
-        )
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    path = Path(package.origin).parent / "data" / "silero_vad.onnx"
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    blocks = padded[: len(padded) - len(padded) % _BLOCK].reshape(-1, _BLOCK)
+    before = np.concatenate([np.zeros((1, _CONTEXT), np.float32), blocks[:-1, -_CONTEXT:]])
+    nothing = np.zeros((1, 1, 128), np.float32)
+    session = open_session(assets_folder() / "encoders" / "silero.onnx")
+    inputs = {"input": np.concatenate([before, blocks], axis=1), "h": nothing, "c": nothing}
+    (found,) = run_session(session, ["speech_probs"], inputs)
+    return found
 
 
 def table(folders: Sequence[Path]) -> str:

@@ -9,8 +9,6 @@ from .enrol import Enrolment as Enrolment
 from .enrolment import enrol_model as enrol_model
 from .fitting import FitConfig as FitConfig
 from .fitting import fit_tensors as fit_tensors
-from .methods.deepsad import DeepSadConfig as DeepSadConfig
-from .methods.deepsad import DistanceNetwork as DistanceNetwork
 from .methods.drocc import AdversaryHealth as AdversaryHealth
 from .methods.drocc import find_adversaries as find_adversaries
 from .methods.drocc import sensitivity as sensitivity
@@ -23,6 +21,7 @@ from .methods.registry import LossSettings as LossSettings
 from .methods.registry import Method as Method
 from .methods.registry import make_loss as make_loss
 from .methods.registry import method_named as method_named
+from .model.two_stage import add_verifier as add_verifier
 from .model.two_stage import export_two_stage as export_two_stage
 from .model.two_stage import shipped_digests as shipped_digests
 from .model.two_stage import with_verifier as with_verifier

@@ -32,9 +32,7 @@ _BASE = typer.Option(
     metavar="MODEL",
     help="Fine-tune a shipped keyword's model, or a file, on your own 5 to 20 recordings (--positives).",
 )
-_METHOD = typer.Option(
-    "--method", metavar="M", help="drocc-lf, drocc-oe, bce, deepsad, drocc, drocc-rand, or a package's own."
-)
+_METHOD = typer.Option("--method", metavar="M", help="drocc-lf, drocc-oe, bce, drocc, or a package's own.")
 _SAVED = _folders("--extend-negatives", "False accepts saved by evaluate --save-errors, to train against")
 _SPEECH = typer.Option("--data", metavar="DIR", help="Speech Commands: a folder for each word.")
 _DOWNLOAD = typer.Option("--download", help="Fetch Speech Commands v0.02 into --data first.")

@@ -12,7 +12,6 @@ from wakeword.format.card_checks import require_entries, require_name
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.mining import MiningConfig
-from wakeword_train.methods.deepsad import DeepSadConfig
 from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.methods.registry import DEFAULT_METHOD, method_named
 from wakeword_train.model.network import Pooling
@@ -211,7 +210,9 @@ class TrainConfig:
     mining: MiningConfig = field(default_factory=MiningConfig)
     augmentation: AugmentationConfig = field(default_factory=AugmentationConfig)
     adversary: AdversaryConfig = field(default_factory=AdversaryConfig)
-    deepsad: DeepSadConfig = field(default_factory=DeepSadConfig)
+    own: Any = None
+    """The method's own settings, of the class ``Method.settings``; ``None`` for their defaults or where it has none.
+    In TOML it is the table of the method's name."""
     synthesis: SynthesisConfig = field(default_factory=SynthesisConfig)
     second_stage: SecondStageConfig = field(default_factory=SecondStageConfig)
 
@@ -220,7 +221,9 @@ class TrainConfig:
         require_name("a keyword", self.keyword)
         require_name("a licence", self.licence)
         require_entries("the configuration", dataclasses.asdict(self))
-        method_named(self.method).check_warmup(self.schedule.warmup_epochs)
+        method = method_named(self.method)
+        method.check_warmup(self.schedule.warmup_epochs)
+        method.own_settings(self.own)
         if self.split not in ("published", "dealt"):
             raise ConfigError(f"expected split published or dealt, got {self.split!r}")
         if not 0 < self.background_evidence < 1:
@@ -262,13 +265,21 @@ def build_config(raw: dict[str, Any]) -> TrainConfig:
             'expected adversary.mu_per beside adversary.mu: "batch" (as in the paper) or "positive" (its only meaning '
             "in older files), got neither"
         )
+    name = raw.get("method", DEFAULT_METHOD)
+    settings = None
+    own = method_named(name).settings if isinstance(name, str) and name in raw else None
+    if own is not None:
+        if not isinstance(raw[name], dict):
+            raise ConfigError(f"expected {name} to be a table, got {raw[name]!r}")
+        settings = _build(own, raw[name], f"{name}.")
+        raw = {key: value for key, value in raw.items() if key != name}
     config: TrainConfig = _build(TrainConfig, raw, "")
-    return config
+    return config if settings is None else dataclasses.replace(config, own=settings)
 
 
 def _build(cls: type[Any], raw: dict[str, Any], place: str) -> Any:
     """A dataclass from a TOML table, with its types checked."""
-    fields = {f.name: f for f in dataclasses.fields(cls)}
+    fields = {f.name: f for f in dataclasses.fields(cls) if f.type is not Any}
     values: dict[str, Any] = {}
     for key, value in raw.items():
         name = f"{place}{key}"

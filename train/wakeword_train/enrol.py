@@ -26,7 +26,6 @@ from wakeword_train.data.batches import BatchSampler, load_stores
 from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.store import ClipStore
 from wakeword_train.fitting import FitConfig, fit_tensors
-from wakeword_train.methods.deepsad import DistanceHead
 from wakeword_train.model.export import export_model
 from wakeword_train.model.from_onnx import TrainedModel, network_from, renormalise
 from wakeword_train.model.network import WakeWordNetwork
@@ -121,10 +120,6 @@ def enrol(
     """
     config = config or EnrolConfig()
     trained = network_from(base)
-    if isinstance(trained.network.head, DistanceHead):
-        raise ConfigError(
-            f"{base}: expected a model with a linear head, got one of deepsad; fine-tune another, or train a new one"
-        )
     own = ClipStore(takes)
     clips = _others(others, trained.card.phrase)
     stores = load_stores(clips, Split.TRAIN)

@@ -115,7 +115,7 @@ def build_network(config: TrainConfig) -> WakeWordNetwork:
         stack=config.network.stack,
         stem=config.network.stem,
         dropout=config.network.dropout,
-        embedding=config.deepsad.embedding if method_named(config.method).distance_head else None,
+        head=method_named(config.method).head_maker(config.own),
     )
 
 
@@ -124,7 +124,7 @@ def _train_epoch(state: "_State", epoch: int, validation: ValidationSet) -> Epoc
     schedule, method = config.schedule, method_named(config.method)
     warmup = method.warmup if epoch < schedule.warmup_epochs else None
     state.trainer.set_rate(epoch / max(1, schedule.epochs - 1))
-    settings = LossSettings(config.adversary, config.deepsad, checked_rows=CHECKED_ROWS)
+    settings = LossSettings(config.adversary, method.own_settings(config.own), checked_rows=CHECKED_ROWS)
     if warmup is not None:
         loss_function = warmup
     else:

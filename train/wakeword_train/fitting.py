@@ -5,6 +5,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,7 +13,6 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from wakeword.base.errors import ConfigError, DataError
-from wakeword_train.methods.deepsad import DeepSadConfig
 from wakeword_train.methods.drocc import AdversaryHealth, shared_sensitivity
 from wakeword_train.methods.losses import AdversaryConfig, Loss
 from wakeword_train.methods.registry import DEFAULT_METHOD, LossSettings, Method, method_named
@@ -28,7 +28,8 @@ class FitConfig:
 
     method: str = DEFAULT_METHOD
     adversary: AdversaryConfig = field(default_factory=AdversaryConfig)
-    deepsad: DeepSadConfig = field(default_factory=DeepSadConfig)
+    own: Any = None
+    """The method's own settings, of the class ``Method.settings``; ``None`` for their defaults or where it has none."""
     warmup_epochs: int = 5
     """Epochs before the method's own loss: of cross-entropy, or of pre-training for a method that has it."""
     epochs: int = 20
@@ -41,7 +42,9 @@ class FitConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        method_named(self.method).check_warmup(self.warmup_epochs)
+        method = method_named(self.method)
+        method.check_warmup(self.warmup_epochs)
+        method.own_settings(self.own)
         if not 0 <= self.warmup_epochs < self.epochs or self.batch_size < 1:
             raise ConfigError(f"expected 0 <= warmup_epochs < epochs and batch_size >= 1, got {self}")
         if self.learning_rate <= 0 or self.weight_decay < 0 or not 0 <= self.averaging < 1:
@@ -73,10 +76,10 @@ def fit_tensors(
     """Train ``network``, inputs ``(batch, ...)`` -> logits ``(batch,)``, in place, and return it in ``eval`` mode.
 
     ``inputs`` ``(n, ...)`` of any shape; ``labels`` ``(n,)``, 1 for a positive and 0 for a negative (which the one-class
-    methods never use). ``deepsad`` needs a ``DistanceNetwork``. ``loss`` replaces the method's own after the warm-up,
-    without annealing. ``select`` scores a network, higher is better, after each epoch of the method's own loss, and the
-    best is kept; without it, the last. Repeatable on the CPU, and torch's global random generator is not changed. Raises
-    ``DataError`` if there is no positive, or if the loss is not finite.
+    methods never use). A method that brings a head needs a network that has it. ``loss`` replaces the method's own after
+    the warm-up, without annealing. ``select`` scores a network, higher is better, after each epoch of the method's own
+    loss, and the best is kept; without it, the last. Repeatable on the CPU, and torch's global random generator is not
+    changed. Raises ``DataError`` if there is no positive, or if the loss is not finite.
     """
     if len(inputs) != len(labels) or not bool((labels > 0.5).any()):
         raise DataError(f"expected a label for each of {len(inputs)} inputs, one of them 1; got {len(labels)} labels")
@@ -99,7 +102,7 @@ def _fit(
     select: Callable[[nn.Module], float] | None,
 ) -> None:
     method = method_named(config.method)
-    settings = LossSettings(config.adversary, config.deepsad)
+    settings = LossSettings(config.adversary, method.own_settings(config.own))
     generator = torch.Generator().manual_seed(config.seed)
     trainer = Trainer(network, config.learning_rate, config.weight_decay, config.averaging, generator)
     epochs = range(config.epochs)

@@ -10,6 +10,7 @@ import soundfile
 import soxr
 
 from wakeword.audio.completeness import impossible, missing
+from wakeword.audio.containers import HEAD, DecodedFile, container_of
 from wakeword.base.checks import file_path, integer
 from wakeword.base.errors import AudioFileError, AudioFormatError
 from wakeword.base.types import Array, Samples
@@ -159,21 +160,21 @@ class PcmStream:
 class AudioFile:
     """An audio file opened for reading in blocks. A context manager.
 
-    Raises ``AudioFileError`` if the file is missing, libsndfile cannot read it, or it declares more than it can hold.
+    Raises ``AudioFileError`` if the file is missing, neither libsndfile nor the decoder of ``containers`` can read it, or
+    it declares more than it can hold.
     """
 
     def __init__(self, path: Path | str) -> None:
         self.path = file_path(path, "the path of an audio file")
-        size = _readable_size(self.path)
+        size, head = _beginning(self.path)
         try:
-            # POSIX file names need not be valid Unicode; soundfile accepts any name as bytes.
-            self._file = soundfile.SoundFile(os.fsencode(self.path) if os.name == "posix" else str(self.path))
+            self._file = _opened(self.path, container_of(head))
         except (soundfile.LibsndfileError, RuntimeError, TypeError) as error:
             reason = getattr(error, "error_string", error)
             raise AudioFileError(
-                f"{self.path}: expected audio (wav, flac, ogg, opus, mp3), could not read it: {reason}"
+                f"{self.path}: expected audio (wav, flac, ogg, opus, mp3, m4a), could not read it: {reason}"
             ) from error
-        wrong = impossible(self._file, size)
+        wrong = None if isinstance(self._file, DecodedFile) else impossible(self._file, size)
         if wrong is not None:
             self._file.close()
             raise AudioFileError(f"{self.path}: expected audio, could not read it, the file is damaged: {wrong}")
@@ -189,7 +190,7 @@ class AudioFile:
         """
         while True:
             try:
-                block = self._file.read(samples, dtype="float32", always_2d=True)
+                block = self._block(samples)
             except (soundfile.LibsndfileError, RuntimeError) as error:
                 raise AudioFileError(
                     f"{self.path}: could not read all of it, the file is damaged after "
@@ -200,11 +201,18 @@ class AudioFile:
             self._read += len(block)
             yield block
         try:
-            lack = missing(self.path, self._file, self._read)
+            file = self._file
+            lack = file.lack() if isinstance(file, DecodedFile) else missing(self.path, file, self._read)
         except OSError as error:
             raise AudioFileError(f"{self.path}: could not read all of it: {error.strerror}") from error
         if lack is not None:
             raise AudioFileError(f"{self.path}: could not read all of it, the file is damaged or cut off: {lack}")
+
+    def _block(self, samples: int) -> Array:
+        if isinstance(self._file, DecodedFile):
+            return self._file.read(samples)
+        block: Array = self._file.read(samples, dtype="float32", always_2d=True)
+        return block
 
     def close(self) -> None:
         """Close the file."""
@@ -217,16 +225,24 @@ class AudioFile:
         self.close()
 
 
-def _readable_size(path: Path) -> int:
+def _beginning(path: Path) -> tuple[int, bytes]:
+    """The size of a file, and its first bytes."""
     try:
         if path.is_file():
             # libsndfile does not say why it cannot open a file.
             with path.open("rb") as raw:
-                return os.fstat(raw.fileno()).st_size
+                return os.fstat(raw.fileno()).st_size, raw.read(HEAD)
         what = "a folder" if path.is_dir() else "a pipe, a device or a socket" if path.exists() else "nothing"
     except OSError as error:
         raise AudioFileError(f"{path}: expected an audio file, could not read it: {error.strerror}") from error
     raise AudioFileError(f"{path}: expected an audio file, found {what}; check the path")
+
+
+def _opened(path: Path, container: str | None) -> soundfile.SoundFile | DecodedFile:
+    if container is not None:
+        return DecodedFile(path, container)
+    # POSIX file names need not be valid Unicode; soundfile accepts any name as bytes.
+    return soundfile.SoundFile(os.fsencode(path) if os.name == "posix" else str(path))
 
 
 def read_audio(path: Path | str) -> Array:

@@ -4,6 +4,7 @@
     ├── AudioError
     │   ├── AudioFormatError    samples of an unsupported dtype, shape, rate or value
     │   ├── AudioFileError      a file that is missing or that holds no readable audio
+    │   │   └── LeftOutError    files in a folder, audio by their names, that nothing here can read
     │   └── AudioDeviceError    no such device, or one that stopped delivering audio or was disconnected
     ├── ModelError              a model file that is not what it claims to be
     ├── ConfigError             a setting outside its range, or settings that contradict each other
@@ -31,6 +32,14 @@ class AudioFormatError(AudioError, ValueError):
 
 class AudioFileError(AudioError):
     """A file that is missing or that holds no readable audio."""
+
+
+class LeftOutError(AudioFileError):
+    """Files in a folder, audio by their names, that nothing here can read. ``count``: how many they are."""
+
+    def __init__(self, message: str, count: int) -> None:
+        super().__init__(message)
+        self.count = count
 
 
 class AudioDeviceError(AudioError):

@@ -64,10 +64,12 @@ def resolved(path: Path | str) -> Path:
 
 
 @contextmanager
-def replacing(path: Path | str) -> Iterator[Path]:
+def replacing(path: Path | str, *, private: bool = False) -> Iterator[Path]:
     """A temporary path next to ``path``, renamed to it when the block succeeds and removed when it fails.
 
     A symbolic link stays, and the file behind it is replaced; a device such as ``/dev/null`` is written to directly.
+    ``private``: only its owner may read it, and the group of a folder whose bit setgid says that it is shared; a folder
+    that is missing is made for its owner alone.
     Raises ``OSError`` as the file system does, with the name ``path``, which is then untouched.
     """
     target = resolved(path)
@@ -75,18 +77,22 @@ def replacing(path: Path | str) -> Iterator[Path]:
         with _failures_named(path, target.parent):
             yield target
         return
-    target.parent.mkdir(parents=True, exist_ok=True)
+    target.parent.mkdir(0o700 if private else 0o777, parents=True, exist_ok=True)
     with _failures_named(path, target.parent):
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix)
         temporary = Path(name)
         try:
             with _in_use(handle):
                 yield temporary
-                # mkstemp makes files that only their owner may read; give the new one the usual permissions.
-                temporary.chmod(0o666 & ~_UMASK)
+                # mkstemp makes files that only their owner may read.
+                temporary.chmod(_private_mode(target.parent) if private else 0o666 & ~_UMASK)
                 temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def _private_mode(folder: Path) -> int:
+    return 0o640 if folder.stat().st_mode & stat.S_ISGID else 0o600
 
 
 def remove_abandoned(targets: Iterable[Path]) -> None:
@@ -136,7 +142,8 @@ def _failures_named(path: Path | str, folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        name = error.filename
+        # Of a copy onto a full disk the first name is the source.
+        name = error.filename2 if error.errno in _FULL and error.filename2 is not None else error.filename
         temporary = isinstance(name, str | os.PathLike) and Path(name).parent == folder and Path(name).name[:1] == "."
         if error.errno is None or not (temporary or (name is None and error.errno in _FULL)):
             raise
@@ -150,10 +157,11 @@ def require_absent(folder: Path) -> None:
 
 
 @contextmanager
-def new_folder(path: Path) -> Iterator[Path]:
+def new_folder(path: Path, *, private: bool = False) -> Iterator[Path]:
     """A temporary folder next to ``path``, renamed to it when the block succeeds and removed when it fails.
 
-    Raises ``ConfigError`` if ``path`` exists already, and ``OSError`` as the file system does.
+    ``private``: only its owner may open it. Raises ``ConfigError`` if ``path`` exists already, and ``OSError`` as the file
+    system does.
     """
     require_absent(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -161,8 +169,8 @@ def new_folder(path: Path) -> Iterator[Path]:
         temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
     try:
         yield temporary
-        # mkdtemp makes folders that only their owner may open; give the new one the usual permissions.
-        temporary.chmod(0o777 & ~_UMASK)
+        if not private:  # as mkdtemp makes them
+            temporary.chmod(0o777 & ~_UMASK)
         temporary.replace(path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -210,8 +218,12 @@ def alone_with(path: Path, *, output: Path | None = None) -> Iterator[BinaryIO]:
     Raises ``ConfigError``, which names ``output``, while another process has it, and ``OSError`` as the file system does.
     Nothing keeps others out on a system without locks of this kind.
     """
-    with _locked(path, output or path) as file:
+    file = _locked(path, output or path)
+    try:
         yield file
+    finally:
+        with suppress(OSError):  # what could not be written was reported where it was
+            file.close()
 
 
 def remove_held(path: Path, file: BinaryIO) -> None:

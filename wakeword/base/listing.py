@@ -14,6 +14,8 @@ class Listing:
     """Sorted."""
     unsearched: dict[Path, str] = field(default_factory=dict)
     """Folders that could not be searched, or not completely, with the reason: files in them can be missing."""
+    left_out: list[Path] = field(default_factory=list)
+    """Files that cannot be read here, although their names say that they are wanted; sorted."""
 
 
 def files_below(root: Path, is_wanted: Callable[[str], bool]) -> Listing:

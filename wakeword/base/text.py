@@ -3,6 +3,8 @@
 A file name may hold any character, and what it does on a screen or in a spreadsheet is no matter of anyone who named it.
 """
 
+import unicodedata
+
 _JOINERS = "\u200c\u200d"
 """Control nothing, and Persian and several scripts of India need them."""
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -11,17 +13,37 @@ MAX_SHOWN = 80
 """Characters of a value in a message."""
 
 
+_MOST_MARKS = 6
+"""Combining marks on a letter: Hebrew with points and accents has five. More smear over the lines next to it."""
+
+
 def is_printable(text: str) -> bool:
-    """Whether a text is one line without anything that a screen would not show: no control characters, no surrogates."""
-    return text.isprintable() or all(one.isprintable() or one in _JOINERS for one in text)
+    """Whether a text is one line without anything that a screen would not show: no control characters, no surrogates.
+
+    And nothing that it would show on other lines: no tower of combining marks.
+    """
+    return text.isprintable() if text.isascii() else not _unprintable(text)
+
+
+def _unprintable(text: str) -> set[int]:
+    """The indices of the characters that ``is_printable`` does not allow."""
+    found, marks = set(), 0
+    for index, one in enumerate(text):
+        if one in _JOINERS:
+            continue  # it does not end a tower
+        marks = marks + 1 if unicodedata.category(one) in ("Mn", "Me") else 0
+        if marks > _MOST_MARKS or not one.isprintable():
+            found.add(index)
+    return found
 
 
 def printable(text: object) -> str:
-    r"""A text in one line: every character that a screen does not show as ``\n``, ``\x1b`` or ``\u2028``."""
+    r"""A text in one line: every character that a screen does not show there as ``\n``, ``\x1b`` or ``\u2028``."""
     shown = str(text)
     if is_printable(shown):
         return shown
-    return "".join(one if is_printable(one) else ascii(one)[1:-1] for one in shown)
+    hidden = _unprintable(shown)
+    return "".join(ascii(one)[1:-1] if index in hidden else one for index, one in enumerate(shown))
 
 
 def cell(text: object) -> str:

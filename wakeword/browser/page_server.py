@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from email.utils import formatdate
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import ClassVar
 from urllib.parse import unquote, urlsplit
 
 from wakeword.base.errors import ConfigError
+from wakeword.serve.bounded_http import BoundedHandler, BoundedHttpServer
 from wakeword.serve.places import is_own_host
 
 _TYPES = {
@@ -32,21 +31,15 @@ POLICY = (
 """Nothing is loaded from another host, or sent to one."""
 _HEADERS = {
     "Permissions-Policy": "microphone=(self)",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    # Pages of other sites can neither load its files nor keep a handle of its window.
-    "Cross-Origin-Resource-Policy": "same-origin",
+    # Pages of other sites can keep no handle of its window.
     "Cross-Origin-Opener-Policy": "same-origin",
     # Each time the browser asks whether a file has changed.
     "Cache-Control": "no-cache",
 }
-_SECONDS = 30.0
 
 
-class PageServer(ThreadingHTTPServer):
+class PageServer(BoundedHttpServer):
     """Serves files by their paths, and nothing else. Only this machine can connect. A context manager."""
-
-    daemon_threads = True
 
     def __init__(self, files: Mapping[str, Path], *, home: str, port: int, policy: str | None = POLICY) -> None:
         """``files``: path, without the slash in front, -> file. ``home``: the path to which ``/`` leads.
@@ -56,9 +49,9 @@ class PageServer(ThreadingHTTPServer):
         """
         self.files = {f"/{path}": file for path, file in files.items()}
         self.home = f"/{home}"
-        self.headers = _HEADERS if policy is None else {"Content-Security-Policy": policy, **_HEADERS}
+        headers = _HEADERS if policy is None else {"Content-Security-Policy": policy, **_HEADERS}
         try:
-            super().__init__(("127.0.0.1", port), _Handler)
+            super().__init__(("127.0.0.1", port), _Handler, headers=headers)
         except (OSError, OverflowError) as error:
             raise ConfigError(
                 f"expected a port that is free, could not listen on {port}: {getattr(error, 'strerror', None) or error}; "
@@ -74,58 +67,36 @@ class PageServer(ThreadingHTTPServer):
         """Nothing: a browser that goes away in the middle of a file is no error."""
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(BoundedHandler):
     server: PageServer
-    server_version = "wakeword"
-    sys_version = ""
-    protocol_version = "HTTP/1.1"
-    timeout: ClassVar[float] = _SECONDS
-
-    def do_GET(self) -> None:
-        self._answer(has_body=True)
-
-    def do_HEAD(self) -> None:
-        self._answer(has_body=False)
 
     def log_message(self, format: str, *args: object) -> None:
         """Nothing: stdout and stderr are the command's."""
 
-    def _answer(self, *, has_body: bool) -> None:
+    def answer(self) -> None:
         # A web site with a name that leads here (DNS rebinding) gets nothing.
         if not all(is_own_host(host.strip()) for host in self.headers.get_all("Host") or []):
             text = b"expected an address or localhost as the host, got another name\n"
-            self._send(HTTPStatus.MISDIRECTED_REQUEST, {"Content-Type": "text/plain; charset=utf-8"}, text)
+            self.send(HTTPStatus.MISDIRECTED_REQUEST, {"Content-Type": "text/plain; charset=utf-8"}, text)
             return
         path = unquote(urlsplit(self.path).path)
         if path == "/":
-            self._send(HTTPStatus.FOUND, {"Location": self.server.home})
+            self.send(HTTPStatus.FOUND, {"Location": self.server.home})
             return
         file = self.server.files.get(f"{path}index.html" if path.endswith("/") else path)
         if file is None:
-            self._send(HTTPStatus.NOT_FOUND, {"Content-Type": "text/plain; charset=utf-8"}, b"no such file\n")
+            self.send(HTTPStatus.NOT_FOUND, {"Content-Type": "text/plain; charset=utf-8"}, b"no such file\n")
             return
         try:
             with file.open("rb") as opened:
                 data, changed = opened.read(), file.stat()
         except OSError:
-            self._send(HTTPStatus.NOT_FOUND, {"Content-Type": "text/plain; charset=utf-8"}, b"the file is gone\n")
+            self.send(HTTPStatus.NOT_FOUND, {"Content-Type": "text/plain; charset=utf-8"}, b"the file is gone\n")
             return
         tag = f'"{changed.st_mtime_ns:x}-{len(data):x}"'
         headers = {"ETag": tag, "Last-Modified": formatdate(changed.st_mtime, usegmt=True)}
         if self.headers.get("If-None-Match") == tag:
-            self._send(HTTPStatus.NOT_MODIFIED, headers)
+            self.send(HTTPStatus.NOT_MODIFIED, headers)
             return
         headers["Content-Type"] = _TYPES.get(file.suffix, "application/octet-stream")
-        self._send(HTTPStatus.OK, headers, data, has_body=has_body)
-
-    def _send(
-        self, status: HTTPStatus, headers: Mapping[str, str], body: bytes = b"", *, has_body: bool = True
-    ) -> None:
-        self.send_response(status)
-        for name, value in {**self.server.headers, **headers}.items():
-            self.send_header(name, value)
-        if status != HTTPStatus.NOT_MODIFIED:
-            self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if has_body and self.command != "HEAD":
-            self.wfile.write(body)
+        self.send(HTTPStatus.OK, headers, data)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from wakeword.base.errors import AudioError, ConfigError
+from wakeword.base.errors import AudioError, ConfigError, LeftOutError
 from wakeword.batch.inputs.find import find_recordings, listed, listed_places
 from wakeword.batch.inputs.recording import Recording
 from wakeword.batch.jobs.choice import executor_for
@@ -65,7 +65,8 @@ class ScanOptions:
 def scan(options: ScanOptions) -> None:
     """Find the wake words in recordings.
 
-    Folders are searched for audio files to any depth. Every recording is a separate stream; times are seconds of the
+    Folders are searched for audio files to any depth; recordings of phones (m4a, aac, mp4, webm, 3gp) need PyAV or ffmpeg:
+    pip install '.[phones]'. Every recording is a separate stream; times are seconds of the
     recording. A recording or folder that cannot be read, or not completely, is reported, the others are scanned, and the
     exit status is then 1.
     """
@@ -138,7 +139,7 @@ class _Tally:
     def fail(self, error: AudioError | str) -> None:
         """Report a recording, or a folder of them, that cannot be read."""
         complain(error)
-        self.failed += 1
+        self.failed += error.count if isinstance(error, LeftOutError) else 1
 
     def summary(self, *, kept: int) -> str:
         """In one line; ``kept``: recordings with results from a run before."""

@@ -112,6 +112,9 @@ class ModelCard:
     def to_json(self) -> str:
         """The card as JSON text."""
         content = {**dataclasses.asdict(self), "features_fingerprint": self.features.fingerprint}
+        if self.verifier is not None and not self.verifier.added:
+            # Cards of before the entry existed are written as they are.
+            del content["verifier"]["added"]
         return json.dumps(content, sort_keys=True, allow_nan=False)
 
     @classmethod

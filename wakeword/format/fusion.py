@@ -48,7 +48,12 @@ class Fusion:
         """The fused score, ``FLOOR`` to 1; ``phonemes``: their score, ``None`` if they were not looked at."""
         lowest = -self.phoneme_floor
         fit = lowest if phonemes is None else min(0.0, max(lowest, phonemes))
-        return max(FLOOR, score_of_logit(upper + self.phonemes * fit))
+        return fused_score(upper + self.phonemes * fit)
+
+
+def fused_score(logit: float) -> float:
+    """The score of a window that was verified, ``FLOOR`` to 1."""
+    return max(FLOOR, score_of_logit(logit))
 
 
 def unverified_score(logit: float, gate: float) -> float:

@@ -2,11 +2,13 @@
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.text import shortened
-from wakeword.format.card_checks import MAX_LOGIT, require_finite, require_name, require_text
+from wakeword.format.card_checks import MAX_LOGIT, require_entries, require_finite, require_name, require_text
 from wakeword.format.fusion import FLOOR, LARGEST_GATE, Fusion
 from wakeword.format.operating_point import OperatingPoint, Rate
 
@@ -18,6 +20,32 @@ _MOST = 64
 
 Variant = tuple[tuple[str, ...], ...]
 """One way to say a word: its phonemes, each as the tokens of the recogniser that may stand for it."""
+
+
+MAX_ADDED = 8
+
+
+@dataclass(frozen=True)
+class AddedVerifier:
+    """A verifier of an installed package; it adds ``weight`` times its evidence to the fused logit."""
+
+    kind: str
+    """Name of its entry point."""
+    weight: float
+    """At least 0."""
+    floor: float
+    """Its evidence is never below this number, which is also its value if it is not asked."""
+    gate: float
+    """It is asked only if the fused logit can still reach this number."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """What the package makes it from."""
+
+    def __post_init__(self) -> None:
+        require_name("the kind of a verifier", self.kind)
+        require_finite("the weight of a verifier", self.weight, 0, MAX_LOGIT)
+        for what in ("floor", "gate"):
+            require_finite(f"the {what} of a verifier", getattr(self, what), -MAX_LOGIT, MAX_LOGIT)
+        require_entries("the settings of a verifier", self.settings)
 
 
 @dataclass(frozen=True)
@@ -43,6 +71,8 @@ class VerifierCard:
     """The operating points of the first stage alone, for use without the second."""
     stage_one_default: str | None = None
     """Name of the one to use when none is chosen."""
+    added: tuple[AddedVerifier, ...] = ()
+    """Verifiers of installed packages, which are asked after the head."""
     data: str = field(default="", kw_only=True)
     """What gate, head and fusion were chosen on."""
 
@@ -67,6 +97,8 @@ class VerifierCard:
         for token in {token for variant in self.phonemes for phoneme in variant for token in phoneme}:
             require_name("a token of a phoneme", token)
         require_text("the data of the second stage", self.data)
+        if len(self.added) > MAX_ADDED:
+            raise ConfigError(f"expected at most {MAX_ADDED} added verifiers, got {len(self.added)}")
         names = [point.name for point in self.stage_one_points]
         if len(set(names)) != len(names) or len(names) > MAX_STAGE_ONE_POINTS:
             raise ConfigError(

@@ -41,9 +41,9 @@ _WEIGHTS = {
     *("mean", "deviation", "stem_weight", "stem_bias", "W", "b", "R"),
     *("attention_weight", "head_weight", "head_bias"),
 }
-_HALF = "_half"
+HALF = "_half"
 """Suffix of the names of weights that are stored in half precision and cast when the file is opened."""
-_MAX_ATTENTION = 60.0
+MAX_ATTENTION = 60.0
 """Largest sum of absolute attention weights: beyond it, the sum of their exponentials could leave float32."""
 _MOST_PRODUCTS = 2**18
 """A larger product of matrices is given to several threads by OpenBLAS, which costs more than it gains."""
@@ -86,7 +86,7 @@ def lstm_of(graph: Graph, card: ModelCard) -> Lstm | None:
     """The network in a model file; ``None`` for one of another kind, which only ONNX Runtime can run."""
     casts = {node.outputs for node in graph.nodes if node.kind == "Cast"}
     nodes = {(node.kind, *node.inputs, *node.outputs) for node in graph.nodes if node.outputs not in casts}
-    weights = {name.removesuffix(_HALF): weight.astype(np.float32) for name, weight in graph.values.items()}
+    weights = {name.removesuffix(HALF): weight.astype(np.float32) for name, weight in graph.values.items()}
     if nodes != _NODES or not set(weights) >= _WEIGHTS:
         return None
     hidden, width, coefficients = weights["R"].shape[-1], weights["stem_bias"].size, card.features.n_mfcc
@@ -97,7 +97,7 @@ def lstm_of(graph: Graph, card: ModelCard) -> Lstm | None:
     }
     if any(weights[name].shape != shape for name, shape in shapes.items()):
         return None
-    if not np.abs(weights["attention_weight"]).sum() <= _MAX_ATTENTION:
+    if not np.abs(weights["attention_weight"]).sum() <= MAX_ATTENTION:
         return None
     # In float64, so that folding the normalisation in costs no digits.
     mean, deviation = (np.tile(weights[name].astype(np.float64), card.stack) for name in ("mean", "deviation"))

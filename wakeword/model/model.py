@@ -20,6 +20,7 @@ from wakeword.format.graph import MAX_WIDTH, Dimension, Graph, read_graph
 from wakeword.format.session import bound_call, open_session, run_session
 from wakeword.model.installed import assets_folder, model_file, shipped_models
 from wakeword.model.lstm import Lstm, NumpyWindows, lstm_of
+from wakeword.verify.registry import make_verifier
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, load_embedding, load_phonemes
 from wakeword.verify.verifier import SecondStage
 from wakeword.verify.verifier_head import METADATA_KEY as HEAD_KEY
@@ -244,7 +245,7 @@ def _load_second_stage(card: ModelCard, head: Head) -> SecondStage:
         phonemes = None
         if verifier.phonemes and verifier.phonemes_digest is not None:
             phonemes = load_phonemes(folder / PHONEMES_FILE, verifier.phonemes_digest)
-        stage = SecondStage(verifier, head, embedding, phonemes)
+        stage = SecondStage(verifier, head, embedding, phonemes, added=[make_verifier(one) for one in verifier.added])
         logit = stage.self_test()
     except ModelError as error:
         raise ModelError(f"second stage of '{card.phrase}': {error}") from error

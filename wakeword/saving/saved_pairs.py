@@ -32,7 +32,7 @@ class SavedPairs:
 
     The JSON file of a pair appears last and is deleted first: if it exists, so does the audio. Before the pairs would
     take more than ``limit`` bytes, the oldest are deleted. Only files with names of this form count and are deleted; all
-    others are left alone.
+    others are left alone. Files, and a folder that is made for them, are private as ``replacing`` makes them.
 
     Raises ``ConfigError`` if ``folder`` is a file and ``OSError`` if it cannot be created or read.
     """
@@ -40,7 +40,7 @@ class SavedPairs:
     def __init__(self, folder: Path, limit: int) -> None:
         if folder.exists() and not folder.is_dir():
             raise ConfigError(f"--save: expected a folder, got the file {folder}; choose another")
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(0o700, parents=True, exist_ok=True)
         self.folder = folder
         self._limit = limit
         self._number = 0
@@ -68,7 +68,10 @@ class SavedPairs:
             "audio": audio.name,
         }
         try:
-            with replacing(data) as unfinished_data, replacing(audio) as unfinished_audio:
+            with (
+                replacing(data, private=True) as unfinished_data,
+                replacing(audio, private=True) as unfinished_audio,
+            ):
                 write_audio(unfinished_audio, samples)
                 unfinished_data.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
                 size = unfinished_audio.stat().st_size + unfinished_data.stat().st_size

@@ -16,7 +16,8 @@ class Saver:
     """Saves detections on a separate thread, so that a slow disk does not delay listening.
 
     While ``most_waiting`` detections wait for the disk, further ones are not saved; with ``wait_for_room``, ``save`` waits
-    instead, which a live source cannot do. A failure is reported once, and then the end of the failure.
+    instead, which a live source cannot do. A failure is reported once, and then the end of the failure; ``close`` says how
+    many are lost in all.
     """
 
     def __init__(
@@ -35,7 +36,7 @@ class Saver:
         self._waiting: queue.Queue[tuple[Detection, datetime, bool, Future[Path | None]]] = queue.Queue(most_waiting)
         self._reporting = threading.Lock()
         self._trouble = ""
-        self._lost = 0
+        self._lost = self._lost_before = 0  # before the present trouble
         # A disk that hangs must not keep the process from ending.
         threading.Thread(target=self._work, name="wakeword-save", daemon=True).start()
 
@@ -79,13 +80,18 @@ class Saver:
         with self._reporting:
             # A disk that is always a little too slow need not be reported at each detection.
             if self._trouble and self._waiting.qsize() <= self._waiting.maxsize // 2:
-                self._note(f"--save: saving again; {self._lost} detection(s) were not saved")
-                self._trouble, self._lost = "", 0
+                self._note(f"--save: saving again; {self._lost - self._lost_before} detection(s) were not saved")
+                self._trouble, self._lost_before = "", self._lost
 
-    def close(self, seconds_left: Callable[[], float | None]) -> None:
-        """Wait until all is saved, or for the seconds that are left, ``None`` for as long as it takes."""
-        while waiting := self._waiting.unfinished_tasks:
-            if seconds_left() == 0:
-                self._complain(f"--save: {waiting} detection(s) not saved; the disk is too slow")
-                return
+    def close(self, seconds_left: Callable[[], float | None]) -> int:
+        """Wait until all is saved, or for the seconds that are left, ``None`` for as long as it takes.
+
+        Return how many of all were not saved, which is reported.
+        """
+        while (waiting := self._waiting.unfinished_tasks) and seconds_left() != 0:
             time.sleep(0.01)
+        if lost := self._lost + waiting:
+            self._complain(
+                f"--save: {lost} detection(s) not saved in all" + ("; the disk is too slow" if waiting else "")
+            )
+        return lost

@@ -95,7 +95,10 @@ def file_pair(pair: SavedPair, answer: Answer, into: Path) -> SavedPair:
     if resolved(data) != resolved(pair.data):
         reviewed = {"reviewed": answer.value, "reviewed_at": datetime.now(UTC).isoformat(timespec="seconds")}
         content = {**_content(pair.data), **reviewed}
-        with replacing(data) as unfinished_data, replacing(data.with_suffix(".wav")) as unfinished_audio:
+        with (
+            replacing(data, private=True) as unfinished_data,
+            replacing(data.with_suffix(".wav"), private=True) as unfinished_audio,
+        ):
             shutil.copyfile(pair.audio, unfinished_audio)
             unfinished_data.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
         _remove([pair.data])

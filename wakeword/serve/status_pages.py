@@ -1,18 +1,15 @@
 """The HTTP side: ``/healthz``, ``/metrics`` for Prometheus, and a live page. No path is ever looked up."""
 
 import asyncio
-import io
 import json
 import logging
 import socket
 import ssl
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -20,13 +17,12 @@ from typing import Any
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from wakeword.base.errors import ConfigError
+from wakeword.serve.bounded_http import BoundedHandler, BoundedHttpServer, Doors
 from wakeword.serve.places import Network, is_allowed, is_own_host, tcp_sockets
 from wakeword.serve.server import Server
 
 logger = logging.getLogger("wakeword.serve")
 
-_MOST_REQUESTS = 32
-_REQUEST_SECONDS = 10.0
 _LOOP_SECONDS = 2.0
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; "
@@ -118,120 +114,58 @@ class Pages:
             raise
 
 
-class _Incoming(io.RawIOBase):
-    """What a client sends until ``latest``: a limit on each read alone would let it trickle a request for ever."""
-
-    def __init__(self, connection: socket.socket) -> None:
-        self._connection = connection
-        self.latest = 0.0
-        """``time.monotonic()``."""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        left = self.latest - time.monotonic()
-        if left <= 0:
-            raise TimeoutError("expected the whole request in time")
-        self._connection.settimeout(left)
-        try:
-            return self._connection.recv_into(buffer)
-        finally:
-            self._connection.settimeout(_REQUEST_SECONDS)  # for the answer
-
-
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(BoundedHandler):
     server: "_HttpServer"
-    protocol_version = "HTTP/1.1"
-    server_version = "wakeword"
-    sys_version = ""
 
     def __init__(self, pages: Pages, *rest: Any) -> None:
         self._pages = pages
         super().__init__(*rest)
 
-    def setup(self) -> None:
-        super().setup()
-        self.rfile.close()
-        self._incoming = _Incoming(self.connection)
-        self.rfile = io.BufferedReader(self._incoming)
-
-    def handle_one_request(self) -> None:
-        self._incoming.latest = time.monotonic() + _REQUEST_SECONDS
-        super().handle_one_request()
-
-    def do_GET(self) -> None:
+    def answer(self) -> None:
         # Browsers always name a host; programs may leave it out.
         hosts = self.headers.get_all("Host") or []
         settings = self.server.settings
         own = settings.ingress or all(is_own_host(host.strip(), settings.names) for host in hosts)
         status, kind, body = self._pages.answer(self.path.partition("?")[0]) if own else _OTHER_HOST
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Cache-Control", "no-store")
-        self.send_header("X-Content-Type-Options", "nosniff")
-        self.send_header("Referrer-Policy", "no-referrer")
-        frames = "'self'" if settings.ingress else "'none'"
-        self.send_header("Content-Security-Policy", _POLICY.format(frames=frames))
-        if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
-            # The body is not read: it must not be taken for the next request.
-            self.send_header("Connection", "close")
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
-
-    do_HEAD = do_GET  # noqa: N815
+        self.send(status, {"Content-Type": kind}, body)
 
     def log_message(self, format: str, *args: object) -> None:
         logger.debug("%s", format % args, extra=_logged(self.client_address))
 
 
-class _HttpServer(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-
+class _HttpServer(BoundedHttpServer):
     def __init__(
         self,
         listening: socket.socket,
         settings: WebSettings,
         handler: Callable[..., _Handler],
+        *,
         tls: ssl.SSLContext | None,
-        room: threading.Semaphore,
+        doors: Doors,
     ) -> None:
         self.settings = settings
         self._tls = tls
-        self._room = room
-        super().__init__(listening.getsockname()[:2], handler, bind_and_activate=False)
+        policy = _POLICY.format(frames="'self'" if settings.ingress else "'none'")
+        headers = {"Cache-Control": "no-store", "Content-Security-Policy": policy}
+        super().__init__(listening.getsockname()[:2], handler, headers=headers, doors=doors, listen=False)
         self.socket.close()
         self.socket = listening
         self.server_address = listening.getsockname()
 
+    def get_request(self) -> tuple[Any, Any]:
+        request, client_address = super().get_request()
+        if self._tls is not None:
+            request = self._tls.wrap_socket(request, server_side=True, do_handshake_on_connect=False)
+        return request, client_address
+
     def verify_request(self, request: Any, client_address: Any) -> bool:
         return is_allowed(str(client_address[0]), self.settings.networks)
 
-    def process_request(self, request: Any, client_address: Any) -> None:
-        if not self._room.acquire(blocking=False):
-            self.shutdown_request(request)
-            return
-        try:
-            super().process_request(request, client_address)
-        except BaseException:  # no thread for it
-            self._room.release()
-            raise
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        try:
-            request.settimeout(_REQUEST_SECONDS)
-            if self._tls is not None:
-                # Here and not at accept: a client that delays the handshake delays only its own thread.
-                request = self._tls.wrap_socket(request, server_side=True)
-            super().process_request_thread(request, client_address)
-        except OSError as error:
-            logger.debug("%s", error, extra=_logged(client_address))
-            self.shutdown_request(request)
-        finally:
-            self._room.release()
+    def finish_request(self, request: Any, client_address: Any) -> None:
+        if self._tls is not None:
+            # Here and not at accept: a client that delays the handshake delays only its own thread.
+            request.do_handshake()
+        super().finish_request(request, client_address)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         logger.debug("a request ended early", exc_info=True, extra=_logged(client_address))
@@ -251,10 +185,10 @@ class Web:
     def __init__(self, server: Server, settings: WebSettings) -> None:
         tls = _tls(settings)
         handler = partial(_Handler, Pages(server, asyncio.get_running_loop()))
-        room = threading.BoundedSemaphore(_MOST_REQUESTS)
+        doors = Doors()
         self.sockets: list[socket.socket] = tcp_sockets(settings.host, settings.port)
         """Those it listens on, one for each address of the host."""
-        self._servers = [_HttpServer(one, settings, handler, tls, room) for one in self.sockets]
+        self._servers = [_HttpServer(one, settings, handler, tls=tls, doors=doors) for one in self.sockets]
         host, port = self.sockets[0].getsockname()[:2]
         self.url = f"http{'s' if tls else ''}://{f'[{host!s}]' if ':' in str(host) else host!s}:{port}/"
         """Where it listens, at the first of them."""

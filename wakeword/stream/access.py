@@ -6,21 +6,22 @@ at each step, as an executor's does. While it waits for its consumer to take the
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Self
 
+import numpy as np
+
 from wakeword.audio.asynchronous import in_thread
 from wakeword.audio.detection import Detection
 from wakeword.audio.pcm import PcmStream
 from wakeword.audio.sources import AudioSource
-from wakeword.base.checks import function, number
 from wakeword.base.errors import BusyError, ClosedError, ConfigError
 from wakeword.base.standstill import STANDSTILL, Order
 from wakeword.base.types import Array, Samples
-from wakeword.stream.following import LONGEST_RECORDING, Follower, Followers, record
+from wakeword.stream.following import FollowedRecording, Follower, Followers
 from wakeword.stream.stream_audio import StreamAudio
 
 
@@ -80,7 +81,7 @@ class StreamAccess(ABC):
             self._loop = loop
         try:
             self.reset()
-            loop.blocks = iter(source.blocks())
+            loop.blocks = _in_pieces(source.blocks(), loop.pcm.sample_rate)
             for block in loop.blocks:
                 yield from self._offered(self._process(block, loop.thread), loop, is_shared)
             yield from self._offered(self._finish(loop.thread), loop, is_shared)
@@ -126,9 +127,9 @@ class StreamAccess(ABC):
     def record(self, detection: Detection, seconds: float, *, until: Callable[[Array], bool] | None = None) -> Array:
         """Inside a loop over ``run``: the ``seconds`` after a detection, read from the source, ``(samples,)`` at 16 kHz.
 
-        Ends earlier if ``until`` returns true for the newest samples, or when the source ends. Nothing is detected
-        meanwhile. If two keywords are detected at the same time, each gets the audio after its own detection.
-        Raises ``ConfigError`` outside of ``run``.
+        Ends earlier with the first piece of 32 ms for which ``until`` returns true, or when the source ends: the same audio
+        whatever the blocks. Nothing is detected meanwhile. If two keywords are detected at the same time, each gets the
+        audio after its own detection. Raises ``ConfigError`` outside of ``run``.
         """
         loop = self._loop
         if loop is None or not (loop.is_waiting or loop.thread == threading.get_ident()):
@@ -137,17 +138,15 @@ class StreamAccess(ABC):
                 "another thread; with push use follow, with stream `await detector.follow(detection).record(seconds)`"
             )
         # Before anything begins: a call that is refused leaves the stream and the detection's follower as they were.
-        number(seconds, "a positive number of seconds to record", 0, LONGEST_RECORDING, above=True)
-        function(until, "until")
-
-        def feed() -> bool:
-            for block in loop.blocks:
-                self._process(block, loop.thread)
-                return True
-            return False
-
+        recording = FollowedRecording(seconds, until)
         with self.suppressed(), self.follow(detection) as follower:
-            return record(follower, feed, seconds, until)
+            while not recording.take(follower):
+                for block in loop.blocks:
+                    self._process(block, loop.thread)
+                    break
+                else:
+                    follower.close()
+        return recording.samples
 
     @contextmanager
     def suppressed(self, threshold: float | None = None) -> Iterator[None]:
@@ -193,3 +192,12 @@ class StreamAccess(ABC):
         """The conversion of the loop's blocks while there is a loop, else of those that are pushed."""
         loop = self._loop
         return self._pushed if loop is None else loop.pcm
+
+
+def _in_pieces(blocks: Iterable[Samples], most: int) -> Iterator[Samples]:
+    """Blocks of at most ``most`` samples: a follower is made after each, and of the audio before it little is kept."""
+    for block in blocks:
+        if isinstance(block, np.ndarray) and block.ndim:
+            yield from (block[start : start + most] for start in range(0, len(block) or 1, most))
+        else:
+            yield block  # which is then refused

@@ -17,10 +17,13 @@ from wakeword.base.types import Array
 from wakeword.stream.stream_audio import StreamAudio
 
 MAX_FOLLOWED_SECONDS = 60.0
-"""Audio that a follower keeps until it is read; older audio is dropped and counted."""
+"""Audio that a follower keeps until it is read. What comes after it is dropped and counted, never the beginning."""
 
 LONGEST_RECORDING = 86_400.0
 """Seconds."""
+
+UNTIL_SAMPLES = 512
+"""A recording asks ``until`` after each piece of this length, 32 ms, so that its end does not depend on the blocks."""
 
 
 class Follower:
@@ -35,8 +38,6 @@ class Follower:
         """Whether the stream has ended, so that no more audio will come after what ``read`` still returns."""
         self.dropped = 0
         """Samples lost because ``read`` was not called for ``MAX_FOLLOWED_SECONDS``; 0 means no gap."""
-        self.is_taken = True
-        """Whether somebody reads it. Until then what is lost is the newest audio, not the beginning."""
         self._pieces = deque([first])
         self._held = len(first)
         self._lock = threading.Lock()
@@ -48,20 +49,31 @@ class Follower:
             pieces, self._pieces, self._held = self._pieces, deque(), 0
         return np.concatenate([np.zeros(0, np.float32), *pieces])
 
+    def take(self, count: int) -> Array | None:
+        """The next ``count`` samples, or what there is before the end of the stream; ``None`` until they have come."""
+        with self._lock:
+            if self._held < count and not self.ended:
+                return None
+            pieces, missing = [np.zeros(0, np.float32)], count
+            while missing and self._pieces:
+                first = self._pieces.popleft()
+                if len(first) > missing:
+                    self._pieces.appendleft(first[missing:])
+                pieces.append(first[:missing])
+                missing -= len(pieces[-1])
+            self._held -= count - missing
+        return np.concatenate(pieces)
+
     def push(self, samples: Array) -> None:
         """Append the next samples of the stream, which the caller must not change afterwards."""
         if self.ended:
             return
         with self._lock:
-            if not self.is_taken and self._held + len(samples) > MAX_FOLLOWED_SECONDS * SAMPLE_RATE:
+            if self._held + len(samples) > MAX_FOLLOWED_SECONDS * SAMPLE_RATE:
                 self.dropped += len(samples)
                 return
             self._pieces.append(samples)
             self._held += len(samples)
-            while self._held > MAX_FOLLOWED_SECONDS * SAMPLE_RATE and len(self._pieces) > 1:
-                oldest = self._pieces.popleft()
-                self._held -= len(oldest)
-                self.dropped += len(oldest)
             wake = self._wake
         if wake is not None:
             wake()
@@ -75,26 +87,25 @@ class Follower:
             wake()
 
     async def __aiter__(self) -> AsyncIterator[Array]:
-        while len(samples := await self._next()):
-            yield samples
+        while self._held or not self.ended:
+            await self._wait_for(1)
+            if len(samples := self.read()):
+                yield samples
 
     async def record(self, seconds: float, *, until: Callable[[Array], bool] | None = None) -> Array:
         """The next ``seconds``, ``(samples,)``, as they come: ``Detector.record`` for asyncio, with ``Detector.stream``.
 
-        Ends earlier if ``until`` returns true for the newest samples, or when the stream ends. The stream goes on, and so
-        does detecting. Raises ``ConfigError`` for seconds out of range.
+        Ends earlier if ``until`` returns true for a piece of 32 ms, which is the last, or when the stream ends; what comes
+        after the end is for the next reader. The stream goes on, and so does detecting. Raises ``ConfigError`` for seconds
+        out of range.
         """
-        number(seconds, "a positive number of seconds to record", 0, LONGEST_RECORDING, above=True)
-        function(until, "until")
-        wanted, pieces = round(seconds * SAMPLE_RATE), [np.zeros(0, np.float32)]
-        while sum(map(len, pieces)) < wanted and len(samples := await self._next()):
-            pieces.append(samples)
-            if until is not None and until(samples):
-                break
-        return np.concatenate(pieces)[:wanted]
+        recording = FollowedRecording(seconds, until)
+        while not recording.take(self):
+            await self._wait_for(recording.size)
+        return recording.samples
 
-    async def _next(self) -> Array:
-        """The audio since the last ``read`` as soon as there is any; empty when the stream has ended."""
+    async def _wait_for(self, count: int) -> None:
+        """Wait until there are ``count`` samples, more have come, or the stream has ended."""
         loop, arrived = asyncio.get_running_loop(), asyncio.Event()
 
         def wake() -> None:
@@ -102,7 +113,7 @@ class Follower:
                 loop.call_soon_threadsafe(arrived.set)
 
         with self._lock:
-            if self._held or self.ended:
+            if self._held >= count or self.ended:
                 arrived.set()
             self._wake = wake
         try:
@@ -110,7 +121,6 @@ class Follower:
         finally:
             with self._lock:
                 self._wake = None
-        return self.read()
 
     def __enter__(self) -> "Follower":
         return self
@@ -149,7 +159,6 @@ class Followers:
         instance(detection, Detection, "a detection")
         with self._lock:
             if (offered := self._offers.pop(id(detection), None)) is not None:
-                offered[1].is_taken = True
                 return offered[1]
             return self._new(detection)
 
@@ -177,7 +186,6 @@ class Followers:
             except ConfigError:  # the stream ended with it
                 follower = Follower(np.zeros(0, np.float32))
                 follower.close()
-            follower.is_taken = not keep
             self._offers[id(detection)] = (detection, follower)
         try:
             for detection in found:
@@ -197,17 +205,34 @@ class Followers:
         self._offers.clear()
 
 
-def record(
-    follower: Follower, feed: Callable[[], bool], seconds: float, until: Callable[[Array], bool] | None
-) -> Array:
-    """The next ``seconds`` of a follower, ``(samples,)`` at 16 kHz.
+class FollowedRecording:
+    """The next ``seconds`` of a follower, ``samples``; less if ``until`` returns true for a piece, or the stream ends.
 
-    ``feed`` pushes the next block of the stream and returns whether there was one. Ends earlier if ``until`` returns true
-    for the newest samples, or when the stream ends.
+    Raises ``ConfigError`` for seconds out of range.
     """
-    pieces = [follower.read()]
-    while sum(map(len, pieces)) < seconds * SAMPLE_RATE and feed():
-        pieces.append(follower.read())
-        if sum(map(len, pieces)) < seconds * SAMPLE_RATE and until is not None and until(pieces[-1]):
-            break
-    return np.concatenate(pieces)[: round(seconds * SAMPLE_RATE)]
+
+    def __init__(self, seconds: float, until: Callable[[Array], bool] | None) -> None:
+        number(seconds, "a positive number of seconds to record", 0, LONGEST_RECORDING, above=True)
+        function(until, "until")
+        self._missing = round(seconds * SAMPLE_RATE)
+        self._until = until
+        self._pieces = [np.zeros(0, np.float32)]
+
+    @property
+    def samples(self) -> Array:
+        """What was recorded, ``(samples,)`` at 16 kHz."""
+        return np.concatenate(self._pieces)
+
+    @property
+    def size(self) -> int:
+        """Samples of the next piece."""
+        return min(UNTIL_SAMPLES, self._missing)
+
+    def take(self, follower: Follower) -> bool:
+        """Take the pieces that have come, no further than the end of the recording; return whether that is reached."""
+        while (piece := follower.take(self.size)) is not None:
+            self._pieces.append(piece)
+            self._missing -= len(piece)
+            if len(piece) == 0 or (self._until is not None and self._until(piece)):
+                return True
+        return False

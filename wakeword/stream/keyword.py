@@ -10,7 +10,7 @@ from wakeword.model.scorer import covering_samples
 from wakeword.stream.near_miss import NearMisses
 from wakeword.stream.suppression import Suppression
 from wakeword.stream.trigger import Trigger
-from wakeword.verify.verifier import LOOK_SAMPLES, StreamSound, Verifier
+from wakeword.verify.verifier import LOOK_SAMPLES, CandidateScorer, StreamSound
 
 _FAR_BELOW = 0.1
 """Share of the threshold below which a score is far from a detection."""
@@ -41,7 +41,7 @@ class KeywordTracker:
         self.step = hop * model.card.features.hop_length
         """Samples between the starts of two windows."""
         stage = model.second_stage
-        self._verifier = None if stage is None else Verifier(stage, hop=hop)
+        self._verifier = None if stage is None else CandidateScorer(stage, hop=hop)
         self.look = 0 if stage is None else LOOK_SAMPLES
         """Samples before the end of a window that its score depends on, apart from its own."""
         # With a second stage: of the score below which no window is verified, so that no candidate is slept through.

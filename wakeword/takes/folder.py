@@ -50,9 +50,9 @@ class TakeFolder:
             "fault": None if take.fault is None else take.fault.name.lower(),
             "recorded": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        with replacing(path.with_suffix(".json")) as temporary:
+        with replacing(path.with_suffix(".json"), private=True) as temporary:
             temporary.write_text(json.dumps(content) + "\n", encoding="utf-8")
-        with replacing(path) as temporary:
+        with replacing(path, private=True) as temporary:
             write_audio(temporary, take.samples)
         return path
 

@@ -7,6 +7,7 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ModelError
 from wakeword.base.text import shortened
 from wakeword.base.types import Array
@@ -43,6 +44,22 @@ class PhonemeNetwork:
         )
         found: Array = log_probs[0, : int(lengths[0])]
         return found
+
+
+class PhonemeVerifier:
+    """How well a word's phonemes fit what the recogniser hears, as a ``verifier.Verifier``."""
+
+    samples = 2 * SAMPLE_RATE
+    bound = 0.0
+    cost = 10.0
+
+    def __init__(self, network: PhonemeNetwork, variants: Sequence[Variant]) -> None:
+        self.network = network
+        self.keyword = KeywordPhonemes(variants, network.tokens)
+
+    def evidence(self, samples: Array) -> float:
+        """See ``KeywordPhonemes.score``, for ``(32000,)`` float32 at 16 kHz."""
+        return self.keyword.score(self.network.log_probabilities(samples))
 
 
 class KeywordPhonemes:

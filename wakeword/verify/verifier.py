@@ -2,19 +2,20 @@
 
 import math
 from collections import deque
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.history import AudioHistory
-from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 from wakeword.format.card import self_test_signal
-from wakeword.format.fusion import unverified_score
+from wakeword.format.fusion import fused_score, unverified_score
 from wakeword.format.verifier_card import VerifierCard
 from wakeword.verify.embedding import EmbeddingNetwork, EmbeddingStream, SamplesOf, reach
-from wakeword.verify.phoneme_verifier import BLANK, KeywordPhonemes, PhonemeNetwork
+from wakeword.verify.phoneme_verifier import BLANK, PhonemeNetwork, PhonemeVerifier
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
 
-PHONEME_SAMPLES = 2 * SAMPLE_RATE
+PHONEME_SAMPLES = PhonemeVerifier.samples
 """Samples that the phoneme recogniser looks at."""
 LOOK_SAMPLES = max(reach(HEAD_EMBEDDINGS), PHONEME_SAMPLES)
 """Samples before the end of a window that its verification depends on."""
@@ -22,18 +23,71 @@ LOOK_SAMPLES = max(reach(HEAD_EMBEDDINGS), PHONEME_SAMPLES)
 _CONFIG = FeatureConfig()
 
 
+class Verifier(Protocol):
+    """Says how likely it is that a window ends with the word, from samples alone. Safe to share between threads."""
+
+    @property
+    def samples(self) -> int:
+        """How many samples before the end of a window it looks at, at most ``LOOK_SAMPLES``."""
+        ...
+
+    @property
+    def bound(self) -> float:
+        """A number that its evidence never exceeds: most windows then need no look. Infinity if there is none."""
+        ...
+
+    @property
+    def cost(self) -> float:
+        """About how many milliseconds a look takes: of several verifiers the cheapest looks first."""
+        ...
+
+    def evidence(self, samples: Array) -> float:
+        """The evidence in ``(self.samples,)`` float32 at 16 kHz, which depends on nothing else."""
+        ...
+
+
+class Weighed(NamedTuple):
+    """A verifier, and how its evidence counts; see ``AddedVerifier``."""
+
+    verifier: Verifier
+    weight: float
+    floor: float
+    gate: float
+
+    @property
+    def most(self) -> float:
+        """The most that it can add to the logit."""
+        return self.weight * self.verifier.bound if self.weight else 0.0
+
+
 class SecondStage:
     """The networks of one model's second stage. Safe to share between streams and threads."""
 
     def __init__(
-        self, card: VerifierCard, head: Head, embedding: EmbeddingNetwork, phonemes: PhonemeNetwork | None
+        self,
+        card: VerifierCard,
+        head: Head,
+        embedding: EmbeddingNetwork,
+        phonemes: PhonemeNetwork | None,
+        *,
+        added: Sequence[Verifier] = (),
     ) -> None:
-        """``phonemes``: ``None`` if the card lists none. Raises ``ModelError`` if it has other tokens than the card."""
+        """``phonemes``: ``None`` if the card lists none. ``added``: the verifiers that ``card.added`` lists, in its order.
+
+        Raises ``ModelError`` for tokens on the card that the recogniser does not have.
+        """
         self.card = card
         self.head = head
         self.embedding = embedding
         self._recogniser = phonemes
-        self._keyword = KeywordPhonemes(card.phonemes, phonemes.tokens) if phonemes is not None else None
+        self._phonemes = PhonemeVerifier(phonemes, card.phonemes) if phonemes is not None else None
+        weighed = [
+            Weighed(verifier, one.weight, one.floor, one.gate) for verifier, one in zip(added, card.added, strict=True)
+        ]
+        if self._phonemes is not None:
+            fusion = card.fusion
+            weighed.append(Weighed(self._phonemes, fusion.phonemes, -fusion.phoneme_floor, fusion.phoneme_gate))
+        self._weighed = sorted(weighed, key=lambda one: one.verifier.cost)
 
     @property
     def phoneme_tokens(self) -> tuple[int, int] | None:
@@ -44,11 +98,28 @@ class SecondStage:
 
     def fit(self, log_probabilities: Array) -> float | None:
         """``phoneme_score`` from what the recogniser says, ``(frames, tokens)``."""
-        return None if self._keyword is None else self._keyword.score(log_probabilities)
+        return None if self._phonemes is None else self._phonemes.keyword.score(log_probabilities)
 
     def phoneme_score(self, samples: Array) -> float | None:
         """How well the word's phonemes fit, ``(32000,)`` float32 at 16 kHz: at most 0, or ``None`` without phonemes."""
-        return None if self._recogniser is None else self.fit(self._recogniser.log_probabilities(samples))
+        return None if self._phonemes is None else self._phonemes.evidence(samples)
+
+    def score(self, best: float, window_end: int, sound: "StreamSound") -> float:
+        """The fused score of a candidate that ends before sample ``window_end``, ``FLOOR`` to 1; ``best``: see
+        ``CandidateScorer.best``. A verifier is asked only if that can still lift the score over its gate."""
+        fusion = self.card.fusion
+        frame = (window_end - _CONFIG.n_fft) // _CONFIG.hop_length
+        logit = fusion.upper(best, self.head(sound.embeddings(self.embedding, frame)))
+        if self._phonemes is None:
+            logit -= fusion.phonemes * fusion.phoneme_floor
+        for number, one in enumerate(self._weighed):
+            evidence = one.floor
+            # Not "below the gate": a NaN must not pass.
+            if logit + sum(other.most for other in self._weighed[number:]) >= one.gate:
+                heard = one.verifier.evidence(sound.samples_of(window_end - one.verifier.samples, window_end))
+                evidence = min(one.verifier.bound, max(one.floor, heard))
+            logit += one.weight * evidence
+        return fused_score(logit)
 
     def self_test(self) -> float:
         """The head's logit for two seconds of ``self_test_signal``."""
@@ -78,7 +149,7 @@ class StreamSound:
         return self._embeddings.newest(frame, HEAD_EMBEDDINGS, self.samples_of)
 
 
-class Verifier:
+class CandidateScorer:
     """Turns the first stage's logits, window by window, into fused scores.
 
     A window is a *candidate* if the first stage reached the gate in it or in one of the windows before it that the card's
@@ -108,9 +179,4 @@ class Verifier:
         if not best >= card.gate:
             return unverified_score(logit, card.gate)
         self.candidates += 1
-        frame = (window_end - _CONFIG.n_fft) // _CONFIG.hop_length
-        upper = card.fusion.upper(best, stage.head(sound.embeddings(stage.embedding, frame)))
-        if not upper >= card.fusion.phoneme_gate:
-            return card.fusion.score(upper, None)
-        fit = stage.phoneme_score(sound.samples_of(window_end - PHONEME_SAMPLES, window_end))
-        return card.fusion.score(upper, fit)
+        return stage.score(best, window_end, sound)

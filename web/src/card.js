@@ -60,6 +60,7 @@ export const FLOOR = 1e-3;
  * @property {number} self_test
  * @property {OperatingPoint[]} stage_one_points
  * @property {string | null} stage_one_default
+ * @property {object[]} added verifiers of packages, which the browser does not have
  */
 
 /**
@@ -122,8 +123,8 @@ export function parseCard(text, digest) {
 /** @param {VerifierCard | null | undefined} verifier */
 function withDefaults(verifier) {
   if (typeof verifier !== "object" || !verifier) return verifier ?? null;
-  const { phonemes_digest = null, phonemes = [], stage_one_points = [], stage_one_default = null } = verifier;
-  return { ...verifier, phonemes_digest, phonemes, stage_one_points, stage_one_default };
+  const { phonemes_digest = null, phonemes = [], stage_one_points = [], stage_one_default = null, added = [] } = verifier;
+  return { ...verifier, phonemes_digest, phonemes, stage_one_points, stage_one_default, added };
 }
 
 /** @param {Card} card @returns {string | null} what is wrong with it */
@@ -162,7 +163,9 @@ function isRate(rate) {
 }
 
 /** @param {VerifierCard} verifier @returns {string | null} */
-function problemOfVerifier({ gate, span, fusion, embedding_digest, phonemes_digest, phonemes, self_test, stage_one_points }) {
+function problemOfVerifier(verifier) {
+  const { gate, span, fusion, embedding_digest, phonemes_digest, phonemes, self_test, stage_one_points, added } = verifier;
+  if (!Array.isArray(added) || added.length) return "expected a second stage without verifiers of other packages, which the browser does not have";
   if (!isFinite(gate, 20) || !isWhole(span, 1, 200) || !isFinite(self_test, MAX_LOGIT)) return "expected a gate and a span";
   const weights = ["bias", "stage_one", "embedding", "phonemes", "phoneme_floor", "phoneme_gate"];
   if (!weights.every((name) => isFinite(fusion?.[/** @type {keyof FusionWeights} */ (name)], Number.MAX_VALUE))) {
@@ -185,7 +188,8 @@ function problemOfVerifier({ gate, span, fusion, embedding_digest, phonemes_dige
  */
 function isName(text) {
   if (typeof text !== "string" || text.length > MAX_NAME) return false;
-  return !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(text.replace(JOINERS, ""));
+  // More than six combining marks on a letter would smear over the lines next to it.
+  return !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|[\p{Mn}\p{Me}]{7}/u.test(text.replace(JOINERS, ""));
 }
 
 /** @param {unknown} value @param {number} low @param {number} high */

@@ -2,6 +2,8 @@
 
 import errno
 import json
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -121,6 +123,22 @@ def test_a_full_disk_is_reported_with_the_name_of_the_file(tmp_path: Path, code:
         write()
     assert (failed.value.errno, failed.value.filename) == (code, str(tmp_path / "figures.csv"))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "sendfile"), reason="copies are made otherwise here")
+def test_a_copy_onto_a_full_disk_is_reported_with_the_name_of_the_target(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr("os.sendfile", full)
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.write_text("content")
+    with pytest.raises(OSError, match="full") as failed, replacing(target) as temporary:
+        shutil.copyfile(source, temporary)
+    assert failed.value.filename == str(target)
+    assert list(tmp_path.iterdir()) == [source]
 
 
 def test_a_full_device_is_named() -> None:

@@ -15,6 +15,7 @@ from wakeword.cli.console import complain, note
 from wakeword.cli.formats import FORMATS, FormatName
 
 NAMES = st.text(max_size=40) | st.text("\r\n\x1b\x9b\u2028\x85\x00\ud800\u202e=+-@,;\"'\tab", max_size=20)
+NAMES |= st.text("a\u0301\u0e47\u20dd\u200d\n", max_size=40)
 
 
 def detection(keyword: str) -> Detection:
@@ -37,6 +38,13 @@ def test_escaped_text_is_one_line_without_control_characters(text: str) -> None:
     assert not any(unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp") for one in shown)
     shown.encode("utf-8")
     assert (shown == text) == is_printable(text)
+
+
+def test_marks_do_not_tower_over_other_lines() -> None:
+    for mark in "\u0301\u0e47\u20dd":  # an accent, a vowel sign of Thai, and a circle
+        for tower in (190 * mark, 190 * f"{mark}\u200d"):
+            assert not is_printable(f"a{tower}")
+            assert printable(f"a{tower}").count(mark) == 6
 
 
 @pytest.mark.parametrize("text", ["hey marvin ü", "你好", "नमस्ते", "می\u200cخواهم", "C:\\audio\\new", "it's", ""])

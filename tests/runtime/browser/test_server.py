@@ -1,6 +1,7 @@
 """The server of the page: its files and no others, to this machine alone."""
 
 import http.client
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from wakeword import ConfigError
 from wakeword.browser.page_server import PageServer
+from wakeword.serve.bounded_http import MOST_CONNECTIONS
 
 SECRET = "not for the page"
 
@@ -89,8 +91,19 @@ def test_a_file_that_has_not_changed_is_not_sent_again(server: PageServer) -> No
 def test_only_reading_is_answered(server: PageServer) -> None:
     status, headers, body = ask(server, "/page/code.js", "HEAD")
     assert (status, headers["Content-Length"], body) == (200, str(len("content of code.js")), "")
-    assert ask(server, "/page/code.js", "POST")[0] == 501
-    assert ask(server, "/page/code.js", "DELETE")[0] == 501
+    for method in ("POST", "DELETE"):
+        status, headers, _ = ask(server, "/page/code.js", method)
+        assert (status, headers["X-Content-Type-Options"]) == (501, "nosniff")
+
+
+def test_idle_connections_shut_nobody_out(server: PageServer) -> None:
+    before = threading.active_count()
+    idle = [socket.create_connection(("127.0.0.1", server.server_port), timeout=20) for _ in range(100)]
+    assert ask(server, "/page/code.js")[0] == 200
+    assert idle[0].recv(1) == b""  # closed for another
+    assert threading.active_count() - before <= 2 * MOST_CONNECTIONS
+    for one in idle:
+        one.close()
 
 
 @pytest.mark.parametrize(

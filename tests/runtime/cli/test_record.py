@@ -174,6 +174,9 @@ def test_takes_are_cut_from_a_recording(cli: Cli, tmp_path: Path) -> None:
     assert "skipped a word" in done.err
     assert "its beginning is cut off\n" in done.err  # without advice on a countdown that there was not
     assert json.loads((tmp_path / "clips" / "low-0001.json").read_text())["sample_rate"] == 48_000
+    # Only their owner reads them.
+    assert (tmp_path / "clips").stat().st_mode & 0o777 == 0o700
+    assert {oct(path.stat().st_mode & 0o777) for path in (tmp_path / "clips").iterdir()} == {"0o600"}
 
 
 def test_errors_are_one_line(cli: Cli, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -245,6 +246,34 @@ def test_a_closed_stdout_is_no_failure(models: Path, recordings: Path, tmp_path:
         done = subprocess.run(shell, stderr=subprocess.PIPE, text=True, timeout=60)
         assert (done.returncode, "Traceback" in done.stderr) == (0, False)
     assert (tmp_path / "found.json").read_text().count("\n") == 2
+
+
+@pytest.mark.parametrize("limit", [0, 16])
+def test_a_full_disk_names_the_file_and_leaves_none(models: Path, recordings: Path, tmp_path: Path, limit: int) -> None:
+    """The limit is less than the first line of the journal."""
+    out = tmp_path / "results" / "found.csv"
+    out.parent.mkdir()
+    out.write_text("the results of before\n")
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "wakeword", "scan", recordings / "first.wav", "--model", models / "low.onnx"),
+            *("--format", "csv", "--out", out),
+        ],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (1, f"wakeword: {out}.journal: File too large\n")
+    assert [path.name for path in out.parent.iterdir()] == ["found.csv"]
+    assert out.read_text() == "the results of before\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("form", ["text", "csv", "json"])
+def test_a_full_device_is_named(scan, recordings: Path, form: str) -> None:
+    done = scan(recordings / "first.wav", "--format", form, "--out", "/dev/full")
+    assert (done.status, done.err.splitlines()[-1]) == (1, "wakeword: /dev/full: No space left on device")
 
 
 def test_names_of_recordings_forge_nothing(scan, recordings: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from wakeword import Detection
 from wakeword.cli.console import complain, note
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
+from wakeword.saving.sorting import Answer, file_pair, saved_pairs
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
@@ -144,6 +145,24 @@ def test_an_incomplete_pair_is_never_left(tmp_path: Path, monkeypatch: pytest.Mo
     assert list(tmp_path.iterdir()) == []
 
 
+def test_only_the_owner_reads_what_is_saved(tmp_path: Path) -> None:
+    """The microphone hears everyone in the room, and other users of the machine are not asked."""
+    folder = tmp_path / "deep" / "saved"
+    SavedPairs(folder, 10**6).save(detection(), NOON)
+    assert {oct(path.stat().st_mode & 0o777) for path in folder.iterdir()} == {"0o600"}
+    file_pair(saved_pairs(folder)[0], Answer.YES, folder)
+    assert {oct(path.stat().st_mode & 0o777) for path in (folder / "yes").iterdir()} == {"0o600"}
+    assert {oct(path.stat().st_mode & 0o777) for path in (folder, folder / "yes")} == {"0o700"}
+
+
+def test_a_folder_that_is_shared_stays_shared(tmp_path: Path) -> None:
+    tmp_path.chmod(0o2750)
+    audio = SavedPairs(tmp_path, 10**6).save(detection(), NOON)
+    assert tmp_path.stat().st_mode & 0o7777 == 0o2750
+    assert audio.stat().st_mode & 0o777 == 0o640
+    assert audio.stat().st_gid == tmp_path.stat().st_gid
+
+
 class SlowDisk(SavedPairs):
     """Saves nothing before ``released`` is set."""
 
@@ -176,7 +195,7 @@ def test_a_hanging_disk_delays_nothing(tmp_path: Path, capsys: pytest.CaptureFix
     # Closing waits only for a limited time, and reports what is missing.
     deadline = time.monotonic() + 0.2
     assert 0.15 < _closed(saver, lambda: max(0.0, deadline - time.monotonic())) < 5
-    assert f"{20 - len(given_up)} detection(s) not saved" in capsys.readouterr().err
+    assert "20 detection(s) not saved in all; the disk is too slow" in capsys.readouterr().err
     disk.released.set()
     _closed(saver)
     assert len(stems(tmp_path)) == 20 - len(given_up)
@@ -199,8 +218,10 @@ def test_an_error_of_any_kind_does_not_end_the_saving(tmp_path: Path, capsys: py
     assert saver.save(detection()).result(5) is not None
     _closed(saver)
     messages = capsys.readouterr().err.splitlines()
-    assert len(messages) == 2
-    assert messages[1] == "--save: saving again; 1 detection(s) were not saved"
+    assert messages[1:] == [
+        "--save: saving again; 1 detection(s) were not saved",
+        "wakeword: --save: 1 detection(s) not saved in all",
+    ]
 
 
 @pytest.mark.parametrize("keyword", [200 * "\U00020000", 200 * "ж", 200 * "a"])

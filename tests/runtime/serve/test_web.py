@@ -26,6 +26,7 @@ from support.certificates import certificate
 from support.served import BOTH, Served, int16, serving
 
 from wakeword import ConfigError
+from wakeword.serve.bounded_http import MOST_CONNECTIONS, Doors
 from wakeword.serve.places import networks_of
 from wakeword.serve.status_pages import Web, WebSettings
 
@@ -185,6 +186,7 @@ def test_the_page_asks_nothing_of_other_hosts(models: Path) -> None:
     assert "https:" not in page
     assert "default-src 'none'" in headers["Content-Security-Policy"]
     assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
 
 
 def dom(url: str, profile: Path) -> str:
@@ -340,7 +342,7 @@ def test_two_hosts_must_both_be_own(models: Path) -> None:
 
 
 def test_those_that_say_nothing_keep_nobody_out_for_long(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wakeword.serve.status_pages._REQUEST_SECONDS", 0.3)
+    monkeypatch.setattr("wakeword.serve.bounded_http.REQUEST_SECONDS", 0.3)
 
     async def scenario(served: Served, web: Web) -> None:
         host, port = web.url.split("/")[2].split(":")
@@ -360,8 +362,59 @@ def test_those_that_say_nothing_keep_nobody_out_for_long(models: Path, monkeypat
     run(scenario, models / "low.onnx")
 
 
+def own_sockets(web: Web, number: int, context: ssl.SSLContext | None) -> list[socket.socket]:
+    """Connections that stay."""
+    place = urlsplit(web.url)
+    plain = [socket.create_connection((place.hostname or "", place.port or 0), timeout=20) for _ in range(number)]
+    return plain if context is None else [context.wrap_socket(one, server_hostname="127.0.0.1") for one in plain]
+
+
+@pytest.mark.parametrize("tls", [False, True])
+def test_kept_connections_of_one_client_shut_nobody_out(models: Path, tmp_path: Path, tls: bool) -> None:
+    cert, key = certificate(tmp_path) if tls else (None, None)
+    context = ssl.create_default_context(cafile=str(cert)) if tls else None
+
+    def hold(web: Web) -> list[socket.socket]:
+        held = own_sockets(web, 40, context)
+        for one in held:
+            with suppress(OSError):  # already closed for another
+                one.sendall(b"GET /healthz HTTP/1.1\r\n\r\n")
+                one.recv(65_536)
+        return held
+
+    async def scenario(served: Served, web: Web) -> list[int]:
+        held = await asyncio.to_thread(hold, web)
+        answers = [(await get(f"{web.url}{path}", context))[0] for path in ("healthz", "metrics", "") * 3]
+        for one in held:
+            one.close()
+        return answers
+
+    assert run(scenario, models / "low.onnx", certificate=cert, key=key) == [200] * 9
+
+
+def test_a_door_is_made_by_the_client_that_has_most() -> None:
+    doors = Doors()
+    pairs = [socket.socketpair() for _ in range(MOST_CONNECTIONS + 1)]
+    mine, guest, *others = [server for server, _ in pairs]
+    assert doors.enter(mine, "192.0.2.1")
+    for one in others:
+        assert doors.enter(one, "192.0.2.2")
+    doors.answered(others[0])
+    assert doors.enter(guest, "127.0.0.1")
+    closed = []
+    for index, (_, client) in enumerate(pairs):
+        client.setblocking(False)
+        with suppress(BlockingIOError):
+            assert client.recv(1) == b""
+            closed.append(index)
+    assert closed == [3]  # of 192.0.2.2, the longest without an answer
+    for ends in pairs:
+        for one in ends:
+            one.close()
+
+
 def test_those_that_trickle_a_request_are_left(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wakeword.serve.status_pages._REQUEST_SECONDS", 0.5)
+    monkeypatch.setattr("wakeword.serve.bounded_http.REQUEST_SECONDS", 0.5)
 
     async def scenario(served: Served, web: Web) -> None:
         host, port = web.url.split("/")[2].split(":")

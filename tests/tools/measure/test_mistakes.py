@@ -68,6 +68,7 @@ def test_all_mistakes_are_found_with_their_places(low_model: Model, scored: Scor
 def test_excerpts_score_like_the_recordings_they_are_from(low_model: Model, scored: Scored, tmp_path: Path) -> None:
     folder = tmp_path / "errors"
     saved = save_mistakes(folder, find_mistakes(low_model, scored, scored.sets[0], THRESHOLD), scored)
+    assert folder.stat().st_mode & 0o777 == 0o700  # recordings are private
     assert len(saved) == 6
     for one in saved:
         excerpt = read_audio(folder / one.audio)

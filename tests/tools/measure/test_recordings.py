@@ -50,7 +50,9 @@ def places(folders: Folders) -> dict[Kind, list[str]]:
 
 
 def scored(model: Model, folders: Folders, warnings: list[str] | None = None) -> Scored:
-    return score_files([model], find_files(places(folders)), warn=([] if warnings is None else warnings).append)
+    return score_files(
+        [model], find_files(places(folders), report=print), warn=([] if warnings is None else warnings).append
+    )
 
 
 def test_recordings_are_scored_by_kind(low_model: Model, folders: Folders) -> None:
@@ -94,7 +96,7 @@ def test_copies_count_once_and_as_near_negatives(low_model: Model, folders: Fold
 def test_a_positive_is_never_of_another_kind_too(low_model: Model, folders: Folders) -> None:
     shared = {**folders, Kind.NEGATIVE: [*folders[Kind.NEGATIVE], folders[Kind.POSITIVE][0] / "0.wav"]}
     with pytest.raises(CalibrationError, match=r"0\.wav.* positives and the negatives"):
-        find_files(places(shared))
+        find_files(places(shared), report=print)
     shutil.copy(folders[Kind.POSITIVE][0] / "0.wav", folders[Kind.BACKGROUND][0] / "hidden.wav")
     with pytest.raises(CalibrationError, match=r"positives and .*hidden\.wav among the background are the same sound"):
         scored(low_model, folders)
@@ -103,7 +105,7 @@ def test_a_positive_is_never_of_another_kind_too(low_model: Model, folders: Fold
 def test_a_kind_without_usable_files_is_an_error(low_model: Model, folders: Folders, tmp_path: Path) -> None:
     (tmp_path / "nothing").mkdir()
     with pytest.raises(AudioFileError, match="found none"):
-        find_files(places({**folders, Kind.NEGATIVE: [tmp_path / "nothing"]}))
+        find_files(places({**folders, Kind.NEGATIVE: [tmp_path / "nothing"]}), report=print)
     (tmp_path / "nothing" / "broken.wav").write_bytes(b"")
     with pytest.raises(DataError, match="none of the 1 negatives"):
         scored(low_model, {**folders, Kind.NEGATIVE: [tmp_path / "nothing"]})

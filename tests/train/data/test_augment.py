@@ -8,8 +8,8 @@ import torch
 
 from wakeword.base.errors import ConfigError
 from wakeword_train.data.augment import AugmentationConfig, augment_log_mel, augment_waves, level, narrow_log_mel
-from wakeword_train.data.batches import coloured_noise
 from wakeword_train.data.frontend import Frontend
+from wakeword_train.data.noises import coloured_noise
 
 OFF = AugmentationConfig(
     speed=0.0, noise_probability=0.0, reverb_probability=0.0, tilt=0.0, warp=0.0, mask_probability=0.0

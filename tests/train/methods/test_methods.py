@@ -9,7 +9,6 @@ from torch import Tensor, nn
 
 from wakeword.base.errors import ConfigError, DataError
 from wakeword_train.fitting import EpochOutcome, FitConfig, fit_tensors, method_loss
-from wakeword_train.methods.deepsad import DeepSadConfig, DistanceNetwork, pretrain
 from wakeword_train.methods.drocc import shared_sensitivity, splice_start
 from wakeword_train.methods.losses import AdversaryConfig, DroccLoss
 from wakeword_train.methods.projection import metric_norm
@@ -46,10 +45,8 @@ def two_clouds(shape: tuple[int, ...] = (2,), *, n: int = 256) -> tuple[Tensor, 
     return inputs, labels
 
 
-def build(method: str, n: int) -> nn.Module:
+def build(n: int) -> nn.Module:
     torch.manual_seed(0)
-    if method_named(method).distance_head:
-        return DistanceNetwork(nn.Sequential(nn.Flatten(), nn.Linear(n, 16), nn.Tanh()), 16, 4)
     return Flat(n)
 
 
@@ -64,7 +61,7 @@ def share_in_order(network: nn.Module, inputs: Tensor, labels: Tensor) -> float:
 @pytest.mark.parametrize("method", [name for name, method in METHODS.items() if not method.one_class])
 def test_methods_with_negatives_separate_two_clouds(method: str, shape: tuple[int, ...]) -> None:
     inputs, labels = two_clouds(shape)
-    network = fit_tensors(build(method, int(np.prod(shape))), inputs, labels, dataclasses.replace(SMALL, method=method))
+    network = fit_tensors(build(int(np.prod(shape))), inputs, labels, dataclasses.replace(SMALL, method=method))
     assert not network.training
     assert share_in_order(network, inputs, labels) > 0.98
 
@@ -72,7 +69,7 @@ def test_methods_with_negatives_separate_two_clouds(method: str, shape: tuple[in
 def test_drocc_rejects_points_away_from_the_positives_without_negatives() -> None:
     inputs, labels = two_clouds()
     config = dataclasses.replace(SMALL, method="drocc", epochs=40)
-    network = fit_tensors(build("drocc", 2), inputs, labels, config)
+    network = fit_tensors(build(2), inputs, labels, config)
     around = inputs[labels > 0.5] + 2.5 * torch.nn.functional.normalize(torch.randn(128, 2), dim=1)
     both = torch.cat([inputs[labels > 0.5], around])
     assert share_in_order(network, both, torch.cat([torch.ones(128), torch.zeros(128)])) > 0.9
@@ -83,7 +80,7 @@ def test_one_class_methods_never_use_a_negative(method: str) -> None:
     inputs, labels = two_clouds()
     spoilt = torch.where(labels[:, None] > 0.5, inputs, torch.nan)
     config = dataclasses.replace(SMALL, method=method)
-    trained = [fit_tensors(build(method, 2), points, labels, config) for points in (inputs, spoilt)]
+    trained = [fit_tensors(build(2), points, labels, config) for points in (inputs, spoilt)]
     with torch.no_grad():
         assert torch.equal(trained[0](inputs), trained[1](inputs))
 
@@ -92,24 +89,15 @@ def test_one_class_methods_never_use_a_negative(method: str) -> None:
 def test_the_same_seed_gives_the_same_network_and_torchs_generator_is_not_changed(method: str) -> None:
     inputs, labels = two_clouds((4, 2))
     config = dataclasses.replace(SMALL, method=method, epochs=4)
-    networks = [build(method, 8) for _ in range(2)]
+    networks = [build(8) for _ in range(2)]
     state = torch.get_rng_state()
     assert torch.equal(*(fit_tensors(network, inputs, labels, config)(inputs) for network in networks))
     assert torch.equal(torch.get_rng_state(), state)
 
 
-def test_drocc_rand_is_drocc_without_ascent() -> None:
-    inputs, labels = two_clouds()
-    adversary = dataclasses.replace(SMALL.adversary, steps=0)
-    losses = [make_loss("drocc-rand", SMALL.adversary), make_loss("drocc", adversary)]
-    network = build("drocc", 2)
-    values = [loss(network, inputs, labels, torch.Generator().manual_seed(1))[0] for loss in losses]
-    assert torch.equal(*values)
-
-
 def test_lf_with_a_flat_metric_is_oe() -> None:
     inputs, labels = two_clouds()
-    network = build("bce", 2)
+    network = build(2)
     adversary = dataclasses.replace(SMALL.adversary, sigma_floor=1.0)
     values = [
         make_loss(method, adversary)(network, inputs, labels, torch.Generator().manual_seed(1))[0]
@@ -130,7 +118,7 @@ def test_a_metric_for_an_epoch_is_the_mean_of_the_rows_metrics() -> None:
     inputs, labels = two_clouds((6, 3))
     assert (
         share_in_order(
-            fit_tensors(build("drocc-lf", 18), inputs, labels, dataclasses.replace(SMALL, adversary=config)),
+            fit_tensors(build(18), inputs, labels, dataclasses.replace(SMALL, adversary=config)),
             inputs,
             labels,
         )
@@ -174,20 +162,11 @@ def test_the_epoch_with_the_best_select_score_is_kept() -> None:
 
     config = dataclasses.replace(SMALL, method="bce", warmup_epochs=2, epochs=6, averaging=0.9)
     network = fit_tensors(
-        build("bce", 2), inputs, labels, config, after_epoch=after_epoch, select=lambda averaged: next(scores)
+        build(2), inputs, labels, config, after_epoch=after_epoch, select=lambda averaged: next(scores)
     )
     assert len(kept) == 6
     for name, value in network.state_dict().items():
         assert torch.equal(value, kept[3][name])
-
-
-def test_the_centre_is_fixed_by_pretraining_and_not_near_zero() -> None:
-    inputs, labels = two_clouds((4,))
-    network = DistanceNetwork(nn.Sequential(nn.Linear(4, 8), nn.Tanh()), 8, 3)
-    first = pretrain(network, [(inputs, labels)])
-    assert (network.head.centre.abs() >= 0.1 - 1e-6).all()
-    assert pretrain(network, [(inputs, labels)] * 50, learning_rate=1e-2) < first
-    assert (network(inputs) <= 0).all()
 
 
 @pytest.mark.parametrize(
@@ -195,7 +174,6 @@ def test_the_centre_is_fixed_by_pretraining_and_not_near_zero() -> None:
     [
         (torch.zeros(256), SMALL, DataError),
         (torch.ones(3), SMALL, DataError),
-        (torch.ones(256), dataclasses.replace(SMALL, method="deepsad"), ConfigError),
     ],
 )
 def test_unusable_data_and_networks_are_refused(labels: Tensor, config: FitConfig, error: type[Exception]) -> None:
@@ -214,7 +192,6 @@ def test_invalid_settings_of_a_run_are_refused(changes: dict[str, object]) -> No
 
 def test_settings_out_of_range_are_refused() -> None:
     for make in (
-        lambda: DeepSadConfig(eta=0),
         lambda: AdversaryConfig(sigma_refresh="year"),
         lambda: AdversaryConfig(start="middle"),
     ):
@@ -237,13 +214,9 @@ def test_a_metric_for_an_epoch_is_taken_without_dropout() -> None:
 def test_a_score_that_is_not_finite_is_refused() -> None:
     inputs, labels = two_clouds()
     with pytest.raises(DataError, match="finite score"):
-        fit_tensors(build("bce", 2), inputs, labels, SMALL, select=lambda network: float("nan"))
+        fit_tensors(build(2), inputs, labels, SMALL, select=lambda network: float("nan"))
 
 
-def test_deepsad_needs_a_warm_up_and_positives() -> None:
-    with pytest.raises(ConfigError, match="warmup_epochs"):
-        dataclasses.replace(SMALL, method="deepsad", warmup_epochs=0)
-    inputs, labels = two_clouds((4,))
-    network = DistanceNetwork(nn.Sequential(nn.Linear(4, 8), nn.Tanh()), 8, 3)
-    with pytest.raises(DataError, match="positives"):
-        pretrain(network, [(inputs, torch.zeros_like(labels))])
+def test_settings_of_another_method_are_refused() -> None:
+    with pytest.raises(ConfigError, match="expected settings of method bce"):
+        dataclasses.replace(SMALL, method="bce", own=AdversaryConfig())

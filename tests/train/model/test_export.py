@@ -14,10 +14,9 @@ from support.networks import network
 from wakeword import ConfigError, ModelError
 from wakeword.base.types import Array
 from wakeword.model.model import Model, State, parse_model, read_model
-from wakeword_train.methods.deepsad import DistanceHead
 from wakeword_train.model import export
 from wakeword_train.model.export import export_model, model_bytes
-from wakeword_train.model.network import Pooling, WakeWordNetwork
+from wakeword_train.model.network import MethodHead, Pooling, WakeWordNetwork
 
 POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
 
@@ -86,15 +85,36 @@ def test_rounded_weights_take_half_the_file_and_give_the_rounded_networks_logits
     assert 0 < np.abs(after - before).max() < 0.01
 
 
-def test_the_graph_of_a_distance_equals_torch() -> None:
+class Distance(MethodHead):
+    """A head of a method: minus the squared distance of the features from zero."""
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        return -features.square().sum(dim=1, keepdim=True)
+
+    def graph(self) -> tuple[list[onnx.NodeProto], dict[str, Array]]:
+        nodes = [
+            onnx.helper.make_node("ReduceSumSquare", ["pooled"], ["distance"], axes=[0, 2], keepdims=0),
+            onnx.helper.make_node("Neg", ["distance"], ["logit"]),
+        ]
+        return nodes, {}
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_the_graph_of_a_methods_own_head_equals_torch(pooling: Pooling) -> None:
     torch.manual_seed(0)
-    net = WakeWordNetwork(n_features=N_MFCC, hidden_size=16, pooling="attention", stack=2, embedding=5)
+    net = WakeWordNetwork(
+        n_features=N_MFCC, hidden_size=16, pooling=pooling, stack=2, head=lambda n_features: Distance()
+    )
     net.set_normalisation(torch.linspace(-20, 2, N_MFCC), torch.linspace(15, 2, N_MFCC))
-    assert isinstance(net.head, DistanceHead)
-    net.head.centre.copy_(torch.linspace(-0.3, 0.4, 5))
     expected = torch_logits(net.eval(), windows(16))
     assert (expected < 0).all()
     np.testing.assert_allclose(graph_logits(parse_model(model_bytes(net, card())), windows(16)), expected, rtol=1e-5)
+
+
+def test_a_head_without_a_graph_is_refused() -> None:
+    net = WakeWordNetwork(n_features=N_MFCC, hidden_size=4, pooling="last", head=lambda n: torch.nn.Sequential())
+    with pytest.raises(ModelError, match="with its graph, got Sequential"):
+        model_bytes(net.eval(), card())
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)

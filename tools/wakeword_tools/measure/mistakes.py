@@ -96,7 +96,7 @@ def save_mistakes(folder: Path, mistakes: list[Mistake], scored: Scored, *, most
         for number, one in enumerate([some for some in mistakes if some.sort == sort][:most], 1)
     ]
     saved: list[Mistake] = []
-    with new_folder(folder) as target:
+    with new_folder(folder, private=True) as target:
         for sort in (FALSE_ACCEPTS, MISSED):
             (target / sort).mkdir()
         by_file: dict[str, list[tuple[int, Mistake]]] = {}

@@ -14,7 +14,7 @@ from wakeword.base.types import Array, Scores
 from wakeword.model.model import Model
 from wakeword.model.scorer import DEFAULT_HOP, StreamScorer, covering_samples
 from wakeword.stream.trigger import DEFAULT_REFRACTORY, Trigger
-from wakeword.verify.verifier import LOOK_SAMPLES, StreamSound, Verifier
+from wakeword.verify.verifier import LOOK_SAMPLES, CandidateScorer, StreamSound
 
 # Samples scored together, so that memory does not grow with the recording.
 _PIECE = SAMPLE_RATE
@@ -68,7 +68,7 @@ class RecordingScorer:
         self._features = MfccStream(config)
         self._scorers = [StreamScorer(model, hop=hop) for model in models]
         stages = [model.second_stage for model in models]
-        self._verifiers = [None if stage is None else Verifier(stage, hop=hop) for stage in stages]
+        self._verifiers = [None if stage is None else CandidateScorer(stage, hop=hop) for stage in stages]
         self._ends = list(self._windows)
         self._history = AudioHistory(LOOK_SAMPLES + self._step + _PIECE) if any(stages) else None
         self._sound = None if self._history is None else StreamSound(self._history.padded)

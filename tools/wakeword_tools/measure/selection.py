@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from wakeword.base.errors import AudioError, CalibrationError
+from wakeword.base.errors import AudioError, CalibrationError, LeftOutError
 from wakeword.base.files import resolved
 from wakeword.base.listing import files_below
 from wakeword.batch.inputs.find import find_recordings, listed
@@ -29,7 +29,7 @@ def select(places: Mapping[Kind, Sequence[str]], keyword: str, *, report: Callab
     and next to files of this machine. Raises as ``find_files`` does, and ``DataError`` for one that cannot be read.
     """
     places = {kind: list(listed(some)) for kind, some in places.items()}
-    files = find_files(places)
+    files = find_files(places, report=report)
     folders = {kind: [Path(place) for place in some if Path(place).is_dir()] for kind, some in places.items()}
     alone = {kind: _outside(folders[kind], some) for kind, some in files.items()}
     parts = _free_parts(folders.get(Kind.BACKGROUND, ()), alone.get(Kind.BACKGROUND, ()), keyword, report)
@@ -39,18 +39,27 @@ def select(places: Mapping[Kind, Sequence[str]], keyword: str, *, report: Callab
     return Selection(files, parts, synthetic)
 
 
-def find_files(places: Mapping[Kind, Sequence[str]]) -> dict[Kind, list[Recording]]:
+def find_files(places: Mapping[Kind, Sequence[str]], *, report: Callable[[str], None]) -> dict[Kind, list[Recording]]:
     """The recordings at the places of each kind, each once.
 
     Raises ``AudioFileError`` for a place without any or that cannot be searched: what is measured on a part of the
-    recordings would look like the result of all. Raises ``CalibrationError`` for one that is both a positive and of
+    recordings would look like the result of all. Files that cannot be read here are left out, as damaged ones are, and
+    ``report`` gets a line about them. Raises ``CalibrationError`` for one that is both a positive and of
     another kind, and ``ConfigError`` for URLs that nothing here can read.
     """
 
+    left_out: list[LeftOutError] = []
+
     def fail(error: AudioError) -> None:
-        raise error
+        if not isinstance(error, LeftOutError):
+            raise error
+        left_out.append(error)
 
     found = {kind: find_recordings(some, failed=fail) for kind, some in places.items()}
+    for error in left_out:
+        if any(places[kind] and not files for kind, files in found.items()):
+            raise error
+        report(str(error))
     positives = {_identity(one) for one in found.get(Kind.POSITIVE, ())}
     for kind, files in found.items():
         both = [one for one in files if kind is not Kind.POSITIVE and _identity(one) in positives]

@@ -24,13 +24,12 @@ from wakeword_train.data.clips import Clip
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.household import household_of
 from wakeword_train.data.mining import MiningConfig, hardest_packed, hardest_places
+from wakeword_train.data.noises import NoiseSource
 from wakeword_train.data.packed import PackedStore, rounded
 from wakeword_train.data.store import ClipStore
 from wakeword_train.data.talk import amid_talk, talk_of
 from wakeword_train.data.weights import clip_weights
 
-_RECORDED_NOISE = 0.75
-"""Share of noise that is recorded, if recordings are given."""
 _POOL = 5
 """Batches made together when their windows are used more than once."""
 _JITTER = 1_280
@@ -109,7 +108,14 @@ class BatchSampler:
         self._talk = talk_of(stores)
         self._pool = torch.empty(0)
         self._uses = 0
-        self._synthetic_noise = coloured_noise(2**20, generator)
+        self._noise = NoiseSource(
+            2**20,
+            generator,
+            household=self._household,
+            household_share=augmentation.household,
+            recorded=stores.get(Kind.NOISE),
+            weights=self._weights.get(Kind.NOISE),
+        )
 
     def _shares(self, mix: MixConfig, batch_size: int) -> dict[str, int]:
         shares = {kind.value: float(getattr(mix, kind.value)) for kind in self.stores}
@@ -138,7 +144,7 @@ class BatchSampler:
     def _fresh(self) -> Tensor:
         """Log mel energies of windows, each in its own room and noise, ``(batch, window, n_mels)``."""
         waves = torch.cat([self._cut(name, count) for name, count in self._counts.items() if name != _PACKED])
-        waves = augment_waves(waves, self._noise(len(waves)), self.augmentation, self.generator)
+        waves = augment_waves(waves, self._noise.draw(len(waves), self.samples), self.augmentation, self.generator)
         log_mel = self.frontend.log_mel(waves)
         if self.packed is None or not self._counts.get(_PACKED):
             return log_mel
@@ -157,7 +163,7 @@ class BatchSampler:
             chosen = torch.randint(len(self._hard_packed[0]), (hard,), generator=self.generator)
             rows[:hard], offsets[:hard] = self._hard_packed[0][chosen], self._hard_packed[1][chosen]
         speech = store.log_mel(rows, offsets, self.window, speed=speed)
-        noise = self.frontend.log_mel(self._noise(count))
+        noise = self.frontend.log_mel(self._noise.draw(count, self.samples))
         mixed = mix_log_mel(speech, noise, self.augmentation, self.generator)
         return narrow_log_mel(mixed, self.frontend.centres, self.frontend.silence, self.augmentation, self.generator)
 
@@ -257,30 +263,3 @@ class BatchSampler:
         begins, ends = (((place[rows] - offsets) / speed).long() for place in (store.word_starts, store.word_ends))
         share = self.augmentation.talk_probability
         return amid_talk(waves, begins, ends, talk=self._talk, share=share, generator=self.generator)
-
-    def _noise(self, count: int) -> Tensor:
-        """Recorded noise for most rows if there is any, and noise that is made for the others; ``(count, samples)``."""
-        offsets = torch.randint(self._synthetic_noise.shape[1] - self.samples, (count,), generator=self.generator)
-        colours = torch.randint(len(self._synthetic_noise), (count,), generator=self.generator)
-        synthetic = self._synthetic_noise[colours[:, None], offsets[:, None] + torch.arange(self.samples)]
-        if self._household is not None:
-            chosen = torch.rand(count, generator=self.generator) < self.augmentation.household
-            synthetic[chosen] = self._household.cut(int(chosen.sum()), self.samples, self.generator)
-        store = self.stores.get(Kind.NOISE)
-        if store is None:
-            return synthetic
-        rows = torch.multinomial(self._weights[Kind.NOISE], count, replacement=True, generator=self.generator)
-        speed = 1 + uniform(count, -0.2, 0.2, self.generator)
-        offsets = store.any_offsets(rows, self.samples, speed=speed, generator=self.generator)
-        recorded = store.cut(rows, offsets, self.samples, speed=speed, generator=self.generator)
-        is_recorded = torch.rand(count, generator=self.generator) < _RECORDED_NOISE
-        return torch.where(is_recorded[:, None], recorded, synthetic)
-
-
-def coloured_noise(samples: int, generator: torch.Generator) -> Tensor:
-    """White, pink and brown noise of deviation 1, ``(3, samples)``: power falling as frequency to 0, -1 and -2."""
-    spectrum = torch.fft.rfft(torch.randn(3, samples, generator=generator))
-    frequency = torch.arange(spectrum.shape[1]).clamp_min(1)
-    exponents = torch.tensor([0.0, -0.5, -1.0])[:, None]
-    noise = torch.fft.irfft(spectrum * frequency**exponents, samples)
-    return torch.div(noise, noise.std(dim=1, keepdim=True))

@@ -1,1 +1,1 @@
-"""Training methods: DROCC and its relatives, DeepSAD, cross-entropy."""
+"""Training methods: DROCC and its relatives, cross-entropy."""

@@ -1,16 +1,15 @@
 """The training methods by name: one record each, with all that the rest of the package needs to know about it."""
 
-import dataclasses
+import functools
 import importlib.metadata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Protocol
+from typing import Any, Protocol
 
 from torch import Tensor, nn
 
 from wakeword.base.errors import ConfigError
-from wakeword_train.methods.deepsad import DeepSadConfig, DeepSadLoss, pretrain
 from wakeword_train.methods.losses import AdversaryConfig, BinaryCrossEntropy, DroccLoss, Loss, OneClassCrossEntropy
 
 ENTRY_POINTS = "wakeword.methods"
@@ -24,7 +23,8 @@ class LossSettings:
     """What a method's loss is made from; each method uses what it needs."""
 
     adversary: AdversaryConfig = field(default_factory=AdversaryConfig)
-    deepsad: DeepSadConfig = field(default_factory=DeepSadConfig)
+    own: Any = None
+    """The method's own settings, of the class ``Method.settings``."""
     metric: Tensor | None = None
     """A metric that all rows share, of the shape of one row; see ``Method.shares_metric``."""
     checked_rows: int = 0
@@ -32,7 +32,7 @@ class LossSettings:
 
 
 class Pretraining(Protocol):
-    """Prepares a network before the first epoch; see ``deepsad.pretrain``."""
+    """Prepares a network before the first epoch."""
 
     def __call__(
         self, network: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], *, learning_rate: float = ...
@@ -54,8 +54,11 @@ class Method:
     """Whether the method never uses a negative."""
     shares_metric: bool = False
     """Whether its loss takes ``LossSettings.metric``, with ``AdversaryConfig.sigma_refresh = "epoch"``."""
-    distance_head: bool = False
-    """Whether it needs a network whose logit is minus a squared distance (``deepsad.DistanceHead``)."""
+    settings: type[Any] | None = None
+    """A frozen dataclass of its own settings, which checks itself; in a configuration the table of the method's name."""
+    head: Callable[[Any, int], nn.Module] | None = None
+    """Makes its own head from its settings and the number of features: ``(batch, features) -> (batch, 1)``, with a method
+    ``graph`` for the export (``network.MethodHead``). ``None``: a linear one."""
     pretrain: Pretraining | None = None
     """Replaces the warm-up epochs, if given."""
 
@@ -65,6 +68,18 @@ class Method:
             raise ConfigError(
                 f"expected warmup_epochs >= 1 for {self.name}, which pre-trains its encoder in them, got 0"
             )
+
+    def own_settings(self, given: object) -> Any:
+        """What ``given`` holds, or the defaults for ``None``. ``ConfigError`` for settings of another method."""
+        if given is None:
+            return None if self.settings is None else self.settings()
+        if self.settings is None or not isinstance(given, self.settings):
+            raise ConfigError(f"expected settings of method {self.name}, got {given!r}")
+        return given
+
+    def head_maker(self, own: object) -> Callable[[int], nn.Module] | None:
+        """Number of features -> its head, with its own settings or ``None`` for their defaults; ``None``: a linear one."""
+        return None if self.head is None else functools.partial(self.head, self.own_settings(own))
 
     def takes_metric(self, adversary: AdversaryConfig) -> bool:
         """Whether these settings ask for one metric for all rows of an epoch."""
@@ -87,26 +102,15 @@ def _bce(settings: LossSettings) -> Loss:
     return BinaryCrossEntropy()
 
 
-def _deepsad(settings: LossSettings) -> Loss:
-    return DeepSadLoss(settings.deepsad)
-
-
 def _drocc(settings: LossSettings) -> Loss:
     return DroccLoss(settings.adversary, metric="euclidean", one_class=True, checked_rows=settings.checked_rows)
-
-
-def _drocc_rand(settings: LossSettings) -> Loss:
-    """``drocc`` without ascent: random points of the shell."""
-    return _drocc(dataclasses.replace(settings, adversary=dataclasses.replace(settings.adversary, steps=0)))
 
 
 _BUILT_IN = (
     Method("drocc-lf", _drocc_lf, shares_metric=True),
     Method("drocc-oe", _drocc_oe),
     Method(DEFAULT_METHOD, _bce, warmup=None),
-    Method("deepsad", _deepsad, warmup=None, distance_head=True, pretrain=pretrain),
     Method("drocc", _drocc, warmup=OneClassCrossEntropy(), one_class=True),
-    Method("drocc-rand", _drocc_rand, warmup=OneClassCrossEntropy(), one_class=True),
 )
 
 METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _BUILT_IN})
@@ -138,11 +142,13 @@ def make_loss(
     method: str,
     adversary: AdversaryConfig,
     *,
-    deepsad: DeepSadConfig | None = None,
+    own: object = None,
     shared_metric: Tensor | None = None,
 ) -> Loss:
     """The loss of the method of that name. Raises ``ConfigError`` as ``method_named`` does.
 
-    ``shared_metric``, of the shape of one row, replaces each row's own if the method can share one.
+    ``own``: the method's own settings, their defaults for ``None``. ``shared_metric``, of the shape of one row, replaces
+    each row's own if the method can share one.
     """
-    return method_named(method).loss(LossSettings(adversary, deepsad or DeepSadConfig(), shared_metric))
+    record = method_named(method)
+    return record.loss(LossSettings(adversary, record.own_settings(own), shared_metric))

@@ -14,10 +14,9 @@ from wakeword.audio.features import mfcc
 from wakeword.base.errors import ModelError
 from wakeword.base.types import Array
 from wakeword.format.card import ModelCard, self_test_signal
+from wakeword.model.lstm import HALF
 from wakeword.model.model import SELF_TEST_TOLERANCE, parse_model, read_model_bytes
-from wakeword_train.methods.deepsad import DistanceHead
 from wakeword_train.model.network import Pooling, WakeWordNetwork
-from wakeword_train.model.onnx_graph import HALF
 
 
 class TrainedModel(NamedTuple):
@@ -71,14 +70,17 @@ def _network(weights: dict[str, Array], inputs: set[str], card: ModelCard) -> Wa
     for name, part in (("attention", "importance"), ("max", "highest"), ("mean", "sum")):
         if part in inputs:
             pooling = name  # type: ignore[assignment]
-    embedding = len(weights["projection"]) if "projection" in weights else None
+    if "head_weight" not in weights:
+        raise ModelError(
+            "expected a model with a linear head, as this version's export writes it, got another head; fine-tune another "
+            "model, or train a new one"
+        )
     network = WakeWordNetwork(
         n_features=card.features.n_mfcc,
         hidden_size=weights["R"].shape[2],
         pooling=pooling,
         stack=card.stack,
         stem=len(weights["stem_bias"]) if "stem_bias" in weights else 0,
-        embedding=embedding,
     )
     values = {
         # Older files have their normalisation in the weights.
@@ -93,10 +95,7 @@ def _network(weights: dict[str, Array], inputs: set[str], card: ModelCard) -> Wa
         values |= {"stem.weight": weights["stem_weight"].T, "stem.bias": weights["stem_bias"]}
     if pooling == "attention":
         values["attention.weight"] = weights["attention_weight"].T
-    if isinstance(network.head, DistanceHead):
-        values |= {"head.projection.weight": weights["projection"], "head.centre": -weights["minus_centre"]}
-    else:
-        values |= {"head.weight": weights["head_weight"].T, "head.bias": weights["head_bias"]}
+    values |= {"head.weight": weights["head_weight"].T, "head.bias": weights["head_bias"]}
     tensors = {name: torch.tensor(value, dtype=torch.float32) for name, value in values.items()}
     network.load_state_dict(tensors)
     return network.eval()

@@ -4,19 +4,33 @@ Every pooling keeps a running state that starts at zero, so that a window can be
 streams exactly (see ``export``).
 """
 
-from typing import Literal, get_args
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
 from wakeword.base.errors import ConfigError
-from wakeword_train.methods.deepsad import DistanceHead
+from wakeword.base.types import Array
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
 
 Pooling = Literal["last", "mean", "max", "attention"]
 
-
 WORTH_HALVING = 1_024
 """Number of elements from which a matrix is stored in half precision."""
+
+
+class MethodHead(nn.Module):
+    """A method's own head: pooled hidden states ``(batch, hidden_size)`` -> logits ``(batch, 1)``.
+
+    A linear head needs none of this: the export knows it.
+    """
+
+    def graph(self) -> tuple[list["NodeProto"], dict[str, Array]]:
+        """Nodes ``pooled (1, rows, hidden_size) -> logit (rows,)``, and their constants by name."""
+        raise NotImplementedError
 
 
 class WakeWordNetwork(nn.Module):
@@ -26,8 +40,7 @@ class WakeWordNetwork(nn.Module):
     spreads the gradient over the whole word instead of its tail. ``stack`` consecutive frames are given to the LSTM as
     one step, which divides its recurrent work by ``stack``. With ``stem`` a rectified layer of that width reads each step
     first: the LSTM's gates then see features of the stacked frames and not the frames themselves, and overlapping windows
-    share that work. With ``embedding`` the head measures the distance from a centre in that number of coordinates, as
-    DeepSAD needs.
+    share that work. ``head`` makes another head than a linear one from the number of its features.
     """
 
     mean: Tensor
@@ -42,7 +55,7 @@ class WakeWordNetwork(nn.Module):
         stack: int = 1,
         stem: int = 0,
         dropout: float = 0.0,
-        embedding: int | None = None,
+        head: Callable[[int], nn.Module] | None = None,
     ) -> None:
         super().__init__()
         if pooling not in get_args(Pooling):
@@ -60,9 +73,7 @@ class WakeWordNetwork(nn.Module):
         self.lstm = nn.LSTM(stem or n_features * stack, hidden_size, batch_first=True)
         self.attention = nn.Linear(hidden_size, 1, bias=False) if pooling == "attention" else None
         self.dropout = nn.Dropout(dropout)
-        self.head: nn.Linear | DistanceHead = (
-            nn.Linear(hidden_size, 1) if embedding is None else DistanceHead(hidden_size, embedding)
-        )
+        self.head: nn.Module = nn.Linear(hidden_size, 1) if head is None else head(hidden_size)
         self.register_buffer("mean", torch.zeros(n_features))
         self.register_buffer("deviation", torch.ones(n_features))
 

@@ -4,17 +4,12 @@ import numpy as np
 import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
+from torch import nn
 
 from wakeword.base.errors import ModelError
 from wakeword.base.types import Array
-from wakeword_train.methods.deepsad import DistanceHead
-from wakeword_train.model.network import WORTH_HALVING, WakeWordNetwork
-
-HALF = "_half"
-"""Suffix of the names of weights that are stored in half precision."""
-# The graph sums exp(attention) without a running maximum; beyond this bound on |attention| float32 would lose it.
-_MAX_ATTENTION = 60.0
-
+from wakeword.model.lstm import HALF, MAX_ATTENTION
+from wakeword_train.model.network import WORTH_HALVING, MethodHead, WakeWordNetwork
 
 _AXES = {
     "axis0": np.array([0], np.int64),
@@ -147,20 +142,16 @@ def _as_half(value: np.ndarray) -> np.ndarray | None:
 
 def _head_first(network: WakeWordNetwork) -> bool:
     """Whether the head can be applied to each hidden state before pooling: it is linear, and the pooling is a mean."""
-    return not isinstance(network.head, DistanceHead) and network.pooling in ("mean", "attention")
+    return isinstance(network.head, nn.Linear) and network.pooling in ("mean", "attention")
 
 
 def _head(network: WakeWordNetwork) -> tuple[list[onnx.NodeProto], dict[str, Array]]:
     """Nodes ``pooled (1, rows, w) -> logit (rows,)`` and their constants; w is 1 if the head was applied before pooling."""
     node, head = helper.make_node, network.head
-    if isinstance(head, DistanceHead):
-        nodes = [
-            node("Squeeze", ["pooled", "axis0"], ["pooled_2d"]),
-            node("Gemm", ["pooled_2d", "projection", "minus_centre"], ["offset"], transB=1),
-            node("ReduceSumSquare", ["offset"], ["distance"], axes=[1], keepdims=0),
-            node("Neg", ["distance"], ["logit"]),
-        ]
-        return nodes, {"projection": head.projection.weight.detach().numpy(), "minus_centre": -head.centre.numpy()}
+    if isinstance(head, MethodHead):
+        return head.graph()
+    if not isinstance(head, nn.Linear):
+        raise ModelError(f"expected a linear head, or a network.MethodHead with its graph, got {type(head).__name__}")
     reading = [] if _head_first(network) else [node("MatMul", ["pooled", "head_weight"], ["reading"])]
     nodes = [
         *reading,
@@ -205,8 +196,8 @@ def _pooling(network: WakeWordNetwork, window: int) -> tuple[list[onnx.NodeProto
     assert network.attention is not None
     weight = network.attention.weight.detach().numpy()
     bound = float(np.abs(weight).sum())  # hidden states are in -1..1
-    if bound > _MAX_ATTENTION:
-        raise ModelError(f"expected a sum of absolute attention weights of at most {_MAX_ATTENTION}, got {bound:.1f}")
+    if bound > MAX_ATTENTION:
+        raise ModelError(f"expected a sum of absolute attention weights of at most {MAX_ATTENTION}, got {bound:.1f}")
     # A step that a row does not take adds exp(0) = 1 to the sum of importances; ``Model.start`` allows for it.
     nodes = [
         node("MatMul", ["hidden", "attention_weight"], ["attention"]),

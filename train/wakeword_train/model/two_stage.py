@@ -8,11 +8,11 @@ from typing import Any
 
 import onnx
 
-from wakeword.base.errors import ModelError
+from wakeword.base.errors import ConfigError, ModelError
 from wakeword.base.files import replacing
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint
-from wakeword.format.verifier_card import VerifierCard
+from wakeword.format.verifier_card import AddedVerifier, VerifierCard
 from wakeword.model.installed import assets_folder
 from wakeword.model.model import Model, parse_model, read_model, read_model_bytes
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_embedding
@@ -49,7 +49,7 @@ def with_verifier(
     """
     card = parse_model(stage_one).card.of_stage_one()
     embedding = load_embedding(assets_folder() / "encoders" / EMBEDDING_FILE, verifier.embedding_digest)
-    logit = SecondStage(dataclasses.replace(verifier, phonemes=()), Head(head), embedding, None).self_test()
+    logit = SecondStage(dataclasses.replace(verifier, phonemes=(), added=()), Head(head), embedding, None).self_test()
     if not verifier.stage_one_points:
         points, default = card.operating_points, card.default_point
         verifier = dataclasses.replace(verifier, stage_one_points=points, stage_one_default=default)
@@ -80,11 +80,35 @@ def copy_verifier(source: Path | str, path: Path | str) -> bool:
     verifier = card.verifier
     if verifier is None:
         return False
-    proto = onnx.load(str(source))
-    head = next(entry.value for entry in proto.metadata_props if entry.key == METADATA_KEY)
     bare = dataclasses.replace(verifier, stage_one_points=(), stage_one_default=None)
-    export_two_stage(path, base64.b64decode(head), bare, path, head_training=card.training.get(HEAD_RECORD))
+    export_two_stage(path, _head_of(source), bare, path, head_training=card.training.get(HEAD_RECORD))
     return True
+
+
+def add_verifier(source: Path | str, added: AddedVerifier, path: Path | str) -> Model:
+    """Write the model ``source`` to ``path``, with one more verifier in its second stage.
+
+    Its points are copied, and were measured without that verifier: they need to be calibrated again. Raises ``ConfigError``
+    for a model of one stage, and ``ModelError`` if the verifier cannot be made.
+    """
+    card = read_model(source).card
+    verifier = card.verifier
+    if verifier is None:
+        raise ConfigError(f"{source}: expected a model with a second stage, got one without")
+    return export_two_stage(
+        source,
+        _head_of(source),
+        dataclasses.replace(verifier, added=(*verifier.added, added)),
+        path,
+        operating_points=card.operating_points,
+        default_point=card.default_point,
+        head_training=card.training.get(HEAD_RECORD),
+    )
+
+
+def _head_of(path: Path | str) -> bytes:
+    entries = {entry.key: entry.value for entry in onnx.load(str(path)).metadata_props}
+    return base64.b64decode(entries[METADATA_KEY])
 
 
 def export_two_stage(

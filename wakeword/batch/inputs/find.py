@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO
 
-from wakeword.audio.sources import list_audio, unsearched_folder
+from wakeword.audio.sources import left_out_files, list_audio, unsearched_folder
 from wakeword.base.errors import AudioError, AudioFileError, ConfigError
 from wakeword.batch.inputs.recording import Recording, is_url, local_recording
 from wakeword.batch.inputs.remote import remote_recordings
@@ -31,7 +31,8 @@ def find_recordings(places: Sequence[str], *, failed: Callable[[AudioError], Non
     Web addresses that differ in their query alone, which is not reported, get a digest of it in their names. Lists are not
     read: see ``listed``.
 
-    ``failed`` is called for each place that does not exist or has none, and for folders that cannot be searched. Raises
+    ``failed`` is called for each place that does not exist or has none, for folders that cannot be searched, and with a
+    ``LeftOutError`` for the files in a folder that cannot be read here. Raises
     ``ConfigError`` for URLs that nothing here can read.
     """
     found: dict[str, Recording] = {}
@@ -138,7 +139,9 @@ def _local(place: str, failed: Callable[[AudioError], None]) -> Iterator[Recordi
     listing = list_audio(path)
     for folder, reason in listing.unsearched.items():
         failed(unsearched_folder(folder, reason))
-    if not listing.files and not listing.unsearched:
+    if listing.left_out:
+        failed(left_out_files(path, listing.left_out))
+    if not listing.files and not listing.unsearched and not listing.left_out:
         raise AudioFileError(f"{path}: expected audio files in this folder, found none")
     for file in listing.files:
         yield local_recording(file, file.name if file == path else str(file.relative_to(path)))

@@ -4,7 +4,9 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-_BYTES_A_SECOND = dict.fromkeys((".mp3", ".ogg", ".oga", ".opus"), 8_000) | dict.fromkeys(
+from wakeword.audio.containers import CONTAINER_SUFFIXES
+
+_BYTES_A_SECOND = dict.fromkeys((".mp3", ".ogg", ".oga", ".opus", *CONTAINER_SUFFIXES), 8_000) | dict.fromkeys(
     (".flac", ".tar", ".tgz", ".gz"), 18_000
 )
 _BYTES_A_SECOND_OF_PCM = 32_000

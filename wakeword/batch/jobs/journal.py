@@ -71,7 +71,11 @@ class Journal:
                     shutil.copyfile(self._path, temporary)
         self._file.seek(0)
         self._file.truncate()
-        self._write({"journal": _VERSION, "work": work})
+        try:
+            self._write({"journal": _VERSION, "work": work})
+        except OSError:
+            remove_held(self._path, self._file)  # it would look like a result
+            raise
 
     def read(self, work: str) -> None:
         """Take what the file has; begin if that is nothing. ``ConfigError`` if it is of another work."""
@@ -125,8 +129,11 @@ class Journal:
         self.is_kept = False
 
     def _write(self, content: dict[str, Any]) -> None:
-        self._file.write(json.dumps(content).encode("ascii") + b"\n")
-        self._file.flush()
+        try:
+            self._file.write(json.dumps(content).encode("ascii") + b"\n")
+            self._file.flush()
+        except OSError as error:  # which names no file
+            raise OSError(error.errno, error.strerror, str(self._path)) from error
 
 
 @contextmanager

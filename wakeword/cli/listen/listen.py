@@ -49,7 +49,10 @@ def listen(options: ListenOptions) -> None:
 
 
 def report_detections(options: ListenOptions) -> None:
-    """Print the detections, and react to them, until the source ends, a signal comes, or stdout has no reader."""
+    """Print the detections, and react to them, until the source ends, a signal comes, or stdout has no reader.
+
+    Raises at the end ``typer.Exit`` if something could not be saved.
+    """
     recording = options.source.recording
     with ExitStack() as stack:
         # First, so that a signal while the model is loaded is a clean end too.
@@ -86,6 +89,8 @@ def report_detections(options: ListenOptions) -> None:
             lines.print(recording, detection)
             react(detection)
         save_near_misses()
+    if react.lost:
+        raise typer.Exit(1)
 
 
 def _greet(detector: Detector, source: AudioSource) -> None:

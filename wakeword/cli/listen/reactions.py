@@ -85,6 +85,8 @@ class Reactions:
         self._run = run
         self._save = save
         self._seconds_left = seconds_left
+        self.lost = 0
+        """After the exit: what should have been saved and was not."""
 
     def __call__(self, detection: Detection) -> None:
         saved = None if self._save is None else self._save.save(detection)
@@ -101,7 +103,7 @@ class Reactions:
 
     def __exit__(self, *exc: object) -> None:
         if self._save is not None:
-            self._save.close(self._seconds_left)
+            self.lost = self._save.close(self._seconds_left)
         if self._run is not None:
             self._run.close(self._seconds_left)
 

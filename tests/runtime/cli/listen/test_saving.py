@@ -49,12 +49,13 @@ def test_a_file_instead_of_a_folder_is_refused(play, tmp_path: Path) -> None:
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
-def test_a_full_disk_is_reported_once_and_listening_continues(play_separately, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_listening_continues(play_separately, tmp_path: Path) -> None:
     done = play_separately("--json", "--save", tmp_path / "saved", "--exec", "true", limit=8_192)
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert len(done.stdout.splitlines()) == 2
     assert done.stderr == (
         f"wakeword: --save: {tmp_path / 'saved'}: File too large; listening continues, and saving will be tried again\n"
+        "wakeword: --save: 2 detection(s) not saved in all\n"
     )
     assert list((tmp_path / "saved").iterdir()) == []
 
@@ -74,6 +75,6 @@ def test_saving_continues_when_there_is_space_again(models: Path, tmp_path: Path
         assert process.stderr.readline() == b"--save: saving again; 2 detection(s) were not saved\n"
         assert speak(process)
         process.stdin.close()
-        assert process.wait(timeout=10) == 0
-        assert process.stderr.read() == b""
+        assert process.wait(timeout=10) == 1
+        assert process.stderr.read() == b"wakeword: --save: 2 detection(s) not saved in all\n"
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json"] * 2 + [".wav"] * 2

@@ -20,10 +20,10 @@ from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
 from sklearn.svm import OneClassSVM
 from torch import nn
 
+from wakeword_experiments.methods.deepsad import DeepSadConfig
 from wakeword_experiments.one_class.fitted import Points, Scorer, adversary, fit
 from wakeword_experiments.one_class.networks import EncoderFactory, scores_of
 from wakeword_train.fitting import FitConfig
-from wakeword_train.methods.deepsad import DeepSadConfig
 
 
 class OneClassMethod(Protocol):
@@ -151,7 +151,7 @@ class DeepSvdd:
         """See ``OneClassMethod``."""
         config = FitConfig(
             method="deepsad",
-            deepsad=DeepSadConfig(embedding=self.embedding),
+            own=DeepSadConfig(embedding=self.embedding),
             warmup_epochs=self.pretraining,
             epochs=self.epochs,
             batch_size=self.batch_size,

@@ -9,9 +9,9 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from wakeword_experiments.methods.deepsad import DeepSadConfig, DistanceNetwork
 from wakeword_experiments.one_class.networks import EncoderFactory, logit_network, scores_of
 from wakeword_train.fitting import FitConfig, fit_tensors
-from wakeword_train.methods.deepsad import DeepSadConfig, DistanceNetwork
 from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.methods.registry import method_named
 
@@ -31,14 +31,15 @@ def fit(config: FitConfig, encoder: EncoderFactory, positives: Points, negatives
 
 
 def _network(config: FitConfig, encoder: EncoderFactory) -> nn.Module:
-    if not method_named(config.method).distance_head:
+    own = method_named(config.method).own_settings(config.own)
+    if not isinstance(own, DeepSadConfig):
         return logit_network(encoder)
     # Without biases: with them the encoder could map everything to the centre (Ruff et al., ICML 2018, proposition 2).
-    size = config.deepsad.embedding
+    size = own.embedding
     return DistanceNetwork(encoder(size, False), size, size)
 
 
-_VARIED = {"bce": ("learning_rate", "weight_decay"), "deepsad": ("learning_rate", "deepsad.embedding")}
+_VARIED = {"bce": ("learning_rate", "weight_decay"), "deepsad": ("learning_rate", "own.embedding")}
 """The two settings that are varied for methods outside the DROCC family."""
 _VARIED_IN_A_SHELL = ("adversary.radius", "adversary.steps")
 
@@ -50,12 +51,13 @@ def six_settings(method: str, base: FitConfig, *, radii: Sequence[float]) -> lis
     """
     rates = (1e-3, 3e-3, 1e-2)
     base = dataclasses.replace(base, method=method)
-    decays = [dataclasses.replace(base, learning_rate=r, weight_decay=w) for r in rates for w in (1e-4, 1e-1)]
-    sizes = (DeepSadConfig(embedding=size) for size in (8, 32))
-    embeddings = [dataclasses.replace(base, learning_rate=r, deepsad=size) for size in sizes for r in rates]
+    if method == "deepsad":
+        sizes = (DeepSadConfig(embedding=size) for size in (8, 32))
+        return [dataclasses.replace(base, learning_rate=r, own=size) for size in sizes for r in rates]
+    if method == "bce":
+        return [dataclasses.replace(base, learning_rate=r, weight_decay=w) for r in rates for w in (1e-4, 1e-1)]
     shells = (dataclasses.replace(base.adversary, radius=r, steps=s) for r in radii for s in (1, 3))
-    in_a_shell = [dataclasses.replace(base, adversary=shell) for shell in shells]
-    return {"bce": decays, "deepsad": embeddings}.get(method, in_a_shell)
+    return [dataclasses.replace(base, adversary=shell) for shell in shells]
 
 
 def settings_of(config: FitConfig) -> str:

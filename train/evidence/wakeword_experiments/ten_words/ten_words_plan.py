@@ -3,11 +3,11 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 
+from wakeword_experiments.methods.deepsad import DeepSadConfig
 from wakeword_experiments.wake_words.grid import Job
 from wakeword_experiments.wake_words.protocol import GridShape
 from wakeword_experiments.wake_words.wake_words_data import DataSizes
 from wakeword_train.fitting import FitConfig
-from wakeword_train.methods.deepsad import DeepSadConfig
 from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.model.network import Pooling
 
@@ -54,8 +54,7 @@ def candidates() -> dict[str, list[FitConfig]]:
     return {
         BASELINE: [replace(_BASE, learning_rate=rate) for rate in _RATES],
         "deepsad": [
-            replace(_BASE, method="deepsad", learning_rate=rate, deepsad=DeepSadConfig(eta=eta))
-            for rate, eta in _DEEPSAD
+            replace(_BASE, method="deepsad", learning_rate=rate, own=DeepSadConfig(eta=eta)) for rate, eta in _DEEPSAD
         ],
         NO_ASCENT: [replace(_BASE, method="drocc-lf", adversary=replace(shell, steps=0)) for shell in _SHELLS],
         "drocc-oe": [replace(_BASE, method="drocc-oe", adversary=shell) for shell in _SHELLS],

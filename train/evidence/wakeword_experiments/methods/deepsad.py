@@ -11,11 +11,15 @@ from typing import Protocol
 
 import torch
 import torch.nn.functional as nnf
+from onnx import NodeProto, helper
 from torch import Tensor, nn
 
 from wakeword.base.errors import ConfigError, DataError
+from wakeword.base.types import Array
 from wakeword_train.methods.drocc import AdversaryHealth
+from wakeword_train.methods.registry import Method
 from wakeword_train.methods.spaces import LogitFunction
+from wakeword_train.model.network import MethodHead
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +56,7 @@ class DeepSadLoss:
         return torch.where(labels > 0.5, distance, self.config.eta / (distance + 1e-6)).mean(), None
 
 
-class DistanceHead(nn.Module):
+class DistanceHead(MethodHead):
     """Features ``(batch, k)`` -> ``(batch, 1)``: minus the squared distance of their projection from a fixed centre.
 
     The projection has no bias: with one, the encoder could move everything onto the centre.
@@ -69,6 +73,16 @@ class DistanceHead(nn.Module):
         """See the class."""
         distance: Tensor = (self.projection(features) - self.centre).square().sum(dim=1, keepdim=True)
         return -distance
+
+    def graph(self) -> tuple[list[NodeProto], dict[str, Array]]:
+        """See ``MethodHead``."""
+        nodes = [
+            helper.make_node("Squeeze", ["pooled", "axis0"], ["pooled_2d"]),
+            helper.make_node("Gemm", ["pooled_2d", "projection", "minus_centre"], ["offset"], transB=1),
+            helper.make_node("ReduceSumSquare", ["offset"], ["distance"], axes=[1], keepdims=0),
+            helper.make_node("Neg", ["distance"], ["logit"]),
+        ]
+        return nodes, {"projection": self.projection.weight.detach().numpy(), "minus_centre": -self.centre.numpy()}
 
 
 class DistanceScorer(Protocol):
@@ -140,7 +154,17 @@ def pretrain(network: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], *, le
 def _as_distance_scorer(network: nn.Module) -> DistanceScorer:
     if not isinstance(getattr(network, "head", None), DistanceHead):
         raise ConfigError(
-            "expected a network with a distance head for deepsad (DistanceNetwork, or WakeWordNetwork with embedding=N), "
+            "expected a network with a distance head for deepsad (DistanceNetwork, or WakeWordNetwork with it as head), "
             f"got {type(network).__name__}"
         )
     return network  # type: ignore[return-value]
+
+
+DEEPSAD = Method(
+    "deepsad",
+    lambda settings: DeepSadLoss(settings.own),
+    warmup=None,
+    settings=DeepSadConfig,
+    head=lambda config, n_features: DistanceHead(n_features, config.embedding),
+    pretrain=pretrain,
+)

@@ -1,0 +1,1 @@
+"""Training methods for comparison, offered to ``wakeword train`` by entry points: DeepSAD, and DROCC without ascent."""

@@ -1,0 +1,15 @@
+"""``drocc-rand``: DROCC without ascent, so with random points of the shell in place of adversaries."""
+
+import dataclasses
+
+from wakeword_train.methods.losses import Loss
+from wakeword_train.methods.registry import METHODS, LossSettings
+
+_DROCC = METHODS["drocc"]
+
+
+def _loss(settings: LossSettings) -> Loss:
+    return _DROCC.loss(dataclasses.replace(settings, adversary=dataclasses.replace(settings.adversary, steps=0)))
+
+
+DROCC_RAND = dataclasses.replace(_DROCC, name="drocc-rand", loss=_loss)
