@@ -26,7 +26,6 @@ FEW = 10
 """With fewer recordings of people, their share says nothing, and the share of synthetic voices counts."""
 _SILENT = DEFAULT_TARGETS[0]
 """What the points of false accepts an hour keep too."""
-"""Called with a line about the current step, or a warning."""
 
 
 def selection(clips: Iterable[Clip]) -> Selection:

@@ -51,7 +51,7 @@ def listen(options: ListenOptions) -> None:
 def report_detections(options: ListenOptions) -> None:
     """Print the detections, and react to them, until the source ends, a signal comes, or stdout has no reader.
 
-    Raises ``typer.Exit`` at the end if something could not be saved.
+    Raises at the end ``typer.Exit`` if something could not be saved.
     """
     recording = options.source.recording
     with ExitStack() as stack:
