@@ -28,8 +28,8 @@ def test_all_of_them_are_measured(cli, world: World, tmp_path: Path, command: st
     (tmp_path / "marvin.onnx").write_bytes(random_model_bytes("attention", 2))
     ended = cli(
         *(command, "--model", tmp_path / "marvin.onnx", "--positives", world.positives, "--negatives", world.negatives),
-        *("--near-negatives", world.near_negatives, "--background", world.background),
-        *(("--dry-run", "--fpr", "0.3", "--fa-per-hour", "55") if command == "calibrate" else ()),
+        *("--near-negatives", world.near_negatives),
+        *(("--dry-run", "--fpr", "0.3") if command == "calibrate" else ("--background", world.background)),
     )
     assert ended.status == 0, ended.err
     assert "10 positives" in ended.out + ended.err

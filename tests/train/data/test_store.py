@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 import soundfile
 import torch
+from support.phones import as_on_a_phone, needs_decoder
 
 from wakeword.base.errors import DataError
+from wakeword.model.installed import assets_folder
 from wakeword.takes.word_region import locate_word
 from wakeword_tools.kinds import Kind, Split
-from wakeword_train.data.clips import Clip
+from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.store import ClipStore
 
 WINDOW = 15_920
@@ -158,3 +160,13 @@ def test_what_another_store_holds_is_not_read_again(tmp_path: Path) -> None:
     assert again.fingerprint == fresh.fingerprint
     for name in ("starts", "lengths", "word_starts", "word_ends", "floors"):
         assert torch.equal(getattr(again, name), getattr(fresh, name))
+
+
+@needs_decoder
+def test_clips_of_phones_are_read_from_a_folder(tmp_path: Path) -> None:
+    clip = assets_folder() / "audio" / "marvin-david.flac"
+    for name in ("a.m4a", "b.webm"):
+        as_on_a_phone(tmp_path / name, clip)
+    store = ClipStore(read_folder(tmp_path, Kind.POSITIVE, keyword="marvin"))
+    assert len(store) == 2
+    assert store.hours == pytest.approx(2 * soundfile.info(clip).duration / 3_600, rel=0.2)

@@ -59,7 +59,7 @@ def find_files(places: Mapping[Kind, Sequence[str]], *, report: Callable[[str], 
     for error in left_out:
         if any(places[kind] and not files for kind, files in found.items()):
             raise error
-        report(str(error))
+        report(f"warning: {error}")
     positives = {_identity(one) for one in found.get(Kind.POSITIVE, ())}
     for kind, files in found.items():
         both = [one for one in files if kind is not Kind.POSITIVE and _identity(one) in positives]
