@@ -1,6 +1,7 @@
 """Exact intervals for counts, and the probability that a threshold chosen by counting keeps its target."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -25,11 +26,8 @@ def clopper_pearson(successes: float, trials: int, *, confidence: float = 0.95) 
 
 def wilson(successes: int, trials: int, *, confidence: float = 0.95) -> tuple[float, float]:
     """The score interval of a rate. Source: Wilson, Journal of the American Statistical Association 22 (1927)."""
-    z = float(stats.norm.ppf(1 - (1 - confidence) / 2))
-    middle = successes + z**2 / 2
-    half = z * math.sqrt(successes * (trials - successes) / trials + z**2 / 4)
-    whole = trials + z**2
-    return max(0.0, (middle - half) / whole), min(1.0, (middle + half) / whole)
+    found = stats.binomtest(successes, trials).proportion_ci(confidence, "wilson")
+    return float(found.low), float(found.high)
 
 
 def poisson_rate(events: int, hours: float, *, confidence: float = 0.95) -> tuple[float, float]:
@@ -101,14 +99,8 @@ def clips_needed(fpr: float, *, confidence: float = 0.95) -> int:
 def clips_needed_of_each(fpr: float, *, confidence: float = 0.95) -> int:
     """The number of clips of each of two kinds that shows, if none passes, that the mean ``fpr`` is kept."""
     # The mean of two rates is at most the higher one: this many are enough.
-    few, enough = 0, clips_needed(fpr, confidence=1 - (1 - confidence) / 2)
-    while enough - few > 1:
-        middle = (few + enough) // 2
-        if assurance_of_mean_fpr((0, 0), (middle, middle), fpr) >= confidence:
-            enough = middle
-        else:
-            few = middle
-    return enough
+    enough = clips_needed(fpr, confidence=1 - (1 - confidence) / 2)
+    return bisect_left(range(enough), confidence, key=lambda clips: assurance_of_mean_fpr((0, 0), (clips, clips), fpr))
 
 
 def hours_needed(rate: float, *, confidence: float = 0.95, events: int = 0) -> float:
