@@ -14,7 +14,6 @@ from wakeword_tools.measure.intervals import (
     clips_needed_of_each,
     clopper_pearson,
     hours_needed,
-    most_accepted,
     most_events,
     poisson_rate,
 )
@@ -47,18 +46,6 @@ def test_intervals_of_events_cover_their_rate_19_times_in_20(rate: float, hours:
     bounds = np.array([poisson_rate(int(count), hours) for count in counts])
     covers = (bounds[:, 0] <= rate) & (rate <= bounds[:, 1])
     assert stats.poisson.pmf(counts, rate * hours)[covers].sum() >= 0.95 - 1e-9
-
-
-@given(clips=st.integers(1, 3_000), fpr=st.floats(0.005, 0.3), confidence=st.floats(0.5, 0.99))
-def test_the_most_accepted_keeps_the_confidence_and_one_more_does_not(
-    clips: int, fpr: float, confidence: float
-) -> None:
-    most = most_accepted(clips, fpr, confidence=confidence)
-    if most is None:
-        assert clips < clips_needed(fpr, confidence=confidence)
-    else:
-        assert clips >= clips_needed(fpr, confidence=confidence)
-        assert assurance_of_fpr(most, clips, fpr) >= confidence > assurance_of_fpr(most + 1, clips, fpr)
 
 
 @given(hours=st.floats(0.1, 100), rate=st.floats(0.05, 10), confidence=st.floats(0.5, 0.99))

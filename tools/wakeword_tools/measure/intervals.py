@@ -74,11 +74,6 @@ def assurance_of_rate(allowed: int, hours: float, rate: float) -> float:
     return float(stats.poisson.sf(allowed, rate * hours))
 
 
-def most_accepted(clips: int, fpr: float, *, confidence: float) -> int | None:
-    """The most of ``clips`` that may pass so that ``fpr`` is kept with that confidence; ``None``: too few clips."""
-    return _largest(lambda allowed: assurance_of_fpr(allowed, clips, fpr), confidence)
-
-
 def most_events(hours: float, rate: float, *, confidence: float) -> int | None:
     """The most events allowed so that ``rate`` an hour is kept with that confidence; ``None``: too few hours."""
     return _largest(lambda allowed: assurance_of_rate(allowed, hours, rate), confidence)
