@@ -30,6 +30,10 @@ def fill_the_disk(item: int) -> int:
     raise OSError(28, "No space left on device")
 
 
+def lose_the_connection(item: int) -> None:
+    raise ConnectionResetError("by the server")
+
+
 def never(item: int) -> int:
     os._exit(1)
 
@@ -73,6 +77,12 @@ def test_a_crew_that_is_used_again_loses_only_what_fails_crashes_or_hangs() -> N
 def test_a_system_error_ends_the_work() -> None:
     with pytest.raises(OSError, match="No space left"):
         list(isolated(fill_the_disk, [1, 2, 3]))
+
+
+def test_an_error_that_a_dead_process_would_cause_too_is_not_taken_for_one() -> None:
+    with pytest.raises(ConnectionResetError, match="by the server") as raised:
+        list(isolated(lose_the_connection, [1, 2, 3]))
+    assert "in lose_the_connection" in raised.value.__notes__[0]  # where it came from
 
 
 def test_repeated_crashes_end_the_work() -> None:

@@ -134,23 +134,25 @@ class _Worker(Generic[ItemT, RowT]):
 
     def collect(self, report: Report) -> Generator[tuple[int, ItemT, RowT], None, None]:
         """The rows that have arrived; ``failure`` is set if the process died or hangs on the first pending item."""
-        try:
-            while self.pending and self.connection.poll():
+        while self.pending:
+            try:
+                if not self.connection.poll():
+                    break
                 kind, content = self.connection.recv()
-                if kind == "report":
-                    report(*content)
-                    continue
-                self._has_started = True
-                self.patience = Patience(self.process.pid, self._seconds)
-                if kind == "start":
-                    continue
-                number, item = self.pending.popleft()
-                if kind == "error":
-                    raise content
-                yield number, item, content
-        except (EOFError, ConnectionError):
-            self.failure = Failed("the process died", is_death=True)
-            return
+            except (EOFError, ConnectionError):
+                self.failure = Failed("the process died", is_death=True)
+                return
+            if kind == "report":
+                report(*content)
+                continue
+            self._has_started = True
+            self.patience = Patience(self.process.pid, self._seconds)
+            if kind == "start":
+                continue
+            number, item = self.pending.popleft()
+            if kind == "error":
+                raise content
+            yield number, item, content
         if self.pending and self.patience.is_over():
             self.failure = Failed(f"it took longer than {self._seconds:g} s", is_death=False)
 
