@@ -48,7 +48,7 @@ def promise_of(point: OperatingPoint, scores: ScoreSet) -> Promise | None:
 
 
 class Outcome(StrEnum):
-    """What recordings say of the second model beside the first."""
+    """What recordings say of the second model, compared with the first."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -98,34 +98,34 @@ class Weighing:
             return self._undecided(gains or losses)
         return f"NEW is {outcome}: {gains or losses}; no other figure says otherwise."
 
-    def _undecided(self, clear: str) -> str:
-        if not clear:
-            recall = self.differences[0]
-            needed = recall.trials_needed
+    def _undecided(self, gains: str) -> str:
+        """Why neither is called better; ``gains``: what one of them is clearly better in."""
+        cannot_tell = "These recordings cannot tell which is better"
+        if not gains:
+            needed = self.differences[0].trials_needed
             more = (
                 "none in recall" if needed is None else f"in recall it would need {ceil(needed):,} recordings to show"
             )
-            return f"These recordings cannot tell which is better: no difference is clear, {more}."
+            return f"{cannot_tell}: no difference is clear, {more}."
         side = 1 if self._clear(1) else -1
-        name, promise = ("NEW", self.promises[1]) if side > 0 else ("OLD", self.promises[0])
-        doubts = " and ".join(self._doubts(side))
-        lead = "These recordings cannot tell which is better"
-        if promise is not None and promise.is_broken:
-            lead = f"{name} is not better"
-        return f"{lead}: {name} gains in {clear}, but {doubts}."
+        name, promise = self._winner(side)
+        lead = f"{name} is not better" if promise is not None and promise.is_broken else cannot_tell
+        return f"{lead}: {name} gains in {gains}, but {' and '.join(self._doubts(side))}."
 
     def _doubts(self, side: int) -> list[str]:
         """What speaks against calling a model better that gains: the second one for ``side`` 1, the first for -1."""
-        promise = self.promises[1] if side > 0 else self.promises[0]
+        _, promise = self._winner(side)
         doubts = []
         if len(self.differences) == 1:
             doubts.append("only recall was compared, and a laxer threshold alone finds more (give --background)")
         if promise is not None and promise.is_exceeded:
             doubts.append("breaks its promise" if promise.is_broken else "fires more often than it promises")
-        elif any(self._may_lose(one, side) for one in self.differences):
-            lost = [one for one in self.differences if self._may_lose(one, side)]
+        if lost := [one for one in self.differences if self._may_lose(one, side)]:
             doubts.append(f"may lose in {_listed(lost)}")
         return doubts
+
+    def _winner(self, side: int) -> tuple[str, Promise | None]:
+        return ("NEW", self.promises[1]) if side > 0 else ("OLD", self.promises[0])
 
     def _clear(self, side: int) -> list[PairedDifference]:
         """What one of the models is clearly better in: the second for ``side`` 1, the first for -1."""

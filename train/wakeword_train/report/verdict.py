@@ -83,7 +83,7 @@ _WAKES_UNKNOWN = "wakes by mistake in talk nobody knows how often"
 
 
 def meaning_of_threshold(before: ModelCard, after: ModelCard) -> str | None:
-    """What the threshold of a fine-tuned model means beside the one before, in a sentence; ``None`` without one."""
+    """What the threshold of a fine-tuned model means next to the one before, in a sentence; ``None`` without one."""
     if not after.operating_points:
         return None
     point = after.point()
