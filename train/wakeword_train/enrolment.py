@@ -3,11 +3,12 @@
 import dataclasses
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
+from wakeword.audio.pcm import AudioFile
 from wakeword.audio.sources import audio_files
-from wakeword.base.errors import ConfigError, ModelError
-from wakeword.batch.inputs.recording import local_recording
+from wakeword.base.errors import AudioError, ConfigError, ModelError
 from wakeword.batch.jobs.choice import in_this_process
 from wakeword.batch.jobs.work import Executor
 from wakeword.model.installed import model_file
@@ -98,9 +99,16 @@ def seconds_of_enrolment(
 ) -> dict[Phase, float]:
     """A guess of the seconds of each phase of ``enrol_model``; ``busy`` and ``workers`` as in ``expected_seconds``."""
     plan = _with_synthesis(config).synthesis
-    talk = sum(local_recording(path, path.name).seconds for root in folders.background for path in audio_files(root))
+    talk = sum(_seconds(path) for root in folders.background for path in audio_files(root))
     clips = (plan.positives + plan.near_negatives + plan.negatives) * sum(SHARES.values())
     return expected_enrolment(clips, talk, EnrolConfig(seed=config.seed), busy=busy, workers=workers)
+
+
+def _seconds(path: Path) -> float:
+    """The length that the header of a recording tells; none where it cannot be read."""
+    with suppress(AudioError), AudioFile(path) as file:
+        return file.seconds
+    return 0.0
 
 
 def _with_synthesis(config: TrainConfig) -> TrainConfig:

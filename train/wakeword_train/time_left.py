@@ -29,7 +29,7 @@ _HELD_OUT = 0.2 / 1.2
 _PROBE = 0.05
 """Of ``_steps`` on that machine."""
 _PROBING = 0.5
-_WINDOW, _TUNING_STEP, _HEARD = 0.003, 0.04, 0.0008
+_WINDOW, _TUNING_STEP, _HEARD = 0.003, 0.03, 0.0013
 """To fine-tune: a window, a step, and a model that hears a second of audio."""
 _ENOUGH = 0.05
 """Share of a phase from which on its own pace says more than the guess."""
