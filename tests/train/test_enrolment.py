@@ -19,7 +19,9 @@ from wakeword_train import Clip, Kind, Split
 from wakeword_train.enrol import EnrolConfig, Enrolment, Fold
 from wakeword_train.enrolled_points import enrolled_points
 from wakeword_train.enrolment import base_model
+from wakeword_train.phases import Phase
 from wakeword_train.points import default_point
+from wakeword_train.time_left import TimeLeft
 from wakeword_train.training_run import TrainingEvents, TrainingLines
 
 
@@ -142,6 +144,14 @@ def test_a_model_is_fine_tuned_on_takes_and_calibrated(cli, tmp_path: Path, monk
     plan = 'near_negative_texts = "near.txt"\nnegative_texts = "near.txt"\nnear_negatives = 220\nnegatives = 4\n'
     (tmp_path / "few.toml").write_text(f"[synthesis]\n{plan}")
     options = ["--positives", "takes", "--negatives", "others", "--config", "few.toml", "--seed", "5"]
+    shares: list[float] = []
+    shown = TimeLeft.share
+
+    def share(self: TimeLeft, phase: Phase, done: float) -> float:
+        shares.append(shown(self, phase, done))
+        return shares[-1]
+
+    monkeypatch.setattr(TimeLeft, "share", share)
     done = cli("train", "--from", "base.onnx", *options)
     assert (done.status, done.out) == (0, "marvin.onnx\n"), done.err
     card = read_model("marvin.onnx").card
@@ -150,7 +160,17 @@ def test_a_model_is_fine_tuned_on_takes_and_calibrated(cli, tmp_path: Path, monk
     # Of each kind some 40 clips are held out: enough for 5 %, not for 3 %.
     assert [(point.name, point.positives) for point in card.operating_points] == [("fpr=0.05", 4)]
     assert "fpr=0.05: 4 of 4 takes found when held out, 4 before" in done.err
-    assert "warning: at fpr=0.05 fine-tuning finds no more of these takes; keep the base model" in done.err
+    assert "warning: at fpr=0.05, where it will listen, fine-tuning finds no more of these takes" in done.err
+    # It ends as the training of a word does, and says what the new threshold is.
+    assert "'marvin' is weak: finds all of 10 of your takes, each tried by a model that never heard it" in done.err
+    assert "is on the new model's own scale: from there on it fires by mistake" in done.err
+    assert "try it: wakeword listen --model marvin.onnx" in done.err
+    # The law of the bar.
+    steps = np.diff([0.0, *shares])
+    assert steps.min() >= 0
+    assert steps.max() <= 0.4
+    assert shares[-1] == 1
+    assert sum(steps > 0) >= 20
     assert "fpr=0.03: expected at least 50 clips of other words" in done.err
     assert "without --negatives" not in done.err
     # Without recorded negatives there is a warning.

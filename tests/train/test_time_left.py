@@ -11,10 +11,11 @@ import torch
 from wakeword_train import time_left
 from wakeword_train.config import TrainConfig
 from wakeword_train.display import phases_shown
+from wakeword_train.enrol import EnrolConfig
 from wakeword_train.phases import Phase
 from wakeword_train.recipe import default_recipe
 from wakeword_train.second_stage.config import SecondStageConfig
-from wakeword_train.time_left import TimeLeft, expected_seconds, in_words
+from wakeword_train.time_left import TimeLeft, expected_enrolment, expected_seconds, in_words
 
 GUESS = {Phase.SPEECH: 100.0, Phase.FIRST: 200.0, Phase.SECOND: 100.0}
 
@@ -33,6 +34,23 @@ def test_a_machine_slower_than_guessed_is_slower_to_the_end() -> None:
     left = TimeLeft(GUESS)
     left.ended(Phase.SPEECH, 300.0)
     assert left.seconds(Phase.FIRST, 0.5, 300.0) == 300 + 3 * 100
+
+
+def test_the_share_never_falls_and_a_phase_that_is_left_out_is_no_work() -> None:
+    left = TimeLeft(GUESS)
+    steps = [(Phase.SPEECH, 0.5), (Phase.SPEECH, 1.0), (Phase.READING, 0.5), (Phase.FIRST, 0.5), (Phase.SPEECH, 0.1)]
+    assert [left.share(*step) for step in steps] == [0.125, 0.25, 0.25, 0.5, 0.5]
+    assert left.share(Phase.SECOND, 1.0) == 1
+    assert TimeLeft(GUESS).share(Phase.FIRST, 0.0) == 0
+    assert TimeLeft({}).share(Phase.FIRST, 0.5) == 0.5
+
+
+def test_fine_tuning_takes_longer_with_more_of_everything() -> None:
+    def seconds(clips: float, background: float, **changes: int) -> float:
+        return sum(expected_enrolment(clips, background, EnrolConfig(**changes), busy=1.0, workers=1).values())
+
+    few = seconds(100, 0)
+    assert few < min(seconds(200, 0), seconds(100, 3_600), seconds(100, 0, folds=5), seconds(100, 0, others=9_000))
 
 
 def test_the_last_phase_ends_at_nothing() -> None:

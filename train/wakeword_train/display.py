@@ -26,11 +26,11 @@ class _Run:
     def __init__(self, expected: Mapping[Phase, float]) -> None:
         self._left = TimeLeft(expected)
         self._phases = [phase for phase in Phase if expected.get(phase)]
-        self.begun = self._phase_begun = time.monotonic()
+        self.updated = self._phase_begun = time.monotonic()
         self.phase: Phase | None = None
-        self.done = 0.0
+        self.done = self.share = 0.0
+        """How much of the phase is done, and of the whole run, 0..1."""
         self.left = sum(expected.values())
-        self.updated = self.begun
 
     def update(self, phase: Phase, done: float) -> bool:
         """Take note of a step; whether a phase begins with it."""
@@ -41,6 +41,7 @@ class _Run:
                 self._left.ended(self.phase, now - self._phase_begun)
             self.phase, self._phase_begun = phase, now
         self.done = min(1.0, max(0.0, done))
+        self.share = self._left.share(phase, self.done)
         self.left, self.updated = self._left.seconds(phase, self.done, now - self._phase_begun), now
         return begins
 
@@ -50,12 +51,6 @@ class _Run:
             return "starting"
         phases = self._phases if self.phase in self._phases else list(Phase)
         return f"{phases.index(self.phase) + 1}/{len(phases)} {self.phase.value}"
-
-    def share(self) -> float:
-        """How much of the whole run is done, 0..1."""
-        now = time.monotonic()
-        passed, left = now - self.begun, self.seconds_left()
-        return passed / max(1e-9, passed + left)
 
     def seconds_left(self) -> float:
         """The time left, counted down since the last step; never quite 0 before the end."""
@@ -80,7 +75,7 @@ def phases_shown(expected: Mapping[Phase, float], plan: Plan) -> Iterator["Shown
 
     class Left(TextColumn):
         def render(self, task: Task) -> Text:
-            return Text(f"{run.share():.0%}, about {in_words(run.seconds_left())} left")
+            return Text(f"{run.share:.0%}, about {in_words(run.seconds_left())} left")
 
     console = Console(stderr=True)
     columns = TextColumn("{task.description}", markup=False), BarColumn(), Left("")
@@ -89,7 +84,7 @@ def phases_shown(expected: Mapping[Phase, float], plan: Plan) -> Iterator["Shown
 
         def watch(phase: Phase, done: float) -> None:
             run.update(phase, done)
-            bars.update(task, description=run.title(), completed=run.share())
+            bars.update(task, description=run.title(), completed=run.share)
 
         def above(line: str) -> None:
             bars.console.print(Text(printable(" ".join(line.splitlines()))), soft_wrap=True)

@@ -5,8 +5,9 @@ import dataclasses
 import datetime
 import hashlib
 import importlib.metadata
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,6 @@ from torch import Tensor
 
 from wakeword.audio.sources import audio_files
 from wakeword.base.errors import ConfigError, DataError
-from wakeword.base.events import SILENT, Events
 from wakeword.format.card import ModelCard
 from wakeword.model.model import read_model_bytes
 from wakeword_tools.kinds import Kind, Split
@@ -30,11 +30,14 @@ from wakeword_train.model.export import export_model
 from wakeword_train.model.from_onnx import TrainedModel, network_from, renormalise
 from wakeword_train.model.network import WakeWordNetwork
 from wakeword_train.model.two_stage import copy_verifier
-from wakeword_train.training_run import DataFolders
+from wakeword_train.phases import Phase
+from wakeword_train.training_run import DataFolders, TrainingEvents
 
 MIN_TAKES = 3
 """Smallest number of takes that can be held out in turn."""
 
+ENROLMENT = "enrolment"
+"""The method that the card of a fine-tuned model names."""
 _OWNER = "owner"
 _TAKES = MixConfig(positive=0.75, fragment=0.25, negative=0, near_negative=0, background=0, noise=0)
 """Fragments of the takes are the only negatives in this voice and from this microphone."""
@@ -108,23 +111,25 @@ def enrol(
     out: Path,
     *,
     config: EnrolConfig | None = None,
-    events: Events = SILENT,
+    events: TrainingEvents | None = None,
 ) -> Enrolment:
     """Fine-tune the first stage of the model ``base`` on ``takes``; write it to ``out``, and the folds next to it.
 
     A second stage is kept: it knows the word from many voices, and stays as strict as it was.
 
-    ``others``: clips it must stay silent for, and positives of other voices. ``events`` gets the share that is done.
+    ``others``: clips it must stay silent for, and positives of other voices. ``events`` gets its phases.
     Raises ``ModelError`` or ``ConfigError`` for a model that cannot be trained further, and ``DataError`` without
     negatives, or if no take can be read.
     """
-    config = config or EnrolConfig()
+    config, events = config or EnrolConfig(), events or TrainingEvents()
     trained = network_from(base)
+    events.phase(Phase.READING, 0.0)
     own = ClipStore(takes)
     clips = _others(others, trained.card.phrase)
     stores = load_stores(clips, Split.TRAIN)
+    events.phase(Phase.READING, 0.4)
     enroller = _Enroller(trained, own, stores, config)
-    events.share(0.2)
+    events.phase(Phase.READING, 1.0)
     card = dataclasses.replace(
         trained.card,
         version=datetime.date.today().strftime("%Y.%m.%d"),
@@ -134,16 +139,18 @@ def enrol(
     )
     folds = []
     count = min(config.folds, len(own))
+
+    def fit(number: int, some: Sequence[Clip]) -> WakeWordNetwork:
+        return enroller.fit(some, lambda done: events.phase(Phase.FIRST, (number + done) / (count + 1)))
+
     for number in range(count):
         held_out = own.clips[number::count]
         path = out.with_suffix(f".fold{number + 1}.onnx")
-        export_model(enroller.fit([take for take in own.clips if take not in held_out]), card, path)
+        export_model(fit(number, [take for take in own.clips if take not in held_out]), card, path)
         copy_verifier(base, path)
         folds.append(Fold(path, [take.path for take in held_out]))
-        events.share(0.2 + 0.8 * (number + 1) / (count + 1))
-    export_model(enroller.fit(own.clips), card, out)
+    export_model(fit(count, own.clips), card, out)
     copy_verifier(base, out)
-    events.share(1.0)
     negatives = [clip for clip in clips if clip.split is Split.VALIDATION and clip.kind is not Kind.POSITIVE]
     return Enrolment(out, folds, negatives)
 
@@ -163,8 +170,8 @@ class _Enroller:
         renormalise(self._base, frames.mean(dim=(0, 1)), frames.std(dim=(0, 1)))
         self._inputs = self._base.normalise(frames)
 
-    def fit(self, takes: Sequence[Clip]) -> WakeWordNetwork:
-        """The model, fine-tuned on these takes.
+    def fit(self, takes: Sequence[Clip], share: Callable[[float], None]) -> WakeWordNetwork:
+        """The model, fine-tuned on these takes. ``share`` is told how much is done, 0..1.
 
         Stem and LSTM are frozen until pooling and head have adapted to the new voice. Trained from the start, at the
         learning rate that the adaptation needs, they forget other voices: recall of three other speakers at 3 % false
@@ -174,6 +181,8 @@ class _Enroller:
         frames, labels = self._bank({**self._others, Kind.POSITIVE: ClipStore(takes)}, _TAKES, config.takes)
         inputs, labels = torch.cat([self._inputs, self._base.normalise(frames)]), torch.cat([self._labels, labels])
         network = copy.deepcopy(self._base)
+        passed = itertools.count(2)
+        share(1 / (1 + sum(config.epochs)))
         for stage, (epochs, rate) in enumerate(zip(config.epochs, config.learning_rates, strict=True)):
             for part in (network.stem, network.lstm):
                 if part is not None:
@@ -187,7 +196,13 @@ class _Enroller:
                 averaging=_AVERAGING,
                 seed=config.seed + stage,
             )
-            fit_tensors(network, inputs, labels, settings)
+            fit_tensors(
+                network,
+                inputs,
+                labels,
+                settings,
+                after_epoch=lambda _: share(next(passed) / (1 + sum(config.epochs))),
+            )
         network.round_to_half()
         return network
 
@@ -251,7 +266,7 @@ def _provenance(
     source = f"fine-tuned from {card.phrase} {card.version} ({fingerprint}), {len(takes)} own recordings"
     packages = ("wakeword", "torch", "torchaudio", "numpy", "onnx", "onnxruntime")
     return {
-        "method": "enrolment",
+        "method": ENROLMENT,
         "source": source,
         "seed": config.seed,
         "config": dataclasses.asdict(config),

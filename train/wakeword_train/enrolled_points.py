@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from wakeword.base.errors import CalibrationError, WakewordError
-from wakeword.base.events import Events
+from wakeword.base.events import SILENT
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import SUPPORTED
 from wakeword.model.model import read_model
@@ -17,13 +17,15 @@ from wakeword_tools.measure.rates import DEFAULT_TARGETS, RateKind, Target
 from wakeword_tools.measure.recordings import Scored, score_files
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.enrol import Enrolment
-from wakeword_train.points import selection
+from wakeword_train.phases import Phase
+from wakeword_train.points import default_point, selection
+from wakeword_train.training_run import TrainingEvents
 
 _STRICT = (0.002, 0.005, 0.01, 0.02)
 """Rates of false positives. The lowest one that is supported is the default where there is no background."""
 
 
-def enrolled_points(base: Path, enrolment: Enrolment, events: Events) -> list[OperatingPoint]:
+def enrolled_points(base: Path, enrolment: Enrolment, events: TrainingEvents) -> list[OperatingPoint]:
     """Operating points of the fine-tuned model, and a report of how recall has changed.
 
     Thresholds are chosen for the model itself, on negatives that it was not trained on. Recall is measured on each fold's
@@ -34,27 +36,36 @@ def enrolled_points(base: Path, enrolment: Enrolment, events: Events) -> list[Op
     chosen = dataclasses.replace(chosen, files={**chosen.files, Kind.POSITIVE: takes})
     models = [read_model(path) for path in (base, enrolment.path, *(fold.path for fold in enrolment.folds))]
     try:
-        measured = _Measured(score_files(models, chosen, warn=events.note), enrolment, events)
+        scored = score_files(models, chosen, warn=events.note, share=lambda done: events.phase(Phase.MEASURING, done))
+        measured = _Measured(scored, enrolment, events)
     except WakewordError as error:
         # A model without thresholds is better than none.
         events.note(f"no operating points: {error}")
         return []
-    points = [measured.point(target) for target in DEFAULT_TARGETS if target.kind is RateKind.FPR or measured.hours]
+    made = [measured.point(target) for target in DEFAULT_TARGETS if target.kind is RateKind.FPR or measured.hours]
     if not measured.hours:
         events.note(
             "warning: without --background nothing says how often the model fires in long speech; the points of the base "
             "model for that do not hold for it and are left out"
         )
-        points.insert(0, measured.strictest())
-    return [point for point in points if point is not None]
+        made.insert(0, measured.strictest())
+    points = [point for point in made if point is not None]
+    if points and (default := default_point(points, SILENT)).name in measured.no_better:
+        events.note(
+            f"warning: at {default.name}, where it will listen, fine-tuning finds no more of these takes; keep the base "
+            "model, or record where it misses you"
+        )
+    return points
 
 
 class _Measured:
     """Scores of the base model, of the fine-tuned one, and of each fold, on the same recordings."""
 
-    def __init__(self, scored: Scored, enrolment: Enrolment, events: Events) -> None:
+    def __init__(self, scored: Scored, enrolment: Enrolment, events: TrainingEvents) -> None:
         self._scored = scored
         self._events = events
+        self.no_better: list[str] = []
+        """Points at which the base model finds as many takes."""
         self._before, self._after, *self._folds = scored.sets
         rows = {recording.path: row for row, recording in enumerate(scored.recordings[Kind.POSITIVE])}
         # Copies of another take are not scored.
@@ -110,9 +121,6 @@ class _Measured:
         found_before = int((self._before.positives >= threshold_of(self._before)).sum())
         self._events.note(f"{point.name}: {found} of {takes} takes found when held out, {found_before} before")
         if found <= found_before:
-            self._events.note(
-                f"warning: at {point.name} fine-tuning finds no more of these takes; keep the base model, or record where "
-                "it misses you"
-            )
+            self.no_better.append(point.name)
         low, high = clopper_pearson(found, takes)
         return dataclasses.replace(point, recall=found / takes, recall_low=low, recall_high=high, positives=takes)

@@ -3,9 +3,12 @@
 import dataclasses
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
-from wakeword.base.errors import ConfigError, ModelError
+from wakeword.audio.pcm import AudioFile
+from wakeword.audio.sources import audio_files
+from wakeword.base.errors import AudioError, ConfigError, ModelError
 from wakeword.batch.jobs.choice import in_this_process
 from wakeword.batch.jobs.work import Executor
 from wakeword.model.installed import model_file
@@ -13,8 +16,11 @@ from wakeword.model.model import read_model
 from wakeword_train.config import TrainConfig
 from wakeword_train.enrol import EnrolConfig, Enrolment, enrol, own_takes
 from wakeword_train.enrolled_points import enrolled_points
+from wakeword_train.phases import Phase
 from wakeword_train.placement import check_target, file_stem, put_into_place
+from wakeword_train.spoken_texts import SHARES
 from wakeword_train.synthesis import with_synthesised
+from wakeword_train.time_left import expected_enrolment
 from wakeword_train.training_run import DataFolders, TrainingEvents, TrainingRun
 
 log = logging.getLogger(__name__)
@@ -52,7 +58,7 @@ def enrol_model(
         enrol_model(TrainConfig(keyword="marvin"), "marvin", folders, "my_marvin.onnx")
 
     ``base`` is a shipped model, by its keyword, or a file; ``folders.positives`` hold the takes. Clips to stay silent for
-    are synthesised as configured, into the keyword's folder in ``work``. ``events`` gets the share that is done, and
+    are synthesised as configured, into the keyword's folder in ``work``. ``events`` gets phases, and
     a line for each step and each warning; without ``events`` the lines are logged. ``executor`` as
     for ``train_model``; only speaking uses it.
 
@@ -67,6 +73,7 @@ def enrol_model(
         raise ConfigError(f"{base} is a model of {phrase!r}; to train {config.keyword!r}, leave out --from")
     own = Path(work) / file_stem(config.keyword)
     takes = own_takes(folders.positives, phrase)
+    events.begin(folders)
     run = TrainingRun(_with_synthesis(config), folders, own, own, events=events, executor=executor)
     others = with_synthesised(run).folders
     others = dataclasses.replace(others, positives=others.positives[len(folders.positives) :])
@@ -83,7 +90,25 @@ def enrol_model(
         + (f" and on the background, which {models} models hear" if folders.background else "")
     )
     put_into_place(enrolment.path, enrolled_points(base, enrolment, events), out, events)
+    events.phase(Phase.MEASURING, 1.0)
     return dataclasses.replace(enrolment, path=out)
+
+
+def seconds_of_enrolment(
+    config: TrainConfig, folders: DataFolders, *, busy: float | None = None, workers: int | None = None
+) -> dict[Phase, float]:
+    """A guess of the seconds of each phase of ``enrol_model``; ``busy`` and ``workers`` as in ``expected_seconds``."""
+    plan = _with_synthesis(config).synthesis
+    talk = sum(_seconds(path) for root in folders.background for path in audio_files(root))
+    clips = (plan.positives + plan.near_negatives + plan.negatives) * sum(SHARES.values())
+    return expected_enrolment(clips, talk, EnrolConfig(seed=config.seed), busy=busy, workers=workers)
+
+
+def _seconds(path: Path) -> float:
+    """The length that the header of a recording tells; none where it cannot be read."""
+    with suppress(AudioError), AudioFile(path) as file:
+        return file.seconds
+    return 0.0
 
 
 def _with_synthesis(config: TrainConfig) -> TrainConfig:

@@ -12,6 +12,7 @@ from wakeword.batch.jobs.job_plan import cores
 from wakeword_tools.engines.registry import resolved
 from wakeword_tools.kinds import Kind
 from wakeword_train.config import TrainConfig
+from wakeword_train.enrol import EnrolConfig
 from wakeword_train.phases import Phase
 from wakeword_train.spoken_texts import SHARES
 
@@ -28,6 +29,8 @@ _HELD_OUT = 0.2 / 1.2
 _PROBE = 0.05
 """Of ``_steps`` on that machine."""
 _PROBING = 0.5
+_WINDOW, _TUNING_STEP, _HEARD = 0.003, 0.03, 0.0013
+"""To fine-tune: a window, a step, and a model that hears a second of audio."""
 _ENOUGH = 0.05
 """Share of a phase from which on its own pace says more than the guess."""
 
@@ -39,6 +42,19 @@ class TimeLeft:
     expected: Mapping[Phase, float]
     """Seconds of each phase."""
     _passed: dict[Phase, float] = field(default_factory=dict)
+    _begun: set[Phase] = field(default_factory=set)
+    _share: float = 0.0
+
+    def share(self, phase: Phase, done: float) -> float:
+        """The share of the whole work that is done, 0..1, which never falls. A phase that is left out is no work."""
+        self._begun.add(phase)
+        phases = list(Phase)
+        here = phases.index(phase)
+        before = sum(self.expected.get(one, 0.0) for one in phases[:here] if one in self._begun)
+        own = self.expected.get(phase, 0.0)
+        whole = before + own + sum(self.expected.get(one, 0.0) for one in phases[here + 1 :])
+        self._share = max(self._share, (before + own * done) / whole if whole else done)
+        return self._share
 
     def seconds(self, phase: Phase, done: float, elapsed: float) -> float:
         """Seconds left in the whole run, ``elapsed`` seconds after ``phase`` began and the share ``done`` of it is done."""
@@ -98,6 +114,25 @@ def expected_seconds(
         seconds[Phase.LISTENING] = listening + 1
         seconds[Phase.SECOND] = -(-heads // min(workers, heads)) * head + starting
         seconds[Phase.MEASURING] = measuring / workers + starting + _HELD_OUT_SPEECH
+    return {phase: value * factor for phase, value in seconds.items()}
+
+
+def expected_enrolment(
+    clips: float, background: float, settings: EnrolConfig, *, busy: float | None = None, workers: int | None = None
+) -> dict[Phase, float]:
+    """As ``expected_seconds``, for fine-tuning with so many synthesised clips and seconds of background."""
+    workers = cores() if workers is None else min(workers, cores())
+    factor = slowness() if busy is None else busy
+    models = settings.folds + 1
+    steps = sum(settings.epochs) * (settings.takes + settings.others) / settings.batch_size
+    heard = background + _HELD_OUT * clips
+    seconds = {
+        Phase.SPEECH: clips * _CLIP / workers,
+        Phase.READING: _READING + _READING_CLIP * clips + _HEARD * background + _WINDOW * settings.others,
+        Phase.FIRST: models * (_WINDOW * settings.takes + _TUNING_STEP * steps),
+        # The model before is measured too.
+        Phase.MEASURING: (models + 1) * _HEARD * heard,
+    }
     return {phase: value * factor for phase, value in seconds.items()}
 
 

@@ -11,23 +11,24 @@ import typer
 
 from wakeword.batch.jobs.choice import executor_for
 from wakeword.batch.jobs.work import Executor
-from wakeword.cli.console import Shown, note, progress
+from wakeword.cli.console import note
 from wakeword.cli.job_options import how_to_go_on
+from wakeword.format.card import ModelCard
 from wakeword.model.model import read_model
 from wakeword_train.cli import TrainOptions
 from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.data.speech_commands import download_speech_commands
 from wakeword_train.display import ShownEvents, phases_shown
-from wakeword_train.enrolment import base_model, enrol_model
+from wakeword_train.enrolment import base_model, enrol_model, seconds_of_enrolment
 from wakeword_train.health import adversary_advice
 from wakeword_train.pipeline import returning_negatives, train_model
 from wakeword_train.placement import file_stem
 from wakeword_train.recipe import default_recipe, describe_plan
 from wakeword_train.report.report_page import write_page
-from wakeword_train.report.verdict import verdict
-from wakeword_train.time_left import expected_seconds
+from wakeword_train.report.verdict import meaning_of_threshold, verdict
+from wakeword_train.time_left import expected_seconds, in_words
 from wakeword_train.training import TrainingResult, check_keyword
-from wakeword_train.training_run import DataFolders, TrainingEvents
+from wakeword_train.training_run import DataFolders
 
 
 def run_command(options: TrainOptions) -> Path:
@@ -45,16 +46,30 @@ def run_command(options: TrainOptions) -> Path:
     folders = _folders(options, settings)
     executor = partial(executor_for, jobs=options.jobs, ray=options.ray)
     if options.base is not None:
-        events = _FineTuning()
-        with progress(f"fine-tune '{settings.keyword}'", 1.0) as events.update:
-            return enrol_model(
-                settings, options.base, folders, out, work=options.work, events=events, executor=executor
-            ).path
+        return _fine_tune(options, settings, folders, out, executor)
     return _train(options, settings, folders, out, executor)
 
 
-class _FineTuning(Shown, TrainingEvents):
-    """Lines and a bar."""
+def _fine_tune(
+    options: TrainOptions,
+    settings: TrainConfig,
+    folders: DataFolders,
+    out: Path,
+    executor: Callable[[float], Executor],
+) -> Path:
+    base = base_model(options.base or "")
+    before = read_model(base).card  # ``out`` may be the same file
+    expected = seconds_of_enrolment(settings, folders, workers=options.jobs)
+    about = in_words(sum(expected.values()))
+    plan = [f"fine-tuning '{settings.keyword}': about {about} on this machine as busy as it is now"]
+    with phases_shown(expected, lambda _: plan) as events:
+        path = enrol_model(settings, base, folders, out, work=options.work, events=events, executor=executor).path
+    card = read_model(path).card
+    _judge(card, path)
+    if meaning := meaning_of_threshold(before, card):
+        note(meaning)
+    _try(path)
+    return path
 
 
 def _train(
@@ -88,14 +103,22 @@ def _train(
 def _summarise(options: TrainOptions, result: TrainingResult) -> None:
     """Say what the model is worth, write the page about it, and say how to try it."""
     card, path = read_model(result.path).card, result.path
-    judged = verdict(card)
-    note(f"'{card.phrase}' is {judged}")
-    for line in judged.advice:
-        note(f"to do better: {line}")
+    _judge(card, path)
     if options.report:
         page = path.with_suffix(".html")
         write_page(page, card, result, model=path.name)
         note(f"more about it, with sounds: {page}")
+    _try(path)
+
+
+def _judge(card: ModelCard, path: Path) -> None:
+    judged = verdict(card, str(path))
+    note(f"'{card.phrase}' is {judged}")
+    for line in judged.advice:
+        note(f"to do better: {line}")
+
+
+def _try(path: Path) -> None:
     note(f"try it: wakeword listen --model {shlex.quote(str(path))}")
 
 

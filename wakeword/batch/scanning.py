@@ -17,14 +17,12 @@ from wakeword.base.types import Samples
 from wakeword.base.version import __version__
 from wakeword.batch.inputs.opening import LocalFile, local_files
 from wakeword.batch.inputs.recording import Recording
-from wakeword.batch.jobs.work import Report
+from wakeword.batch.jobs.work import Report, Reported
 from wakeword.engine import Detector
 from wakeword.model.model import parse_model
 
 _NO_AUDIO = np.zeros(0, np.float32)
 _FIELDS = ("keyword", "score", "start", "end", "stage_one")
-_SECONDS_BETWEEN_REPORTS = 1.0
-"""Seconds of audio."""
 
 
 @dataclass(frozen=True)
@@ -130,13 +128,13 @@ def _scan(detector: Detector, recording: Recording, report: Report) -> Iterator[
             # In all never more than the shard: its headers are not read.
             share = min(left, file.size)
             left -= share
-            yield _scan_file(detector, file, _Reported(report, share))
+            yield _scan_file(detector, file, Reported(report, share))
     except AudioError as error:
         yield Scanned(recording.name, recording.inside, 0.0, 0.0, (), str(error))
     report(left, 0.0)
 
 
-def _scan_file(detector: Detector, file: LocalFile, reported: "_Reported") -> Scanned:
+def _scan_file(detector: Detector, file: LocalFile, reported: Reported) -> Scanned:
     started = time.process_time()
     found: list[Detection] = []
     error = None
@@ -152,31 +150,10 @@ def _scan_file(detector: Detector, file: LocalFile, reported: "_Reported") -> Sc
     return Scanned(file.name, file.inside, seconds, time.process_time() - started, tuple(found), error)
 
 
-class _Reported:
-    """How much of a recording of ``size`` is done, reported now and then."""
-
-    def __init__(self, report: Report, size: float) -> None:
-        self._report, self._size = report, size
-        self._seconds = self._done = 0.0
-
-    def at(self, seconds: float, length: float) -> None:
-        """So many ``seconds`` of about ``length`` are done."""
-        if seconds - self._seconds >= _SECONDS_BETWEEN_REPORTS:
-            self._tell(seconds, self._size * min(1.0, seconds / length))
-
-    def finish(self, seconds: float) -> None:
-        """All is done."""
-        self._tell(seconds, self._size)
-
-    def _tell(self, seconds: float, done: float) -> None:
-        self._report(done - self._done, seconds - self._seconds)
-        self._seconds, self._done = seconds, done
-
-
 class _Counted:
     """A file that counts its seconds as its blocks are read."""
 
-    def __init__(self, source: FileSource, reported: _Reported) -> None:
+    def __init__(self, source: FileSource, reported: Reported) -> None:
         self.sample_rate = source.sample_rate
         self.seconds = 0.0
         self._source, self._reported = source, reported

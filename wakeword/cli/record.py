@@ -1,5 +1,6 @@
 """``wakeword record``: a person's own recordings of a wake word, for ``wakeword train --from``."""
 
+import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +18,9 @@ from wakeword.cli.option_class import command
 from wakeword.cli.options import DeviceOption, number_or_name
 from wakeword.cli.ranges import finite
 from wakeword.microphone.microphone import Microphone
+from wakeword.model.installed import find_model, shipped_models
 from wakeword.takes.folder import TakeFolder
+from wakeword.takes.own_voice import TALK, learn_voice
 from wakeword.takes.playback import play_back
 from wakeword.takes.take import Fault, Take, TakeStream, split_at_pauses
 
@@ -66,6 +69,19 @@ def record(options: RecordOptions) -> None:
         cut_takes(options.file, folder, options.count)
     else:
         record_takes(folder, options)
+    if len(folder):
+        _say_how_to_go_on(options.keyword, options.out)
+
+
+def _say_how_to_go_on(keyword: str, takes: Path) -> None:
+    """The next command, whole."""
+    own = Path(f"{'-'.join(keyword.split())}.onnx")
+    base = str(own) if own.is_file() else keyword
+    if own.is_file() or find_model(keyword, shipped_models()) is not None:
+        note(f"next: {learn_voice(base, takes)} ({TALK}; it takes some two minutes)")
+    else:
+        train = shlex.join(["wakeword", "train", keyword, "--positives", str(takes)])
+        note(f"next: {train} (no model of {keyword!r} is here yet to fine-tune in two minutes, so it is trained anew)")
 
 
 def cut_takes(file: Path, folder: TakeFolder, count: int) -> None:

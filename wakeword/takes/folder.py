@@ -28,6 +28,9 @@ class TakeFolder:
         self.path = folder
         self._keyword, self._suffix = keyword, suffix
 
+    def __len__(self) -> int:
+        return len(self._numbers())
+
     def _numbers(self) -> set[int]:
         names = [path.stem for path in self.path.iterdir()] if self.path.is_dir() else []
         found = [re.fullmatch(re.escape(self._name) + r"-(\d+)", name) for name in names]

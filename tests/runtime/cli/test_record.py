@@ -90,6 +90,36 @@ def test_good_takes_are_written_and_the_others_played_back_and_repeated(
     assert data["noise_db"] < data["level_db"] < 0
 
 
+@pytest.mark.parametrize(
+    ("word", "file", "expected"),
+    [
+        ("marvin", "", "next: wakeword train --from marvin --positives clips --background talk --out my-marvin.onnx "),
+        (
+            "hey low",
+            "hey-low.onnx",
+            "next: wakeword train --from hey-low.onnx --positives clips --background talk --out my-hey-low.onnx ",
+        ),
+        ("hey low", "", "next: wakeword train 'hey low' --positives clips (no model of 'hey low' is here yet"),
+    ],
+)
+def test_the_next_command_is_said_whole(
+    cli: Cli,
+    fake: type[FakeMicrophone],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    word: str,
+    file: str,
+    expected: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if file:
+        Path(file).touch()
+    fake.recordings = [SPOKEN]
+    done = cli("record", word, "--out", "clips", "--count", "1", "--countdown", "0", "--yes")
+    (line,) = [line for line in done.err.splitlines() if line.startswith("next: ")]
+    assert line.startswith(expected)
+
+
 def test_digital_silence_is_not_played_back(
     cli: Cli, fake: type[FakeMicrophone], played: list[Take], tmp_path: Path
 ) -> None:

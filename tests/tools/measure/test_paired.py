@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from wakeword_tools.cli.compare_work import verdict
 from wakeword_tools.measure.intervals import wilson
 from wakeword_tools.measure.paired import PairedDifference, paired_rates, paired_shares
 
@@ -76,16 +75,3 @@ def test_wilsons_limits_solve_his_equation(successes: int, trials: int) -> None:
     for limit in wilson(successes, trials):
         if 0 < limit < 1:
             assert abs(share - limit) == pytest.approx(1.959964 * np.sqrt(limit * (1 - limit) / trials), rel=1e-6)
-
-
-def test_the_verdict_is_of_clear_differences_only() -> None:
-    better, worse, unclear = shares(100, 0, 30, 20), shares(100, 30, 0, 20), shares(10, 0, 1, 0)
-    assert verdict([better, unclear]).startswith("NEW is better: recall")
-    assert verdict([worse, unclear]).startswith("NEW is worse: recall")
-    assert "a trade" in verdict([better, worse])
-    assert "cannot tell" in verdict([unclear])
-    assert "no recording tells them apart" in verdict([shares(5, 0, 0, 0)])
-    needed = unclear.trials_needed
-    assert needed is not None
-    enough = round(needed / 11) + 1
-    assert shares(10 * enough, 0, enough, 0).gain == 1

@@ -16,9 +16,10 @@ from wakeword.model.model import read_model
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders, TrainingResult, train_model
 from wakeword_train.data.clips import Clip
+from wakeword_train.enrol import ENROLMENT
 from wakeword_train.report.charts import curve_of_epochs, curve_of_thresholds
 from wakeword_train.report.report_page import fired_close_words, page
-from wakeword_train.report.verdict import Verdict, VerdictGrade, verdict
+from wakeword_train.report.verdict import Verdict, VerdictGrade, meaning_of_threshold, verdict
 
 
 def card(recall: float, target: float | None, *, events: int = 1, synthetic: bool = True) -> ModelCard:
@@ -93,6 +94,28 @@ def test_the_verdict_never_gives_synthetic_voices_out_for_people_or_most_for_all
     assert [words.split(" of 10")[0] for words in said.values()] == [
         *("finds none", "finds hardly any", "finds about 9", "finds nearly all", "finds nearly all", "finds all"),
     ]
+
+
+def test_of_a_fine_tuned_model_the_takes_count_and_the_new_scale_is_explained() -> None:
+    before = card(0.9, 0.5, synthetic=False)
+    after = dataclasses.replace(
+        before,
+        training={"method": ENROLMENT},
+        operating_points=(dataclasses.replace(before.operating_points[0], threshold=0.0139, target=1.0, positives=9),),
+    )
+    assert "about 9 of 10 of your takes, each tried by a model that never heard it (9 takes)" in verdict(after).finds
+    said = meaning_of_threshold(before, after)
+    assert said is not None
+    assert said.startswith("the threshold 0.0139 is on the new model's own scale: from there on it fires by mistake")
+    assert "once an hour of talking; the 0.5 before was on the old model's" in said
+    assert meaning_of_threshold(before, dataclasses.replace(after, operating_points=(), default_point=None)) is None
+
+
+def test_the_next_command_is_whole() -> None:
+    (first, *_) = verdict(card(0.93, 0.5), "hey-b.onnx").advice
+    assert "wakeword record 'hey <b>' --count 10 --out takes and then " in first
+    assert "wakeword train --from hey-b.onnx --positives takes --background talk --out my-hey-b.onnx" in first
+    assert "two minutes" in first
 
 
 def test_charts_stay_inside_their_frames() -> None:

@@ -15,9 +15,9 @@ from wakeword.model.model import Model, read_model, read_model_bytes
 from wakeword_tools.cli.calibrate import CalibrateOptions
 from wakeword_tools.cli.measure_tables import points_table
 from wakeword_tools.cli.scoring import scoring
+from wakeword_tools.measure.better import promise_of
 from wakeword_tools.measure.plots import draw
 from wakeword_tools.measure.point_choice import (
-    broken_promise,
     calibrate_point,
     check_scores,
     default_name,
@@ -88,9 +88,10 @@ def _warn_of_default(
     kept = [point for point in model.card.operating_points if point.name == chosen]
     if not rates or not kept or chosen in {point.name for point in points}:
         return
-    if broken := broken_promise(kept[0], scored.sets[0]):
+    promise = promise_of(kept[0], scored.sets[0])
+    if promise is not None and promise.is_broken:
         strictest = min(rates, key=lambda point: point.target).name
-        note(f"warning: {options.model}: {chosen} {broken}; --default {strictest} makes listening use the new point")
+        note(f"warning: {options.model}: {chosen} {promise}; --default {strictest} makes listening use the new point")
 
 
 def _points(scored: Scored, targets: Sequence[Target], options: CalibrateOptions) -> list[OperatingPoint]:

@@ -35,8 +35,8 @@ class CompareOptions:
 def compare(options: CompareOptions) -> None:
     """Say whether a new model is better than an old one, on the same recordings.
 
-    Each at its own default point, or at --point. The answer has a 95 % interval of the difference, and is "cannot
-    tell" where this includes zero. Take recordings that neither model was trained on.
+    Each at its own default point, or at --point. What one finds more is weighed against what it fires more, and
+    against the false accepts that its point promises. Take recordings that neither model was trained on.
     """
     require("scipy")
     # Imported here, so that --help works without these packages.

@@ -1,7 +1,6 @@
 """The work of ``wakeword compare``: two models and recordings to differences and a verdict."""
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import asdict
 
@@ -20,6 +19,7 @@ from wakeword_tools.cli.compare import CompareOptions
 from wakeword_tools.cli.evaluate_work import warn_of_seen_recordings
 from wakeword_tools.cli.measure_tables import interval, threshold
 from wakeword_tools.cli.scoring import scoring
+from wakeword_tools.measure.better import Weighing, promise_of
 from wakeword_tools.measure.paired import PairedDifference, paired_differences
 
 
@@ -45,20 +45,26 @@ def compare_models(options: CompareOptions) -> None:
         if first.only_synthetic:
             note("warning: all positives are synthetic; with people the answer can be another")
         found = paired_differences((old, new), (first, second), (points[0].threshold, points[1].threshold))
-        _warn_of_laxer_threshold(found, points)
+        weighed = Weighing(found, (promise_of(points[0], first), promise_of(points[1], second)))
+        _warn_of_other_promises(points)
         for line in warnings_of(pair for pair in zip(names, points, strict=True) if fires_often(pair[1])):
             note(line)
         content = {
             "old": options.old,
             "new": options.new,
             "differences": [{**asdict(one), "difference": one.difference, "gain": one.gain} for one in found],
-            "verdict": verdict(found),
+            "promises": {
+                side: None if one is None else {**asdict(one), "broken": one.is_broken, "exceeded": one.is_exceeded}
+                for side, one in zip(("old", "new"), weighed.promises, strict=True)
+            },
+            "outcome": weighed.outcome,
+            "verdict": str(weighed),
             "fingerprint": scored.fingerprint,
         }
         if options.as_json:
             print(json.dumps(content, indent=1, allow_nan=False))
         else:
-            _print(options, f"'{old.card.phrase}': {scored.description}", points, found)
+            _print(options, f"'{old.card.phrase}': {scored.description}", points, weighed)
         if options.report is not None:
             write_json(options.report, content)
 
@@ -75,53 +81,35 @@ def _print(
     options: CompareOptions,
     heading: str,
     points: tuple[OperatingPoint, OperatingPoint],
-    found: Sequence[PairedDifference],
+    weighed: Weighing,
 ) -> None:
     screen = console()
+    for line in weighed.promise_lines:
+        screen.print(line, soft_wrap=True)
     screen.print(printable(heading), soft_wrap=True)
     for label, name, point in zip(("OLD", "NEW"), (options.old, options.new), points, strict=True):
         screen.print(
             printable(f"{label}  {name} at {point.name}, threshold {threshold(point.threshold)}"), soft_wrap=True
         )
-    screen.print(_table(found))
-    screen.print(verdict(found), soft_wrap=True)
+    screen.print(_table(weighed.differences))
+    screen.print(str(weighed), soft_wrap=True)
 
 
-def _warn_of_laxer_threshold(found: Sequence[PairedDifference], points: tuple[OperatingPoint, OperatingPoint]) -> None:
+def _warn_of_other_promises(points: tuple[OperatingPoint, OperatingPoint]) -> None:
     """A model that fires more often finds more, and is no better for that."""
     old, new = (point.name for point in points)
     if old != new:
         note(
             f"warning: OLD is at {old} and NEW at {new}, which promise different things; --point sets the same for both"
         )
-    if len(found) == 1:
-        note("warning: only recall is compared, and a laxer threshold alone finds more; give --background too")
 
 
 def _table(found: Sequence[PairedDifference]) -> Table:
     columns = ("OLD", "NEW", "NEW - OLD", "only OLD", "only NEW")
     made = table("each at its own threshold; NEW - OLD with its 95 % interval", "", *columns)
     for one in found:
-        form = ".2f" if one.name == "FA per hour" else ".1%"
+        form = one.form
         difference = interval(one.difference, one.low, one.high, form=f"+{form}") + (" *" if one.gain else "")
         both = (f"{one.first:{form}}", f"{one.second:{form}}")
         made.add_row(one.name, *both, difference, str(one.only_first), str(one.only_second))
     return made
-
-
-def verdict(found: Sequence[PairedDifference]) -> str:
-    """Whether the second model is better, in a sentence: only what an interval without zero shows counts."""
-    better = [one.name for one in found if one.gain > 0]
-    worse = [one.name for one in found if one.gain < 0]
-    if better and worse:
-        return f"NEW is better in {', '.join(better)} and worse in {', '.join(worse)}: a trade, not a gain."
-    if better or worse:
-        return f"NEW is {'better' if better else 'worse'}: {', '.join(better or worse)}."
-    recall = found[0]
-    needed = recall.trials_needed
-    more = (
-        "no recording tells them apart; more or harder ones are needed."
-        if needed is None
-        else f"for the difference in recall about {math.ceil(needed):,} recordings would be needed, if it is real."
-    )
-    return f"These recordings cannot tell which is better: {more}"

@@ -13,6 +13,8 @@ from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_tools.measure.intervals import poisson_rate, wilson
 from wakeword_tools.measure.scores import ScoreSet, event_windows
 
+PER_HOUR = "FA per hour"
+"""The name of the difference in false accepts an hour; the others are shares of clips."""
 _SAME = 1.0
 """Seconds between the detections of two models up to which they are of the same event."""
 
@@ -42,9 +44,19 @@ class PairedDifference:
     @property
     def gain(self) -> int:
         """1 if the second model is clearly better, -1 if it is clearly worse, 0 if the interval includes zero."""
-        if self.low <= 0 <= self.high:
+        return 0 if self.low <= 0 <= self.high else self.leaning
+
+    @property
+    def leaning(self) -> int:
+        """1 if the second model is better by the values alone, -1 if it is worse, 0 if they are equal."""
+        if not self.difference:
             return 0
-        return 1 if (self.low > 0) == self.higher_is_better else -1
+        return 1 if (self.difference > 0) == self.higher_is_better else -1
+
+    @property
+    def form(self) -> str:
+        """How values of this figure are written."""
+        return ".2f" if self.name == PER_HOUR else ".1%"
 
     @property
     def trials_needed(self) -> float | None:
@@ -163,7 +175,7 @@ def paired_differences(
             [_seconds(model, stream, threshold) for stream in scores.streams]
             for model, scores, threshold in zip(models, sets, thresholds, strict=True)
         )
-        found.append(paired_rates("FA per hour", one, two, first.hours))
+        found.append(paired_rates(PER_HOUR, one, two, first.hours))
     return found
 
 

@@ -14,7 +14,7 @@ from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import SUPPORTED, is_supported
 from wakeword.model.model import read_model
 from wakeword_tools.measure.cards import write_card
-from wakeword_tools.measure.intervals import hours_needed, poisson_rate
+from wakeword_tools.measure.intervals import hours_needed
 from wakeword_tools.measure.rates import (
     LADDER,
     Choice,
@@ -27,7 +27,7 @@ from wakeword_tools.measure.rates import (
     measure,
     supported_rate,
 )
-from wakeword_tools.measure.scores import ScoreSet, events_at
+from wakeword_tools.measure.scores import ScoreSet
 
 _LEAST_RECALL = 0.5
 _LEAST_POSITIVES = 30
@@ -200,19 +200,6 @@ def default_name(card: ModelCard, points: Sequence[OperatingPoint]) -> str | Non
     kept = [point for point in after if point.name == card.default_point]
     candidates = [point.name for point in (*supported, *kept, *points)]
     return candidates[0] if candidates else None
-
-
-def broken_promise(point: OperatingPoint, scores: ScoreSet) -> str | None:
-    """How often a point fired in the background of ``scores``, if that is surely more than its name says, else ``None``."""
-    if point.kind != RateKind.FA_PER_HOUR.value or not scores.hours:
-        return None
-    events = events_at(scores.streams, point.threshold)
-    low, _ = poisson_rate(events, scores.hours)
-    if low <= point.target:
-        return None
-    return (
-        f"fired {events} times in these {scores.hours:.2f} h of background, {events / scores.hours:.1f} times an hour"
-    )
 
 
 def dropped_points(card: ModelCard, points: Sequence[OperatingPoint]) -> list[OperatingPoint]:

@@ -1,7 +1,7 @@
 """Reading recordings in blocks, with a hash of their samples, so that none is counted twice."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,8 +80,9 @@ def pcm_blocks(path: Path) -> Iterator[Array]:
 class HashedBlocks:
     """Blocks of samples ``(samples,)`` that are hashed and counted as they are iterated over."""
 
-    def __init__(self, blocks: Iterator[Array]) -> None:
-        self._blocks = blocks
+    def __init__(self, blocks: Iterator[Array], heard: Callable[[float], None] = lambda seconds: None) -> None:
+        """``heard`` is told how many seconds have been taken."""
+        self._blocks, self._heard = blocks, heard
         self._hash = hashlib.sha256()
         self._samples = 0
 
@@ -90,6 +91,7 @@ class HashedBlocks:
             self._hash.update(block.tobytes())
             self._samples += len(block)
             yield block
+            self._heard(self._samples / SAMPLE_RATE)
 
     def recording(self, name: str) -> ReadRecording:
         """Duration and hash of the blocks so far. ``AudioFileError`` if they hold no samples."""

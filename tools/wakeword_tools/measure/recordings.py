@@ -3,7 +3,7 @@
 import dataclasses
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -86,12 +86,32 @@ class Scored:
         )
 
 
-def score_files(models: Sequence[Model], files: Files | Selection, *, warn: Line) -> Scored:
-    """Score every file with every model, in this process: ``scored_rows`` of ``ScoreWork``."""
+def score_files(
+    models: Sequence[Model], files: Files | Selection, *, warn: Line, share: Callable[[float], None] = lambda done: None
+) -> Scored:
+    """Score every file with every model, in this process: ``scored_rows`` of ``ScoreWork``.
+
+    ``share`` is told how much of the audio has been heard, 0..1.
+    """
     chosen = files if isinstance(files, Selection) else Selection(files)
-    score = ScoreWork(models).begin(lambda size, seconds: None)
-    rows = ((item, score(item)) for item in items_of(chosen))
-    return scored_rows(models, chosen, rows, warn=warn)[0]
+    items = items_of(chosen)
+    whole = sum(item.seconds for item in items)
+    heard = per_byte = 0.0
+
+    def report(size: float, seconds: float) -> None:
+        nonlocal heard
+        heard += size * per_byte
+        share(min(1.0, heard / whole) if whole else 1.0)
+
+    score = ScoreWork(models).begin(report)
+
+    def rows() -> Iterator[tuple[ScoredItem, Rows]]:
+        nonlocal per_byte
+        for item in items:
+            per_byte = item.seconds / max(1, item.size)
+            yield item, score(item)
+
+    return scored_rows(models, chosen, rows(), warn=warn)[0]
 
 
 def items_of(chosen: Selection) -> list[ScoredItem]:

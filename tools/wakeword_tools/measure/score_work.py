@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from wakeword.base.version import __version__
 from wakeword.batch.inputs.opening import LocalFile, local_files
 from wakeword.batch.inputs.recording import Recording as Source
 from wakeword.batch.inputs.recording import local_recording
-from wakeword.batch.jobs.work import Report
+from wakeword.batch.jobs.work import Report, Reported
 from wakeword.model.model import Model, parse_model
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.latency import TimedWord, spoken_word
@@ -193,19 +194,21 @@ def _score(scoring: _Scoring, item: ScoredItem, report: Report) -> Iterator[Scor
             # In all never more than the shard: its headers are not read.
             share = min(left, file.size)
             left -= share
+            reported = Reported(report, share)
+            length = item.seconds * share / max(1, item.size)
             try:
-                found = _score_file(scoring, file, item.kind)
+                found = _score_file(scoring, file, item.kind, partial(reported.at, length=length))
             except AudioError as error:
                 found = ScoredFile(None, error=file.named(error))
-            report(share, 0.0 if found.recording is None else found.recording.seconds)
+            reported.finish(0.0 if found.recording is None else found.recording.seconds)
             yield found
     except AudioError as error:
         yield ScoredFile(None, error=str(error))
     report(left, 0.0)
 
 
-def _score_file(scoring: _Scoring, file: LocalFile, kind: Kind) -> ScoredFile:
-    hashed = HashedBlocks(pcm_blocks(file.path))
+def _score_file(scoring: _Scoring, file: LocalFile, kind: Kind, heard: Callable[[float], None]) -> ScoredFile:
+    hashed = HashedBlocks(pcm_blocks(file.path), heard)
     if kind is Kind.BACKGROUND:
         # Block by block, so that a long recording is never held in memory.
         streams = scoring.scorer.score(hashed)

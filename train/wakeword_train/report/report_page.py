@@ -66,7 +66,7 @@ def write_page(path: Path, card: ModelCard, result: TrainingResult, *, model: st
 
 def page(card: ModelCard, result: TrainingResult, *, model: str) -> str:
     """The page as HTML. All text from outside is escaped, and the page may load nothing but what it holds."""
-    judged = verdict(card)
+    judged = verdict(card, model)
     parts = [
         f"<h1>{_text(card.phrase)}</h1><p>A wake word, trained on {_text(card.version)}.</p>",
         f'<p class="{judged.grade}"><b>{judged.grade.capitalize()}.</b> '

@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 from wakeword.base.text import counted
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import is_supported
+from wakeword.takes.own_voice import TALK, learn_voice, record_takes
+from wakeword_train.enrol import ENROLMENT
 from wakeword_train.points import FEW, by_synthetic_voices, found
 
 _GOOD, _FAIR = (0.85, 1.0, 0.1), (0.6, 3.0, 0.3)
@@ -37,8 +40,11 @@ class Verdict:
         return f"{self.grade}: {self.finds}; {self.wakes}"
 
 
-def verdict(card: ModelCard) -> Verdict:
-    """The verdict on a model at its default point. Without operating points it is weak, as nothing is known."""
+def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
+    """The verdict on a model at its default point. Without operating points it is weak, as nothing is known.
+
+    ``model`` is its file, as the advice names it.
+    """
     word = card.phrase
     if not card.operating_points:
         return Verdict(VerdictGrade.WEAK, "finds the word nobody knows how often", _WAKES_UNKNOWN, (_MORE_CLIPS,))
@@ -50,13 +56,18 @@ def verdict(card: ModelCard) -> Verdict:
             of_people = counted(point.positives, "recording")
             people = f"and {round(point.recall * point.positives)} of only {of_people} of people"
         finds = f"finds {_of_ten(share)} synthetic voices that it never heard ({people})"
+    elif card.training.get("method") == ENROLMENT:
+        finds = (
+            f"finds {_of_ten(share)} of your takes, each tried by a model that never heard it ({point.positives} takes)"
+        )
     else:
         few = f" (there were only {point.positives})" if 0 < point.positives < FEW else ""
         finds = f"finds {_of_ten(share)} recordings of people{few}"
     if point.positives == point.synthetic:
         advice.append(
-            f'record yourself ten times, and it learns your voice: wakeword record "{word}" --count 10 --out takes/ and '
-            f'then wakeword train "{word}" --positives takes/'
+            f"record yourself ten times, and it learns your voice: {record_takes(word)} and then "
+            f"{learn_voice(model, Path('takes'))} ({TALK}; it takes some two minutes). Train it anew, with "
+            "--positives, only with recordings of several people: then strangers are found more often too"
         )
     rate = point.target if point.kind == "fa_per_hour" else None
     if share < _GOOD[0] and len(word) < _LONG:
@@ -69,6 +80,27 @@ def verdict(card: ModelCard) -> Verdict:
 _LONG = 8
 _MORE_CLIPS = "train it again, longer or with more clips or recordings: with these no threshold could be measured"
 _WAKES_UNKNOWN = "wakes by mistake in talk nobody knows how often"
+
+
+def meaning_of_threshold(before: ModelCard, after: ModelCard) -> str | None:
+    """What the threshold of a fine-tuned model means next to the one before, in a sentence; ``None`` without one."""
+    if not after.operating_points:
+        return None
+    point = after.point()
+    what = (
+        f"{_often(point.target)} of talking" if point.kind == "fa_per_hour" else f"at {point.target:.1%} of other words"
+    )
+    old = f"; the {before.point().threshold:.3g} before was on the old model's" if before.operating_points else ""
+    return (
+        f"the threshold {point.threshold:.3g} is on the new model's own scale: from there on it fires by mistake at most "
+        f"{what}{old}, and the two cannot be compared"
+    )
+
+
+def _often(target: float) -> str:
+    """A rate an hour, as so many times or once in so many hours."""
+    hours = round(1 / target)
+    return f"{target:g} times an hour" if hours < 1 else "once an hour" if hours == 1 else f"once in {hours} hours"
 
 
 def _of_ten(share: float) -> str:
@@ -96,16 +128,12 @@ def _wakes(point: OperatingPoint) -> str:
     measured = point.false_accepts_per_hour
     if point.kind != "fa_per_hour" or measured is None:
         return _WAKES_UNKNOWN
-    hours = round(1 / point.target)
     close = point.fpr_near_negatives
     words = ""
     if close is not None and close.value > _GOOD[2]:
         words = f", and {_of_ten(close.value)} words that sound like it wake it too"
-    often = (
-        f"{point.target:g} times an hour" if hours < 1 else "once an hour" if hours == 1 else f"once in {hours} hours"
-    )
     times = {0: "never", 1: "once"}.get(measured.count, f"{measured.count} times")
     return (
-        f"may wake by mistake up to {often} of talking (it did so {times} in {measured.trials:.1f} h of other people's "
-        f"speech){words}"
+        f"may wake by mistake up to {_often(point.target)} of talking (it did so {times} in {measured.trials:.1f} h of "
+        f"other people's speech){words}"
     )

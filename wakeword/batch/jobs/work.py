@@ -10,6 +10,31 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 """The environment of a process that shares a machine with others: more threads would take turns on the same cores."""
 
 
+_SECONDS_BETWEEN_REPORTS = 1.0
+"""Seconds of audio."""
+
+
+class Reported:
+    """How much of a recording of ``size`` is done, reported now and then."""
+
+    def __init__(self, report: Report, size: float) -> None:
+        self._report, self._size = report, size
+        self._seconds = self._done = 0.0
+
+    def at(self, seconds: float, length: float) -> None:
+        """So many ``seconds`` of about ``length`` are done."""
+        if seconds - self._seconds >= _SECONDS_BETWEEN_REPORTS:
+            self._tell(seconds, self._size * min(1.0, seconds / length))
+
+    def finish(self, seconds: float) -> None:
+        """All is done."""
+        self._tell(seconds, self._size)
+
+    def _tell(self, seconds: float, done: float) -> None:
+        self._report(done - self._done, seconds - self._seconds)
+        self._seconds, self._done = seconds, done
+
+
 class Item(Protocol):
     """One piece of work: a recording, a clip to speak, a network to train. It is pickled, and never changes."""
 
