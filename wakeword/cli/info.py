@@ -26,7 +26,7 @@ def info(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole card as JSON.")] = False,
 ) -> None:
-    """Show what a model listens for, how often it finds it, and how often it is wrong."""
+    """Show what a model listens for, and how often it is right and wrong."""
     loaded = load_model(model)
     card = loaded.card
     if as_json:
@@ -84,7 +84,9 @@ def _wrong(point: OperatingPoint) -> Iterator[str]:
         if point.by_folds is not None:
             source = f"mean of these models, {point.by_folds.hours:.1f} h each"
         else:
-            source = "" if measured is None else f"{measured.low:.2f} to {measured.high:.2f}, from {measured.trials:.1f} h"
+            source = (
+                "" if measured is None else f"{measured.low:.2f} to {measured.high:.2f}, from {measured.trials:.1f} h"
+            )
         yield f"{rate:.2f} times an hour of speech ({source})"
     if point.fpr_near_negatives is not None:
         yield f"at {_share(point.fpr_near_negatives)} words that sound like it"

@@ -56,7 +56,9 @@ def test_a_card_that_says_little_is_no_error(models: Path, monkeypatch: pytest.M
         monkeypatch.setattr("wakeword.cli.info.load_model", lambda name: model)
         return " ".join(cli("info", "low").out.split())
 
-    assert "90% of the time (80% to 95%): my own recordings fires wrongly not measured" in shown(operating_points=(bare,))
+    assert "90% of the time (80% to 95%): my own recordings fires wrongly not measured" in shown(
+        operating_points=(bare,)
+    )
     assert "36 of 40 synthetic clips" in (text := shown(operating_points=(voices,)))
     assert "0.50 times an hour of speech (0.10 to 2.00, from 2.0 h)" in text
     assert "people" not in text

@@ -68,7 +68,11 @@ def test_recordings_by_folds_stand_in_for_few_held_out() -> None:
     assert "on 8 recording(s) of the word; it can be anything from 10% to 90%" in line
     by_folds = dataclasses.replace(few, by_folds=Folds(3, Rate(12 / 13, 0.62, 1.0, 12, 13), 0.24, 6.9))
     assert not lines(by_folds, "recall")
-    assert (positives(by_folds), recall_shown(by_folds), hourly_shown(by_folds)) == ("13 by folds", (12 / 13, 0.62, 1), 0.24)
+    assert (positives(by_folds), recall_shown(by_folds), hourly_shown(by_folds)) == (
+        "13 by folds",
+        (12 / 13, 0.62, 1),
+        0.24,
+    )
     assert (recall_shown(few), hourly_shown(few)) == ((0.9, 0.8, 0.95), 0.02)
     with pytest.raises(ConfigError, match="the hours of folds"):
         Folds(3, FEW, 0.24, math.nan)
