@@ -12,6 +12,7 @@ from support.small_world import write_world
 from wakeword.format.fusion import Fusion
 from wakeword.format.verifier_card import VerifierCard
 from wakeword.model.model import read_model
+from wakeword_train.config import TrainConfig
 from wakeword_train.display import describe_epoch
 from wakeword_train.health import adversary_advice
 from wakeword_train.methods.drocc import AdversaryHealth
@@ -20,6 +21,7 @@ from wakeword_train.second_stage.result import HeldOut, SecondStageResult
 from wakeword_train.train_command import advice_on
 from wakeword_train.training import TrainingResult
 from wakeword_train.training_run import DataFolders, EpochReport, TrainingEvents
+from wakeword_train.word_check import judge_words
 
 CONFIG = """
 keyword = "updown"
@@ -93,6 +95,38 @@ def test_an_error_is_one_line_and_nothing_is_written(
     assert len(done.err.splitlines()) == 1
     assert expected in done.err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_poor_word_is_refused_before_anything_is_made_unless_it_is_wanted_anyway(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for word in ("a", "on"):
+        done = cli("train", word)
+        assert (done.status, done.out, len(done.err.splitlines())) == (1, "", 1)
+        assert f"'{word}' is a poor wake word" in done.err
+        assert "--anyway" in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("word", "say", "anyway", "lines"),
+    [
+        ("on", (), True, ["'on' is a poor wake word: 2 phonemes, 1 syllable; said anyway"]),
+        ("marvin", (), False, ["'marvin' is a fair wake word: words like it"]),
+        ("hey zorvella", (), False, ["not in the dictionary: 'zorvella'; read as English"]),
+        ("Gürteltier", (), False, ["not in the dictionary: 'gürteltier'; read as English"]),
+        ("Gürteltier", ("ˈɡʏʁtəltiːɐ",), False, []),
+        ("日本", ("nihon",), False, []),
+    ],
+)
+def test_training_says_what_check_says_of_the_word(
+    word: str, say: tuple[str, ...], anyway: bool, lines: list[str]
+) -> None:
+    config = TrainConfig(keyword=word)
+    config = dataclasses.replace(config, synthesis=dataclasses.replace(config.synthesis, say=say))
+    told = list(judge_words(config, anyway=anyway))
+    assert [line[: len(wanted)] for line, wanted in zip(told, lines, strict=True)] == lines
 
 
 @pytest.mark.parametrize("option", ["--positives", "--background", "--noise", "--data"])

@@ -48,7 +48,7 @@ _OTHER_CLIPS = (
     ("en-GB-x-rp+david", "marvelous"),
     ("en-US+belinda", "seven"),
 )
-_PAUSE, _CLIP_PAUSE = 1.2, 0.3
+PAUSE, _CLIP_PAUSE = 1.2, 0.3
 _NOISE_LEVEL = 0.001
 """Root mean square of the noise floor: -60 dBFS."""
 
@@ -69,7 +69,7 @@ class DemoWord:
 def demo() -> tuple[Array, list[DemoWord]]:
     """The demo recording, ``(samples,)`` float32 at 16 kHz, and its words that are the keyword or sound like it."""
     engine = EspeakSynthesizer()
-    pieces = [np.zeros(round(_PAUSE * SAMPLE_RATE), np.float32)]
+    pieces = [np.zeros(round(PAUSE * SAMPLE_RATE), np.float32)]
     words = []
     for name, rate, sentence in _SENTENCES:
         voice = _voice(name)
@@ -82,21 +82,22 @@ def demo() -> tuple[Array, list[DemoWord]]:
                 start = offset + word.start
                 end = start + len(trim(word_samples)) / SAMPLE_RATE
                 words.append(DemoWord(text, text == KEYWORD, round(start, 3), round(end, 3), voice.name, sentence))
-        pieces += [level(samples), np.zeros(round(_PAUSE * SAMPLE_RATE), np.float32)]
-    return _with_noise(np.concatenate(pieces)), words
+        pieces += [level(samples), np.zeros(round(PAUSE * SAMPLE_RATE), np.float32)]
+    return with_noise(np.concatenate(pieces)), words
 
 
 def clip(name: str, word: str) -> Array:
     """One word in that voice, with a pause and the noise floor around it, ``(samples,)`` float32 at 16 kHz."""
     speech = level(trim(EspeakSynthesizer().speak(word, _voice(name), Prosody(rate=0.95))))
-    return _with_noise(np.pad(speech, round(_CLIP_PAUSE * SAMPLE_RATE)))
+    return with_noise(np.pad(speech, round(_CLIP_PAUSE * SAMPLE_RATE)))
 
 
 def _voice(name: str) -> Voice:
     return voice_named(f"espeak-ng:{name}")
 
 
-def _with_noise(samples: Array) -> Array:
+def with_noise(samples: Array) -> Array:
+    """The samples with a noise floor of -60 dBFS, always the same."""
     noise = np.random.default_rng(0).standard_normal(len(samples), np.float32)
     return np.clip(samples + _NOISE_LEVEL * noise, -1, 1)
 

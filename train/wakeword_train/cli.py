@@ -42,6 +42,7 @@ _WORK = typer.Option("--work", metavar="DIR", help="For checkpoints and synthesi
 
 _ALSO = typer.Option("--also", metavar="PHRASE", help="Another phrase that wakes it too; repeatable.")
 _SAY = typer.Option("--say", metavar="IPA", help="How the word is said, as 'ˈmɑɹvɪn'; repeatable.")
+_ANYWAY = typer.Option("--anyway", help="Train a word that `wakeword check` finds poor.")
 _THREADS = typer.Option("--threads", metavar="N", min=1, max=256, help="Of the network's training; more seldom pays.")
 
 
@@ -55,6 +56,7 @@ class TrainOptions:
     keyword: Annotated[str, typer.Option("--keyword", metavar="K", help="The same as WORD.")] = ""
     also: Annotated[list[str] | None, _ALSO] = None
     say: Annotated[list[str] | None, _SAY] = None
+    anyway: Annotated[bool, _ANYWAY] = False
     data: Annotated[Path | None, _SPEECH] = None
     positives: Annotated[list[Path] | None, _folders("--positives", "Recordings of the keyword")] = None
     negatives: Annotated[list[Path] | None, _folders("--negatives", "Recordings of other words")] = None

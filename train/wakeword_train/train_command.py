@@ -2,7 +2,7 @@
 
 import dataclasses
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from wakeword_train.report.verdict import meaning_of_threshold, verdict
 from wakeword_train.time_left import expected_seconds, in_words
 from wakeword_train.training import TrainingResult, check_keyword
 from wakeword_train.training_run import DataFolders
+from wakeword_train.word_check import judge_words
 
 
 def run_command(options: TrainOptions) -> Path:
@@ -81,7 +82,13 @@ def _train(
 ) -> Path:
     expected = expected_seconds(settings, workers=options.jobs)
     shown: list[ShownEvents] = []
-    plan = partial(describe_plan, settings, seconds=sum(expected.values()))
+    # Whoever wrote a configuration for a word, or resumes its training, has decided.
+    anyway = options.anyway or options.resume or options.config is not None
+
+    def plan(given: DataFolders) -> Iterator[str]:
+        yield from judge_words(settings, anyway=anyway)
+        yield from describe_plan(settings, given, seconds=sum(expected.values()))
+
     with how_to_go_on(lambda: any(one.begun for one in shown)), phases_shown(expected, plan) as events:
         shown.append(events)
         result = train_model(

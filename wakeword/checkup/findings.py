@@ -111,13 +111,15 @@ def _channels(samples: Samples) -> Finding:
 
 
 _NO_SPEECH_DB = 6.0
+NO_VOICE = "Speak when asked to; if you did, turn the gain up or choose another device: no voice was found."
+"""Advice on a level that may be that of a silent room or of a deaf microphone."""
 
 
 def _level(measured: Levels) -> Finding:
     text = f"loudest part {_db(measured.speech)}, whole {_db(measured.rms)}, peak {_db(measured.peak)}"
     if _over_noise(measured) < _NO_SPEECH_DB:
         verdict: Verdict = "warn"
-        advice = "Speak when asked to; if you did, turn the gain up or choose another device: no voice was found."
+        advice = NO_VOICE
     elif measured.speech > -12:
         verdict, advice = "warn", "Turn the input gain down by about 10 dB."
     else:

@@ -24,6 +24,8 @@ _MANY_KEYWORDS = 3
 _MIN_DIFFERENCE = 1e-2
 """Milliseconds: where the speed of the machine changes between turns, the difference can be close to zero."""
 
+PROCESSOR = "processor"
+"""Name of the finding about the machine, not about what it hears."""
 _WARN_ABOVE, _BAD_ABOVE = 0.2, 0.7
 """Share of a core that listening may take."""
 
@@ -91,7 +93,7 @@ def examine_processor(model: str) -> Finding:
         measured = headroom(model)
     except WakewordError as error:
         advice = "Install the package again: its shipped model does not run."
-        return finding("processor", math.nan, "ms/s", str(error), "bad", advice)
+        return finding(PROCESSOR, math.nan, "ms/s", str(error), "bad", advice)
     text = (
         f"{measured.cpu_ms_per_second:.1f} ms of CPU per second of audio, "
         f"RTF {measured.real_time_factor:.3f}, {counted(measured.keywords_per_core, 'keyword')} per core; "
@@ -100,4 +102,4 @@ def examine_processor(model: str) -> Finding:
     busiest = max(measured.real_time_factor, measured.cpu_ms_per_second / 1_000)
     advice = "Close other busy programs, or use a faster machine: listening takes too much of a core."
     verdict = graded(busiest, _WARN_ABOVE, _BAD_ABOVE)
-    return finding("processor", measured.cpu_ms_per_second, "ms/s", text, verdict, advice)
+    return finding(PROCESSOR, measured.cpu_ms_per_second, "ms/s", text, verdict, advice)

@@ -44,7 +44,10 @@ COMMANDS = {
                 "wakeword.cli.models:models",
                 "List the models that are known by name, install one, or remove one.",
             ),
-            "info": ("wakeword.cli.models:info", "Show what a model's card contains."),
+            "info": (
+                "wakeword.cli.info:info",
+                "Show what a model listens for, and how often it is right and wrong.",
+            ),
         },
         "Your own word": {
             "check": (

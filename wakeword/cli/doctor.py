@@ -14,11 +14,12 @@ from rich.text import Text
 
 from wakeword.audio.pcm import AudioFile, PcmStream
 from wakeword.base.errors import AudioDeviceError, AudioFileError, WakewordError
+from wakeword.base.text import printable
 from wakeword.base.types import Samples
 from wakeword.base.version import __version__
 from wakeword.checkup.capture import record
-from wakeword.checkup.findings import CheckRecording, Finding, diagnose
-from wakeword.checkup.processor import examine_processor
+from wakeword.checkup.findings import NO_VOICE, CheckRecording, Finding, diagnose
+from wakeword.checkup.processor import PROCESSOR, examine_processor
 from wakeword.cli.console import complain, note, without_native_messages
 from wakeword.cli.listen.playing import naming
 from wakeword.cli.options import DEFAULT_KEYWORD, DeviceOption, number_or_name
@@ -48,6 +49,24 @@ class Examination:
         """Whether nothing is bad."""
         return self.error is None and all(finding.verdict != "bad" for finding in self.findings)
 
+    @property
+    def answer(self) -> str:
+        """In one line whether the microphone is fit: yes; no, and why; or what keeps it from being heard."""
+        asked = "Is the microphone fit?"
+        if self.error is not None:
+            return f"{asked} It was not heard: {self.error}"
+        bad, better = (
+            [one for one in self.findings if one.verdict == verdict and one.name != PROCESSOR]
+            for verdict in ("bad", "warn")
+        )
+        if bad:
+            return f"{asked} No: {bad[0].name}. {bad[0].advice}"
+        if any(one.advice == NO_VOICE for one in better):
+            return f"{asked} Not known. {NO_VOICE}"
+        slow = "" if self.usable else "; but this machine is too slow"
+        small = f"; to make it better: {better[0].advice}" if better else ""
+        return f"{asked} Yes{slow}{small}"
+
 
 def doctor(
     device: DeviceOption = None,
@@ -64,11 +83,13 @@ def doctor(
 ) -> None:
     """Check the microphone and this machine, and say what to change.
 
-    Stay silent at first, then speak as you would say the wake word. Exit status 1 if something is bad.
+    The first line says whether the microphone is fit. Stay silent at first, then speak as you would say the wake word.
+    Exit status 1 if something is bad.
     """
     examination = examine(device, seconds, file)
     if as_json:
-        print(json.dumps({**asdict(examination), "usable": examination.usable}, allow_nan=False))
+        found = {"usable": examination.usable, "answer": examination.answer}
+        print(json.dumps({**asdict(examination), **found}, allow_nan=False))
     else:
         _print(examination)
     if examination.error is not None:
@@ -148,6 +169,7 @@ def _first_minute(file: Path) -> CheckRecording:
 
 def _print(examination: Examination) -> None:
     screen = console()
+    screen.print(printable(examination.answer), soft_wrap=True)
     screen.print(", ".join(f"{name} {version}" for name, version in examination.versions.items()), soft_wrap=True)
     if examination.devices:
         screen.print(_device_table(examination.devices))

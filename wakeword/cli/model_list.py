@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from wakeword.base.text import printable
 from wakeword.cli.console import complain, note
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint
-from wakeword.format.point_warnings import positives, warnings_of
+from wakeword.format.point_warnings import hourly_shown, positives, recall_shown, warnings_of
 from wakeword.model.installed import model_name, named, shipped_models, user_models
 from wakeword.model.installing import Origin, origin_of
 from wakeword.model.model import read_model, read_model_bytes
@@ -95,7 +95,7 @@ def _read(paths: dict[str, Path], *, included: bool) -> list[_Listed]:
 
 def _print(listed: Sequence[_Listed]) -> None:
     rows: list[tuple[str, ...]] = [
-        ("keyword", "version", "size", "default point", "threshold", "recall (95 %)", "positives", "from")
+        ("keyword", "version", "size", "default point", "recall (95 %)", "positives", "false/h", "from")
     ]
     rows += [_row(one) for one in listed]
     print_columns(rows)
@@ -113,12 +113,14 @@ def _row(one: _Listed) -> tuple[str, ...]:
     if card.default_point is None:
         return shown, card.version, size, "none", "", "", "", one.place
     point = card.point()
-    return shown, card.version, size, *point_cells(point), positives(point), one.place
+    name, _, recall = point_cells(point)
+    rate = hourly_shown(point)
+    return shown, card.version, size, name, recall, positives(point), "" if rate is None else f"{rate:.2f}", one.place
 
 
 def point_cells(point: OperatingPoint) -> tuple[str, str, str]:
     """Name, threshold and recall of a point."""
-    recall = f"{point.recall:.3f} ({point.recall_low:.3f}-{point.recall_high:.3f})"
+    recall = "{:.3f} ({:.3f}-{:.3f})".format(*recall_shown(point))
     # Thresholds for rare false accepts are close to 1: with fewer digits they would look the same.
     return point.name, f"{point.threshold:.6g}", recall
 
@@ -135,6 +137,7 @@ def _entry_of(point: OperatingPoint) -> dict[str, Any]:
         "synthetic": point.synthetic,
         "false_accepts_per_hour": None if rate is None else rate.value,
         "hours": None if rate is None else rate.trials,
+        "by_folds": None if point.by_folds is None else asdict(point.by_folds),
     }
 
 

@@ -112,9 +112,15 @@ class ModelCard:
     def to_json(self) -> str:
         """The card as JSON text."""
         content = {**dataclasses.asdict(self), "features_fingerprint": self.features.fingerprint}
-        if self.verifier is not None and not self.verifier.added:
-            # Cards of before the entry existed are written as they are.
-            del content["verifier"]["added"]
+        # Cards of before an entry existed are written as they are.
+        points = content["operating_points"]
+        if self.verifier is not None:
+            points += content["verifier"]["stage_one_points"]
+            if not self.verifier.added:
+                del content["verifier"]["added"]
+        for point in points:
+            if point["by_folds"] is None:
+                del point["by_folds"]
         return json.dumps(content, sort_keys=True, allow_nan=False)
 
     @classmethod

@@ -33,6 +33,24 @@ class Rate:
 
 
 @dataclass(frozen=True)
+class Folds:
+    """What models of the same recipe do, each at its own point of this kind, with people whom it was not trained on."""
+
+    models: int
+    """Trainings, each without some of the people."""
+    recall: Rate
+    """Of these people's recordings, each judged by the model that does not know its speaker."""
+    false_accepts_per_hour: float
+    """Mean of the models."""
+    hours: float
+    """Of speech, in which the false accepts of each model were counted."""
+
+    def __post_init__(self) -> None:
+        for what in ("models", "false_accepts_per_hour", "hours"):
+            require_finite(f"the {what} of folds", getattr(self, what), 0, _MOST)
+
+
+@dataclass(frozen=True)
 class OperatingPoint:
     """A threshold, its target and what was measured at it."""
 
@@ -64,6 +82,8 @@ class OperatingPoint:
     false_accepts_per_hour: Rate | None = None
     assurance: float | None = None
     """Probability that the threshold keeps ``target`` on fresh recordings of the same kind."""
+    by_folds: Folds | None = None
+    """For a word of few recordings: trained again and again, each time without some of them."""
     fingerprint: str = ""
     """Sixteen hex digits of the recordings: the same for the same data, in any folder."""
 

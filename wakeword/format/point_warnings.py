@@ -15,8 +15,24 @@ _FEW = 10
 """Fewer positives than these say next to nothing of recall."""
 
 
+def recall_shown(point: OperatingPoint) -> tuple[float, float, float]:
+    """Recall with the ends of its interval, by folds where there are such: they are of more people."""
+    if point.by_folds is not None:
+        return point.by_folds.recall.value, point.by_folds.recall.low, point.by_folds.recall.high
+    return point.recall, point.recall_low, point.recall_high
+
+
+def hourly_shown(point: OperatingPoint) -> float | None:
+    """False accepts an hour, by folds where there are such; ``None`` if not measured."""
+    if point.by_folds is not None:
+        return point.by_folds.false_accepts_per_hour
+    return None if point.false_accepts_per_hour is None else point.false_accepts_per_hour.value
+
+
 def positives(point: OperatingPoint) -> str:
-    """The clips that recall was measured on, for instance ``600 synthetic``; all of ``data`` if it has no number."""
+    """The clips of ``recall_shown``, for instance ``600 synthetic``; all of ``data`` if it has no number."""
+    if point.by_folds is not None:
+        return f"{point.by_folds.recall.trials:g} by folds"
     found = _positives(point)
     if found is None:
         return point.data
@@ -31,11 +47,9 @@ def limits(point: OperatingPoint) -> Iterator[str]:
     found = _positives(point)
     if found is not None and 0 < found[0] == found[1]:
         yield "recall was measured on synthetic voices only; for people it can be lower"
-    elif found is not None and 0 < found[0] < _FEW:
-        yield (
-            f"recall was measured on {found[0]} recording(s) of the word; it can be anything from "
-            f"{point.recall_low:.0%} to {point.recall_high:.0%}"
-        )
+    elif found is not None and 0 < (most := _recordings(point, found[0])) < _FEW:
+        _, low, high = recall_shown(point)
+        yield f"recall was measured on {most} recording(s) of the word; it can be anything from {low:.0%} to {high:.0%}"
     limit = _limit_of_rate(point) if point.kind == "fa_per_hour" else _limit_of_fpr(point)
     if limit:
         yield f"{point.name} {limit}"
@@ -111,6 +125,10 @@ def _positives(point: OperatingPoint) -> tuple[int, int] | None:
         return None
     synthetic = re.search(r"(\d+) synthetic\)|(\d+) positives are synthetic", point.data)
     return int(count[1]), 0 if synthetic is None else int(synthetic[1] or synthetic[2])
+
+
+def _recordings(point: OperatingPoint, held_out: int) -> int:
+    return held_out if point.by_folds is None else int(point.by_folds.recall.trials)
 
 
 def _hours(point: OperatingPoint) -> float | None:

@@ -10,6 +10,10 @@ import pytest
 import soundfile
 
 from wakeword.base.version import __version__
+from wakeword.checkup.findings import NO_VOICE, finding
+from wakeword.checkup.processor import PROCESSOR
+from wakeword.cli.doctor import Examination
+from wakeword.microphone.device import NO_INPUT
 from wakeword.model.installed import assets_folder
 
 DEMO = assets_folder() / "audio" / "demo.flac"
@@ -68,7 +72,8 @@ def test_the_default_output_is_a_table(cli, recording: Path) -> None:
     done = cli("doctor", "--input", recording)
     assert done.status == 1
     lines = done.out.splitlines()
-    assert lines[0].startswith(f"wakeword {__version__}, python 3.")
+    assert lines[0].startswith("Is the microphone fit? No: clipping. Turn the input gain down")
+    assert lines[1].startswith(f"wakeword {__version__}, python 3.")
     rows = {line.split()[0]: line for line in lines[1:] if line.strip()}
     assert rows["clipping"].split()[1] == "bad"
     assert "Turn" in rows["clipping"]
@@ -83,6 +88,7 @@ def test_without_portaudio_it_says_what_to_install_and_measures_the_machine(
     assert done.status == 1
     assert len(done.err.splitlines()) == 1
     assert "apt install libportaudio2" in done.err
+    assert "apt install libportaudio2" in done.out.splitlines()[0]
     assert "of CPU per second" in done.out
     if form:
         report = json.loads(done.out)
@@ -100,6 +106,31 @@ def test_a_file_without_a_recording_is_an_error(cli, tmp_path: Path) -> None:
         assert done.status == 1
         assert len(done.err.splitlines()) == 1
         assert name in done.err
+
+
+@pytest.mark.parametrize(
+    ("findings", "error", "said"),
+    [
+        ([("level", "ok"), (PROCESSOR, "warn")], None, "Yes"),
+        ([("hum", "warn")], None, "Yes; to make it better: change the hum"),
+        ([("hum", "warn"), ("level", "bad")], None, "No: level. change the level"),
+        ([("level", "ok"), (PROCESSOR, "bad")], None, "Yes; but this machine is too slow"),
+        ([("level", "silent")], None, f"Not known. {NO_VOICE}"),
+        ([], NO_INPUT, "It was not heard: expected an input device, found none; connect a microphone"),
+    ],
+)
+def test_the_first_question_is_answered_in_one_line(
+    findings: list[tuple[str, str]], error: str | None, said: str
+) -> None:
+    found = [
+        finding(name, 1.0, "", "", "warn", NO_VOICE)
+        if verdict == "silent"
+        else finding(name, 1.0, "", "", verdict, f"change the {name}")  # type: ignore[arg-type]
+        for name, verdict in findings
+    ]
+    answer = Examination({}, findings=found, error=error).answer
+    assert answer.startswith(f"Is the microphone fit? {said}")
+    assert "\n" not in answer
 
 
 def test_wrong_usage_is_status_2(cli) -> None:

@@ -6,9 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from wakeword.base.errors import ConfigError
 from wakeword.format.card import ModelCard
-from wakeword.format.operating_point import OperatingPoint, Rate
-from wakeword.format.point_warnings import OFTEN, SUPPORTED, is_supported, positives, warnings, warnings_of
+from wakeword.format.operating_point import Folds, OperatingPoint, Rate
+from wakeword.format.point_warnings import (
+    OFTEN,
+    SUPPORTED,
+    hourly_shown,
+    is_supported,
+    positives,
+    recall_shown,
+    warnings,
+    warnings_of,
+)
 from wakeword.model.installed import shipped_models
 from wakeword.model.model import read_model
 
@@ -50,6 +60,22 @@ def test_few_recordings_are_warned_of() -> None:
     (line,) = lines(point(positives=9, synthetic=0), "recall")
     assert "on 9 recording(s) of the word; it can be anything from 80% to 95%" in line
     assert not lines(point(positives=10, synthetic=0), "recall")
+
+
+def test_recordings_by_folds_stand_in_for_few_held_out() -> None:
+    few = point(positives=2, synthetic=0, false_accepts_per_hour=FEW)
+    (line,) = lines(dataclasses.replace(few, by_folds=Folds(3, Rate(0.5, 0.1, 0.9, 4, 8), 0.24, 6.9)), "recall")
+    assert "on 8 recording(s) of the word; it can be anything from 10% to 90%" in line
+    by_folds = dataclasses.replace(few, by_folds=Folds(3, Rate(12 / 13, 0.62, 1.0, 12, 13), 0.24, 6.9))
+    assert not lines(by_folds, "recall")
+    assert (positives(by_folds), recall_shown(by_folds), hourly_shown(by_folds)) == (
+        "13 by folds",
+        (12 / 13, 0.62, 1),
+        0.24,
+    )
+    assert (recall_shown(few), hourly_shown(few)) == ((0.9, 0.8, 0.95), 0.02)
+    with pytest.raises(ConfigError, match="the hours of folds"):
+        Folds(3, FEW, 0.24, math.nan)
 
 
 @pytest.mark.parametrize("events", [0, 1, 5])
@@ -113,7 +139,10 @@ def test_a_limit_that_several_keywords_have_is_one_line() -> None:
 
 def test_new_fields_of_a_point_are_kept(models: Path) -> None:
     card = read_model(models / "low.onnx").card
-    for fields in ({"synthetic": 0, "recall_synthetic": FEW}, {"synthetic": None, "recall_synthetic": None}):
+    for fields in (
+        {"synthetic": 0, "recall_synthetic": FEW, "by_folds": Folds(3, FEW, 0.24, 6.9)},
+        {"synthetic": None, "recall_synthetic": None, "by_folds": None},
+    ):
         changed = dataclasses.replace(card, operating_points=(dataclasses.replace(card.point(), **fields),))
         assert ModelCard.from_json(changed.to_json()) == changed
 
@@ -126,6 +155,7 @@ def test_the_commands_show_the_warnings_of_the_shipped_models_once(cli) -> None:
         chosen.append((card.phrase, card.point()))
         assert positives(card.point()) in listed.out
         wanted = warnings_of((card.phrase, one) for one in card.operating_points)
-        assert cli("info", path).err.splitlines() == wanted
+        assert cli("info", "--all", path).err.splitlines() == wanted
+        assert cli("info", path).err.splitlines() == warnings_of(chosen[-1:])
     assert listed.err.splitlines() == warnings_of(chosen)
     assert len(set(listed.err.splitlines())) == len(listed.err.splitlines())

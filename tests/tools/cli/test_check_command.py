@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from wakeword_tools.cli.check_work import often
+from wakeword_tools.texts.advice import often
 
 
 def test_text_and_json_say_the_same(cli) -> None:
@@ -52,6 +52,12 @@ def test_what_is_too_long_for_a_wake_word_is_one_line(cli, keyword: str) -> None
 )
 def test_rates_are_said_in_words(rate: float, words: str) -> None:
     assert often(rate) == words
+
+
+def test_a_word_of_another_language_is_said_to_be_read_as_english(cli) -> None:
+    (line,) = (line for line in cli("check", "Gürteltier").out.splitlines() if "English" in line)
+    assert "'gürteltier'; read as English, the only language so far" in line
+    assert "English" not in cli("check", "marvin").out
 
 
 def test_one_phoneme_is_singular(cli) -> None:

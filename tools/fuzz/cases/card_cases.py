@@ -15,7 +15,7 @@ from fuzz.cases.mutation import flipped
 from fuzz.cases.protobuf_cases import metadata, with_metadata
 from fuzz.cases.sealing import sealed
 from wakeword import ConfigError, Detector
-from wakeword.cli.models import info
+from wakeword.cli.info import info
 from wakeword.format.card import METADATA_KEY
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.model.installed import shipped_models

@@ -12,19 +12,19 @@ from wakeword_tools.texts.advice import (
     LONG,
     OFTEN,
     RARE,
+    SELDOM,
     SHOWN,
     Advice,
     Grade,
     Said,
     advise,
+    english_only,
     longer,
+    often,
     require_short,
     respelt,
 )
 from wakeword_tools.texts.phonemes import pronunciations
-
-_SELDOM = 1e-4
-"""Rates an hour below this are shown as none, and texts that are said less often are not listed."""
 
 
 def check_keyword(keyword: str, *, most: int, as_json: bool) -> None:
@@ -72,7 +72,7 @@ def _entry(advice: Advice, most: int) -> dict[str, Any]:
 
 def _listed(advice: Advice, most: int) -> list[Said]:
     """The texts to worry about: the most frequent, where a phoneme farther away counts as ten times rarer."""
-    often_enough = (one for one in advice.said if one.per_hour >= _SELDOM)
+    often_enough = (one for one in advice.said if one.per_hour >= SELDOM)
     return sorted(often_enough, key=lambda one: one.per_hour * 10**-one.distance, reverse=True)[:most]
 
 
@@ -98,9 +98,8 @@ def _print(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str], 
     for text, (grade, why) in lines.items():
         screen.print(f"  {text:<{width}}  {grade:<4}  ({why})", soft_wrap=True)
     screen.print(f"  spoken as    {' or '.join(' '.join(way) for way in advice.ways[:3])}", soft_wrap=True)
-    if advice.guessed:
-        words = ", ".join(map(repr, map(printable, advice.guessed)))
-        screen.print(f"  not in the dictionary: {words}; the pronunciation is a guess", soft_wrap=True)
+    if line := english_only(advice):
+        screen.print(f"  {line}", soft_wrap=True)
     listed = _listed(advice, most)
     if listed:
         close = table(f"what people say within {SHOWN:g} phonemes of it", "", "phonemes apart", "how often", "")
@@ -122,12 +121,3 @@ def _print_suggestions(advice: Advice, phrases: Sequence[Advice], spellings: Seq
         )
     if advice.grade is not Grade.GOOD and not phrases:
         screen.print("Better: a word of three syllables or more that is seldom said", soft_wrap=True)
-
-
-def often(per_hour: float) -> str:
-    """A rate an hour of talk in words."""
-    if per_hour < _SELDOM:
-        return "hardly ever"
-    if per_hour < 1:
-        return f"once in {1 / per_hour:,.0f} h" if per_hour < 0.5 else f"once in {1 / per_hour:.1f} h"
-    return f"{per_hour:.1f} times an hour" if per_hour < 10 else f"{per_hour:.0f} times an hour"

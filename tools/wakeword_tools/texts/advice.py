@@ -12,7 +12,7 @@ from functools import cache
 from math import prod
 
 from wakeword.base.errors import ConfigError
-from wakeword.base.text import counted
+from wakeword.base.text import counted, printable
 from wakeword_tools.texts.confusables import contains_sound, one_contains, phrases_near
 from wakeword_tools.texts.lexicon import spoken_words, words_near, zipf_frequency
 from wakeword_tools.texts.phonemes import Phones, as_espeak_reads, dictionary, is_vowel, pronunciations, words_of
@@ -31,6 +31,8 @@ LONG, MIDDLING = 6, 5
 """Phonemes: from the first on good, from the second on fair."""
 MOST_WORDS, MOST_LETTERS = 8, 80
 """Longest wake word that is judged."""
+SELDOM = 1e-4
+"""Rates an hour below this are shown as none, and texts that are said less often are not listed."""
 BEFORE = ("hey", "okay", "hello")
 """Words that make a longer phrase of a wake word."""
 _MOST_PHRASES = 200
@@ -136,6 +138,33 @@ def advise(keyword: str) -> Advice:
     return Advice(
         keyword, ways, guessed, sorted(said.values(), key=lambda one: (one.distance, -one.per_hour, one.text))
     )
+
+
+def reasons(advice: Advice) -> list[str]:
+    """The aspects that have the grade of the whole, in words."""
+    words = {
+        "length": f"{counted(advice.phonemes, 'phoneme')}, {counted(advice.syllables, 'syllable')}",
+        "said anyway": f"said anyway {often(advice.anyway_per_hour)}",
+        "close words": f"words like it {often(advice.close_per_hour)}",
+    }
+    return [words[aspect] for aspect, grade in advice.grades.items() if grade is advice.grade]
+
+
+def english_only(advice: Advice) -> str | None:
+    """That its words are taken for English, the only language so far; ``None`` if all are in the dictionary."""
+    if not advice.guessed:
+        return None
+    words = ", ".join(f"'{printable(word)}'" for word in advice.guessed)
+    return f"not in the dictionary: {words}; read as English, the only language so far: the pronunciation is a guess"
+
+
+def often(per_hour: float) -> str:
+    """A rate an hour of talk in words."""
+    if per_hour < SELDOM:
+        return "hardly ever"
+    if per_hour < 1:
+        return f"once in {1 / per_hour:,.0f} h" if per_hour < 0.5 else f"once in {1 / per_hour:.1f} h"
+    return f"{per_hour:.1f} times an hour" if per_hour < 10 else f"{per_hour:.0f} times an hour"
 
 
 def longer(keyword: str) -> list[Advice]:

@@ -24,6 +24,7 @@ from wakeword_experiments.two_stages.two_stages_commands import (
     close_words,
     collections,
     dictionary_words,
+    fold_cards,
     heads,
     peers,
     stage_folds,
@@ -260,6 +261,7 @@ for other in (
     dictionary_words,
     by_speaker,
     stage_folds,
+    fold_cards,
     sweep,
 ):
     app.command()(other)

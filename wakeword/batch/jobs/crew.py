@@ -7,7 +7,6 @@ pipe with another, so that one may die at any time.
 import math
 import multiprocessing
 import os
-import pickle
 import shutil
 import signal
 import sys
@@ -20,6 +19,7 @@ from collections.abc import Callable, Generator
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
 from typing import Any, Generic
 
@@ -171,10 +171,10 @@ def _serve(connection: Connection, begin: Callable[[Report], Callable[[Any], Any
             item = items.get()
             try:
                 do = do or begin(lambda size, seconds: connection.send(("report", (size, seconds))))
-                answer = pickle.dumps(("row", do(item)))
+                answer = ForkingPickler.dumps(("row", do(item)))
             except Exception as error:  # the parent decides
                 error.add_note(traceback.format_exc())
-                answer = pickle.dumps(("error", error))
+                answer = ForkingPickler.dumps(("error", error))
             connection.send_bytes(answer)
 
 

@@ -83,6 +83,11 @@ def folds_sentence(record: Mapping[str, Any], *, page: str) -> str:
     return f"{text} (`{page}`)."
 
 
+def whole_recordings(record: Mapping[str, Any]) -> Recordings:
+    """The recordings of the word that do not end inside it."""
+    return _recordings(record)[1]
+
+
 def _recordings(record: Mapping[str, Any]) -> tuple[Recordings, Recordings]:
     """All recordings of the word, and those that are whole."""
     recordings = [one for fold in record["folds"] for one in fold["recordings"]]

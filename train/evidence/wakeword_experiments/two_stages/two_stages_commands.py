@@ -95,6 +95,17 @@ def stage_folds(
     run_stage_folds(recipe, sources, count, work, out, cut=cut or [], command=command_line(), report=report_progress)
 
 
+def fold_cards(
+    models: Annotated[Path, typer.Option("--models", help="Folder of the included models.")] = Path("assets/models"),
+    results: Annotated[Path, typer.Option("--results", help="Folder of the records.")] = _OUT,
+) -> None:
+    """What the folds of words found, written onto the cards of their models."""
+    from wakeword_experiments.two_stages.fold_cards import write_fold_cards
+
+    for path in write_fold_cards(models, results):
+        report_progress(f"wrote {path}")
+
+
 def heads(
     model: Annotated[
         list[Path], typer.Option("--model", help="A model, named as its recipe; its first stage is used. Repeatable.")

@@ -1,0 +1,99 @@
+"""``wakeword info``: what a model listens for and how often it is right and wrong, and its whole card."""
+
+import json
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from wakeword.base.text import counted, printable
+from wakeword.cli.completion import model_names
+from wakeword.cli.console import note
+from wakeword.cli.info_card import print_entry, print_whole_card
+from wakeword.format.card import ModelCard
+from wakeword.format.operating_point import OperatingPoint, Rate
+from wakeword.format.point_warnings import hourly_shown, recall_shown, warnings_of
+from wakeword.model.model import load_model
+
+
+def info(
+    model: Annotated[
+        str,
+        typer.Argument(autocompletion=model_names, help="A model that `wakeword models` lists, or a model file."),
+    ],
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show all that the card contains, and the limits of every point.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole card as JSON.")] = False,
+) -> None:
+    """Show what a model listens for, and how often it is right and wrong."""
+    loaded = load_model(model)
+    card = loaded.card
+    if as_json:
+        print(json.dumps(json.loads(card.to_json()), indent=2))
+        return
+    _ = loaded.second_stage  # what cannot be used is an error, however little is shown
+    for name, text in _summary(card):
+        print_entry(f"{name:<15}", text)
+    if everything:
+        print_whole_card(loaded)
+    else:
+        print_entry(f"{'more':<15}", "--all shows the whole card")
+    chosen = [point for point in card.operating_points if everything or point.name == card.default_point]
+    for line in warnings_of((card.phrase, point) for point in chosen):
+        note(line)
+
+
+def _summary(card: ModelCard) -> Iterator[tuple[str, str]]:
+    """What a user asks first: names and texts."""
+    yield "listens for", printable(card.phrase)
+    points = ", ".join(printable(point.name) for point in card.operating_points if point.name != card.default_point)
+    if card.default_point is None:
+        yield "default point", f"none; give --threshold or --point ({points or 'it has none: calibrate it'})"
+        return
+    point = card.point()
+    yield "finds people" if _of_people(point) else "finds", _found(point)
+    yield "fires wrongly", "; ".join(_wrong(point)) or "not measured: wakeword calibrate measures it"
+    others = f"; others: {points}" if points else ""
+    yield "default point", f"{printable(point.name)}, from a score of {point.threshold:.4g} on{others}"
+
+
+def _of_people(point: OperatingPoint) -> bool:
+    return point.by_folds is not None or point.synthetic == 0
+
+
+def _found(point: OperatingPoint) -> str:
+    """Recall with its interval, and what it was measured on."""
+    value, low, high = recall_shown(point)
+    shown = f"{value:.0%} of the time ({low:.0%} to {high:.0%})"
+    if (folds := point.by_folds) is not None:
+        return (
+            f"{shown}: {folds.recall.count} of {folds.recall.trials:g} recordings of the whole word, by "
+            f"{counted(folds.models, 'model')} of this recipe that did not know the speaker"
+        )
+    kind = "recordings" if point.synthetic == 0 else "synthetic clips" if point.synthetic else "clips"
+    if point.positives:
+        return f"{shown}: {round(value * point.positives)} of {point.positives} {kind} kept from training"
+    return f"{shown}: {printable(point.data)}"
+
+
+def _wrong(point: OperatingPoint) -> Iterator[str]:
+    """False accepts an hour and shares of words that fire."""
+    rate, measured = hourly_shown(point), point.false_accepts_per_hour
+    if rate is not None:
+        if point.by_folds is not None:
+            source = f"mean of these models, {point.by_folds.hours:.1f} h each"
+        else:
+            source = (
+                "" if measured is None else f"{measured.low:.2f} to {measured.high:.2f}, from {measured.trials:.1f} h"
+            )
+        yield f"{rate:.2f} times an hour of speech ({source})"
+    if point.fpr_near_negatives is not None:
+        yield f"at {_share(point.fpr_near_negatives)} words that sound like it"
+    if point.fpr_negatives is not None:
+        yield f"at {_share(point.fpr_negatives)} other words"
+
+
+def _share(rate: Rate) -> str:
+    """For instance ``12 of 238 (5 %)``."""
+    return f"{rate.count} of {rate.trials:g} ({rate.value:.0%})"
