@@ -1,5 +1,6 @@
 """What a model is worth, in words for someone who has never heard of recall."""
 
+import shlex
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -22,6 +23,17 @@ class VerdictGrade(StrEnum):
 
 
 @dataclass(frozen=True)
+class NextStep:
+    """What would make a model better, and the commands that do it."""
+
+    words: str
+    commands: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.words}: {' and then '.join(self.commands)}" if self.commands else self.words
+
+
+@dataclass(frozen=True)
 class Verdict:
     """A grade and the sentences that explain it."""
 
@@ -30,7 +42,7 @@ class Verdict:
     """How often it finds the word."""
     wakes: str
     """How often it wakes by mistake."""
-    advice: tuple[str, ...]
+    advice: tuple[NextStep, ...]
     """What would make it better, the most useful first."""
 
     def __str__(self) -> str:
@@ -41,9 +53,11 @@ def verdict(card: ModelCard) -> Verdict:
     """The verdict on a model at its default point. Without operating points it is weak, as nothing is known."""
     word = card.phrase
     if not card.operating_points:
-        return Verdict(VerdictGrade.WEAK, "finds the word nobody knows how often", _WAKES_UNKNOWN, (_MORE_CLIPS,))
+        return Verdict(
+            VerdictGrade.WEAK, "finds the word nobody knows how often", _WAKES_UNKNOWN, (_MORE_CLIPS, _takes(word))
+        )
     point = card.point()
-    share, advice = found(point), []
+    share, advice = found(point), list[NextStep]()
     if by_synthetic_voices(point):
         people = "of people it may find fewer"
         if point.recall_synthetic is not None:
@@ -54,21 +68,30 @@ def verdict(card: ModelCard) -> Verdict:
         few = f" (there were only {point.positives})" if 0 < point.positives < FEW else ""
         finds = f"finds {_of_ten(share)} recordings of people{few}"
     if point.positives == point.synthetic:
-        advice.append(
-            f'record yourself ten times, and it learns your voice: wakeword record "{word}" --count 10 --out takes/ and '
-            f'then wakeword train "{word}" --positives takes/'
-        )
+        advice.append(_takes(word))
     rate = point.target if point.kind == "fa_per_hour" else None
     if share < _GOOD[0] and len(word) < _LONG:
-        advice.append("take a longer word or phrase: short ones sound like too much of what people say")
+        longer = "take a longer word or phrase: short ones sound like too much of what people say; this lists some"
+        advice.append(NextStep(longer, (f"wakeword check {shlex.quote(word)}",)))
     if rate is None or rate > 0.5 or not is_supported(point):
-        advice.append("give hours of your own rooms and radio with --background: they prove, and allow, fewer mistakes")
+        hours = "give hours of your own rooms and radio: they prove, and allow, fewer mistakes"
+        advice.append(NextStep(hours, (f"wakeword train {shlex.quote(word)} --background my_rooms/",)))
     return Verdict(_grade(point, share, rate), finds, _wakes(point), tuple(advice))
 
 
 _LONG = 8
-_MORE_CLIPS = "train it again, longer or with more clips or recordings: with these no threshold could be measured"
+_MORE_CLIPS = NextStep(
+    "train it again, longer or with more clips or recordings: with these no threshold could be measured"
+)
 _WAKES_UNKNOWN = "wakes by mistake in talk nobody knows how often"
+
+
+def _takes(word: str) -> NextStep:
+    said = shlex.quote(word)
+    return NextStep(
+        "record yourself ten times, and it learns your voice",
+        (f"wakeword record {said} --count 10 --out takes/", f"wakeword train {said} --positives takes/"),
+    )
 
 
 def _of_ten(share: float) -> str:
