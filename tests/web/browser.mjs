@@ -215,14 +215,20 @@ const SCENARIOS = {
     await page.waitForFunction(() => document.querySelectorAll("#meters .word").length === 3);
     const word = page.locator(".word", { hasText: "marvin" });
     const promised = await word.locator(".promise").innerText();
+    const sensitivity = async () => parseInt((await word.locator("output").innerText()).replace("sensitivity ", ""), 10);
+    const chosen = await word.locator("select option:checked").innerText();
+    const before = await sensitivity();
     await word.locator("input[type=range]").focus();
     await page.keyboard.press("ArrowRight");
     const between = { promise: await word.locator(".promise").innerText(), point: await word.locator("select").inputValue() };
+    await page.keyboard.press("PageUp");
+    const shown = { chosen, more: (await sensitivity()) - before };
+    const whole = await text(page, "body");
     await page.reload();
     await ready(page);
     const kept = await words();
     await browser.close();
-    return { ...seen, damaged, dropped, promised, between, kept };
+    return { ...seen, damaged, dropped, promised, shown, between, kept, text: whole };
   },
 
   async takes(job) {

@@ -101,10 +101,13 @@ def test_models_are_checked_and_their_promises_shown(page: PageServer, tmp_path:
     assert seen["damaged"]["words"] == ["marvin"]
     assert seen["dropped"] == ["marvin", "jarvis"]
     assert re.fullmatch(
-        r"fa_per_hour=0\.5: finds 100 % of 2 recordings .*; fired once in 6\.9 h of other speech, .*", seen["promised"]
+        r"It finds 2 of 2 recordings .*, and woke once by mistake in 6\.9 hours of other speech .*", seen["promised"]
     )
     assert seen["between"]["point"] == "own"
-    assert "tricter" in seen["between"]["promise"]
+    assert re.match("Between two|More sensitive", seen["between"]["promise"])
+    assert seen["shown"]["chosen"] == "at most one mistake in 2 hours"
+    assert seen["shown"]["more"] > 0
+    assert re.search("(?i)threshold|operating point|stage|fpr|fa_per", seen["text"]) is None
     # A file that was dropped cannot be remembered, words can.
     assert sorted(seen["kept"]) == ["computer", "marvin"]
 

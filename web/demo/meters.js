@@ -1,6 +1,6 @@
-/** A word's score with its threshold, and the choice of that. */
+/** A word's score with its threshold, and the choice of that, which visitors read as a sensitivity: the lower, the more. */
 
-import { promiseOf } from "./promise.js";
+import { promiseOf, settingOf } from "./promise.js";
 import { element } from "./page.js";
 
 /** @typedef {import("../src/engine.js").Word} Word */
@@ -36,10 +36,12 @@ export class Meter {
       this._line,
     );
     const limits = { min: String(-RANGE), max: String(RANGE), step: "any" };
-    this._slider = element("input", { type: "range", ...limits, "aria-label": `Threshold of ${keyword}` });
-    this._points = element("select", { "aria-label": `Operating point of ${keyword}` });
-    for (const { name } of card.operating_points) this._points.append(element("option", { value: name }, name));
-    this._points.append(element("option", { value: OWN }, "own threshold"));
+    this._slider = element("input", { type: "range", ...limits, "aria-label": `Sensitivity to ${keyword}` });
+    this._points = element("select", { "aria-label": `Measured sensitivities to ${keyword}` });
+    for (const point of card.operating_points) {
+      this._points.append(element("option", { value: point.name }, settingOf(point)));
+    }
+    this._points.append(element("option", { value: OWN }, "your own choice"));
     this._promise = element("p", { class: "promise" });
     this._output = element("output", {});
     this.element = element(
@@ -51,7 +53,7 @@ export class Meter {
       element("div", { class: "settings" }, this._points, this._output),
       this._promise,
     );
-    this._slider.addEventListener("input", () => this._set(scoreOf(Number(this._slider.value)), true));
+    this._slider.addEventListener("input", () => this._set(scoreOf(-Number(this._slider.value)), true));
     this._slider.addEventListener("keydown", (event) => this._step(event));
     this._points.addEventListener("change", () => {
       const point = card.operating_points.find((one) => one.name === this._points.value);
@@ -76,8 +78,8 @@ export class Meter {
     const step = { ArrowRight: 0.1, ArrowUp: 0.1, ArrowLeft: -0.1, ArrowDown: -0.1, PageUp: 1, PageDown: -1 }[event.key];
     if (step === undefined) return;
     event.preventDefault();
-    const logit = Math.min(RANGE, Math.max(-RANGE, Number(this._slider.value) + step));
-    this._set(scoreOf(logit), true);
+    const sensitivity = Math.min(RANGE, Math.max(-RANGE, Number(this._slider.value) + step));
+    this._set(scoreOf(-sensitivity), true);
   }
 
   /** @param {number} threshold @param {boolean} tells */
@@ -85,10 +87,12 @@ export class Meter {
     this._threshold = threshold;
     const place = placeOf(threshold);
     this._line.style.left = `${100 * place}%`;
-    this._slider.value = String((2 * place - 1) * RANGE);
-    const text = threshold < 0.01 || threshold > 0.99 ? threshold.toFixed(4) : threshold.toFixed(3);
+    this._slider.value = String((1 - 2 * place) * RANGE);
+    const text = `${Math.round(100 * (1 - place))} %`;
     this._slider.setAttribute("aria-valuetext", text);
-    this._output.textContent = `threshold ${text}`;
+    this._output.textContent = `sensitivity ${text}`;
+    // For those who go on with the command line.
+    this._output.title = `--threshold ${threshold.toFixed(4)}`;
     const point = this._card.operating_points.find((one) => one.threshold === threshold);
     this._points.value = point ? this._keptName(point.name) : OWN;
     this._promise.textContent = promiseOf(this._card.operating_points, threshold);

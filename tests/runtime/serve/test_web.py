@@ -207,7 +207,7 @@ def test_the_page_shows_streams_and_detections_in_a_browser(models: Path, tmp_pa
         return await asyncio.to_thread(dom, web.url, tmp_path)
 
     page = run(scenario, models / "low.onnx", models / "high.onnx")
-    assert "listening for low, high; 1 stream(s)" in page
+    assert "listening for low, high, at 1 microphone(s)" in page
     streams, found = page.split('<tbody id="streams">')[1].split('<tbody id="detections">')
     assert streams.count('class="meter') == 3  # the level and two words
     assert "3.5 s" in streams
@@ -326,7 +326,7 @@ def test_a_browser_shows_the_page_inside_home_assistant_only_behind_its_ingress(
         return page
 
     seen = run(scenario, models / "low.onnx", ingress=ingress).split('<p id="seen">')[1].split("</p>")[0]
-    assert seen == ("listening for low; 0 stream(s)" if ingress else "nothing")
+    assert seen == ("listening for low, at 0 microphone(s)" if ingress else "nothing")
 
 
 def test_two_hosts_must_both_be_own(models: Path) -> None:

@@ -1,35 +1,15 @@
-"""The verdict says what the card says, and the page holds all it shows."""
+"""The verdict says what the card says, in plain words, and the charts stay inside their frames."""
 
 import dataclasses
 import re
-from pathlib import Path
 
-import numpy as np
 import pytest
-import soundfile
-from support.small_world import SMALL_SECOND_STAGE, small_config, write_background, write_world
+from support.reported import card
 
-from wakeword.format.card import ModelCard, SelfTest
-from wakeword.format.fusion import FLOOR
-from wakeword.format.operating_point import OperatingPoint, Rate
-from wakeword.model.model import read_model
-from wakeword_tools.kinds import Kind, Split
-from wakeword_train import DataFolders, TrainingResult, train_model
-from wakeword_train.data.clips import Clip
+from wakeword.format.operating_point import Rate
 from wakeword_train.enrol import ENROLMENT
 from wakeword_train.report.charts import curve_of_epochs, curve_of_thresholds
-from wakeword_train.report.report_page import fired_close_words, page
 from wakeword_train.report.verdict import Verdict, VerdictGrade, meaning_of_threshold, verdict
-
-
-def card(recall: float, target: float | None, *, events: int = 1, synthetic: bool = True) -> ModelCard:
-    kind = "fpr" if target is None else "fa_per_hour"
-    rate = None if target is None else Rate(events / 2, 0.0, 3.0, events, 2.0)
-    point = OperatingPoint(
-        "default", kind, target or 0.03, 0.5, recall, 0.0, 1.0, "2 h", 100, 100 if synthetic else 0,
-        false_accepts_per_hour=rate, assurance=0.9,
-    )  # fmt: skip
-    return ModelCard("hey <b>", "2026", 96, SelfTest(0.0), operating_points=(point,), default_point="default")
 
 
 @pytest.mark.parametrize(
@@ -68,7 +48,7 @@ def test_the_verdict_is_in_plain_words_and_says_what_it_rests_on() -> None:
     assert "about 9 of 10 synthetic voices" in str(judged)
     assert "people" in judged.finds
     assert "up to once in 2 hours of talking (it did so never in 2.0 h" in judged.wakes
-    assert "record yourself" in judged.advice[0]
+    assert str(judged.advice[0]).startswith("record yourself")
     assert "10 recordings of people" in str(verdict(card(0.9, 0.5, synthetic=False)))
     nothing = dataclasses.replace(card(0.9, 0.5), operating_points=(), default_point=None)
     assert verdict(nothing).grade is VerdictGrade.WEAK
@@ -112,7 +92,7 @@ def test_of_a_fine_tuned_model_the_takes_count_and_the_new_scale_is_explained() 
 
 
 def test_the_next_command_is_whole() -> None:
-    (first, *_) = verdict(card(0.93, 0.5), "hey-b.onnx").advice
+    first = str(verdict(card(0.93, 0.5), "hey-b.onnx").advice[0])
     assert "wakeword record 'hey <b>' --count 10 --out takes and then " in first
     assert "wakeword train --from hey-b.onnx --positives takes --background talk --out my-hey-b.onnx" in first
     assert "two minutes" in first
@@ -128,40 +108,3 @@ def test_charts_stay_inside_their_frames() -> None:
         assert places
         assert all(0 <= x <= 520 for x in places)
     assert curve_of_thresholds([], chosen=None) == curve_of_epochs([]) == ""
-
-
-def test_a_page_loads_nothing_and_escapes_what_it_is_told(tmp_path: Path) -> None:
-    sound = tmp_path / "one.wav"
-    soundfile.write(sound, np.full(1_600, 0.1), 16_000)
-    clip = Clip(sound, Kind.POSITIVE, "x", "e:<i>voice</i>", Split.TRAIN, synthetic=True)
-    made = page(card(0.9, 0.5), TrainingResult(sound, [clip], [], []), model="<script>.onnx")
-    assert "<script" not in made
-    assert "hey &lt;b&gt;" in made
-    assert "e:&lt;i&gt;voice" in made
-    assert made.count("data:audio/flac;base64,") == 1
-    assert not re.search(r'(?:src|href)="(?!data:)', made)
-    assert "default-src 'none'" in made
-
-
-def test_the_page_of_a_run_shows_its_curves_and_the_close_words_that_fire(tmp_path: Path) -> None:
-    world = write_world(tmp_path / "world", speakers=24)
-    folders = DataFolders(
-        speech_commands=world, near_negatives=[world / "downup"], background=[write_background(tmp_path / "long")]
-    )
-    config = small_config(method="bce", second_stage=SMALL_SECOND_STAGE)
-    result = train_model(config, folders, tmp_path / "m.onnx", work=tmp_path)
-    assert result.second_stage is not None
-    heard = result.second_stage.held_out
-    assert [len(heard.clips[kind]) for kind in heard.evidence] == [len(some) for some in heard.evidence.values()]
-    # So few clips support no operating point; at this one nearly everything fires.
-    point = dataclasses.replace(card(0.9, 0.5).operating_points[0], threshold=2 * FLOOR)
-    trained = dataclasses.replace(
-        read_model(tmp_path / "m.onnx").card, operating_points=(point,), default_point=point.name
-    )
-    made = page(trained, result, model="m.onnx")
-    fired = fired_close_words(result.second_stage, point.threshold)
-    assert fired == sorted(fired, key=lambda one: -one.score)
-    assert all(one.clip.word == "downup" for one in fired)
-    assert fired_close_words(result.second_stage, 1.0) == []
-    assert made.count("<svg") == 2
-    assert "Close words" in made

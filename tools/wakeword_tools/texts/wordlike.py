@@ -1,11 +1,13 @@
 """Words that do not exist: fragments of a word, and pseudo-words that differ from it in one or two phonemes."""
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
 
+from wakeword.base.errors import SynthesisError
 from wakeword_tools.texts.lexicon import could_be_english, could_begin
-from wakeword_tools.texts.phonemes import VOWELS, Phones, as_espeak_reads, dictionary, is_vowel, to_espeak
+from wakeword_tools.texts.phonemes import VOWELS, Phones, as_espeak_reads, dictionary, from_espeak, is_vowel, to_espeak
 from wakeword_tools.texts.sounds import HEARD, sound_keys
 
 _CONSONANTS = tuple(sound for sound in HEARD if sound not in VOWELS and sound != "AX")
@@ -77,6 +79,21 @@ def written(made_up: list[Phones]) -> list[str]:
 
 def _sound_the_same(one: Phones, other: Phones) -> bool:
     return sound_keys(one) == sound_keys(other)
+
+
+def readable(text: str) -> str:
+    """The text with a plausible spelling in place of phonemes in ``[[...]]``.
+
+    Raises ``SynthesisError`` for phonemes that are not English.
+    """
+    return re.sub(r"\[\[.*?(?:\]\]|$)", lambda given: _spelled(given.group()), text)
+
+
+def _spelled(given: str) -> str:
+    letters = spelling(from_espeak(given))
+    if not letters:
+        raise SynthesisError(f"expected phonemes in [[...]], got {given!r}")
+    return letters
 
 
 def spelling(phones: Phones) -> str:

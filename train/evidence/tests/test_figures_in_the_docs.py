@@ -323,7 +323,7 @@ def test_the_readme_counts_false_accepts_as_the_record_does() -> None:
             times = "1 time" if events == 1 else f"{events} times"
             assert re.search(rf"\| {word} \|[^|]*\|[^|]*\| {times} \|", text), word
     assert {name: len(words) for name, words in defaults.items()} == {"fa_per_hour=0.5": 5, "fa_per_hour=1": 1}
-    assert f'half a false accept an hour for five words, one for "{defaults["fa_per_hour=1"][0]}"' in text
+    assert f'at most one mistake in two hours, "{defaults["fa_per_hour=1"][0]}" one an hour' in text
 
 
 def test_the_collections_begin_with_the_table_of_accuracy_and_the_index_has_their_figures() -> None:

@@ -1,5 +1,6 @@
 """What a model is worth, in words for someone who has never heard of recall."""
 
+import shlex
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -8,7 +9,7 @@ from wakeword.base.text import counted
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import is_supported
-from wakeword.takes.own_voice import TALK, learn_voice, record_takes
+from wakeword.takes.own_voice import learn_voice, record_takes
 from wakeword_train.enrol import ENROLMENT
 from wakeword_train.points import FEW, by_synthetic_voices, found
 
@@ -25,6 +26,17 @@ class VerdictGrade(StrEnum):
 
 
 @dataclass(frozen=True)
+class NextStep:
+    """What would make a model better, and the commands that do it."""
+
+    words: str
+    commands: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.words}: {' and then '.join(self.commands)}" if self.commands else self.words
+
+
+@dataclass(frozen=True)
 class Verdict:
     """A grade and the sentences that explain it."""
 
@@ -33,7 +45,7 @@ class Verdict:
     """How often it finds the word."""
     wakes: str
     """How often it wakes by mistake."""
-    advice: tuple[str, ...]
+    advice: tuple[NextStep, ...]
     """What would make it better, the most useful first."""
 
     def __str__(self) -> str:
@@ -47,9 +59,14 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
     """
     word = card.phrase
     if not card.operating_points:
-        return Verdict(VerdictGrade.WEAK, "finds the word nobody knows how often", _WAKES_UNKNOWN, (_MORE_CLIPS,))
+        return Verdict(
+            VerdictGrade.WEAK,
+            "finds the word nobody knows how often",
+            _WAKES_UNKNOWN,
+            (_MORE_CLIPS, _takes(word, model)),
+        )
     point = card.point()
-    share, advice = found(point), []
+    share, advice = found(point), list[NextStep]()
     if by_synthetic_voices(point):
         people = "of people it may find fewer"
         if point.recall_synthetic is not None:
@@ -64,21 +81,21 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
         few = f" (there were only {point.positives})" if 0 < point.positives < FEW else ""
         finds = f"finds {_of_ten(share)} recordings of people{few}"
     if point.positives == point.synthetic:
-        advice.append(
-            f"record yourself ten times, and it learns your voice: {record_takes(word)} and then "
-            f"{learn_voice(model, Path('takes'))} ({TALK}; it takes some two minutes). Train it anew, with "
-            "--positives, only with recordings of several people: then strangers are found more often too"
-        )
+        advice.append(_takes(word, model))
     rate = point.target if point.kind == "fa_per_hour" else None
     if share < _GOOD[0] and len(word) < _LONG:
-        advice.append("take a longer word or phrase: short ones sound like too much of what people say")
+        longer = "take a longer word or phrase: short ones sound like too much of what people say; this lists some"
+        advice.append(NextStep(longer, (f"wakeword check {shlex.quote(word)}",)))
     if rate is None or rate > 0.5 or not is_supported(point):
-        advice.append("give hours of your own rooms and radio with --background: they prove, and allow, fewer mistakes")
+        hours = "give hours of your own rooms and radio: they prove, and allow, fewer mistakes"
+        advice.append(NextStep(hours, (f"wakeword train {shlex.quote(word)} --background my_rooms/",)))
     return Verdict(_grade(point, share, rate), finds, _wakes(point), tuple(advice))
 
 
 _LONG = 8
-_MORE_CLIPS = "train it again, longer or with more clips or recordings: with these no threshold could be measured"
+_MORE_CLIPS = NextStep(
+    "train it again, longer or with more clips or recordings: with these no threshold could be measured"
+)
 _WAKES_UNKNOWN = "wakes by mistake in talk nobody knows how often"
 
 
@@ -101,6 +118,14 @@ def _often(target: float) -> str:
     """A rate an hour, as so many times or once in so many hours."""
     hours = round(1 / target)
     return f"{target:g} times an hour" if hours < 1 else "once an hour" if hours == 1 else f"once in {hours} hours"
+
+
+def _takes(word: str, model: str) -> NextStep:
+    return NextStep(
+        "record yourself ten times, and it learns your voice in some two minutes (talk: an hour or more of speech without "
+        "the word). Train it anew, with --positives, only with recordings of several people",
+        (record_takes(word), learn_voice(model, Path("takes"))),
+    )
 
 
 def _of_ten(share: float) -> str:

@@ -1,0 +1,113 @@
+"""What a model finds, what it misses, and what wakes it by mistake, counted in recordings and with their sounds."""
+
+from dataclasses import dataclass
+
+from wakeword.base.text import counted
+from wakeword.format.card import ModelCard
+from wakeword.format.operating_point import OperatingPoint, Rate
+from wakeword_tools.kinds import Kind
+from wakeword_train.data.clips import Clip
+from wakeword_train.report.markup import bullets, sound, spoken, text
+from wakeword_train.second_stage.result import HeldOut, SecondStageResult
+
+_MOST = 12
+"""Voices, or words, in a list."""
+
+
+@dataclass(frozen=True)
+class HeardClip:
+    """A held-out clip and its highest score."""
+
+    clip: Clip
+    score: float
+
+
+def heard_clips(second: SecondStageResult, kind: Kind, *, held_out: HeldOut | None = None) -> list[HeardClip]:
+    """The held-out clips of a kind, the highest score first; ``held_out``: others than those of the result."""
+    heard = second.held_out if held_out is None else held_out
+    scores = [float(one.scores(second.card.gate, second.card.fusion).max()) for one in heard.of(kind)]
+    pairs = zip(heard.clips.get(kind, ()), scores, strict=False)
+    return sorted((HeardClip(clip, score) for clip, score in pairs), key=lambda one: -one.score)
+
+
+def findings(card: ModelCard, second: SecondStageResult | None) -> str:
+    """The three sections at the default point, as HTML; empty without operating points."""
+    if not card.operating_points:
+        return ""
+    point = card.point()
+    hears = bullets([*_found(point), *_found_in_noise(second, point.threshold)])
+    misses = "" if second is None else _misses(heard_clips(second, Kind.POSITIVE), point.threshold)
+    fired = "" if second is None else _close_words(heard_clips(second, Kind.NEAR_NEGATIVE), point.threshold)
+    return (
+        (f"<h2>What it hears</h2>{hears}" if hears else "")
+        + (f"<h2>What it misses</h2>{misses}" if misses else "")
+        + f"<h2>What wakes it by mistake</h2>{bullets(_mistakes(point))}{fired}"
+    )
+
+
+def _found(point: OperatingPoint) -> list[str]:
+    """How many recordings of people it finds, and of synthetic voices; none where the card has no numbers."""
+    lines = []
+    if point.positives:
+        who = "synthetic voices" if point.synthetic == point.positives else "people"
+        lines.append(_line(round(point.recall * point.positives), point.positives, f"by {who} that it never heard"))
+    if point.recall_synthetic is not None:
+        voices = point.recall_synthetic
+        lines.append(_line(voices.count, round(voices.trials), "by synthetic voices that it never heard"))
+    return lines
+
+
+def _found_in_noise(second: SecondStageResult | None, threshold: float) -> list[str]:
+    noisy = None if second is None else second.held_out.noisy
+    if second is None or noisy is None or not noisy.of(Kind.POSITIVE):
+        return []
+    heard = heard_clips(second, Kind.POSITIVE, held_out=noisy)
+    return [_line(sum(one.score >= threshold for one in heard), len(heard), "in noise, faint or as loud as the word")]
+
+
+def _line(found: int, total: int, of: str) -> str:
+    return f"It found <b>{found} of {counted(total, 'recording')}</b> {of}."
+
+
+def _misses(heard: list[HeardClip], threshold: float) -> str:
+    """The voices that it misses most, each with the sound that it is least sure of."""
+    missed = [one for one in reversed(heard) if one.score < threshold]
+    if not missed:
+        return f"<p>None of {counted(len(heard), 'recording')}.</p>" if heard else ""
+    own: dict[str, list[HeardClip]] = {}
+    for one in missed:
+        own.setdefault(one.clip.speaker, []).append(one)
+    totals = {speaker: sum(one.clip.speaker == speaker for one in heard) for speaker in own}
+    worst = sorted(own, key=lambda speaker: -len(own[speaker]) / totals[speaker])
+    items = [
+        f"{text(speaker)}: {len(own[speaker])} of {totals[speaker]} missed {sound(own[speaker][0].clip.path)}"
+        for speaker in worst[:_MOST]
+    ]
+    more = f", the worst {_MOST} of {len(own)}" if len(own) > _MOST else ""
+    return f"<p>{len(missed)} of {counted(len(heard), 'recording')}, by these voices{more}:</p>{bullets(items)}"
+
+
+def _mistakes(point: OperatingPoint) -> list[str]:
+    """How often it woke in speech, at other words and at words that sound like it; what was not measured says so."""
+    speech, words = point.false_accepts_per_hour, point.fpr_negatives
+    lines = ["Talk of other people: not measured."]
+    if speech is not None:
+        times = {0: "never", 1: "once"}.get(speech.count, f"{speech.count} times")
+        lines = [f"Talk of other people: it woke {times} in {speech.trials:.1f} hours."]
+    lines += _woke("other words", words) + _woke("words that sound like it", point.fpr_near_negatives)
+    return lines
+
+
+def _woke(what: str, rate: Rate | None) -> list[str]:
+    return [] if rate is None else [f"Recordings of {what}: {rate.count} of {rate.trials:.0f} woke it."]
+
+
+def _close_words(heard: list[HeardClip], threshold: float) -> str:
+    """The words that sound like it and wake it, each once, the surest first."""
+    fired: dict[str, HeardClip] = {}
+    for one in heard:
+        if one.score >= threshold:
+            fired.setdefault(one.clip.word, one)
+    items = [f"{spoken(one.clip.word)} {sound(one.clip.path)}" for one in list(fired.values())[:_MOST]]
+    more = f" (the surest {_MOST} of {len(fired)})" if len(fired) > _MOST else ""
+    return f"<p>These words sound like it and woke it{more}:</p>{bullets(items)}" if items else ""
