@@ -87,8 +87,12 @@ def test_a_default_that_stays_and_fires_too_often_here_is_named(calibrate, world
         ended = calibrate(*background)
         assert ended.status == 0, ended.err
         assert f"listening uses {default.name}" in ended.err
-        warning = f"{default.name} fired 5 times in these 0.16 h of background, 31.7 times an hour"
-        assert (f"{warning}; --default fa_per_hour=55 makes listening use the new point" in ended.err) is warned
+        warning = (
+            f"{default.name} fired 5 times in these 0.16 h of background, 31.7 times an hour (10.3 to 74.1 at 95 %)"
+        )
+        assert (
+            f"{warning} where it promises 0.5; --default fa_per_hour=55 makes listening use the new point" in ended.err
+        ) is warned
     assert "fired" not in calibrate(*background, "--default", "fa_per_hour=55").err
 
 

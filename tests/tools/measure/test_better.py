@@ -126,7 +126,7 @@ def test_what_is_not_clear_says_how_many_recordings_would_be_needed() -> None:
     assert unclear.outcome is Outcome.OPEN
     needed = unclear.differences[0].trials_needed
     assert needed is not None
-    assert f"need {int(needed) + 1} recordings" in str(unclear)
+    assert f"with {int(needed) + 1} recordings" in str(unclear)
     assert recall(10 * int(needed), 11 * int(needed), 11 * int(needed)).gain == 1
 
 

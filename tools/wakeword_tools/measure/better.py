@@ -104,9 +104,11 @@ class Weighing:
         if not gains:
             needed = self.differences[0].trials_needed
             more = (
-                "none in recall" if needed is None else f"in recall it would need {ceil(needed):,} recordings to show"
+                "more are needed"
+                if needed is None
+                else f"with {ceil(needed):,} recordings the one in recall would be, if it is real"
             )
-            return f"{cannot_tell}: no difference is clear, {more}."
+            return f"{cannot_tell}: no difference is clear; {more}."
         side = 1 if self._clear(1) else -1
         name, promise = self._winner(side)
         lead = f"{name} is not better" if promise is not None and promise.is_broken else cannot_tell
