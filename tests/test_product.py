@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support import ROOT
 
 from wakeword import Detector, FileSource, Model, load_model, shipped_models
 from wakeword.audio.pcm import read_audio
@@ -41,10 +43,27 @@ def test_every_shipped_model_has_a_complete_card() -> None:
         assert path.stat().st_size < 500_000 < MAX_FILE_BYTES
 
 
-def test_the_demo_finds_the_keyword_and_little_else(marvin: Model) -> None:
+def test_make_demo_finds_each_word_once_and_nothing_else_at_the_default_points(cli) -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    (command,) = re.findall(r"@\$\(BIN\)/wakeword (scan .*)", makefile)
+    done = cli(*command.split(), "--format", "json")
+    assert not [line for line in done.err.splitlines() if "warning" in line]
+    found = [json.loads(line) for line in done.out.splitlines()]
+    sentences = json.loads((AUDIO / "sentences.json").read_text())["sentences"]
+    wanted = [one for one in sentences if one["keyword"]]
+    assert [one["keyword"] for one in found] == [one["keyword"] for one in wanted]
+    # A window is longer than the word, and can begin before its sentence.
+    assert all(said["start"] < one["end"] < said["end"] + 0.5 for one, said in zip(found, wanted, strict=True))
+    lines = re.findall(r"' *([\d.]+) to +([\d.]+) s  \"(.+)\"'", makefile)
+    assert [text for *_, text in lines] == [one["text"] for one in wanted]
+    said = [(one["start"], one["end"]) for one in wanted]
+    np.testing.assert_allclose([(float(start), float(end)) for start, end, _ in lines], said, atol=0.051)
+
+
+def test_the_test_recording_holds_the_keyword_and_little_else(marvin: Model) -> None:
     words = json.loads((AUDIO / "demo.json").read_text())["words"]
     spoken = [word for word in words if word["keyword"]]
-    # As in `make demo`: the default point, for 0.5 false accepts per hour, is stricter.
+    # The default point, for 0.5 false accepts per hour, is stricter.
     detections = list(Detector(marvin, point="fpr=0.05").run(FileSource(AUDIO / "demo.flac")))
     hits = [[d for d in detections if d.start < word["end"] and d.end > word["start"]] for word in spoken]
     assert all(len(of_word) <= 1 for of_word in hits), "a word fired twice"

@@ -47,15 +47,18 @@ def info(
 def _summary(card: ModelCard) -> Iterator[tuple[str, str]]:
     """What a user asks first: names and texts."""
     yield "listens for", printable(card.phrase)
+    about = "version", f"{printable(card.version)}, licence {printable(card.licence)}"
     points = ", ".join(printable(point.name) for point in card.operating_points if point.name != card.default_point)
     if card.default_point is None:
         yield "default point", f"none; give --threshold or --point ({points or 'it has none: calibrate it'})"
+        yield about
         return
     point = card.point()
     yield "finds people" if _of_people(point) else "finds", _found(point)
     yield "fires wrongly", "; ".join(_wrong(point)) or "not measured: wakeword calibrate measures it"
     others = f"; others: {points}" if points else ""
     yield "default point", f"{printable(point.name)}, from a score of {point.threshold:.4g} on{others}"
+    yield about
 
 
 def _of_people(point: OperatingPoint) -> bool:

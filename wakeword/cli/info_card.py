@@ -23,8 +23,6 @@ def print_whole_card(model: Model) -> None:
     print()
     _print_tree(
         {
-            "version": card.version,
-            "licence": card.licence,
             "window": f"{card.window} frames ({seconds:.3f} s), taken {card.stack} at a time",
             "self-test": f"logit {card.self_test.logit:.4f} +- {SELF_TEST_TOLERANCE:g}: passed",
             "schema": f"{card.schema}, {digest}",

@@ -19,8 +19,8 @@ def test_the_first_lines_say_what_the_model_is_for_and_how_often_it_is_wrong(cli
     assert (shown.status, shown.err) == (0, "")
     lines = shown.out.splitlines()
     names = [line[:15].strip() for line in lines if line[:15].strip()]
-    assert names == ["listens for", "finds people", "fires wrongly", "default point", "more"]
-    assert len(lines) <= 10
+    assert names == ["listens for", "finds people", "fires wrongly", "default point", "version", "more"]
+    assert len(lines) <= 11
     text = " ".join(line[15:] for line in lines)
     close = point.fpr_near_negatives
     assert close is not None

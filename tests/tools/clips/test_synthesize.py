@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from support.told import Told
 
-from scripts import make_demo
+from scripts import make_demo, make_sentences
 from wakeword import ConfigError, SynthesisError
 from wakeword.audio.pcm import read_audio, write_audio
 from wakeword.model.installed import assets_folder
@@ -20,6 +20,7 @@ from wakeword_tools.clips.manifest import MANIFEST, read_manifest, recipe_of, re
 from wakeword_tools.clips.synthesize import ClipPart, Recipe, Utterance, plan, render
 from wakeword_tools.engines.command_engine import command_voices
 from wakeword_tools.engines.registry import english_voices
+from wakeword_tools.engines.voice import split_of_source
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.lists import texts_without
 
@@ -191,6 +192,13 @@ def test_the_demo_recording_is_what_its_script_makes() -> None:
     stored = json.loads((folder / "demo.json").read_text())["words"]
     assert [(word["word"], word["start"]) for word in stored] == [(word.word, word.start) for word in words]
     assert sum(word.keyword for word in words) == 7
+
+
+def test_the_sentences_are_spoken_by_voices_that_no_model_was_trained_on() -> None:
+    sentences = json.loads((assets_folder() / "audio" / make_sentences.FILE).with_suffix(".json").read_text())[
+        "sentences"
+    ]
+    assert {split_of_source(one["voice"]) for one in sentences} == {Split.TEST}
 
 
 def test_synthesis_ends_early_if_nothing_can_be_spoken(tmp_path: Path) -> None:
