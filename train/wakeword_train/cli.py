@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -81,7 +82,15 @@ class TrainOptions:
     def __post_init__(self) -> None:
         words, keyword = self.words or (), self.keyword
         if len(words) > 1:
-            raise typer.BadParameter(f'a wake word of several words needs quotes: wakeword train "{" ".join(words)}"')
+            folders = "".join(f" --positives {shlex.quote(word)}" for word in words[1:] if Path(word).is_dir())
+            said = " ".join(word for word in words if word == words[0] or not Path(word).is_dir())
+            raise typer.BadParameter(
+                f'a wake word of several words needs quotes; try: wakeword train "{said}"{folders}'
+            )
+        first, *others = self.word.split(",") if " " not in self.word else [self.word]
+        if others:
+            also = " --also ".join([first, *others])
+            raise typer.BadParameter(f"expected one wake word, which others may join; try: wakeword train {also}")
         if keyword and words and words[0] != keyword:
             raise typer.BadParameter(
                 f"give the wake word once, as WORD or with --keyword, got {words[0]!r} and {keyword!r}"

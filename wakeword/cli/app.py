@@ -1,7 +1,8 @@
 """The application: the table of commands, and the handling of errors: one line on stderr and an exit status."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from importlib import import_module
 from io import TextIOWrapper
@@ -14,6 +15,7 @@ from typer.main import get_command
 from wakeword.base.errors import WakewordError
 from wakeword.base.version import __version__
 from wakeword.cli.console import complain, give_up, reader_may_leave, without_native_messages
+from wakeword.cli.guesses import EXAMPLES
 from wakeword.cli.interrupts import ending_at_signals
 
 
@@ -113,6 +115,9 @@ COMMANDS = {
 """All commands by the group in which they are listed, in that order."""
 
 _MARKUP: Final = "markdown"
+_LINE: Final = "wakeword.line"
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+"""Of the click in or under typer, which is not the same in all of its releases."""
 
 
 def _without_types_of_flags(params: list[Any]) -> list[Any]:
@@ -148,15 +153,52 @@ class _Commands(TyperGroup):
         # In the order of the table; some releases of typer sort the commands.
         return list(self.commands)
 
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        line = list(args)
+        with _answering(line):
+            context = super().make_context(info_name, args, parent, **extra)
+        context.meta[_LINE] = line
+        return context
+
+    def invoke(self, ctx: Any) -> Any:
+        with _answering(ctx.meta[_LINE]):
+            return super().invoke(ctx)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, listed, rest = super().resolve_command(ctx, args)
         return name, listed if name is None else _command(name), rest
 
 
+@contextmanager
+def _answering(line: list[str]) -> Iterator[None]:
+    """Report what is wrong with a line in one line, with the one that was probably meant: exit status 2."""
+    try:
+        yield
+    except _UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            raise  # the help is shown
+        # Only a mistake needs it.
+        from wakeword.cli.answer import answer
+
+        complain(answer(error, line, _problem))
+        raise typer.Exit(2) from error
+
+
+def _problem(line: list[str]) -> Exception | None:
+    """What is wrong with a line of a command and its arguments, as far as that is known without running it."""
+    try:
+        _command(line[0]).make_context(line[0], line[1:])
+    except _UsageError as error:
+        return error
+    except (WakewordError, OSError):
+        pass  # the line is understood
+    return None
+
+
 def _command(name: str) -> TyperCommand:
     """The command itself, with its options."""
     alone = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP)
-    alone.command(name, cls=_Command)(_in_order(COMMANDS[name].load()))
+    alone.command(name, cls=_Command, epilog=f"Example: `{EXAMPLES[name]}`")(_in_order(COMMANDS[name].load()))
     made = get_command(alone)
     assert isinstance(made, TyperCommand)
     return made

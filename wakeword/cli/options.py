@@ -12,7 +12,7 @@ from wakeword.audio.detection import Detection
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.cli.completion import model_names, point_names
-from wakeword.cli.ranges import finite
+from wakeword.cli.ranges import finite, separate
 from wakeword.engine import Detector
 from wakeword.format.point_warnings import warnings_of
 from wakeword.model.installed import model_file
@@ -21,8 +21,15 @@ from wakeword.stream.trigger import DEFAULT_REFRACTORY
 
 DEFAULT_KEYWORD = "marvin"
 
+
+def _files(models: list[Path] | None) -> list[Path] | None:
+    """The value of ``--model``: a name is understood too where there is no such file."""
+    return models and [one if one.exists() else model_file(one) for one in models]
+
+
 ModelOption = Annotated[
-    list[Path] | None, typer.Option("--model", metavar="FILE", help="A model file (.onnx); repeatable.")
+    list[Path] | None,
+    typer.Option("--model", metavar="FILE", callback=_files, help="A model file (.onnx); repeatable."),
 ]
 PointOption = Annotated[
     str | None,
@@ -74,6 +81,7 @@ class ModelOptions:
             "--keyword",
             metavar="K",
             autocompletion=model_names,
+            callback=separate,
             help=f"A model that `wakeword models` lists; repeatable. Default: {DEFAULT_KEYWORD}.",
         ),
     ] = None

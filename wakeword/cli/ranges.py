@@ -1,4 +1,4 @@
-"""Ranges of options, and paths that must exist."""
+"""Ranges of options, lists in one value, and paths that must exist."""
 
 import math
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ from typing import TypeVar
 import typer
 
 from wakeword.base.errors import AudioFileError
+from wakeword.model.installed import find_model, shipped_models
 
 MAX_SEED = 2**32 - 1
 """The largest that every random generator takes."""
@@ -35,3 +36,13 @@ def present(paths: T) -> T:
         if isinstance(path, Path) and not path.exists():
             raise AudioFileError(f"{path}: expected an audio file or a folder, found nothing; check the path")
     return paths
+
+
+def separate(keywords: list[str] | None) -> list[str] | None:
+    """The value of ``--keyword``: ``alexa,computer`` are two, unless one model has this name."""
+    return keywords and [one for given in keywords for one in _split(given)]
+
+
+def _split(given: str) -> list[str]:
+    parts = [part.strip() for part in given.split(",") if part.strip()]
+    return parts if len(parts) > 1 and find_model(given, shipped_models()) is None else [given]

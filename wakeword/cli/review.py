@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from wakeword.cli.option_class import command
+from wakeword.cli.ranges import separate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +20,13 @@ class ReviewOptions:
         typer.Option("--into", metavar="DIR", help="Put the folders yes and no here. Default: the same DIR."),
     ] = None
     keyword: Annotated[
-        str | None, typer.Option("--keyword", metavar="K", help="Only recordings of this word. Default: of all words.")
+        list[str] | None,
+        typer.Option(
+            "--keyword",
+            metavar="K",
+            callback=separate,
+            help="Only recordings of this word; repeatable. Default: of all words.",
+        ),
     ] = None
     play: Annotated[bool, typer.Option("--play/--no-play", help="Play each recording.")] = True
     only_list: Annotated[bool, typer.Option("--list", help="List what waits for an answer, and ask nothing.")] = False

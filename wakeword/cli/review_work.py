@@ -60,8 +60,8 @@ def review_folder(options: ReviewOptions) -> None:
 
 
 def _pairs_of(options: ReviewOptions) -> list[SavedPair]:
-    wanted = options.keyword and model_name(options.keyword)
-    return [pair for pair in saved_pairs(options.folder) if wanted is None or model_name(pair.keyword) == wanted]
+    wanted = set(map(model_name, options.keyword or []))
+    return [pair for pair in saved_pairs(options.folder) if not wanted or model_name(pair.keyword) in wanted]
 
 
 class _Review:

@@ -21,6 +21,15 @@ from wakeword.cli.job_options import JobOptions, audio_progress, journal_of, ope
 from wakeword.cli.option_class import command
 from wakeword.cli.options import ModelOptions, PointOptions, open_detector
 from wakeword.cli.scan_results import is_folder, writing
+from wakeword.model.installed import names_model
+
+
+def _recordings(places: list[str] | None) -> list[str] | None:
+    """The value of ``FILE...``. Raises ``typer.BadParameter`` for a model in place of a recording."""
+    for place in places or ():
+        if names_model(place):
+            raise typer.BadParameter(f"expected recordings, got the model {place!r}")
+    return places
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +40,7 @@ class ScanOptions:
         list[str] | None,
         typer.Argument(
             metavar="FILE...",
+            callback=_recordings,
             help="Recordings, folders, patterns such as 'a/**/*.wav', lists such as @list.txt, tar files, or URLs.",
         ),
     ] = None

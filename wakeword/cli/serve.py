@@ -12,7 +12,7 @@ from wakeword.cli.completion import model_names
 from wakeword.cli.listen.reactions import PreRollOption, SaveLimitOption, SaveOption
 from wakeword.cli.option_class import command
 from wakeword.cli.options import MinGapOption, ModelOption, PointOptions, refractory_frames
-from wakeword.cli.ranges import finite
+from wakeword.cli.ranges import finite, separate
 from wakeword.model.installed import model_file
 from wakeword.serve.extra import require_extra
 from wakeword.serve.logs import LogFormat, set_up_logs
@@ -32,6 +32,7 @@ class ServeOptions:
             "--keyword",
             metavar="K",
             autocompletion=model_names,
+            callback=separate,
             help="A model that `wakeword models` lists; repeatable. Default: all included ones, "
             "without --model and --models.",
         ),

@@ -70,6 +70,11 @@ def find_model(name: str, shipped: Mapping[str, Path]) -> Path | None:
     return named(name, shipped) or named(name, user_models())
 
 
+def _file_of_name(path: Path) -> Path | None:
+    """The file NAME.onnx in the folder of a path to NAME, the current one for a bare name; ``None`` if there is none."""
+    return named(path.name, {one.stem: one for one in sorted(path.parent.glob("*.onnx"))})
+
+
 def unknown_model(name: str, shipped: Mapping[str, Path]) -> ModelError:
     """The error for a name that no model has."""
     own = [one for one in user_models() if named(one, shipped) is None]
@@ -95,13 +100,25 @@ def nearest_name(name: str, known: Iterable[str]) -> str | None:
 def model_file(name: Path | str) -> Path:
     """The file of a model that is known by its keyword, included or installed; any other name is the name of a file.
 
-    A name that ends in ``.onnx`` is always the name of a file. Raises ``ModelError`` without such a keyword or file.
+    A name that ends in ``.onnx`` is always the name of a file; for any other one it may be left out. Raises ``ModelError``
+    without such a keyword or file.
     """
     path = file_path(name, "a keyword or the path of a model file")
     if path.suffix == ".onnx":
         return path
     shipped = shipped_models()
-    known = find_model(str(name), shipped)
+    known = find_model(str(name), shipped) or (None if path.is_file() else _file_of_name(path))
     if known is None and not path.exists():
         raise unknown_model(str(name), shipped)
     return known or path
+
+
+def names_model(word: str) -> bool:
+    """Whether a word in place of a recording is a model's name or file, and nothing else of this name exists."""
+    if word.endswith(".onnx") or Path(word).exists():
+        return word.endswith(".onnx")
+    try:
+        model_file(word)
+    except (ModelError, OSError, ValueError):
+        return False
+    return True

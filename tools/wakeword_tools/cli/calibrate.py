@@ -1,5 +1,6 @@
 """``wakeword calibrate``: choose thresholds on recordings and write them into the model."""
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +10,7 @@ import typer
 from wakeword.cli.job_options import JobOptions
 from wakeword.cli.option_class import command
 from wakeword.cli.ranges import finite
+from wakeword.model.installed import model_file, names_model
 from wakeword_tools.cli.measure_options import (
     OtherOptions,
     PlotOption,
@@ -19,11 +21,27 @@ from wakeword_tools.cli.measure_options import (
 )
 
 
+def _own_file(model: Path) -> Path:
+    """The value of ``--model``: NAME is also NAME.onnx here. ``typer.BadParameter`` for an included or installed model."""
+    if model.exists() or not names_model(str(model)) or model.suffix == ".onnx":
+        return model
+    file = model_file(model)
+    if file.parent == model.parent:
+        return file
+    copy = f"cp {shlex.quote(str(file))} {shlex.quote(file.name)}"
+    raise typer.BadParameter(
+        f"expected a file to write to, got the name of a model; copy it, and give the copy: {copy}"
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class CalibrateOptions:
     """The options of the command."""
 
-    model: Annotated[Path, typer.Option("--model", metavar="FILE", help="The model file (.onnx) to calibrate.")]
+    model: Annotated[
+        Path,
+        typer.Option("--model", metavar="FILE", callback=_own_file, help="The model file (.onnx) to calibrate."),
+    ]
     positives: PositivesOption
     others: OtherOptions
     targets: TargetOptions

@@ -1,6 +1,7 @@
 """``listen --exec``: running a program at each detection without waiting for it."""
 
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -26,14 +27,37 @@ _SECONDS_FOR_SAVING = 2.0
 _SECONDS_TO_END = 1.0
 
 
+_FIELD = re.compile(r"\{(keyword|score|start|end|audio)\}")
+_OPERATOR = re.compile(r"(?:\d?(?:>>?|<).*|&>.*|\|\|?|&&?|;|.*[^\\];)")
+_SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "fish"))
+
+
+def shell_line(command: str) -> str | None:
+    """The command that was meant by one that only a shell understands; ``None`` for a program with its arguments.
+
+    The fields are never filled in: a model may have any phrase, and in the line of a shell a phrase could be a command.
+    A shell reads them from its environment, where they stay text.
+    """
+    meant = _FIELD.sub(lambda field: f"$WAKEWORD_{field[1].upper()}", command)
+    if any(Path(word).name in _SHELLS for word in shlex.split(command)):
+        return None if meant == command else meant
+    # With their quotes: a word in quotes is no operator.
+    words = shlex.shlex(command, posix=False, punctuation_chars=False)
+    words.whitespace_split, words.commenters = True, ""
+    if "$WAKEWORD_" not in meant and not any(map(_OPERATOR.fullmatch, words)):
+        return None
+    escaped = meant.replace("\\", "\\\\").replace('"', '\\"')
+    return f'sh -c "{escaped}"'
+
+
 class Runner:
     """Runs a program at each detection, without a shell, and does not wait for it.
 
     ``command`` is split as a shell would. The program finds ``WAKEWORD_KEYWORD``, ``WAKEWORD_SCORE``,
     ``WAKEWORD_START`` and ``WAKEWORD_END`` (seconds) in its environment, and ``WAKEWORD_AUDIO`` if the audio is saved
     by then. After ``timeout`` seconds (0: never) it is ended, with all processes in its process group. Its output goes to
-    stderr. Raises ``typer.BadParameter`` for an empty command or an unclosed quote and ``ConfigError`` if there is no such
-    program.
+    stderr. Raises ``typer.BadParameter`` for an empty command, an unclosed quote or what only a shell understands, and
+    ``ConfigError`` if there is no such program.
     """
 
     def __init__(self, command: str, *, timeout: float) -> None:
@@ -43,6 +67,9 @@ class Runner:
             raise typer.BadParameter(f"--exec {command!r}: {error}") from error
         if not self._arguments:
             raise typer.BadParameter("--exec: expected a command, got an empty one")
+        meant = shell_line(command)
+        if meant is not None:
+            raise typer.BadParameter(f"--exec runs a program, without a shell; try: --exec {shlex.quote(meant)}")
         if shutil.which(self._arguments[0]) is None:
             raise ConfigError(
                 f"--exec: expected an executable program, found no {self._arguments[0]!r}; check its path"
