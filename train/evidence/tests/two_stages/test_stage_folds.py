@@ -1,18 +1,25 @@
 """Each person is tested by a model that has not heard them, and the page has the figures of the record."""
 
+import dataclasses
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 import soundfile
+from support import RESULTS
 from support.small_world import RATE, SMALL_SECOND_STAGE, small_config, write_background, write_voices, write_world
 
 from wakeword.base.errors import ConfigError, DataError
+from wakeword.model.installed import shipped_models
+from wakeword.model.model import read_model
+from wakeword_experiments.two_stages.fold_cards import with_folds, write_fold_cards
 from wakeword_experiments.two_stages.stage_folds import measure_stage_folds, run_stage_folds
-from wakeword_experiments.two_stages.stage_folds_page import folds_sentence, stage_folds_page
+from wakeword_experiments.two_stages.stage_folds_page import RECORD_PREFIX, folds_sentence, stage_folds_page
 from wakeword_experiments.two_stages.two_stages_run import Sources
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.kinds import Split
+from wakeword_tools.measure.cards import write_card
 from wakeword_train.training_run import DataFolders
 
 
@@ -41,6 +48,33 @@ def fold(number: int, events: int, *recordings: dict[str, object]) -> dict[str, 
         "cross_validated": {"events": events, "hours": 4.0},
     }
     return {"fold": number, "word": {"stages": {"both": both}}, "recordings": list(recordings)}
+
+
+def test_the_included_models_say_what_their_folds_found() -> None:
+    for path in RESULTS.glob(f"{RECORD_PREFIX}*.json"):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        card = read_model(shipped_models()[path.stem.removeprefix(RECORD_PREFIX)]).card
+        assert with_folds(card, record) == card
+        by_folds = card.point().by_folds
+        assert by_folds is not None
+        assert by_folds.models == len(record["folds"])
+
+
+def test_folds_are_written_onto_the_card_and_nothing_else_changes(tmp_path: Path) -> None:
+    results, path = tmp_path / "results", tmp_path / "marvin.onnx"
+    results.mkdir()
+    shutil.copy(shipped_models()["marvin"], path)
+    shutil.copy(RESULTS / f"{RECORD_PREFIX}marvin.json", results)
+    whole, card = path.read_bytes(), read_model(path).card
+    bare = tuple(dataclasses.replace(point, by_folds=None) for point in card.operating_points)
+    write_card(path, dataclasses.replace(card, operating_points=bare))
+    assert b"by_folds" not in path.read_bytes()
+    assert write_fold_cards(tmp_path, results) == [path]
+    assert path.read_bytes() == whole
+    # A record of another recipe says nothing of this model.
+    record = results / f"{RECORD_PREFIX}marvin.json"
+    record.write_text(json.dumps({**json.loads(record.read_text()), "earlier": "with less speech"}))
+    assert write_fold_cards(tmp_path, results) == []
 
 
 @pytest.mark.slow
