@@ -73,7 +73,7 @@ def test_the_page_counts_what_is_found_missed_and_wakes_it_by_mistake(sound: Pat
     assert "It found <b>3 of 4 recordings</b> by synthetic voices that it never heard." in made
     assert "It found <b>1 of 3 recordings</b> in noise" in made
     assert "1 of 4 recordings, by these voices" in made
-    assert "e:bo: 1 of 2 missed <audio" in made
+    assert "<li>voice e:bo: 1 of 2 missed <audio" in made
     assert "Talk of other people: it woke once in 2.0 hours." in made
     assert "Recordings of other words: 3 of 300 woke it." in made
     assert [made.count(word) for word in ("<li>hay ", "<li>&lt;u&gt;bay", "<li>low ")] == [1, 1, 0]

@@ -80,11 +80,15 @@ def _misses(heard: list[HeardClip], threshold: float) -> str:
     totals = {speaker: sum(one.clip.speaker == speaker for one in heard) for speaker in own}
     worst = sorted(own, key=lambda speaker: -len(own[speaker]) / totals[speaker])
     items = [
-        f"{text(speaker)}: {len(own[speaker])} of {totals[speaker]} missed {sound(own[speaker][0].clip.path)}"
+        f"{_who(own[speaker][0].clip)}: {len(own[speaker])} of {totals[speaker]} missed {sound(own[speaker][0].clip.path)}"
         for speaker in worst[:_MOST]
     ]
     more = f", the worst {_MOST} of {len(own)}" if len(own) > _MOST else ""
     return f"<p>{len(missed)} of {counted(len(heard), 'recording')}, by these voices{more}:</p>{bullets(items)}"
+
+
+def _who(clip: Clip) -> str:
+    return f"{'voice' if clip.synthetic else 'speaker'} {text(clip.speaker)}"
 
 
 def _mistakes(point: OperatingPoint) -> list[str]:
