@@ -21,6 +21,7 @@ _HINT: Final = "; try: "
 """Between what is wrong and what to type, also in the messages of commands."""
 _MOST: Final = 300
 """Characters of a line that is offered."""
+_ADDRESS: Final = {"--host": "127.0.0.1", "--port": "10400"}
 _STEPS: Final = 6
 """Mistakes that are mended in one line."""
 
@@ -81,13 +82,16 @@ def _with_command(line: Line) -> Line:
         return ["scan", str(assets_folder() / "audio" / "demo.flac")]
     if first in ("install", "add", "download") and rest[:1] in (["kokoro"], ["piper"]):
         return ["voices", "install", *rest]
+    if not first.strip("-"):
+        return []
     if first in COMMANDS_MEANT:
         return [*COMMANDS_MEANT[first].split(), *rest]
     if first.startswith("-") or names_model(first):
         return ["listen", *line]
     if Path(first).suffix.lower() in AUDIO_SUFFIXES or Path(first).exists():
         return ["scan", *line]
-    return [*get_close_matches(first, EXAMPLES, n=1), *rest] if get_close_matches(first, EXAMPLES, n=1) else []
+    nearest = get_close_matches(first, EXAMPLES, n=1)
+    return [*nearest, *rest] if nearest else []
 
 
 def _mended(error: Any, line: Line) -> Line:
@@ -113,21 +117,34 @@ def _other_option(error: Any, line: Line, unknown: str) -> Line:
     at = next((index for index, word in enumerate(line) if word.split("=")[0] == unknown), None)
     if at is None:
         return []
+    if line[0] == "serve" and unknown in _ADDRESS:
+        return _with_address(line)
     before, (_, equals, value), after = line[:at], line[at].partition("="), line[at + 1 :]
-    value_after = [value, *after] if equals else after
-    whole = WHOLE_OPTIONS.get((line[0], unknown))
-    if whole is not None and "{}" in whole:
-        return [*before, *whole.format(*value_after[:1]).split(), *value_after[1:]] if value_after else []
-    if whole is not None:
-        return [*before, *whole.split(), *value_after]
+    after = [value, *after] if equals else after
+    if (line[0], unknown) in WHOLE_OPTIONS:
+        return [*before, *WHOLE_OPTIONS[line[0], unknown].split(), *after]
+    params = error.ctx.command.params
+    known = {name for param in params for name in param.opts}
     groups = [group.split() for group in OPTIONS_MEANT if unknown in group.split()]
-    known = {name for param in error.ctx.command.params for name in param.opts}
     meant = [option for group in groups for option in group if option in known] + list(error.possibilities or ())
     if meant:
-        return [*before, meant[0], *value_after]
+        return [*before, meant[0], *after]
     # Where the command takes it without an option.
-    takes = any(map(_is_argument, error.ctx.command.params))
-    return [*before, *value_after] if groups and takes else []
+    arguments = [f"--{param.name}" for param in params if _is_argument(param)]
+    return [*before, *after] if unknown in arguments or (groups and arguments) else []
+
+
+def _with_address(line: Line) -> Line:
+    """``--host`` and ``--port`` as one address."""
+    parts, rest = dict(_ADDRESS), iter(line)
+    others = []
+    for word in rest:
+        option, equals, value = word.partition("=")
+        if option in parts:
+            parts[option] = value if equals else next(rest, parts[option])
+        else:
+            others.append(word)
+    return [*others, "--uri", f"tcp://{parts['--host']}:{parts['--port']}"]
 
 
 def _other_action(line: Line) -> Line:

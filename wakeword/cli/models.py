@@ -15,6 +15,7 @@ from wakeword.cli.console import note
 from wakeword.cli.model_list import list_models, point_cells, print_columns
 from wakeword.format.point_warnings import warnings, warnings_of
 from wakeword.format.verifier_card import VerifierCard
+from wakeword.model.installed import names_model
 from wakeword.model.installing import Installed, install_model, remove_model
 from wakeword.model.model import SELF_TEST_TOLERANCE, Model, load_model
 
@@ -49,6 +50,8 @@ def models(
         raise typer.BadParameter(f"expected {wanted[action]}, got {'nothing' if what is None else repr(what)}")
     if action is not _Action.INSTALL and (name is not None or sha256 is not None or replace):
         raise typer.BadParameter("--name, --sha256 and --replace are options of models install")
+    if action is _Action.INSTALL and what is not None and not what.endswith(".onnx") and names_model(what):
+        raise typer.BadParameter(f"{what!r} is known already; try: wakeword listen --keyword {shlex.quote(what)}")
     if what is None:
         list_models(as_json=as_json)
     elif action is _Action.INSTALL:
