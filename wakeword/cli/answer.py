@@ -15,7 +15,7 @@ from wakeword.base.text import is_printable
 from wakeword.cli.guesses import ACTIONS, COMMANDS_MEANT, EXAMPLES, OPTIONS_MEANT, WHOLE_OPTIONS
 from wakeword.model.installed import assets_folder, names_model
 
-_UNIT: Final = re.compile(r"(-?\d+(?:[.,]\d+)?)\s*(%|s|sec|seconds?|min|[mM][bB]|d[bB]|[hH]z)?")
+_UNIT: Final = re.compile(r"(-?\d+(?:[.,]\d+)?)\s*(%|s|sec|seconds?|[mM][bB]|d[bB]|[hH]z)?")
 _TYPERS_OWN: Final = re.compile(r"^Invalid value(?: for '[^-][^']*')?: ")
 _HINT: Final = "; try: "
 """Between what is wrong and what to type, also in the messages of commands."""
@@ -169,7 +169,7 @@ def _other_number(param: Any, line: Line) -> Line:
         if found is None:
             continue
         number = float(found[1].replace(",", "."))
-        if param.type.max == 1 and 1 < number <= 100:
+        if found[2] == "%" or (param.type.max == 1 and 1 < number <= 100):
             number /= 100
         mended = f"{option}={number:g}" if equals else f"{number:g}"
         if mended != line[at]:
@@ -184,7 +184,9 @@ def _words_placed(context: Any, line: Line) -> Line:
     first = next(filter(_is_argument, command.params), None)
     spoken = values.get(first.name) if first is not None else None
     if first is not None and first.nargs == -1:
-        extra = [word for word in spoken or () if names_model(word)]
+        # Without any, some releases of click have a mark of their own.
+        spoken = spoken if isinstance(spoken, list | tuple) else ()
+        extra = [word for word in spoken if names_model(word)]
     elif first is not None and isinstance(spoken, str) and extra:
         joined = " ".join([spoken, *extra])
         return _replaced(line, [spoken, *extra], [joined]) if first.name == "keyword" or names_model(joined) else []

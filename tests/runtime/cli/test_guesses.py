@@ -65,6 +65,7 @@ GUESSES = {
     # Numbers.
     "calibrate --model zorvella --positives takes --fpr 3": "calibrate --model zorvella --positives takes --fpr 0.03",
     "evaluate --keyword alexa --positives takes --fpr=3%": "evaluate --keyword alexa --positives takes --fpr=0.03",
+    "evaluate --keyword alexa --positives takes --fpr 0.5%": "evaluate --keyword alexa --positives takes --fpr 0.005",
     "listen --threshold 0,5": "listen --threshold 0.5",
     "listen --min-gap 2s": "listen --min-gap 2",
     # What a command needs, and several mistakes in one line.
