@@ -87,6 +87,8 @@ class TrainOptions:
             raise typer.BadParameter(
                 f'a wake word of several words needs quotes; try: wakeword train "{said}"{folders}'
             )
+        if Path(self.word).is_file():
+            raise typer.BadParameter(f"expected a wake word, got the file {self.word}; its folder goes to --positives")
         first, *others = self.word.split(",") if " " not in self.word else [self.word]
         if others:
             also = " --also ".join([first, *others])

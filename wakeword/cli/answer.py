@@ -15,12 +15,13 @@ from wakeword.base.text import is_printable
 from wakeword.cli.guesses import ACTIONS, COMMANDS_MEANT, EXAMPLES, OPTIONS_MEANT, WHOLE_OPTIONS
 from wakeword.model.installed import assets_folder, names_model
 
-_UNIT: Final = re.compile(r"(-?\d+(?:[.,]\d+)?)\s*(%|s|sec|seconds?|min|[mM][bB]|d[bB]|[hH]z)?")
+_UNIT: Final = re.compile(r"(-?\d+(?:[.,]\d+)?)\s*(%|s|sec|seconds?|[mM][bB]|d[bB]|[hH]z)?")
 _TYPERS_OWN: Final = re.compile(r"^Invalid value(?: for '[^-][^']*')?: ")
 _HINT: Final = "; try: "
 """Between what is wrong and what to type, also in the messages of commands."""
 _MOST: Final = 300
 """Characters of a line that is offered."""
+_ADDRESS: Final = {"--host": "127.0.0.1", "--port": "10400"}
 _STEPS: Final = 6
 """Mistakes that are mended in one line."""
 
@@ -81,13 +82,16 @@ def _with_command(line: Line) -> Line:
         return ["scan", str(assets_folder() / "audio" / "demo.flac")]
     if first in ("install", "add", "download") and rest[:1] in (["kokoro"], ["piper"]):
         return ["voices", "install", *rest]
+    if not first.strip("-"):
+        return []
     if first in COMMANDS_MEANT:
         return [*COMMANDS_MEANT[first].split(), *rest]
     if first.startswith("-") or names_model(first):
         return ["listen", *line]
     if Path(first).suffix.lower() in AUDIO_SUFFIXES or Path(first).exists():
         return ["scan", *line]
-    return [*get_close_matches(first, EXAMPLES, n=1), *rest] if get_close_matches(first, EXAMPLES, n=1) else []
+    nearest = get_close_matches(first, EXAMPLES, n=1)
+    return [*nearest, *rest] if nearest else []
 
 
 def _mended(error: Any, line: Line) -> Line:
@@ -113,21 +117,34 @@ def _other_option(error: Any, line: Line, unknown: str) -> Line:
     at = next((index for index, word in enumerate(line) if word.split("=")[0] == unknown), None)
     if at is None:
         return []
+    if line[0] == "serve" and unknown in _ADDRESS:
+        return _with_address(line)
     before, (_, equals, value), after = line[:at], line[at].partition("="), line[at + 1 :]
-    value_after = [value, *after] if equals else after
-    whole = WHOLE_OPTIONS.get((line[0], unknown))
-    if whole is not None and "{}" in whole:
-        return [*before, *whole.format(*value_after[:1]).split(), *value_after[1:]] if value_after else []
-    if whole is not None:
-        return [*before, *whole.split(), *value_after]
+    after = [value, *after] if equals else after
+    if (line[0], unknown) in WHOLE_OPTIONS:
+        return [*before, *WHOLE_OPTIONS[line[0], unknown].split(), *after]
+    params = error.ctx.command.params
+    known = {name for param in params for name in param.opts}
     groups = [group.split() for group in OPTIONS_MEANT if unknown in group.split()]
-    known = {name for param in error.ctx.command.params for name in param.opts}
     meant = [option for group in groups for option in group if option in known] + list(error.possibilities or ())
     if meant:
-        return [*before, meant[0], *value_after]
+        return [*before, meant[0], *after]
     # Where the command takes it without an option.
-    takes = any(map(_is_argument, error.ctx.command.params))
-    return [*before, *value_after] if groups and takes else []
+    arguments = [f"--{param.name}" for param in params if _is_argument(param)]
+    return [*before, *after] if unknown in arguments or (groups and arguments) else []
+
+
+def _with_address(line: Line) -> Line:
+    """``--host`` and ``--port`` as one address."""
+    parts, rest = dict(_ADDRESS), iter(line)
+    others = []
+    for word in rest:
+        option, equals, value = word.partition("=")
+        if option in parts:
+            parts[option] = value if equals else next(rest, parts[option])
+        else:
+            others.append(word)
+    return [*others, "--uri", f"tcp://{parts['--host']}:{parts['--port']}"]
 
 
 def _other_action(line: Line) -> Line:
@@ -152,7 +169,7 @@ def _other_number(param: Any, line: Line) -> Line:
         if found is None:
             continue
         number = float(found[1].replace(",", "."))
-        if param.type.max == 1 and 1 < number <= 100:
+        if found[2] == "%" or (param.type.max == 1 and 1 < number <= 100):
             number /= 100
         mended = f"{option}={number:g}" if equals else f"{number:g}"
         if mended != line[at]:
@@ -167,7 +184,9 @@ def _words_placed(context: Any, line: Line) -> Line:
     first = next(filter(_is_argument, command.params), None)
     spoken = values.get(first.name) if first is not None else None
     if first is not None and first.nargs == -1:
-        extra = [word for word in spoken or () if names_model(word)]
+        # Without any, some releases of click have a mark of their own.
+        spoken = spoken if isinstance(spoken, list | tuple) else ()
+        extra = [word for word in spoken if names_model(word)]
     elif first is not None and isinstance(spoken, str) and extra:
         joined = " ".join([spoken, *extra])
         return _replaced(line, [spoken, *extra], [joined]) if first.name == "keyword" or names_model(joined) else []

@@ -13,9 +13,9 @@ EXAMPLES: Final = {
     "review": "wakeword review saved",
     "voices": "wakeword voices install kokoro",
     "synth": 'wakeword synth "hey zorvella" --out clips',
-    "calibrate": "wakeword calibrate --model zorvella.onnx --positives takes --negatives others",
-    "evaluate": "wakeword evaluate --keyword alexa --positives takes --negatives others",
-    "compare": "wakeword compare alexa better.onnx --positives takes --negatives others",
+    "calibrate": "wakeword calibrate --model zorvella --positives takes --negatives no",
+    "evaluate": "wakeword evaluate --keyword alexa --positives takes --negatives no",
+    "compare": "wakeword compare alexa better.onnx --positives takes --negatives no",
     "serve": "wakeword serve --keyword alexa --uri tcp://0.0.0.0:10400",
     "web": "wakeword web --port 9000",
     "devices": "wakeword devices",
@@ -64,7 +64,7 @@ WHOLE_OPTIONS: Final = {
     ("scan", "--json"): "--format json",
     ("scan", "--csv"): "--format csv",
     ("scan", "--srt"): "--format srt",
-    ("serve", "--port"): "--uri tcp://127.0.0.1:{}",
-    ("serve", "--host"): "--uri tcp://{}:10400",
+    ("scan", "--recursive"): "",
+    ("scan", "-r"): "",
 }
-"""What takes the place of an option, and with ``{}`` of its value too."""
+"""What takes the place of an option without a value."""

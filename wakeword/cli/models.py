@@ -12,6 +12,7 @@ from wakeword.base.text import printable
 from wakeword.cli.console import note
 from wakeword.cli.model_list import list_models
 from wakeword.format.point_warnings import warnings
+from wakeword.model.installed import names_model
 from wakeword.model.installing import Installed, install_model, remove_model
 
 
@@ -45,6 +46,8 @@ def models(
         raise typer.BadParameter(f"expected {wanted[action]}, got {'nothing' if what is None else repr(what)}")
     if action is not _Action.INSTALL and (name is not None or sha256 is not None or replace):
         raise typer.BadParameter("--name, --sha256 and --replace are options of models install")
+    if action is _Action.INSTALL and what is not None and not what.endswith(".onnx") and names_model(what):
+        raise typer.BadParameter(f"{what!r} is known already; try: wakeword listen --keyword {shlex.quote(what)}")
     if what is None:
         list_models(as_json=as_json)
     elif action is _Action.INSTALL:

@@ -24,7 +24,7 @@ DEFAULT_KEYWORD = "marvin"
 
 def _files(models: list[Path] | None) -> list[Path] | None:
     """The value of ``--model``: a name is understood too where there is no such file."""
-    return models and [one if one.exists() else model_file(one) for one in models]
+    return models and [one if one.is_file() else model_file(one) for one in models]
 
 
 ModelOption = Annotated[

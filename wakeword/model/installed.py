@@ -70,16 +70,16 @@ def find_model(name: str, shipped: Mapping[str, Path]) -> Path | None:
     return named(name, shipped) or named(name, user_models())
 
 
-def _file_of_name(path: Path) -> Path | None:
-    """The file NAME.onnx in the folder of a path to NAME, the current one for a bare name; ``None`` if there is none."""
-    return named(path.name, {one.stem: one for one in sorted(path.parent.glob("*.onnx"))})
+def _models_next_to(path: Path) -> dict[str, Path]:
+    """The model files in the folder of a path, the current one for a bare name: name -> file."""
+    return {one.stem: one for one in sorted(path.parent.glob("*.onnx"))}
 
 
 def unknown_model(name: str, shipped: Mapping[str, Path]) -> ModelError:
     """The error for a name that no model has."""
     own = [one for one in user_models() if named(one, shipped) is None]
     installed = f"; installed: {', '.join(map(shortened, own))}" if own else ""
-    nearest = nearest_name(name, [*shipped, *own])
+    nearest = nearest_name(name, [*shipped, *own, *_models_next_to(Path(name))])
     then = ";" if nearest is None else f": did you mean {shortened(nearest)}? If not,"
     return ModelError(
         f"no model for keyword {shortened(repr(name))} (shipped: {', '.join(shipped) or 'none'}{installed}){then} "
@@ -107,7 +107,7 @@ def model_file(name: Path | str) -> Path:
     if path.suffix == ".onnx":
         return path
     shipped = shipped_models()
-    known = find_model(str(name), shipped) or (None if path.is_file() else _file_of_name(path))
+    known = find_model(str(name), shipped) or (None if path.is_file() else named(path.name, _models_next_to(path)))
     if known is None and not path.exists():
         raise unknown_model(str(name), shipped)
     return known or path

@@ -29,9 +29,7 @@ def _own_file(model: Path) -> Path:
     if file.parent == model.parent:
         return file
     copy = f"cp {shlex.quote(str(file))} {shlex.quote(file.name)}"
-    raise typer.BadParameter(
-        f"expected a file to write to, got the name of a model; copy it, and give the copy: {copy}"
-    )
+    raise typer.BadParameter(f"expected a file to write to, got a model's name; try: {copy}, and --model {file.name}")
 
 
 @dataclass(frozen=True, kw_only=True)

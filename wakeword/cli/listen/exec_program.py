@@ -28,7 +28,8 @@ _SECONDS_TO_END = 1.0
 
 
 _FIELD = re.compile(r"\{(keyword|score|start|end|audio)\}")
-_OPERATOR = re.compile(r"(?:\d?(?:>>?|<).*|&>.*|\|\|?|&&?|;|.*[^\\];)")
+_QUOTED = re.compile(r'\\.|\'[^\']*\'|"(?:\\.|[^"\\])*"', re.DOTALL)
+_OPERATOR = re.compile(r"\d?(?:>>?|<).*|&>.*|\|\|?|&&?|.*;")
 _SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "fish"))
 
 
@@ -39,12 +40,13 @@ def shell_line(command: str) -> str | None:
     A shell reads them from its environment, where they stay text.
     """
     meant = _FIELD.sub(lambda field: f"$WAKEWORD_{field[1].upper()}", command)
-    if any(Path(word).name in _SHELLS for word in shlex.split(command)):
+    words = shlex.split(command)
+    if any(Path(word).name in _SHELLS for word in words):
         return None if meant == command else meant
-    # With their quotes: a word in quotes is no operator.
-    words = shlex.shlex(command, posix=False, punctuation_chars=False)
-    words.whitespace_split, words.commenters = True, ""
-    if "$WAKEWORD_" not in meant and not any(map(_OPERATOR.fullmatch, words)):
+    if "-c" in words:
+        return None  # a program in another language, in which braces may mean something
+    bare = _QUOTED.sub("_", meant)
+    if "$WAKEWORD_" not in meant and not any(map(_OPERATOR.fullmatch, bare.split())):
         return None
     escaped = meant.replace("\\", "\\\\").replace('"', '\\"')
     return f'sh -c "{escaped}"'

@@ -11,10 +11,11 @@ from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
+import typer
 from support.live import ended, live, speak, wait_for
 
 from wakeword import Detection, Detector, FileSource
-from wakeword.cli.listen.exec_program import MAX_RUNNING, Runner
+from wakeword.cli.listen.exec_program import MAX_RUNNING, Runner, shell_line
 
 REPORT = """if True:
     import json, os, pathlib, sys
@@ -214,3 +215,46 @@ def test_a_keyword_that_no_environment_can_hold_is_reported(
     wait_for(reported)
     assert printed.startswith("wakeword: --exec: true: ")
     assert len(printed.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "meant"),
+    [
+        ("echo {keyword} >> file", 'sh -c "echo $WAKEWORD_KEYWORD >> file"'),
+        (
+            "echo {score} {start} {end} {audio}",
+            'sh -c "echo $WAKEWORD_SCORE $WAKEWORD_START $WAKEWORD_END $WAKEWORD_AUDIO"',
+        ),
+        ("echo $WAKEWORD_KEYWORD", 'sh -c "echo $WAKEWORD_KEYWORD"'),
+        ('echo "a b" | cat', 'sh -c "echo \\"a b\\" | cat"'),
+        ("play a.wav && play b.wav", 'sh -c "play a.wav && play b.wav"'),
+        ("play a.wav; play b.wav", 'sh -c "play a.wav; play b.wav"'),
+        ("play a.wav 2>errors", 'sh -c "play a.wav 2>errors"'),
+        ("sh -c 'echo {keyword} >> file'", "sh -c 'echo $WAKEWORD_KEYWORD >> file'"),
+        # Programs with their arguments.
+        ("sh -c 'echo $WAKEWORD_KEYWORD >> file'", None),
+        ("nice -n 5 bash -c 'a | b; c'", None),
+        ("python3 -c 'print(f\"{score}\")'", None),
+        ("play ding.wav", None),
+        ("curl http://lamp.example/?on=1&level=5", None),
+        ("grep '|' \"a ; b\" \\; it\\'s", None),
+    ],
+)
+def test_what_only_a_shell_understands_is_answered_with_the_line_for_one(command: str, meant: str | None) -> None:
+    assert shell_line(command) == meant
+    if meant is None:
+        return
+    assert shell_line(meant) is None
+    with pytest.raises(typer.BadParameter, match="without a shell; try: ") as refused:
+        Runner(command, timeout=1)
+    assert shlex.split(refused.value.message.partition("try: ")[2]) == ["--exec", meant]
+
+
+def test_the_phrase_of_a_model_is_no_command(detection: Detection, tmp_path: Path) -> None:
+    meant = shell_line(f"echo {{keyword}} >> {tmp_path}/said")
+    assert meant is not None
+    phrase = f"; touch {tmp_path}/hacked $(touch {tmp_path}/hacked) `touch {tmp_path}/hacked`"
+    run = Runner(meant, timeout=60)
+    run.run(dataclasses.replace(detection, keyword=phrase), None)
+    wait_for(lambda: (tmp_path / "said").exists() and (tmp_path / "said").read_text() == f"{phrase}\n")
+    assert not (tmp_path / "hacked").exists()
