@@ -26,6 +26,8 @@ from wakeword_tools.kinds import Kind
 
 _TOLERANCE = 1e-5
 """Largest difference of a written file's probability from the head's."""
+_TAKEN = {"alexa", "hey_jarvis", "hey_mycroft", "hey_rhasspy", "ok_nabu", "okay_nabu"}
+"""Models that the engines bring themselves: they take these in place of files of the same name."""
 _GUESSED = (
     "not calibrated for this use: the threshold is a guess from the model's card, as no recordings were given; "
     "--background with hours of speech without the word measures it"
@@ -50,7 +52,7 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     point, lines, content = guessed(order.model.card), [_GUESSED], None
     if order.recordings.files.get(Kind.BACKGROUND):
         point, lines, content = _calibrated(order, head)
-    name = model_name(phrase).replace("-", "_") or "wake_word"
+    name = _file_name(phrase)
     scaled = rescaled(head, scale=point.scale, shift=point.shift)
     about = f"{phrase}, made by wakeword {__version__}"
     (folder / f"{name}.tflite").write_bytes(tflite_bytes(scaled, description=about))
@@ -61,6 +63,12 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     text = _README.format(phrase=phrase, name=name, lax=LAX, usual=USUAL, strict=STRICT, promise="\n  ".join(lines))
     (folder / "README.txt").write_text(text, encoding="utf-8")
     return lines
+
+
+def _file_name(phrase: str) -> str:
+    """The name under which the engines know the word: that of its file."""
+    name = model_name(phrase).replace("-", "_") or "wake_word"
+    return f"{name}_wakeword" if name in _TAKEN else name
 
 
 def _calibrated(order: ExportOrder, head: HeadWeights) -> tuple[HeadPoint, list[str], dict[str, Any]]:
