@@ -107,11 +107,11 @@ def onnx_bytes(head: HeadWeights, *, description: str) -> bytes:
         _node("ReduceSum", ["weighted", "time_axis"], "pooled", keepdims=1),
         _node("MatMul", ["pooled", "last"], "unbiased"),
         _node("Add", ["unbiased", "last_bias"], "logit"),
-        _node("Sigmoid", ["logit"], "probability"),
+        _node("Sigmoid", ["logit"], "score"),
     ]
     graph = b"".join(encoded_field(1, node) for node in nodes) + _text(2, "head of wakeword")
     graph += b"".join(encoded_field(5, _constant(name, value)) for name, value in constants.items())
-    graph += encoded_field(11, _value("embeddings", _SHAPE)) + encoded_field(12, _value("probability", (1, 1)))
+    graph += encoded_field(11, _value("embeddings", _SHAPE)) + encoded_field(12, _value("score", (1, 1)))
     opset = _text(1, "") + encoded_number(2, _OPSET)
     model = encoded_number(1, _IR_VERSION) + _text(2, "wakeword") + _text(6, description)
     return model + encoded_field(7, graph) + encoded_field(8, opset)

@@ -96,7 +96,7 @@ def _checked(data: bytes, head: HeadWeights) -> bytes:
     session = open_session(data)
     for start, logit in enumerate(head.logits(looks).tolist()):
         given = {"embeddings": looks[None, start : start + HEAD_EMBEDDINGS]}
-        (found,) = run_session(session, ["probability"], given)
+        (found,) = run_session(session, ["score"], given)
         if not abs(float(found[0, 0]) - score_of_logit(logit)) <= _TOLERANCE:
             raise ModelError(f"expected the exported head to give {score_of_logit(logit):.6g}, got {found[0, 0]:.6g}")
     return data
