@@ -1,4 +1,4 @@
-"""The engine, the method, the verifier and the source on the page about adding work as printed."""
+"""The engine, the method, the exporter, the verifier and the source on the page about adding work as printed."""
 
 import re
 import sys
@@ -23,7 +23,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "adding.md").read_text(encoding="ut
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The page's modules as an installed package, with the entry points that the page names."""
     modules = re.findall(r"```python\n# (my_package/\w+\.py)\n(.*?)```", PAGE, flags=re.DOTALL)
-    assert len(modules) == 4
+    assert len(modules) == 5
     (tmp_path / "my_package").mkdir()
     for name, code in modules:
         (tmp_path / name).write_text(code)
@@ -60,6 +60,12 @@ def test_the_method_trains() -> None:
     settings = build_config({"keyword": "marvin", "method": "focal", "focal": {"gamma": 1}}).own
     assert settings == type(settings)(gamma=1.0)
     assert logits[labels == 1].min() > logits[labels == 0].max()
+
+
+def test_the_exporter_writes(cli, tmp_path: Path) -> None:
+    ended = cli("export", "marvin", tmp_path / "out", "--to", "table")
+    assert (ended.status, ended.out) == (0, "3 thresholds of marvin\n"), ended.err
+    assert (tmp_path / "out" / "thresholds.csv").read_text().startswith("point,threshold\nfpr=0.03,")
 
 
 def test_the_verifier_is_asked_and_a_runtime_without_it_refuses_the_model(

@@ -97,6 +97,7 @@ COMMANDS = {
                 "Serve wake words to Home Assistant and other clients of the Wyoming protocol.",
             ),
             "web": ("wakeword.cli.web:web", "Serve the page that listens in a browser of this machine."),
+            "export": ("wakeword_tools.cli.export_command:export", "Write a model as files that another engine runs."),
         },
         "This machine": {
             "devices": ("wakeword.cli.devices:devices", "List the input devices; the default one is marked."),

@@ -90,6 +90,11 @@ def encoded_field(number: int, content: bytes) -> bytes:
     return _encoded(number << 3 | BYTES) + _encoded(len(content)) + content
 
 
+def encoded_number(number: int, value: int) -> bytes:
+    """A field of a number of at least 0 as a message holds it."""
+    return _encoded(number << 3 | NUMBER) + _encoded(value)
+
+
 def signed(value: int) -> int:
     """A number as ONNX means its 64 bits."""
     return value - 2**64 if value >= 2**63 else value

@@ -18,7 +18,7 @@ NAMES = (
     *("listen", "scan", "models", "info"),
     *("check", "train", "record", "review", "voices", "synth"),
     *("calibrate", "evaluate", "compare"),
-    *("serve", "web"),
+    *("serve", "web", "export"),
     *("devices", "doctor", "bench"),
 )
 

@@ -159,3 +159,18 @@ def test_thresholds_of_two_stages_stay_where_windows_are_verified() -> None:
     for target in (Target(RateKind.FPR, 0.05), Target(RateKind.FA_PER_HOUR, 0.5)):
         assert choose(silent, target).threshold >= FLOOR
         assert choose(dataclasses.replace(silent, positives=np.full(40, 1e-4)), target).threshold == FLOOR
+
+
+def test_a_refractory_second_has_twice_as_many_scores_at_half_the_hop() -> None:
+    stream = np.zeros(40)
+    stream[[10, 18]] = 0.9
+    assert [events_at([stream], 0.5, hop=hop) for hop in (8, 16)] == [1, 2]
+    assert threshold_allowing_events([stream], 1, hop=8) < 0.9 < threshold_allowing_events([stream], 1)
+    counts = [
+        choose(ScoreSet(stream[:1], stream[:0], streams=[stream], hours=2.0, hop=hop), RATE).threshold
+        for hop in (8, 16)
+    ]
+    assert counts[0] <= 0.9 < counts[1]
+
+
+RATE = Target(RateKind.FA_PER_HOUR, 0.5)

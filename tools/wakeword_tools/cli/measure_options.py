@@ -36,6 +36,8 @@ def _places(name: str, what: str) -> typer.models.OptionInfo:
 
 
 PositivesOption = Annotated[list[str], _places("--positives", "Recordings of the wake word")]
+KnownPositivesOption = Annotated[list[str] | None, _places("--positives", "Recordings of the wake word")]
+BackgroundOption = Annotated[list[str] | None, _places("--background", "Long recordings without it")]
 PlotOption = Annotated[Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw the curves.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON: the figures of --report.")]
 ReportOption = Annotated[Path | None, typer.Option("--report", metavar="FILE.json", help="Write the figures.")]
@@ -47,7 +49,7 @@ class OtherOptions:
 
     negatives: Annotated[list[str] | None, _places("--negatives", "Recordings of other words")] = None
     near_negatives: Annotated[list[str] | None, _places("--near-negatives", "Words that sound like it")] = None
-    background: Annotated[list[str] | None, _places("--background", "Long recordings without it")] = None
+    background: BackgroundOption = None
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ def measure(scores: ScoreSet, threshold: float) -> Measured:
 
     false_accepts = None
     if scores.hours:
-        events = events_at(scores.streams, threshold)
+        events = events_at(scores.streams, threshold, hop=scores.hop)
         false_accepts = Rate(events / scores.hours, *poisson_rate(events, scores.hours), events, scores.hours)
     return Measured(
         reached(scores.positives),
@@ -183,7 +183,7 @@ def choose_fa_per_hour(scores: ScoreSet, rate: float, *, confidence: float | Non
                 f"accepts an hour at {100 * confidence:g}% confidence, got {scores.hours:.2f} h"
             )
         allowed = sure
-    threshold = threshold_allowing_events(scores.streams, allowed)
+    threshold = threshold_allowing_events(scores.streams, allowed, hop=scores.hop)
     if np.isneginf(threshold):
         # Even the lowest score can be the threshold.
         threshold = max(float(np.concatenate(list(scores.streams)).min()), just_above(0.0))

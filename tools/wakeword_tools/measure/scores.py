@@ -40,6 +40,8 @@ class ScoreSet:
     """Whether ``positives`` are of synthetic voices."""
     least_threshold: float = 0.0
     """The lowest threshold that the model can have."""
+    hop: int = DEFAULT_HOP
+    """Frames between two scores of a long recording."""
 
     @property
     def groups(self) -> list[Scores]:
@@ -157,12 +159,12 @@ def count_events(
     return len(event_windows(np.asarray(scores, np.float64), threshold, hop=hop, refractory=refractory))
 
 
-def events_at(streams: Iterable[Scores], threshold: float) -> int:
+def events_at(streams: Iterable[Scores], threshold: float, *, hop: int = DEFAULT_HOP) -> int:
     """The number of times that a detector fires on these streams, each ``(windows,)``."""
-    return sum(len(event_windows(stream, threshold)) for stream in streams)
+    return sum(len(event_windows(stream, threshold, hop=hop)) for stream in streams)
 
 
-def threshold_allowing_events(streams: Sequence[Scores], allowed: int) -> float:
+def threshold_allowing_events(streams: Sequence[Scores], allowed: int, *, hop: int = DEFAULT_HOP) -> float:
     """The lowest threshold such that at it and above, the streams, each ``(windows,)``, fire at most ``allowed`` times.
 
     The count does not always fall as the threshold rises: a lower one can join two events into one. So this walks down
@@ -172,7 +174,7 @@ def threshold_allowing_events(streams: Sequence[Scores], allowed: int) -> float:
     # A run of windows above the threshold fires at most once, so events are counted only where there are enough runs.
     # A threshold cannot be 0.
     for level in levels[(runs > allowed) & (levels > 0)].tolist():
-        if events_at(streams, level) > allowed:
+        if events_at(streams, level, hop=hop) > allowed:
             return float(np.nextafter(level, np.inf))
     return -np.inf
 

@@ -1,0 +1,99 @@
+"""``wakeword export`` writes files that other engines run, says what they promise, and leaves nothing where it fails."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from support.builders import colours, random_model_bytes
+
+from wakeword.model.installed import assets_folder
+
+DEMO = assets_folder() / "audio"
+SERVER = os.environ.get("OPENWAKEWORD_PYTHON", "")
+
+
+@pytest.fixture(scope="module")
+def background(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("background")
+    for seed in range(3):
+        soundfile.write(folder / f"{seed}.flac", 0.1 * colours(120, np.random.default_rng(seed)), 16_000)
+    return folder
+
+
+def test_without_recordings_the_point_is_called_a_guess(cli, tmp_path: Path) -> None:
+    ended = cli("export", "marvin", tmp_path / "out", "--to", "openwakeword")
+    assert ended.status == 0, ended.err
+    assert ended.out.startswith("not calibrated for this use")
+    names = {"marvin.tflite", "marvin.onnx", "marvin.json", "README.txt"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == names
+    content = json.loads((tmp_path / "out" / "marvin.json").read_text())
+    expected = {"type": "openWakeWord", "wake_word": "marvin", "model": "marvin.tflite"}
+    assert content | expected | {"openWakeWord": {"probability_cutoff": 0.5}} == content
+    assert content["wakeword"]["promise"] is None
+    assert "not calibrated for this use" in (tmp_path / "out" / "README.txt").read_text()
+
+
+def test_with_recordings_the_promise_is_printed_and_written(cli, background: Path, tmp_path: Path) -> None:
+    positives = [part for path in sorted(DEMO.glob("marvin-*.flac")) for part in ("--positives", path)]
+    options = ("--background", background, "--fa-per-hour", "14", *positives)
+    ended = cli("export", "marvin", tmp_path / "out", "--to", "openwakeword", *options)
+    assert ended.status == 0, ended.err
+    promise = json.loads((tmp_path / "out" / "marvin.json").read_text())["wakeword"]["promise"]
+    usual = promise["at"]["0.5"]
+    assert usual["false_accepts_per_hour"]["trials"] == pytest.approx(0.1)
+    assert usual["recall"]["trials"] == 4
+    lines = ended.out.splitlines()
+    assert [line.split(":")[0] for line in lines[:3]] == ["0.3", "0.5", "0.7"]
+    assert f"{usual['false_accepts_per_hour']['count']} false accepts in 0.10 h" in lines[1]
+    assert lines[1] in (tmp_path / "out" / "README.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("marvin", "there", "--to", "openwakeword"), "expected a folder that does not exist yet, found there"),
+        (("marvin", "out", "--to", "porcupine"), "expected an engine to export to among openwakeword, got 'porcupine'"),
+        (("one.onnx", "out", "--to", "openwakeword"), "expected a model with a second stage"),
+        (("none.onnx", "out", "--to", "openwakeword"), "expected a model file"),
+        (("marvin", "out", "--to", "openwakeword", "--background", "silent"), "there"),
+    ],
+)
+def test_bad_input_is_one_line_and_nothing_half_written(
+    cli, arguments: tuple[str, ...], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there").mkdir()
+    (tmp_path / "silent").mkdir()
+    (tmp_path / "one.onnx").write_bytes(random_model_bytes())
+    before = sorted(tmp_path.iterdir())
+    ended = cli("export", *arguments)
+    assert (ended.status, ended.out, len(ended.err.splitlines())) == (1, "", 1), ended.err
+    assert reason in ended.err or arguments[-1] in ended.err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_positives_need_background(cli, tmp_path: Path) -> None:
+    ended = cli("export", "marvin", tmp_path / "out", "--to", "openwakeword", "--positives", DEMO)
+    assert (ended.status, (tmp_path / "out").exists()) == (2, False)
+    assert "--positives needs --background" in ended.err
+
+
+@pytest.mark.skipif("WAKEWORD_DATA" not in os.environ, reason="WAKEWORD_DATA does not name a folder of real recordings")
+@pytest.mark.skipif(
+    not SERVER, reason="OPENWAKEWORD_PYTHON names no Python with wyoming-openwakeword, which needs numpy 1"
+)
+@pytest.mark.parametrize(("word", "name"), [("computer", "computer"), ("alexa", "alexa_wakeword")])
+def test_the_server_of_home_assistant_answers_with_the_word(cli, word: str, name: str, tmp_path: Path) -> None:
+    pytest.importorskip("wyoming", reason="needs wyoming, to ask the server")
+    from support.oww_server import detections
+
+    ended = cli("export", word, tmp_path / "out", "--to", "openwakeword")
+    assert ended.status == 0, ended.err
+    words = Path(os.environ["WAKEWORD_DATA"]) / "wake_words"
+    clips, others = sorted((words / word).glob("*.flac"))[::20], sorted((words / "jarvis").glob("*.flac"))[::70]
+    found = detections(SERVER, tmp_path / "out", name, [*clips, *others])
+    assert sum(found[: len(clips)]) >= len(clips) - 1 > 2
+    assert sum(found[len(clips) :]) == 0

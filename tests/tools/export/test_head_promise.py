@@ -1,0 +1,62 @@
+"""Laws of the point of an exported head: where the rate is kept is 0.5, and sliders move between its neighbours."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from wakeword.base.errors import CalibrationError
+from wakeword.model.installed import shipped_models
+from wakeword.model.model import read_model
+from wakeword_tools.export.head_point import LAX, STRICT, USUAL, between, guessed, logit_of
+from wakeword_tools.export.head_promise import calibrated
+from wakeword_tools.export.head_scores import HOP, HeadScores
+from wakeword_tools.measure.scores import ScoreSet
+
+
+def heard(positives: float = 6.0, *, hours: float = 8.0) -> HeadScores:
+    """A stream with an event of each logit -4, -3.9, ... 0, and 20 positives."""
+    random = np.random.default_rng(0)
+    stream = np.full(round(hours * 45_000), 1e-3)
+    for number, logit in enumerate(np.arange(-4, 0, 0.1)):
+        stream[100 + 100 * number] = 1 / (1 + np.exp(-logit))
+    scores = 1 / (1 + np.exp(-(positives + random.normal(0, 0.1, 20))))
+    return HeadScores(
+        ScoreSet(scores, np.zeros(0), streams=[stream], hours=hours, hop=HOP), [str(n) for n in range(20)]
+    )
+
+
+def test_the_usual_threshold_keeps_the_rate_and_the_lax_one_gives_more() -> None:
+    point, promise = calibrated(heard(), 0.5, own=None, warn=pytest.fail)
+    rates = promise.rates
+    assert promise.target == "fa_per_hour=0.5"
+    assert point.threshold(USUAL) == pytest.approx(1 / (1 + np.exp(-point.logit)))
+    assert rates[USUAL].false_accepts_per_hour.value <= 0.5 < rates[LAX].false_accepts_per_hour.value
+    assert rates[STRICT].false_accepts_per_hour.count <= rates[USUAL].false_accepts_per_hour.count
+    assert rates[USUAL].recall is not None
+    assert rates[USUAL].recall.value == 1
+
+
+def test_the_slope_is_bounded() -> None:
+    for lax in (0.4999999, 0.5 - 1e-12, 0.001):
+        found = between(0.5, lax)
+        assert 0.2 <= logit_of(0.7) / found.scale <= 4
+
+
+def test_a_short_background_gives_a_laxer_promise_and_says_so() -> None:
+    said: list[str] = []
+    _, promise = calibrated(heard(hours=2.0), 0.5, own=None, warn=said.append)
+    assert promise.target == "fa_per_hour=1"
+    assert "support only fa_per_hour=1" in said[0]
+
+
+def test_a_head_that_finds_nothing_is_refused() -> None:
+    with pytest.raises(CalibrationError, match="none of the 20 positives would be found"):
+        calibrated(heard(-6.0), 0.5, own=None, warn=lambda line: None)
+
+
+def test_a_stricter_default_point_moves_the_guess_up() -> None:
+    card = read_model(shipped_models()["marvin"]).card
+    stricter = replace(card, operating_points=tuple(replace(one, threshold=0.99) for one in card.operating_points))
+    assert guessed(stricter).logit > guessed(card).logit
+    assert np.isfinite(guessed(replace(card, operating_points=(), default_point=None)).logit)

@@ -1,0 +1,50 @@
+"""``wakeword export``: a model as files of another engine."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wakeword.cli.option_class import command
+from wakeword.cli.ranges import finite
+from wakeword_tools.cli.measure_options import BackgroundOption, KnownPositivesOption, require
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions:
+    """The options of the command."""
+
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model: a file (.onnx), or the name of one.")]
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The new folder for the files.")]
+    to: Annotated[str, typer.Option("--to", metavar="ENGINE", help="The engine: openwakeword.")]
+    background: BackgroundOption = None
+    positives: KnownPositivesOption = None
+    fa_per_hour: Annotated[
+        float,
+        typer.Option(
+            "--fa-per-hour",
+            metavar="X",
+            min=1e-6,
+            max=14,
+            callback=finite,
+            help="False accepts an hour of the background that the engine's usual threshold keeps.",
+        ),
+    ] = 0.5
+
+
+@command
+def export(options: ExportOptions) -> None:
+    """Write a model as files that another engine runs.
+
+    With hours of speech without the word the threshold is measured as the other engine will hear it; without them it is
+    a guess.
+    """
+    if options.positives and not options.background:
+        raise typer.BadParameter("--positives needs --background, in which the threshold is chosen")
+    if options.background:
+        require("scipy")
+    # Imported here, so that --help stays quick.
+    from wakeword_tools.cli.export_work import export_model
+
+    export_model(options)

@@ -1,0 +1,115 @@
+"""What an exported head promises: its point on hours of speech, and what it does there."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from wakeword.base.errors import CalibrationError
+from wakeword.base.events import Line
+from wakeword.format.operating_point import Rate
+from wakeword_tools.export.head_point import LAX, STRICT, USUAL, HeadPoint, between
+from wakeword_tools.export.head_scores import HeadScores
+from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.intervals import clopper_pearson, poisson_rate
+from wakeword_tools.measure.paired import PairedDifference, paired_shares
+from wakeword_tools.measure.point_choice import choose_supported, supported_target
+from wakeword_tools.measure.rates import RateKind, Target
+from wakeword_tools.measure.recordings import Scored
+from wakeword_tools.measure.scores import ScoreSet, events_at
+
+_LAXER, _MOST = 4.0, 59.0
+"""How many times the false accepts an hour the lax threshold may give, and how many at most."""
+
+
+@dataclass(frozen=True)
+class HeadRates:
+    """What was measured at one threshold."""
+
+    false_accepts_per_hour: Rate
+    recall: Rate | None
+    """``None`` if no recordings of the word were given."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What a calibration measured."""
+
+    target: str
+    """As an operating point is named: ``fa_per_hour=0.5``."""
+    rates: Mapping[float, HeadRates]
+    """At ``LAX``, ``USUAL`` and ``STRICT``."""
+    own: PairedDifference | None = None
+    """Recall of our own file, the first, and of the export, each at the target in the same recordings."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``json.dump`` takes it."""
+        at = {f"{threshold:g}": dataclasses.asdict(rates) for threshold, rates in self.rates.items()}
+        return {"target": self.target, "at": at, "own_recall": None if self.own is None else self.own.first}
+
+    def lines(self) -> list[str]:
+        """For people: a line for each threshold, and one if our own file finds clearly more."""
+        lines = [f"{threshold:g}: {_in_words(rates)}" for threshold, rates in self.rates.items()]
+        if self.own is not None and self.own.gain < 0:
+            lines.append(
+                f"this export finds clearly less than wakeword itself: {self.own.second:.0%} of the recordings against "
+                f"{self.own.first:.0%}, each at {self.target} in the same speech"
+            )
+        return lines
+
+
+def calibrated(heard: HeadScores, fa_per_hour: float, *, own: Scored | None, warn: Line) -> tuple[HeadPoint, Promise]:
+    """The point at which the head keeps that rate in the background that was heard, and what it does there.
+
+    The rate is a laxer one if the background is too short for it, as in ``wakeword calibrate``. ``own``: the scores that
+    the model itself, with both stages, gave the same recordings. Raises ``CalibrationError`` if the background is too
+    short for any rate, or if no positive would be found.
+    """
+    scores = heard.scores
+    target = supported_target(scores, Target(RateKind.FA_PER_HOUR, fa_per_hour), warn=warn)
+    threshold = choose_supported(scores, target).threshold
+    if len(scores.positives) and scores.positives.max() < threshold:
+        raise CalibrationError(f"at {target.name} none of the {len(scores.positives)} positives would be found")
+    laxer = Target(target.kind, min(_MOST, _LAXER * target.value))
+    point = between(threshold, choose_supported(scores, laxer).threshold)
+    rates = {level: _rates(scores, point.threshold(level)) for level in (LAX, STRICT)} | {
+        USUAL: _rates(scores, threshold)
+    }
+    rates = {level: rates[level] for level in (LAX, USUAL, STRICT)}
+    difference = None if own is None else _against(own, target, heard, threshold)
+    return point, Promise(target.name, rates, difference)
+
+
+def _rates(scores: ScoreSet, threshold: float) -> HeadRates:
+    events = events_at(scores.streams, threshold, hop=scores.hop)
+    false = Rate(events / scores.hours, *poisson_rate(events, scores.hours), events, scores.hours)
+    count, found = len(scores.positives), int((scores.positives >= threshold).sum())
+    return HeadRates(false, Rate(found / count, *clopper_pearson(found, count), found, count) if count else None)
+
+
+def _against(own: Scored, target: Target, heard: HeadScores, threshold: float) -> PairedDifference | None:
+    """The recall of our own file and of the head, on the clips that both have heard."""
+    kept = own.sets[0]
+    strict = choose_supported(kept, target).threshold
+    read = [*own.recordings[Kind.POSITIVE], *own.synthetic]
+    ours = np.concatenate([kept.positives, kept.synthetic_positives]) >= strict
+    by_name = dict(zip(heard.positives, (heard.scores.positives >= threshold).tolist(), strict=True))
+    pairs = [(bool(mine), by_name[one.name]) for one, mine in zip(read, ours, strict=True) if one.name in by_name]
+    return paired_shares("recall", *zip(*pairs, strict=True), higher_is_better=True) if pairs else None
+
+
+def _in_words(rates: HeadRates) -> str:
+    rate = rates.false_accepts_per_hour
+    text = (
+        f"{rate.count} false accepts in {rate.trials:.2f} h of speech without the word, {rate.value:.2f} an hour "
+        f"({rate.low:.2f} to {rate.high:.2f} at 95 %)"
+    )
+    if rates.recall is not None:
+        recall = rates.recall
+        text += (
+            f"; {recall.count} of {recall.trials:g} recordings of the word found, {recall.value:.1%} "
+            f"({recall.low:.1%} to {recall.high:.1%})"
+        )
+    return text
