@@ -9,7 +9,7 @@ from statistics import fmean
 import torch
 
 from wakeword.batch.jobs.job_plan import cores
-from wakeword_tools.engines.registry import resolved
+from wakeword_tools.engines.registry import resolved_engines
 from wakeword_tools.kinds import Kind
 from wakeword_train.config import TrainConfig
 from wakeword_train.enrol import EnrolConfig
@@ -92,7 +92,7 @@ def expected_seconds(
         (sum(getattr(some, kind.plural) for kind in kinds) + plan.accents * some.positives) * sum(SHARES.values())
         for some in (plan, plan.natural)
     )
-    if not resolved(plan.natural.engines, natural=True):
+    if not resolved_engines(plan.natural.engines, natural=True):
         natural = 0.0
     steps = config.first_stages * schedule.epochs * schedule.steps_per_epoch
     seconds = {

@@ -97,10 +97,10 @@ def augment_waves(waves: Tensor, noise: Tensor, config: AugmentationConfig, gene
     waves = _reverberate(waves, config, generator)
     snr = uniform(batch, config.snr_low, config.snr_high, generator)
     noisy = taf.add_noise(waves, noise + 1e-9, snr)
-    chosen = (torch.rand(batch, generator=generator) < config.noise_probability) & (level(waves) > 1e-5)
+    chosen = (torch.rand(batch, generator=generator) < config.noise_probability) & (root_mean_square(waves) > 1e-5)
     waves = _narrowed(torch.where(chosen[:, None], noisy, waves), config, generator)
     wanted = 10 ** (uniform(batch, config.level_low, config.level_high, generator) / 20)
-    gain = wanted / level(waves).clamp_min(1e-5)
+    gain = wanted / root_mean_square(waves).clamp_min(1e-5)
     return (waves * gain[:, None]).clamp(-1, 1)
 
 
@@ -139,7 +139,7 @@ def _narrow_rows(batch: int, config: AugmentationConfig, generator: torch.Genera
     return rows, uniform(len(rows), *_NARROW, generator)
 
 
-def level(waves: Tensor) -> Tensor:
+def root_mean_square(waves: Tensor) -> Tensor:
     """Root mean square, ``(batch, samples)`` -> ``(batch,)``."""
     return waves.square().mean(dim=1).sqrt()
 

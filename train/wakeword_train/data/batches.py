@@ -51,7 +51,7 @@ def load_stores(clips: Iterable[Clip], split: Split, known: Sequence[ClipStore] 
     return {kind: ClipStore(of_kind, known) for kind, of_kind in of_kinds.items() if of_kind}
 
 
-class Batch(NamedTuple):
+class LabelledBatch(NamedTuple):
     """The windows and labels of one step."""
 
     frames: Tensor
@@ -131,11 +131,11 @@ class BatchSampler:
         counts = {name: round(batch_size * share / total) for name, share in shares.items()}
         return {name: count for name, count in counts.items() if count}
 
-    def next(self) -> Batch:
+    def next(self) -> LabelledBatch:
         """The next batch."""
         log_mel = self._fresh() if self.reuse == 1 else self._from_pool()
         log_mel = augment_log_mel(log_mel, self.augmentation, self.generator)
-        return Batch(self.frontend.cepstrum(log_mel), self._labels.clone())
+        return LabelledBatch(self.frontend.cepstrum(log_mel), self._labels.clone())
 
     def restart(self) -> None:
         """Make the next batch from new windows, so that ``state`` holds everything it depends on."""

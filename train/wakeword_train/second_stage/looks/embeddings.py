@@ -14,7 +14,7 @@ from wakeword.base.files import replacing
 from wakeword.base.types import Array
 from wakeword.verify.embedding import DIMENSION, EmbeddingNetwork, embeddings_of
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
-from wakeword_train.second_stage.looks.looks import LOOK_SAMPLES
+from wakeword_train.second_stage.looks.looks import WARMED_LOOK_SAMPLES
 from wakeword_train.second_stage.looks.spectra import varied_spectra
 
 _THREADS = 2
@@ -24,7 +24,7 @@ _VERSION = 1
 
 def embeddings_of_looks(network: EmbeddingNetwork, waves: Tensor, generator: torch.Generator) -> Tensor:
     """The embeddings that a head judges, of other vocal tracts: ``(batch, LOOK_SAMPLES)`` -> ``(batch, 16, 96)`` half."""
-    assert waves.shape[1] == LOOK_SAMPLES
+    assert waves.shape[1] == WARMED_LOOK_SAMPLES
 
     def embedded(spectra: Array) -> Array:
         embeddings, _ = network.advance(spectra, network.start())
