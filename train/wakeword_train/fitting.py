@@ -139,7 +139,7 @@ def _fit(
 def shuffled(
     inputs: Tensor, labels: Tensor, config: FitConfig, generator: torch.Generator
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """One epoch of batches, each row once."""
+    """One epoch: batches of the rows of ``inputs``, ``(rows, ...)``, and ``labels``, ``(rows,)``, each row once."""
     order = torch.randperm(len(inputs), generator=generator)
     for rows in torch.split(order, config.batch_size):
         yield inputs[rows], labels[rows]

@@ -132,7 +132,7 @@ class Telemetry:
 
 
 def level_db(block: Samples) -> float:
-    """Level of a block in dB of full scale, at least -96."""
+    """Level of a block, ``(samples,)`` or ``(samples, channels)``, in dB of full scale, at least -96."""
     if not len(block):
         return _SILENCE_DB
     power = float(np.mean(np.square(to_mono(block), dtype=np.float64)))

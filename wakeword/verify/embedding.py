@@ -58,7 +58,7 @@ class EmbeddingNetwork:
         self._outputs = ["embeddings", *(f"{name}_next" for name in self._caches)]
 
     def start(self) -> list[Array]:
-        """What is kept between steps, before the first."""
+        """The caches before the first step: zeros, each of the shape that the network declares."""
         return [np.zeros(shape, np.float32) for shape in self._shapes]
 
     def power(self, samples: Array) -> Array:
@@ -83,7 +83,7 @@ class EmbeddingNetwork:
         return embeddings, after
 
     def bind(self, power: Array, caches: list[Array], *, embeddings: Array, after: list[Array]) -> Callable[[], None]:
-        """``advance`` as a call that reads and writes these arrays, C-contiguous float32: it takes half the time."""
+        """``advance`` as a call on arrays of its shapes, C-contiguous float32, which it reads and writes: half the time."""
         outputs = dict(zip(self._outputs, [embeddings, *after], strict=True))
         return bound_call(self._session, {"power": power, **dict(zip(self._caches, caches, strict=True))}, outputs)
 
@@ -140,11 +140,11 @@ class EmbeddingSteps:
 
     @property
     def caches(self) -> list[Array]:
-        """What is kept for the next step."""
+        """The caches for the next step, in the shapes of ``EmbeddingNetwork.start``."""
         return self._caches[self._turn]
 
     def begin(self) -> None:
-        """Begin before any step."""
+        """Forget all steps."""
         for cache in self.caches:
             cache[:] = 0
 

@@ -53,9 +53,10 @@ class KokoroSynthesizer:
         return []
 
     def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
-        """See ``Synthesizer.speak``. Pitch has no effect. A full stop, exclamation or question mark at the end of the text
-        sets the intonation; without one it stays up, as before a comma. ``ConfigError`` if the folder in
-        ``voice.locator`` cannot be used.
+        """``(samples,)``: see ``Synthesizer.speak``. Pitch has no effect.
+
+        A full stop, exclamation or question mark at the end of the text sets the intonation; without one it stays up, as
+        before a comma. Raises ``ConfigError`` if the folder in ``voice.locator`` cannot be used.
         """
         if voice.engine != self.engine:
             raise SynthesisError(f"expected a voice of {self.engine}, got {voice.name!r}")

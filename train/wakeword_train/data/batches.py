@@ -185,7 +185,7 @@ class BatchSampler:
         return "-".join(f"{name}:{value}" for name, value in sorted(parts.items()))
 
     def state(self) -> dict[str, Tensor]:
-        """Everything that changes while sampling, for a checkpoint."""
+        """What changes while sampling, for a checkpoint: the generator, regions ``(clips,)``, mined ``(places,)``."""
         positives = self.stores[Kind.POSITIVE]
         regions = {"word_starts": positives.word_starts, "word_ends": positives.word_ends}
         hard = {"hard_rows": self._hard[0], "hard_offsets": self._hard[1]}
@@ -193,7 +193,7 @@ class BatchSampler:
         return {"generator": self.generator.get_state(), **regions, **hard, **packed}
 
     def restore(self, state: dict[str, Tensor]) -> None:
-        """Continue from ``state``, with the same clips."""
+        """Continue from the tensors of ``state``, in their shapes, with the same clips."""
         positives = self.stores[Kind.POSITIVE]
         self.generator.set_state(state["generator"])
         positives.word_starts, positives.word_ends = state["word_starts"], state["word_ends"]
@@ -203,9 +203,9 @@ class BatchSampler:
     def mine(
         self, score: Callable[[Tensor], Tensor], *, executor: Callable[[float], Executor] = in_this_process
     ) -> None:
-        """From now on, draw a share of the background from where ``score`` (see ``relocate_words``) is highest.
+        """From now on, draw a share of the background from where ``score`` is highest.
 
-        ``executor`` as for ``hardest_places``.
+        ``score``: windows ``(batch, window, n_mfcc)`` -> ``(batch,)``. ``executor`` as for ``hardest_places``.
         """
         store = self.stores.get(Kind.BACKGROUND)
         if store is not None:

@@ -165,5 +165,5 @@ def _fill_heaviest(y: Tensor, w: Tensor, heaviest: Tensor, rho: Tensor, generato
 
 
 def device_of(generator: torch.Generator | None, like: Tensor) -> torch.device:
-    """Where ``generator`` draws: it can be on the CPU while the tensors, as ``like``, are not."""
+    """Where ``generator`` draws: it can be on the CPU while the tensors, as ``like`` of any shape, are not."""
     return like.device if generator is None else generator.device

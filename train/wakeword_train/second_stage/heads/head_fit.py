@@ -174,7 +174,8 @@ def fit_head(
 ) -> tuple[HeadNetwork, list[HeadEpoch]]:
     """Train a head on the looks that it may hear; the head and what each of its epochs did.
 
-    ``heard``: for the looks of each kind, and ``used``: for each recording of the background, whether it may; bool.
+    ``heard``: whether it may hear each look of a kind, ``(looks,)`` bool; ``used``: the same for each recording of the
+    background, ``(recordings,)``.
     ``advance`` is called after each epoch. Repeatable. Raises ``DataError`` without positives or negatives, or if the loss
     is not finite.
     """

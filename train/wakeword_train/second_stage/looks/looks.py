@@ -53,7 +53,7 @@ class LookCutter:
         )
 
     def words(self, store: ClipStore, rows: Tensor, *, fragment: bool = False) -> Tensor:
-        """Looks at the clips ``rows``, ``(batch,)`` -> ``(batch, LOOK_SAMPLES)``.
+        """Looks at the clips ``rows``, ``(batch,)`` -> ``(batch, WARMED_LOOK_SAMPLES)``.
 
         The word ends 0.02 to 0.55 s before the look; a ``fragment`` ends at 30 to 70 % of the word.
         """
@@ -76,12 +76,12 @@ class LookCutter:
         return self.varied(waves)
 
     def household(self, count: int) -> Tensor:
-        """Looks at household sounds alone, ``(count, LOOK_SAMPLES)``. There must be such sounds."""
+        """Looks at household sounds alone, ``(count, WARMED_LOOK_SAMPLES)``. There must be such sounds."""
         assert self._household is not None
         return self.varied(self._household.cut(count, WARMED_LOOK_SAMPLES, self._generator))
 
     def places(self, store: ClipStore, rows: Tensor, ends: Tensor) -> Tensor:
-        """Looks that end ``ends`` samples into the clips ``rows``, both ``(batch,)`` -> ``(batch, LOOK_SAMPLES)``."""
+        """Looks that end at ``ends`` in the clips ``rows``, both ``(batch,)`` -> ``(batch, WARMED_LOOK_SAMPLES)``."""
         waves = store.cut(rows, ends - WARMED_LOOK_SAMPLES, WARMED_LOOK_SAMPLES, generator=self._generator)
         return self.varied(waves)
 
