@@ -21,7 +21,7 @@ from wakeword_tools.engines.espeak import shared_espeak
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.candidates import Candidate, choose_texts, histogram
-from wakeword_tools.texts.confusables import confusables
+from wakeword_tools.texts.confusables import confusables, read_alike
 from wakeword_tools.texts.phonemes import pronunciations
 from wakeword_tools.texts.sounds import sound_keys
 
@@ -76,11 +76,8 @@ def homophones(keyword: str, chosen: list[Candidate]) -> int:
     same = frozenset().union(*map(sound_keys, pronunciations(keyword)))
     found = {candidate.text for candidate in chosen if sound_keys(candidate.phones) & same}
     plain = [candidate.text for candidate in chosen if "[[" not in candidate.text]
-    espeak = shared_espeak()
-    no_stress = str.maketrans("", "", "ˈˌ")
-    for accent in sorted({voice.accent for voice in espeak.voices()}):
-        of_keyword, *read = ("".join(ipa).translate(no_stress) for ipa in espeak.phonemes([keyword, *plain], accent))
-        found |= {text for text, sound in zip(plain, read, strict=True) if sound == of_keyword}
+    for accent in sorted({voice.accent for voice in shared_espeak().voices()}):
+        found |= read_alike(keyword, plain, accent)
     return len(found)
 
 

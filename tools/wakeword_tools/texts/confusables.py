@@ -163,12 +163,17 @@ def _read_differently(keyword: str, candidates: Sequence[Candidate]) -> list[Can
     """The candidates that the embedded engine reads differently from the keyword: in its two main accents, and the
     closest ones in every accent.
     """
-    espeak = shared_espeak()
     plain = [one for one in candidates if "[[" not in one.text]
     same: set[str] = set()
-    for accent in dict.fromkeys(voice.accent for voice in espeak.voices()):
+    for accent in dict.fromkeys(voice.accent for voice in shared_espeak().voices()):
         farthest = np.inf if accent in _MAIN_ACCENTS else _CLOSE
         texts = [one.text for one in plain if one.distance <= farthest]
-        of_keyword, *read = ("".join(ipa).translate(_NO_STRESS) for ipa in espeak.phonemes([keyword, *texts], accent))
-        same |= {text for text, sound in zip(texts, read, strict=True) if sound == of_keyword}
+        same |= read_alike(keyword, texts, accent)
     return [one for one in candidates if one.text not in same]
+
+
+def read_alike(keyword: str, texts: Sequence[str], accent: str) -> set[str]:
+    """The texts that the embedded engine reads like the keyword in this accent, stress aside."""
+    spoken = shared_espeak().phonemes([keyword, *texts], accent)
+    of_keyword, *read = ("".join(ipa).translate(_NO_STRESS) for ipa in spoken)
+    return {text for text, sound in zip(texts, read, strict=True) if sound == of_keyword}

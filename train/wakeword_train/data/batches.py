@@ -44,9 +44,9 @@ _ROUNDED = 0.5
 """Share of the other rows that are rounded as the pack is."""
 
 
-def load_stores(clips: Iterable[Clip], split: Split, known: Sequence[ClipStore] = ()) -> dict[Kind, ClipStore]:
-    """The clips of one split that are audio, by kind, read into memory or taken from ``known`` stores."""
-    chosen = [clip for clip in clips if clip.split is split and not clip.is_packed]
+def load_stores(clips: Iterable[Clip], *splits: Split, known: Sequence[ClipStore] = ()) -> dict[Kind, ClipStore]:
+    """The clips of some splits that are audio, by kind, read into memory or taken from ``known`` stores."""
+    chosen = [clip for clip in clips if clip.split in splits and not clip.is_packed]
     of_kinds = {kind: [clip for clip in chosen if clip.kind is kind] for kind in Kind}
     return {kind: ClipStore(of_kind, known) for kind, of_kind in of_kinds.items() if of_kind}
 

@@ -171,8 +171,7 @@ def hardest_places(
         rows.append(torch.full((len(found),), piece.row))
         offsets.append(piece.first + torch.arange(len(found)) * DEFAULT_HOP * frontend.config.hop_length)
         scores.append(torch.from_numpy(found))
-    best = torch.cat(scores).topk(min(count, sum(map(len, scores)))).indices
-    return torch.cat(rows)[best], torch.cat(offsets)[best]
+    return _best(rows, offsets, scores, count)
 
 
 def hardest_packed(store: PackedStore, score: Score, *, window: int, count: int) -> tuple[Tensor, Tensor]:
@@ -184,5 +183,10 @@ def hardest_packed(store: PackedStore, score: Score, *, window: int, count: int)
         scores.append(score(windows))
     if not rows:
         return torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=torch.int64)
+    return _best(rows, offsets, scores, count)
+
+
+def _best(rows: list[Tensor], offsets: list[Tensor], scores: list[Tensor], count: int) -> tuple[Tensor, Tensor]:
+    """Rows and offsets of the ``count`` highest scores."""
     best = torch.cat(scores).topk(min(count, sum(map(len, scores)))).indices
     return torch.cat(rows)[best], torch.cat(offsets)[best]
