@@ -27,7 +27,7 @@ _HELD_OUT_SPEECH = 20.0
 _HELD_OUT = 0.2 / 1.2
 """Share of the synthetic clips that only measure."""
 _PROBE = 0.05
-"""Of ``_steps`` on that machine."""
+"""Seconds of ``_steps`` on that machine."""
 _PROBING = 0.5
 _WINDOW, _TUNING_STEP, _HEARD = 0.003, 0.03, 0.0013
 """To fine-tune: a window, a step, and a model that hears a second of audio."""

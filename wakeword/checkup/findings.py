@@ -112,7 +112,7 @@ def _channels(samples: Samples) -> Finding:
 
 _NO_SPEECH_DB = 6.0
 NO_VOICE = "Speak when asked to; if you did, turn the gain up or choose another device: no voice was found."
-"""Advice on a level that may be that of a silent room or of a deaf microphone."""
+"""Advice on a level that a silent room or a deaf microphone may have."""
 
 
 def _level(measured: Levels) -> Finding:

@@ -32,7 +32,7 @@ _POLICY = (
 
 @dataclass(frozen=True)
 class WebSettings:
-    """Where the HTTP side listens, and for whom."""
+    """Where the HTTP side listens, and who may see it."""
 
     host: str
     port: int
@@ -40,7 +40,7 @@ class WebSettings:
     """With ``key``: the certificate of the server in PEM; its connections then use TLS."""
     key: Path | None = None
     networks: tuple[Network, ...] = ()
-    """Networks whose clients may connect; none for all."""
+    """Networks from which clients may connect; none for all."""
     names: tuple[str, ...] = ()
     """Names of this machine in the public DNS, in lower case: no other such name is answered."""
     ingress: bool = False

@@ -2,7 +2,7 @@
 
 It was trained on a great many speakers and maps the same word to nearby points for any of them (Lin et al., "Training
 Keyword Spotters with Limited and Synthesized Speech Data", ICASSP 2020). One embedding covers 76 frames of log-mel
-energies. Frame ``j`` ends with MFCC frame ``j``: it covers the samples ``160 j - 112`` to ``160 j + 400``, of which its
+energies. Frame ``j`` ends with MFCC frame ``j``: it covers the samples ``160 j - 112`` to ``160 j + 400``; its
 window of 400 in their middle leaves ``160 j - 56`` to ``160 j + 344``.
 """
 
@@ -112,8 +112,8 @@ class _Spectra:
     def __init__(self, power: Array) -> None:
         self._power = power
         self._window = np.float64(32_767) * hann_window(_CONFIG)
-        # In float64: a quiet band next to a loud one keeps its digits. The place of the window under the transform, whose
-        # length the mel matrix sets, does not change the power.
+        # In float64: a quiet band next to a loud one keeps its digits. The mel matrix sets the length of the transform;
+        # where the window stands in it does not change the power.
         self._padded = np.zeros((len(power), _N_FFT))
         self._spectra = np.empty(power.shape, np.complex128)
 

@@ -31,8 +31,8 @@ _ACCENTS = (
 )
 
 # Source -> variants that share its formant frequencies, at least nearly. Left out: whispers and croaks (whisper, whisperf,
-# caleb, croak), echoes and robots (announcer, anikaRobot, Demonic, RicishayMax*, robosoft*, UniRobot), speakers whose
-# vowels are shifted beyond English (kaukovalta, travis), and `fast`, which is `max` at another rate.
+# caleb, croak), echoes and robots (announcer, anikaRobot, Demonic, RicishayMax*, robosoft*, UniRobot), speakers with
+# vowels shifted beyond English (kaukovalta, travis), and `fast`, which is `max` at another rate.
 _SOURCES: dict[Split, dict[str, tuple[str, ...]]] = {
     Split.TRAIN: {
         "neutral": (

@@ -48,7 +48,7 @@ def project_to_shell(
     """The nearest point to each row of ``displacement`` with ``radius <= ||y||_Sigma <= gamma * radius``.
 
     Nearest in the Euclidean sense, as gradient projection needs. Shape: ``displacement`` and ``sigma`` (not negative)
-    both ``(batch, ...)`` -> ``(batch, ...)``. Rows inside the shell are returned unchanged; a row whose ``sigma`` is
+    both ``(batch, ...)`` -> ``(batch, ...)``. Rows inside the shell are returned unchanged; a row with a ``sigma`` that is
     all zero, or not finite, is projected in the plain Euclidean norm. ``generator`` draws the direction for rows
     exactly at the centre, from which all directions are equally near.
 

@@ -39,13 +39,14 @@ def with_verifier(
     default_point: str | None = None,
     head_training: Mapping[str, Any] | None = None,
 ) -> bytes:
-    """The bytes of a model file of two stages: ``stage_one``, a model file, with ``head``, an ONNX graph
-    ``embeddings (16, 96) -> logit (1,)`` in float32.
+    """A model file of two stages: the model file ``stage_one`` with the ONNX graph ``head``, as bytes.
+
+    ``head``: ``embeddings (16, 96) -> logit (1,)`` in float32.
 
     ``operating_points`` and ``default_point`` are of the fused score. ``head_training`` is what the card says of the
-    head's training, in its entry ``HEAD_RECORD``. The card's self-test is computed here, and its points of the first stage
-    are those of ``stage_one`` unless it brings its own. A second stage that ``stage_one`` has already is replaced. Raises
-    ``ModelError`` if a file cannot be used or the shared networks are not those that the card names.
+    head's training, in its entry ``HEAD_RECORD``. The card's self-test is computed here, and without points of the
+    first stage it gets those that ``stage_one`` has. A second stage of ``stage_one`` is replaced. Raises ``ModelError`` if
+    a file cannot be used or the shared networks are not the ones that the card names.
     """
     card = parse_model(stage_one).card.of_stage_one()
     embedding = load_embedding(assets_folder() / "encoders" / EMBEDDING_FILE, verifier.embedding_digest)

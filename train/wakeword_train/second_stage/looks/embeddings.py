@@ -52,7 +52,7 @@ class EmbeddingCache:
         self._folder = folder
 
     def get(self, key: dict[str, object], compute: Callable[[], dict[str, Tensor]]) -> dict[str, Tensor]:
-        """The arrays kept for ``key``, of any shape; else, or if the file is damaged, those of ``compute``, which are kept."""
+        """The arrays of any shape kept for ``key``; without them, or if they are damaged, what ``compute`` gives."""
         text = json.dumps({"version": _VERSION, **key}, sort_keys=True)
         path = self._folder / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.npz"
         try:
