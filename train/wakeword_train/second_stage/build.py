@@ -58,7 +58,7 @@ class SecondStageTraining:
         stand_ins: Sequence[StandIn] = (),
         known: Sequence[ClipStore] = (),
     ) -> None:
-        self.run_of = run
+        self.training = run
         self.config = config = run.config
         self.stage_one = stage_one
         self.executor = run.executor
@@ -210,7 +210,7 @@ class SecondStageTraining:
         work = HeadWork(
             HeadTraining(words, background, self.settings, self.config.adversary, gate - _BELOW_GATE, self.config.seed)
         )
-        report = self.run_of.progress_of(Phase.SECOND, len(folds))
+        report = self.training.progress_of(Phase.SECOND, len(folds))
         run = Run(work, items)
         trained = [head for _, head in run.rows(self.executor(run.seconds), report)]
         for epoch in trained[-1].epochs:
@@ -241,7 +241,7 @@ class SecondStageTraining:
             if noisy
             else f"both stages hear {len(items)} held-out clips"
         )
-        report = self.run_of.progress_of(Phase.MEASURING, 2 * (len(items) + len(noisy)))
+        report = self.training.progress_of(Phase.MEASURING, 2 * (len(items) + len(noisy)))
         run = Run(HearingWork(self.stage_one, draft, files, probe=PROBE), [*items, *noisy])
         rows = [(item, found) for item, found in run.rows(self.executor(run.seconds), report)]
         spoken = held_out.get(Kind.BACKGROUND, [])
