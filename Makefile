@@ -86,7 +86,7 @@ web/node_modules/.package-lock.json: web/package.json
 test-web: $(VENV)/.development
 	@if test -x web/node_modules/.bin/tsc; then cd web && node_modules/.bin/tsc --project tsconfig.json; \
 		else echo 'skipped the types: make web-deps sets up what they need'; fi
-	$(PYTEST) tests/web tests/runtime/browser tests/runtime/serve/test_web.py
+	$(PYTEST) tests/web tests/runtime/browser tests/runtime/serve/test_status_pages.py
 
 check: $(VENV)/.development
 	$(BIN)/ruff check .

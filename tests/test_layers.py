@@ -196,15 +196,26 @@ def test_no_file_is_named_by_another_form_of_the_same_word() -> None:
     assert twins == {("record", "recording")}, f"expected one form of each word, got {twins}"  # a command, and a thing
 
 
-def test_each_public_class_name_stands_once() -> None:
+def names_of(node: ast.stmt) -> list[str]:
+    """The names of the class, function, type or constant that a statement of a module defines."""
+    if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def test_each_public_name_stands_once() -> None:
+    """In the wheel each class, function, type and constant; each class in the other packages too."""
+    shared = {"ENGINE", "ENTRY_POINTS", "T", "logger", "log", "train"}
     places: dict[str, list[str]] = {}
     for package in PACKAGES:
         for module in modules(package):
             for node in module.tree.body:
-                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                    places.setdefault(node.name, []).append(str(module))
+                for name in names_of(node) if package in INSTALLED or isinstance(node, ast.ClassDef) else ():
+                    if not name.startswith("_") and name not in shared:
+                        places.setdefault(name, []).append(str(module))
     twice = {name: found for name, found in places.items() if len(found) > 1}
-    assert not twice, f"expected each name of a public class once, got {twice}"
+    assert not twice, f"expected each public name once, got {twice}"
 
 
 # --- sizes

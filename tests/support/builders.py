@@ -19,7 +19,7 @@ from wakeword.format.operating_point import Rate
 from wakeword.format.verifier_card import VerifierCard
 from wakeword.model.model import parse_model
 from wakeword.model.scorer import DEFAULT_HOP
-from wakeword.verify.verifier_head import METADATA_KEY as HEAD_KEY
+from wakeword.verify.verifier_head import HEAD_KEY
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 TWO_STAGE = FIXTURES / "two-stage.onnx"

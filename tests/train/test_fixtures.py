@@ -9,7 +9,7 @@ from support.builders import FIXTURES, random_model_bytes
 from support.make_fixtures import model_files, random_model_file
 
 from wakeword.format.card import METADATA_KEY, ModelCard, SelfTest
-from wakeword.verify.verifier_head import METADATA_KEY as HEAD_KEY
+from wakeword.verify.verifier_head import HEAD_KEY
 from wakeword_train.model.network import Pooling
 
 

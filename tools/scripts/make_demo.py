@@ -13,7 +13,7 @@ from wakeword.audio.pcm import SAMPLE_RATE, write_audio
 from wakeword.base.files import replacing, write_json
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
-from wakeword_tools.clips.clip_plan import level, trim
+from wakeword_tools.clips.clip_plan import levelled, trim
 from wakeword_tools.engines.espeak import EspeakSynthesizer
 from wakeword_tools.engines.registry import voice_named
 from wakeword_tools.engines.synthesizer import Prosody
@@ -82,13 +82,13 @@ def demo() -> tuple[Array, list[DemoWord]]:
                 start = offset + word.start
                 end = start + len(trim(word_samples)) / SAMPLE_RATE
                 words.append(DemoWord(text, text == KEYWORD, round(start, 3), round(end, 3), voice.name, sentence))
-        pieces += [level(samples), np.zeros(round(PAUSE * SAMPLE_RATE), np.float32)]
+        pieces += [levelled(samples), np.zeros(round(PAUSE * SAMPLE_RATE), np.float32)]
     return with_noise(np.concatenate(pieces)), words
 
 
 def clip(name: str, word: str) -> Array:
     """One word in that voice, with a pause and the noise floor around it, ``(samples,)`` float32 at 16 kHz."""
-    speech = level(trim(EspeakSynthesizer().speak(word, _voice(name), Prosody(rate=0.95))))
+    speech = levelled(trim(EspeakSynthesizer().speak(word, _voice(name), Prosody(rate=0.95))))
     return with_noise(np.pad(speech, round(_CLIP_PAUSE * SAMPLE_RATE)))
 
 

@@ -20,8 +20,8 @@ from wakeword_tools.clips.synthesize import ClipPart, synthesize
 from wakeword_tools.engines.espeak import shared_espeak
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Split
-from wakeword_tools.texts.candidates import Candidate, choose, histogram
-from wakeword_tools.texts.confusables import confusables
+from wakeword_tools.texts.candidates import Candidate, choose_texts, histogram
+from wakeword_tools.texts.confusables import confusables, read_alike
 from wakeword_tools.texts.phonemes import pronunciations
 from wakeword_tools.texts.sounds import sound_keys
 
@@ -39,7 +39,7 @@ and {_SAMPLES} of them from near to far.
 def section(keyword: str) -> str:
     """The section of one keyword."""
     pool = confusables(keyword)
-    chosen = choose(pool, _TEXTS)
+    chosen = choose_texts(pool, _TEXTS)
     origins = Counter(candidate.origin.value for candidate in chosen)
     splits = Counter[str](candidate.split for candidate in pool)
     counts = histogram(chosen)
@@ -76,17 +76,14 @@ def homophones(keyword: str, chosen: list[Candidate]) -> int:
     same = frozenset().union(*map(sound_keys, pronunciations(keyword)))
     found = {candidate.text for candidate in chosen if sound_keys(candidate.phones) & same}
     plain = [candidate.text for candidate in chosen if "[[" not in candidate.text]
-    espeak = shared_espeak()
-    no_stress = str.maketrans("", "", "ˈˌ")
-    for accent in sorted({voice.accent for voice in espeak.voices()}):
-        of_keyword, *read = ("".join(ipa).translate(no_stress) for ipa in espeak.phonemes([keyword, *plain], accent))
-        found |= {text for text, sound in zip(plain, read, strict=True) if sound == of_keyword}
+    for accent in sorted({voice.accent for voice in shared_espeak().voices()}):
+        found |= read_alike(keyword, plain, accent)
     return len(found)
 
 
 def speed(count: int) -> str:
     """A sentence with the time that two processes need for ``count`` clips of near negatives, including writing them."""
-    texts = [candidate.text for candidate in choose(confusables("marvin"), _TEXTS, split=Split.TRAIN)]
+    texts = [candidate.text for candidate in choose_texts(confusables("marvin"), _TEXTS, split=Split.TRAIN)]
     with tempfile.TemporaryDirectory() as folder:
         began, before = time.perf_counter(), _seconds_of_children()
         synthesize([ClipPart(texts, english_voices(Split.TRAIN), count, 0)], Path(folder) / "set", jobs=2)

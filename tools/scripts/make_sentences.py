@@ -12,7 +12,7 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.files import write_json
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
-from wakeword_tools.clips.clip_plan import level
+from wakeword_tools.clips.clip_plan import levelled
 from wakeword_tools.engines.kokoro import KokoroSynthesizer, kokoro_voices
 
 # The word is where people put it when they call: first, last, or after a greeting. Amid a sentence it is found less often.
@@ -53,7 +53,7 @@ def spoken() -> tuple[Array, list[Sentence]]:
     pause = np.zeros(round(PAUSE * SAMPLE_RATE), np.float32)
     pieces, sentences = [pause], []
     for name, keyword, text in _SENTENCES:
-        samples = level(engine.speak(text, voices[name]))
+        samples = levelled(engine.speak(text, voices[name]))
         start = sum(map(len, pieces)) / SAMPLE_RATE
         end = start + len(samples) / SAMPLE_RATE
         sentences.append(Sentence(text, keyword, round(start, 2), round(end, 2), voices[name].name))

@@ -8,13 +8,11 @@ from contextlib import contextmanager
 
 from wakeword.base.events import Line
 from wakeword.base.text import printable
-from wakeword.cli.console import note
+from wakeword.cli.console import SECONDS_BETWEEN_LINES, note
 from wakeword_train.health import describe_health
 from wakeword_train.phases import Phase
 from wakeword_train.time_left import TimeLeft, in_words
 from wakeword_train.training_run import DataFolders, EpochReport, TrainingEvents
-
-_SECONDS_BETWEEN_LINES = 30.0
 
 Plan = Callable[[DataFolders], Iterable[str]]
 """What a training is going to do, in lines."""
@@ -132,7 +130,7 @@ def _lines(run: _Run) -> Callable[[Phase, float], None]:
     def watch(phase: Phase, done: float) -> None:
         nonlocal last
         begins, now = run.update(phase, done), time.monotonic()
-        if begins or now - last >= _SECONDS_BETWEEN_LINES:
+        if begins or now - last >= SECONDS_BETWEEN_LINES:
             last = now
             note(f"{run.title()}: {run.done:.0%}; about {in_words(run.seconds_left())} left in all")
 

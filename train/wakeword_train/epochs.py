@@ -171,14 +171,14 @@ class _State:
         return network
 
     def batches(self, count: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """``count`` augmented batches, normalised."""
+        """``count`` augmented batches: normalised frames ``(batch, window, n_mfcc)`` and labels ``(batch,)``."""
         self.sampler.restart()
         for _ in range(count):
             batch = self.sampler.next()
             yield self.network.normalise(batch.frames.to(self.device)), batch.labels.to(self.device)
 
     def metric_positives(self) -> Tensor | None:
-        """Normalised positives for a metric that all rows share, if the settings ask for one."""
+        """Normalised positives, ``(n, window, n_mfcc)``, for a metric that all rows share; ``None`` if none is needed."""
         if not method_named(self.config.method).takes_metric(self.config.adversary):
             return None
         batches = list(self.batches(_METRIC_BATCHES))

@@ -18,7 +18,7 @@ from wakeword_train.methods.losses import AdversaryConfig, Loss
 from wakeword_train.methods.registry import DEFAULT_METHOD, LossSettings, Method, method_named
 from wakeword_train.methods.spaces import in_space
 
-_METRIC_ROWS = 256
+METRIC_ROWS = 256
 """Positives from which a metric that all rows share is taken."""
 
 
@@ -121,7 +121,7 @@ def _fit(
             loss = own_loss
         else:
             share = own_share(epoch, config.warmup_epochs, config.epochs)
-            loss = method_loss(method, settings, network, inputs[labels > 0.5][:_METRIC_ROWS], share=share)
+            loss = method_loss(method, settings, network, inputs[labels > 0.5][:METRIC_ROWS], share=share)
         mean_loss, health = trainer.epoch(loss, shuffled(inputs, labels, config, generator))
         averaged = trainer.averaged.eval()
         if after_epoch is not None:
@@ -139,7 +139,7 @@ def _fit(
 def shuffled(
     inputs: Tensor, labels: Tensor, config: FitConfig, generator: torch.Generator
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """One epoch of batches, each row once."""
+    """One epoch: batches of the rows of ``inputs``, ``(rows, ...)``, and ``labels``, ``(rows,)``, each row once."""
     order = torch.randperm(len(inputs), generator=generator)
     for rows in torch.split(order, config.batch_size):
         yield inputs[rows], labels[rows]

@@ -31,7 +31,7 @@ def describe_health(health: AdversaryHealth | None) -> str:
 def adversary_advice(epochs: Sequence[AdversaryHealth | None], *, of: str = "") -> str | None:
     """Advice where an ascent did not raise the loss, or where shorter steps find much worse points.
 
-    ``epochs``: the health of each, ``None`` without an adversary; ``of``: whose epochs they are, such as " of the head".
+    ``epochs``: the health of each, ``None`` without an adversary; ``of``: what was trained, such as " of the head".
     """
     seen = [health for health in epochs if health is not None]
     easier = sum(one.loss_after < one.loss_before for one in seen)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from wakeword.model.installed import assets_folder
-from wakeword_tools.engines.registry import resolved
+from wakeword_tools.engines.registry import resolved_engines
 from wakeword_tools.kinds import Kind
 from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.pack.speech_pack import pack_path, read_pack
@@ -24,8 +24,8 @@ def describe_plan(config: TrainConfig, folders: DataFolders, seconds: float) -> 
     yield f"training {phrases}: about {in_words(seconds)} on this machine as busy as it is now"
     kinds = (Kind.POSITIVE, Kind.NEAR_NEGATIVE, Kind.NEGATIVE)
     for counts, engines, what in (
-        (plan, resolved(plan.engines, natural=False), "voices"),
-        (plan.natural, resolved(plan.natural.engines, natural=True), "natural voices"),
+        (plan, resolved_engines(plan.engines, natural=False), "voices"),
+        (plan.natural, resolved_engines(plan.natural.engines, natural=True), "natural voices"),
     ):
         number = round(sum(getattr(counts, kind.plural) for kind in kinds) * sum(SHARES.values()))
         if number and engines:

@@ -11,7 +11,7 @@ from wakeword.model.installed import assets_folder
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.accents import accents
-from wakeword_tools.texts.candidates import choose, speakable
+from wakeword_tools.texts.candidates import choose_texts, speakable
 from wakeword_tools.texts.confusables import confusables, without_sound_of
 from wakeword_tools.texts.ipa import espeak_of_ipa
 from wakeword_tools.texts.lists import read_texts, spoken_phrases
@@ -19,7 +19,7 @@ from wakeword_tools.texts.recogniser import recogniser_variants
 from wakeword_tools.texts.splits import split_texts
 from wakeword_train.config import SynthesisConfig, TrainConfig
 
-Texts = dict[Split, dict[str, float | None]]
+SpokenTexts = dict[Split, dict[str, float | None]]
 """The texts of each split, and the distance of each from the keyword if known."""
 
 SHARES = {Split.TRAIN: 1.0, Split.VALIDATION: 0.2}
@@ -73,7 +73,7 @@ class SpokenKeyword:
         of_forms = [recogniser_variants(form, tokens) for form in self.forms]
         return tuple(dict.fromkeys(one for form in of_forms for one in form)) if all(of_forms) else ()
 
-    def texts(self, kind: Kind, voices: dict[Split, list[Voice]], events: Events) -> Texts:
+    def texts(self, kind: Kind, voices: dict[Split, list[Voice]], events: Events) -> SpokenTexts:
         """The texts of each split for a kind of clips. Raises ``ConfigError`` for a list with too few texts."""
         if kind is Kind.POSITIVE:
             return {split: dict.fromkeys(self.forms, 0.0) for split in SHARES}
@@ -83,16 +83,16 @@ class SpokenKeyword:
             return self._generated(voices)
         return self._listed(_phrases(self.plan.near_negative_texts), events, phrases=False)
 
-    def _generated(self, voices: dict[Split, list[Voice]]) -> Texts:
+    def _generated(self, voices: dict[Split, list[Voice]]) -> SpokenTexts:
         """Close words of each form. None of them sounds like another form."""
         forms, accented = self.forms, self.accented()
-        texts: Texts = {split: {} for split in SHARES}
+        texts: SpokenTexts = {split: {} for split in SHARES}
         for form in forms:
             pool = confusables(form)
             for split, share in SHARES.items():
                 if not voices[split]:
                     continue
-                chosen = choose(
+                chosen = choose_texts(
                     speakable(pool, voices[split]), max(1, round(_DISTINCT * share / len(forms))), split=split
                 )
                 distances = {candidate.text: candidate.distance for candidate in chosen}
@@ -100,7 +100,7 @@ class SpokenKeyword:
                 texts[split] |= {text: distances[text] for text in kept}
         return texts
 
-    def _listed(self, path: Path, events: Events, *, phrases: bool) -> Texts:
+    def _listed(self, path: Path, events: Events, *, phrases: bool) -> SpokenTexts:
         """The texts of a list that do not sound like the keyword; with ``phrases`` also running speech made of them."""
         listed = _unlike(read_texts(path), self.forms)
         by_split = split_texts(self.keyword, listed)
@@ -115,7 +115,7 @@ class SpokenKeyword:
             by_split[Split.VALIDATION].append(by_split[Split.TRAIN].pop())
         if by_split[Split.TEST]:
             events.note(f"{path.name}: {len(by_split[Split.TEST])} of {len(listed)} texts are kept for the test")
-        texts: Texts = {}
+        texts: SpokenTexts = {}
         for split in SHARES:
             chosen = by_split[split]
             if phrases:

@@ -19,7 +19,7 @@ from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.clips.synthesize import ClipPart, synthesize
 from wakeword_tools.clips.voice_check import voice_scores, without_voices
-from wakeword_tools.engines.registry import INSTALLED, english_voices, resolved, takes_phonemes
+from wakeword_tools.engines.registry import INSTALLED, english_voices, resolved_engines, takes_phonemes
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.phonemes import pronunciations
@@ -102,7 +102,7 @@ class _Pass:
         run: TrainingRun,
     ) -> "_Pass":
         """With the engines of this machine in place of ``installed``."""
-        found = resolved(engines, natural=phase is Phase.NATURAL)
+        found = resolved_engines(engines, natural=phase is Phase.NATURAL)
         if any(counts.values()) and not found:
             run.events.note(
                 "no natural voices are installed, and the model will find fewer people: wakeword voices install kokoro"

@@ -9,7 +9,7 @@ from statistics import fmean
 import torch
 
 from wakeword.batch.jobs.job_plan import cores
-from wakeword_tools.engines.registry import resolved
+from wakeword_tools.engines.registry import resolved_engines
 from wakeword_tools.kinds import Kind
 from wakeword_train.config import TrainConfig
 from wakeword_train.enrol import EnrolConfig
@@ -27,7 +27,7 @@ _HELD_OUT_SPEECH = 20.0
 _HELD_OUT = 0.2 / 1.2
 """Share of the synthetic clips that only measure."""
 _PROBE = 0.05
-"""Of ``_steps`` on that machine."""
+"""Seconds of ``_steps`` on that machine."""
 _PROBING = 0.5
 _WINDOW, _TUNING_STEP, _HEARD = 0.003, 0.03, 0.0013
 """To fine-tune: a window, a step, and a model that hears a second of audio."""
@@ -92,7 +92,7 @@ def expected_seconds(
         (sum(getattr(some, kind.plural) for kind in kinds) + plan.accents * some.positives) * sum(SHARES.values())
         for some in (plan, plan.natural)
     )
-    if not resolved(plan.natural.engines, natural=True):
+    if not resolved_engines(plan.natural.engines, natural=True):
         natural = 0.0
     steps = config.first_stages * schedule.epochs * schedule.steps_per_epoch
     seconds = {

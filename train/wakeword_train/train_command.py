@@ -82,7 +82,7 @@ def _train(
 ) -> Path:
     expected = expected_seconds(settings, workers=options.jobs)
     shown: list[ShownEvents] = []
-    # Whoever wrote a configuration for a word, or resumes its training, has decided.
+    # A user who wrote a configuration for a word, or resumes its training, has decided.
     anyway = options.anyway or options.resume or options.config is not None
 
     def plan(given: DataFolders) -> Iterator[str]:

@@ -166,7 +166,7 @@ def train_first_stage(
     clips = gather_clips(config, run.folders)
     if fold is not None:
         clips = without_fold(clips, fold, config.background_folds)
-    stores = load_stores(clips, Split.TRAIN, known)
+    stores = load_stores(clips, Split.TRAIN, known=known)
     sampler = BatchSampler(
         stores,
         mix=config.mix,
@@ -180,7 +180,7 @@ def train_first_stage(
     )
     for kind, store in stores.items():
         log.info("train on %d %s clips, %.2f h, %d skipped", len(store), kind.value, store.hours, store.skipped)
-    held_out = load_stores(clips, Split.VALIDATION, known)
+    held_out = load_stores(clips, Split.VALIDATION, known=known)
     packed = PackedStore.of(clip for clip in clips if clip.split is Split.VALIDATION)
     validation = validation_set(held_out, config.network.window, packed=packed)
     trained = 0 if fold is None else fold + 1

@@ -25,7 +25,7 @@ _REVERSED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 _VARIABLE = ("MPEG", "VORBIS", "OPUS", "ALAC")
 """Subtypes that need next to nothing for silence; FLAC, a format with subtypes of PCM, is another."""
 _MOST_FRAMES_A_BYTE = 8
-"""Of all other subtypes: DWVW takes one bit for a silent sample, GSM 6.10 five samples to a byte."""
+"""The most in all other subtypes: DWVW takes one bit for a silent sample, GSM 6.10 puts five samples into a byte."""
 _TOLERANCE, _MP3_TOLERANCE = 0.001, 0.1
 """Seconds. MP3 counts whole frames, and encoders differ in whether they count the first one."""
 

@@ -39,7 +39,7 @@ _DECLARES_LENGTH = ("mov", "matroska", "caf")
 _TOLERANCE = 0.2
 """Seconds. A frame has up to 0.13, and programs differ in whether they count the first and last one."""
 _BYTES_A_SECOND = 8_000
-"""Of a file that does not say how long it is."""
+"""Assumed for a file that does not say how long it is."""
 _PIECE = 16_384
 """Samples that are taken from ffmpeg at once."""
 _LOG = 2**16
@@ -214,7 +214,7 @@ def _text(log: IO[bytes]) -> str:
 
 
 def _declared(text: str) -> float | None:
-    """The seconds that ffmpeg reports. Those of a video are the longest track's, which may be another one."""
+    """The seconds that ffmpeg reports. A video has the seconds of its longest track, which may be another one."""
     found = _DURATION.search(text)
     if found is None or len(_TRACK.findall(text.partition("Stream mapping:")[0])) != 1:
         return None

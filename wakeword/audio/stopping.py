@@ -41,7 +41,7 @@ class StopSignals:
         return None if self._stopped_at is None else max(0.0, self._stopped_at + _TIDY_SECONDS - time.monotonic())
 
     def blocks(self, source: AudioSource) -> Iterator[Samples]:
-        """The blocks of ``source`` until a signal comes."""
+        """The blocks of ``source``, ``(samples,)`` or ``(samples, channels)``, until a signal comes."""
         self._source = source
         blocks = source.blocks()
         while True:

@@ -75,7 +75,7 @@ def replacing(path: Path | str, *, private: bool = False) -> Iterator[Path]:
     """A temporary path next to ``path``, renamed to it when the block succeeds and removed when it fails.
 
     A symbolic link stays, and the file behind it is replaced; a device such as ``/dev/null`` is written to directly.
-    ``private``: only its owner may read it, and the group of a folder whose bit setgid says that it is shared; a folder
+    ``private``: only its owner may read it, and the group of a folder that its bit setgid shares; a folder
     that is missing is made for its owner alone.
     Raises ``OSError`` as the file system does, with the name ``path``, which is then untouched.
     """
@@ -149,7 +149,7 @@ def _failures_named(path: Path | str, folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        # Of a copy onto a full disk the first name is the source.
+        # When a copy fills the disk, the first name is the source.
         name = error.filename2 if error.errno in _FULL and error.filename2 is not None else error.filename
         temporary = isinstance(name, str | os.PathLike) and Path(name).parent == folder and Path(name).name[:1] == "."
         if error.errno is None or not (temporary or (name is None and error.errno in _FULL)):

@@ -16,7 +16,7 @@ from platformdirs import user_cache_path
 from wakeword.base.errors import ConfigError
 from wakeword.base.files import read_limited, replacing
 
-VERSION = "1.30.0"
+RUNTIME_VERSION = "1.30.0"
 DIGESTS = {
     "ort.wasm.min.mjs": "219e6a1fc8a9938268d18efca3c91d310bd2f4a59bbd13744df5b2b7fc6cee3b",
     "ort-wasm-simd-threaded.mjs": "e13f7f94fc51b4ca72b12faeb1ee95f4ace6dfbc8939bc718aabdc0a27c4299b",
@@ -24,7 +24,7 @@ DIGESTS = {
 }
 """The files that the page needs: SHA-256, in hex."""
 ADVICE = (
-    f"give --runtime FOLDER with these files of the npm package onnxruntime-web {VERSION}, from its folder dist: "
+    f"give --runtime FOLDER with these files of the npm package onnxruntime-web {RUNTIME_VERSION}, from its folder dist: "
     f"{', '.join(DIGESTS)}"
 )
 
@@ -36,7 +36,7 @@ _SECONDS = 60.0
 
 def cache_folder() -> Path:
     """Where the files are kept, for this user."""
-    return user_cache_path("wakeword", appauthor=False) / f"onnxruntime-web-{VERSION}"
+    return user_cache_path("wakeword", appauthor=False) / f"onnxruntime-web-{RUNTIME_VERSION}"
 
 
 def package_url() -> str:
@@ -46,7 +46,7 @@ def package_url() -> str:
         raise ConfigError(
             f"expected npm_config_registry to be an address of http or https, got {given!r:.80}; {ADVICE}"
         )
-    return f"{given.rstrip('/')}/onnxruntime-web/-/onnxruntime-web-{VERSION}.tgz"
+    return f"{given.rstrip('/')}/onnxruntime-web/-/onnxruntime-web-{RUNTIME_VERSION}.tgz"
 
 
 def problem_of(folder: Path) -> str | None:
@@ -65,7 +65,7 @@ def require_runtime(folder: Path) -> Path:
     """``folder``, if it has the files. ``ConfigError`` otherwise."""
     problem = problem_of(folder)
     if problem is not None:
-        raise ConfigError(f"{folder}: expected ONNX Runtime for the web {VERSION}, {problem}; {ADVICE}")
+        raise ConfigError(f"{folder}: expected ONNX Runtime for the web {RUNTIME_VERSION}, {problem}; {ADVICE}")
     return folder
 
 

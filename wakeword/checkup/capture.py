@@ -19,7 +19,7 @@ _MOST_CHANNELS = 8
 _CLOSE_SECONDS = 0.3
 
 
-def record(
+def record_device(
     wanted: int | str | None,
     seconds: float,
     *,

@@ -24,7 +24,7 @@ from wakeword.checkup.levels import (
 from wakeword.checkup.spectrum import bandwidth, hum
 from wakeword.microphone.clock import Stamp
 
-Verdict = Literal["ok", "warn", "bad"]
+Severity = Literal["ok", "warn", "bad"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Finding:
     unit: str
     text: str
     """The value and its details, for people."""
-    verdict: Verdict = "ok"
+    verdict: Severity = "ok"
     advice: str = ""
     """What to change, one sentence; empty if nothing."""
 
@@ -75,14 +75,14 @@ def diagnose(recording: CheckRecording) -> list[Finding]:
     return found + (_rate(recording) if recording.stamps else [])
 
 
-def finding(name: str, value: float, unit: str, text: str, verdict: Verdict, advice: str) -> Finding:
+def finding(name: str, value: float, unit: str, text: str, verdict: Severity, advice: str) -> Finding:
     """A finding; its advice is dropped if there is nothing to change, its value if it is not finite."""
     return Finding(
         name, value if math.isfinite(value) else None, unit, text, verdict, advice if verdict != "ok" else ""
     )
 
 
-def graded(value: float, warn: float, bad: float) -> Verdict:
+def graded(value: float, warn: float, bad: float) -> Severity:
     """The verdict on a ``value`` that must not be high; negate all three for one that must not be low."""
     return "bad" if value > bad else "warn" if value > warn else "ok"
 
@@ -102,7 +102,7 @@ def _channels(samples: Samples) -> Finding:
     if len(checked.dead) == number or 20 * math.log10(np.abs(samples).max()) < _SILENT_DB:
         return finding("channels", number, "", f"{number}; all silent", "ok", "")  # the level says what to change
     live = min(set(range(number)) - set(checked.dead))
-    verdict: Verdict = "warn" if checked.dead else "ok"
+    verdict: Severity = "warn" if checked.dead else "ok"
     advice = f"Listen to one channel that works: --channel {live}."
     if checked.mixing_loss < -10:
         text += "; they cancel each other"
@@ -112,13 +112,13 @@ def _channels(samples: Samples) -> Finding:
 
 _NO_SPEECH_DB = 6.0
 NO_VOICE = "Speak when asked to; if you did, turn the gain up or choose another device: no voice was found."
-"""Advice on a level that may be that of a silent room or of a deaf microphone."""
+"""Advice on a level that a silent room or a deaf microphone may have."""
 
 
 def _level(measured: Levels) -> Finding:
     text = f"loudest part {_db(measured.speech)}, whole {_db(measured.rms)}, peak {_db(measured.peak)}"
     if _over_noise(measured) < _NO_SPEECH_DB:
-        verdict: Verdict = "warn"
+        verdict: Severity = "warn"
         advice = NO_VOICE
     elif measured.speech > -12:
         verdict, advice = "warn", "Turn the input gain down by about 10 dB."

@@ -25,11 +25,11 @@ _ADDRESS: Final = {"--host": "127.0.0.1", "--port": "10400"}
 _STEPS: Final = 6
 """Mistakes that are mended in one line."""
 
-Line = list[str]
+CommandLine = list[str]
 """A command line without ``wakeword``."""
 
 
-def answer(error: Any, line: Sequence[str], problem: Callable[[Line], Any]) -> str:
+def answer(error: Any, line: Sequence[str], problem: Callable[[CommandLine], Any]) -> str:
     """What to tell the user about a line that could not be read, in one line: what is wrong, and what to type.
 
     ``error`` is typer's. ``problem`` gives the error of another line without running it, ``None`` if there is none.
@@ -47,7 +47,7 @@ def answer(error: Any, line: Sequence[str], problem: Callable[[Line], Any]) -> s
     return f"{message}; {more}"
 
 
-def _mended_line(error: Any, line: Line, problem: Callable[[Line], Any]) -> tuple[str | None, Any]:
+def _mended_line(error: Any, line: CommandLine, problem: Callable[[CommandLine], Any]) -> tuple[str | None, Any]:
     """The line as it was probably meant, ``None`` if that is not known, and the error that is left then."""
     if line[0] not in EXAMPLES:
         line = _with_command(line)
@@ -63,7 +63,7 @@ def _mended_line(error: Any, line: Line, problem: Callable[[Line], Any]) -> tupl
     return shown if error is None and can_be_shown else None, error
 
 
-def _is_readable(line: Line) -> bool:
+def _is_readable(line: CommandLine) -> bool:
     """Whether it can be read without showing a help."""
     return bool(line) and line[0] in EXAMPLES and not {"-h", "--help"} & set(line)
 
@@ -73,7 +73,7 @@ def _quoted(word: str) -> str:
     return f'"{word}"' if re.fullmatch(r"[\w.,:/' -]*[ '][\w.,:/' -]*", word) else shlex.quote(word)
 
 
-def _with_command(line: Line) -> Line:
+def _with_command(line: CommandLine) -> CommandLine:
     """The line with the command that it lacks, or another one; empty if it is not known."""
     first, rest = line[0], line[1:]
     if first == "help":
@@ -94,7 +94,7 @@ def _with_command(line: Line) -> Line:
     return [*nearest, *rest] if nearest else []
 
 
-def _mended(error: Any, line: Line) -> Line:
+def _mended(error: Any, line: CommandLine) -> CommandLine:
     """The line with one mistake less; empty if it is not known how."""
     unknown = getattr(error, "option_name", None)
     if unknown is not None and hasattr(error, "possibilities"):
@@ -113,7 +113,7 @@ def _is_argument(param: Any) -> bool:
     return getattr(param, "param_type_name", None) == "argument"
 
 
-def _other_option(error: Any, line: Line, unknown: str) -> Line:
+def _other_option(error: Any, line: CommandLine, unknown: str) -> CommandLine:
     at = next((index for index, word in enumerate(line) if word.split("=")[0] == unknown), None)
     if at is None:
         return []
@@ -134,7 +134,7 @@ def _other_option(error: Any, line: Line, unknown: str) -> Line:
     return [*before, *after] if unknown in arguments or (groups and arguments) else []
 
 
-def _with_address(line: Line) -> Line:
+def _with_address(line: CommandLine) -> CommandLine:
     """``--host`` and ``--port`` as one address."""
     parts, rest = dict(_ADDRESS), iter(line)
     others = []
@@ -147,7 +147,7 @@ def _with_address(line: Line) -> Line:
     return [*others, "--uri", f"tcp://{parts['--host']}:{parts['--port']}"]
 
 
-def _other_action(line: Line) -> Line:
+def _other_action(line: CommandLine) -> CommandLine:
     at = next((index for index, word in enumerate(line[1:], 1) if not word.startswith("-")), 1)
     word = line[at]
     if word in ACTIONS:
@@ -158,7 +158,7 @@ def _other_action(line: Line) -> Line:
     return [*line[:at], "install", *line[at:]] if is_place or word in ("kokoro", "piper") else []
 
 
-def _other_number(param: Any, line: Line) -> Line:
+def _other_number(param: Any, line: CommandLine) -> CommandLine:
     """With a percentage as a share, without a unit, and with a point in place of a comma."""
     for index, word in enumerate(line):
         option, equals, value = word.partition("=")
@@ -177,7 +177,7 @@ def _other_number(param: Any, line: Line) -> Line:
     return []
 
 
-def _words_placed(context: Any, line: Line) -> Line:
+def _words_placed(context: Any, line: CommandLine) -> CommandLine:
     """With the option of each word that the command does not take as it stands, or with quotes around several words."""
     command = context.command
     values, extra, _ = command.make_parser(context).parse_args(args=line[1:])
@@ -196,7 +196,7 @@ def _words_placed(context: Any, line: Line) -> Line:
     words = [word.strip(",") for word in extra if _kind(word)[0] == "--keyword"]
     if len(words) > 1 and not all(map(names_model, words)):
         words = [" ".join(words)]
-    placed: Line = []
+    placed: CommandLine = []
     for word in [*words, *(word for word in extra if _kind(word)[0] != "--keyword")]:
         option = next((one for one in _kind(word) if one in options), None)
         if option is None:
@@ -216,7 +216,7 @@ def _kind(word: str) -> tuple[str, ...]:
     return "--keyword", "--model"
 
 
-def _replaced(line: Line, words: Sequence[str], others: Line) -> Line:
+def _replaced(line: CommandLine, words: Sequence[str], others: CommandLine) -> CommandLine:
     """The line with ``others`` in place of the first of the words, and without the rest of them."""
     rest = list(line)
     at = 0
@@ -226,7 +226,7 @@ def _replaced(line: Line, words: Sequence[str], others: Line) -> Line:
     return [*rest[:at], *others, *rest[at:]]
 
 
-def _completed(command: Any, line: Line) -> Line:
+def _completed(command: Any, line: CommandLine) -> CommandLine:
     """With the options that the command needs, as they are in its example."""
     example = shlex.split(EXAMPLES[line[0]])
     given = {word.split("=")[0] for word in line}

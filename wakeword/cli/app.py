@@ -118,7 +118,7 @@ COMMANDS = {
 _MARKUP: Final = "markdown"
 _LINE: Final = "wakeword.line"
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
-"""Of the click in or under typer, which is not the same in all of its releases."""
+"""The class of the click in or under typer, which is not the same in all of its releases."""
 
 
 def _without_types_of_flags(params: list[Any]) -> list[Any]:

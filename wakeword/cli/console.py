@@ -11,7 +11,7 @@ from typing import Protocol, TextIO
 from wakeword.base.events import Events
 from wakeword.base.text import printable, shortened
 
-_SECONDS_BETWEEN_LINES = 30.0
+SECONDS_BETWEEN_LINES = 30.0
 _LONGEST = 2_000
 """Characters of a line: a name or a value in it can come from anywhere, and a message must stay readable."""
 
@@ -85,7 +85,7 @@ def _lines(what: str, total: float) -> Update:
     def update(done: float, detail: str = "") -> None:
         nonlocal last
         now = time.monotonic()
-        if now - last >= _SECONDS_BETWEEN_LINES and 0 < done < total:
+        if now - last >= SECONDS_BETWEEN_LINES and 0 < done < total:
             last = now
             left = (now - started) * (total - done) / done
             time_left = f"{left / 60:.0f} min" if left >= 90 else f"{left:.0f} s"

@@ -17,7 +17,7 @@ from wakeword.base.errors import AudioDeviceError, AudioFileError, WakewordError
 from wakeword.base.text import printable
 from wakeword.base.types import Samples
 from wakeword.base.version import __version__
-from wakeword.checkup.capture import record
+from wakeword.checkup.capture import record_device
 from wakeword.checkup.findings import NO_VOICE, CheckRecording, Finding, diagnose
 from wakeword.checkup.processor import PROCESSOR, examine_processor
 from wakeword.cli.console import complain, note, without_native_messages
@@ -86,7 +86,7 @@ def doctor(
     The first line says whether the microphone is fit. Stay silent at first, then speak as you would say the wake word.
     Exit status 1 if something is bad.
     """
-    examination = examine(device, seconds, file)
+    examination = examine_machine(device, seconds, file)
     if as_json:
         found = {"usable": examination.usable, "answer": examination.answer}
         print(json.dumps({**asdict(examination), **found}, allow_nan=False))
@@ -98,7 +98,7 @@ def doctor(
         raise typer.Exit(1)
 
 
-def examine(device: str | None, seconds: float, file: Path | None) -> Examination:
+def examine_machine(device: str | None, seconds: float, file: Path | None) -> Examination:
     """Examine this machine and ``file``, or ``seconds`` of the device if there is none."""
     examination = Examination(_versions())
     examination.findings.append(examine_processor(DEFAULT_KEYWORD))
@@ -146,7 +146,7 @@ def _listen(examination: Examination, device: str | None, seconds: float) -> Non
             asked_to_speak = True
             note("now speak, as you would say the wake word")
 
-    found, recording = record(number_or_name(device), seconds, opened=opened, advance=advance)
+    found, recording = record_device(number_or_name(device), seconds, opened=opened, advance=advance)
     examination.source = found.name
     examination.findings += diagnose(recording)
 

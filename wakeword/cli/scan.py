@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from wakeword.base.errors import AudioError, ConfigError, LeftOutError
-from wakeword.batch.inputs.find import find_recordings, listed, listed_places
+from wakeword.batch.inputs.find import expanded, find_recordings, listed_places
 from wakeword.batch.inputs.recording import Recording
 from wakeword.batch.jobs.choice import executor_for
 from wakeword.batch.jobs.job_run import Run
@@ -90,7 +90,7 @@ def scan_recordings(options: ScanOptions) -> None:
     and at the end ``typer.Exit`` if a recording could not be read.
     """
     points, out = options.points, options.out
-    places = [*listed(options.files or []), *(listed_places(options.files_from) if options.files_from else [])]
+    places = [*expanded(options.files or []), *(listed_places(options.files_from) if options.files_from else [])]
     detector, warnings = open_detector(options.models, points)
     work = ScanWork(
         options.models.contents(),

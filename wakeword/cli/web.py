@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from wakeword.browser.page_server import PageServer
-from wakeword.browser.runtime import VERSION, cache_folder, fetch_runtime, problem_of, require_runtime
+from wakeword.browser.runtime import RUNTIME_VERSION, cache_folder, fetch_runtime, problem_of, require_runtime
 from wakeword.browser.site import PAGE, RUNTIME, site_files, web_folder
 from wakeword.cli.console import note
 
@@ -16,7 +16,9 @@ def web(
     runtime: Annotated[
         Path | None,
         typer.Option(
-            "--runtime", metavar="FOLDER", help=f"The files of onnxruntime-web {VERSION}. Default: got once from npm."
+            "--runtime",
+            metavar="FOLDER",
+            help=f"The files of onnxruntime-web {RUNTIME_VERSION}. Default: got once from npm.",
         ),
     ] = None,
 ) -> None:

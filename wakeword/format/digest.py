@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from wakeword.base.errors import ModelError
-from wakeword.format.protobuf import BYTES, Layout, Reader, encoded_field, text
+from wakeword.format.protobuf import BYTES, Layout, Reader, decoded_text, encoded_field
 
 DIGEST_KEY = "wakeword.sha256"
 """Key of the digest in the metadata of the ONNX file."""
@@ -57,7 +57,7 @@ def checked_metadata(model: bytes) -> Metadata:
                     f"expected a file of the digest that it holds, got one of SHA-256 {digest[:16]}...: it is damaged, or "
                     "was changed without a new digest; get it again"
                 )
-    return Metadata({entry.key: text(entry.value) for entry in entries if entry.key != DIGEST_KEY}, digest)
+    return Metadata({entry.key: decoded_text(entry.value) for entry in entries if entry.key != DIGEST_KEY}, digest)
 
 
 def sealed(model: bytes) -> bytes:
@@ -86,7 +86,7 @@ def _entries(model: bytes) -> list[_Entry]:
                     raise ModelError("an entry of the metadata without key or value")
                 key, value = parts["key"][0], parts["value"][0]
                 start = field.end - field.value + value.end - value.value
-                found.append(_Entry(text(key.content), value.content, start, field.start, field.end))
+                found.append(_Entry(decoded_text(key.content), value.content, start, field.start, field.end))
     except ModelError as error:
         raise ModelError(f"{NOT_A_MODEL} ({error})") from error
     return found

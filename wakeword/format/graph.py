@@ -16,7 +16,7 @@ from wakeword.base.errors import ModelError
 from wakeword.base.text import shortened
 from wakeword.format.digest import NOT_A_MODEL
 from wakeword.format.operators import OPERATORS, Node, Shape, output_shapes
-from wakeword.format.protobuf import BYTES, NUMBER, Field, Layout, Reader, signed, text
+from wakeword.format.protobuf import BYTES, NUMBER, Field, Layout, Reader, decoded_text, signed
 
 OPSET = 17
 """Version of the operators that ``export`` writes."""
@@ -176,7 +176,7 @@ def _node(reader: Reader, field: Field) -> Node:
         if name not in OPERATORS[kind] or name in attributes or other is None or attribute[other]:
             raise ModelError(f"expected {kind} with the attributes {sorted(OPERATORS[kind])}, got {shortened(name)!r}")
         attributes[name] = tuple(signed(one.value) for one in (*attribute["i"], *attribute["ints"]))
-    inputs, outputs = (tuple(text(one.content) for one in node[name]) for name in ("input", "output"))
+    inputs, outputs = (tuple(decoded_text(one.content) for one in node[name]) for name in ("input", "output"))
     return Node(kind, inputs, outputs, attributes)
 
 
@@ -204,7 +204,7 @@ def _value(reader: Reader, field: Field) -> tuple[str, tuple[Dimension, ...]]:
 
 
 def _text(fields: Sequence[Field]) -> str:
-    return text(fields[0].content) if fields else ""
+    return decoded_text(fields[0].content) if fields else ""
 
 
 def _number(fields: Sequence[Field]) -> int:

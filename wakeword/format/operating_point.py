@@ -34,16 +34,16 @@ class Rate:
 
 @dataclass(frozen=True)
 class Folds:
-    """What models of the same recipe do, each at its own point of this kind, with people whom it was not trained on."""
+    """What models of the same recipe do, each at its own point of this kind, with people that it was not trained on."""
 
     models: int
     """Trainings, each without some of the people."""
     recall: Rate
-    """Of these people's recordings, each judged by the model that does not know its speaker."""
+    """The share of these people's recordings, each judged by the model that does not know its speaker."""
     false_accepts_per_hour: float
     """Mean of the models."""
     hours: float
-    """Of speech, in which the false accepts of each model were counted."""
+    """Hours of speech in which the false accepts of each model were counted."""
 
     def __post_init__(self) -> None:
         for what in ("models", "false_accepts_per_hour", "hours"):

@@ -100,7 +100,7 @@ def signed(value: int) -> int:
     return value - 2**64 if value >= 2**63 else value
 
 
-def text(content: memoryview) -> str:
+def decoded_text(content: memoryview) -> str:
     """The text of a field. ``ModelError`` if it is not UTF-8."""
     try:
         return bytes(content).decode("utf-8")

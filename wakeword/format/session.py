@@ -86,7 +86,7 @@ def bound_call(
 def run_session(
     session: onnxruntime.InferenceSession, outputs: Sequence[str], inputs: Mapping[str, NDArray[Any]]
 ) -> list[NDArray[Any]]:
-    """The outputs of these names. ``ModelError`` if the graph cannot be run."""
+    """The outputs of these names, in the shapes that the graph declares. ``ModelError`` if the graph cannot be run."""
     try:
         values: list[NDArray[Any]] = session.run(outputs, dict(inputs))
     except Exception as error:

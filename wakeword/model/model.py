@@ -23,8 +23,7 @@ from wakeword.model.lstm import Lstm, NumpyWindows, lstm_of
 from wakeword.verify.registry import make_verifier
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, load_embedding, load_phonemes
 from wakeword.verify.verifier import SecondStage
-from wakeword.verify.verifier_head import METADATA_KEY as HEAD_KEY
-from wakeword.verify.verifier_head import Head, head_of_text
+from wakeword.verify.verifier_head import HEAD_KEY, Head, head_of_text
 
 MAX_FILE_BYTES = 64 * 2**20
 """Larger files are refused without reading them; a model of this project takes under 1 MB."""

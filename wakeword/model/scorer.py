@@ -126,7 +126,7 @@ class StreamScorer:
         return np.array([score_of_logit(logit) for logit in self.logits(frames)])
 
     def logits(self, frames: Array) -> list[float]:
-        """``push``, with the logits of the scores, as a list."""
+        """``push``, for the logits in place of the scores: ``(frames, n_mfcc)`` float32 -> a list of one a window."""
         return self._group.logits(frames)[0]
 
 

@@ -36,7 +36,7 @@ def own_addresses() -> list[str]:
 
 
 def advertised(bound: Iterable[str], own: Sequence[str], *, dual_stack: bool = True) -> list[str]:
-    """The addresses at which others reach a server bound to ``bound`` on a machine whose addresses are ``own``.
+    """The addresses at which others reach a server bound to ``bound`` on a machine with the addresses ``own``.
 
     Never an unspecified address, which Home Assistant drops, nor one of this machine alone.
     """

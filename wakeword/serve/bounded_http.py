@@ -1,4 +1,4 @@
-"""A server by http in threads, of which no client can take all the room: bounds on time, connections and threads."""
+"""A server by http in threads that no client can take for itself: bounds on time, connections and threads."""
 
 import io
 import socket
@@ -15,14 +15,14 @@ REQUEST_SECONDS = 10.0
 """For a whole request, and for each part of an answer to be taken."""
 MOST_CONNECTIONS = 32
 _MOST_THREADS = 2 * MOST_CONNECTIONS
-"""Those of closed connections have to notice it first."""
+"""The threads of closed connections have to notice it first."""
 HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     # Pages of other sites can load nothing of it.
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-"""Of every answer."""
+"""Headers of every answer."""
 
 
 class Doors:
@@ -49,7 +49,7 @@ class Doors:
                 worst = min(self._open, key=lambda one: (-held[self._open[one][0]], self._open[one][1]))
                 del self._open[worst]
                 with suppress(OSError):  # it has ended
-                    # Not that of TLS, which would first change what its thread is using.
+                    # Not the shutdown of TLS, which would first change what its thread is using.
                     socket.socket.shutdown(worst, socket.SHUT_RDWR)
         return True
 
@@ -151,7 +151,7 @@ class BoundedHttpServer(ThreadingHTTPServer):
         doors: Doors | None = None,
         listen: bool = True,
     ) -> None:
-        """``headers``: of every answer, beside ``HEADERS``; ``doors``: shared with other servers."""
+        """``headers``: of every answer, next to ``HEADERS``; ``doors``: shared with other servers."""
         self.headers = {**HEADERS, **headers}
         self.doors = Doors() if doors is None else doors
         super().__init__(address, handler, bind_and_activate=listen)

@@ -76,7 +76,7 @@ class ListeningStream:
         self.restart(None)
 
     def restart(self, timestamp: int | None) -> None:
-        """Begin a new stream; ``timestamp`` in milliseconds is that of its beginning."""
+        """Begin a new stream; ``timestamp``: of its beginning, in milliseconds."""
         self._detector.reset()
         self._waiting = bytearray()
         self._bytes = 0
@@ -86,7 +86,7 @@ class ListeningStream:
         self.fired = 0
         """Detections in this stream."""
         self._scores: deque[tuple[float, Mapping[str, float]]] = deque()
-        """Seconds of the stream, and the scores then: those of the newest second."""
+        """Seconds of the stream and the scores then, for the newest second."""
         self.newest: Samples = np.zeros(0, np.int16)
         """The newest block of audio."""
 
@@ -106,7 +106,7 @@ class ListeningStream:
         return self._detector.is_asleep
 
     async def push(self, audio: bytes, timestamp: int | None) -> StreamEvents:
-        """Process a chunk of any length; ``timestamp`` in milliseconds is that of its first sample."""
+        """Process a chunk of any length; ``timestamp``: of its first sample, in milliseconds."""
         at = self.seconds
         self._chunk = (at, self._base + round(1_000 * at) if timestamp is None else timestamp)
         self._waiting += audio

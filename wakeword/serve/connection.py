@@ -32,7 +32,7 @@ _MOST_CONTEXT = 4 * 2**10
 _CLOSE_SECONDS = 1.0
 _MOST_DETECTORS = 10
 _DETECTORS_SECONDS = 10.0
-"""Of audio, in which a connection may need that many detectors: a new one takes 2 to 3 ms, a chunk far less."""
+"""Seconds of audio in which a connection may need that many detectors: one takes 2 to 3 ms to make, a chunk far less."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Connection:
         self._peer = peer
         self._events = EventReader()
         self._offered = shared.words.by_name
-        """The words in force when they were last compared with those of the stream."""
+        """The words in force when they were last compared with the words of the stream."""
         self._names: list[str] | None = None
         self._context: dict[str, Any] | None = None
         self._stream: ListeningStream | None = None
@@ -281,7 +281,7 @@ class Connection:
             await self._send(encode(NotDetected(self._context).event()))
 
     def _give_up(self) -> None:
-        """Drop the detector of a stream that goes on with another one, whose clock begins where this one's ends."""
+        """Drop the detector of a stream that goes on with another one: the new clock begins where the old one ends."""
         if self._stream is not None:
             self._start = (self._start or 0) + round(1_000 * self._stream.seconds)
         self._end_stream()

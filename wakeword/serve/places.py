@@ -19,7 +19,7 @@ DEFAULT_PORT = 10_400
 Network = IPv4Network | IPv6Network
 
 SUPERVISOR = IPv4Network("172.30.32.2/32")
-"""Of Home Assistant in the network of its add-ons: ingress comes from there alone (its documentation, "Presentation")."""
+"""Home Assistant in the network of its add-ons: ingress comes from there alone (its documentation, "Presentation")."""
 
 _NAME = re.compile(r"[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*")
 """Name of a host, in lower case."""

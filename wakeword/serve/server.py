@@ -35,9 +35,9 @@ class Limits:
 
     connections: int = 256
     networks: tuple[Network, ...] = ()
-    """Networks whose clients may connect; none for all."""
+    """Networks from which clients may connect; none for all."""
     per_address: int | None = None
-    """Of them, for one address; ``None`` for half of them if other machines can connect, else for all."""
+    """The most connections of one address; ``None``: half of all if other machines can connect, else all."""
 
 
 class Server:

@@ -32,7 +32,7 @@ _POLICY = (
 
 @dataclass(frozen=True)
 class WebSettings:
-    """Where the HTTP side listens, and for whom."""
+    """Where the HTTP side listens, and who may see it."""
 
     host: str
     port: int
@@ -40,7 +40,7 @@ class WebSettings:
     """With ``key``: the certificate of the server in PEM; its connections then use TLS."""
     key: Path | None = None
     networks: tuple[Network, ...] = ()
-    """Networks whose clients may connect; none for all."""
+    """Networks from which clients may connect; none for all."""
     names: tuple[str, ...] = ()
     """Names of this machine in the public DNS, in lower case: no other such name is answered."""
     ingress: bool = False
@@ -48,9 +48,9 @@ class WebSettings:
     asked, which may have any name, and shows the page in a frame of that same origin."""
 
 
-Answer = tuple[HTTPStatus, str, bytes]
+HttpAnswer = tuple[HTTPStatus, str, bytes]
 """Status, content type and body."""
-_OTHER_HOST: Answer = (
+_OTHER_HOST: HttpAnswer = (
     HTTPStatus.MISDIRECTED_REQUEST,
     "text/plain; charset=utf-8",
     b"expected an address, a local name or one that --http-name gives as the host, got another name\n",
@@ -64,14 +64,14 @@ class Pages:
         self._server = server
         self._loop = loop
         self._page = (files("wakeword.serve") / "page.html").read_bytes()
-        self._paths: dict[str, Callable[[], Answer]] = {
+        self._paths: dict[str, Callable[[], HttpAnswer]] = {
             "/": lambda: (HTTPStatus.OK, "text/html; charset=utf-8", self._page),
             "/healthz": self._health,
             "/metrics": lambda: (HTTPStatus.OK, CONTENT_TYPE_LATEST, self._in_loop(self._server.telemetry.exposition)),
             "/state": self._state,
         }
 
-    def answer(self, path: str) -> Answer:
+    def answer(self, path: str) -> HttpAnswer:
         """The answer to a request for ``path``."""
         made = self._paths.get(path)
         if made is None:
@@ -81,7 +81,7 @@ class Pages:
         except (TimeoutError, RuntimeError):
             return HTTPStatus.SERVICE_UNAVAILABLE, "text/plain; charset=utf-8", b"the server is busy or ending\n"
 
-    def _health(self) -> Answer:
+    def _health(self) -> HttpAnswer:
         """Healthy: the event loop answers, and there is something to listen for."""
         words = self._in_loop(lambda: len(self._server.words.by_name))
         healthy = words > 0
@@ -92,7 +92,7 @@ class Pages:
             text.encode(),
         )
 
-    def _state(self) -> Answer:
+    def _state(self) -> HttpAnswer:
         state = self._in_loop(
             lambda: self._server.telemetry.snapshot(
                 {name: word.phrase for name, word in self._server.words.by_name.items()}

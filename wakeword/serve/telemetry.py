@@ -121,7 +121,7 @@ class Telemetry:
             "seconds": round(stream.seconds, 2),
             "rate": stream.format.rate,
             "channels": stream.format.channels,
-            "level": round(level(stream.newest), 1),
+            "level": round(level_db(stream.newest), 1),
             "asleep": stream.is_asleep,
             "detections": stream.fired,
             "words": [
@@ -131,8 +131,8 @@ class Telemetry:
         }
 
 
-def level(block: Samples) -> float:
-    """Level of a block in dB of full scale, at least -96."""
+def level_db(block: Samples) -> float:
+    """Level of a block, ``(samples,)`` or ``(samples, channels)``, in dB of full scale, at least -96."""
     if not len(block):
         return _SILENCE_DB
     power = float(np.mean(np.square(to_mono(block), dtype=np.float64)))

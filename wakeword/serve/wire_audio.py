@@ -10,7 +10,7 @@ from wakeword.audio.pcm import MAX_SAMPLE_RATE, MIN_SAMPLE_RATE
 from wakeword.base.types import Samples
 from wakeword.serve.wire import WireError
 
-MAX_CHANNELS = 32
+_MAX_CHANNELS = 32
 _MAX_TIMESTAMP = 2**53
 
 
@@ -28,7 +28,7 @@ class PcmFormat:
         for name, low, high in (
             ("rate", MIN_SAMPLE_RATE, MAX_SAMPLE_RATE),
             ("width", 1, 4),
-            ("channels", 1, MAX_CHANNELS),
+            ("channels", 1, _MAX_CHANNELS),
         ):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:

@@ -50,7 +50,7 @@ class Follower:
         return np.concatenate([np.zeros(0, np.float32), *pieces])
 
     def take(self, count: int) -> Array | None:
-        """The next ``count`` samples, or what there is before the end of the stream; ``None`` until they have come."""
+        """The next samples, ``(count,)``, or fewer at the end of the stream; ``None`` until they have come."""
         with self._lock:
             if self._held < count and not self.ended:
                 return None
@@ -65,7 +65,7 @@ class Follower:
         return np.concatenate(pieces)
 
     def push(self, samples: Array) -> None:
-        """Append the next samples of the stream, which the caller must not change afterwards."""
+        """Append the next samples of the stream, ``(n,)``, which the caller must not change afterwards."""
         if self.ended:
             return
         with self._lock:
@@ -142,7 +142,7 @@ class Followers:
         return len(self._open)
 
     def push(self, samples: Array) -> None:
-        """Give each follower the next samples of the stream. The caller holds the lock."""
+        """Give each follower the next samples of the stream, ``(n,)``. The caller holds the lock."""
         if not self._open:
             return  # An empty set of weak references takes longer to go through than the block to keep.
         for follower in self._open:

@@ -7,7 +7,7 @@ TALK = "talk: a folder with an hour or more of speech without the word, such as 
 """What the folder in the command is."""
 
 
-def record_takes(word: str) -> str:
+def record_command(word: str) -> str:
     """The command that records ten takes of ``word``."""
     return shlex.join(["wakeword", "record", word, "--count", "10", "--out", "takes"])
 

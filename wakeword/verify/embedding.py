@@ -2,7 +2,7 @@
 
 It was trained on a great many speakers and maps the same word to nearby points for any of them (Lin et al., "Training
 Keyword Spotters with Limited and Synthesized Speech Data", ICASSP 2020). One embedding covers 76 frames of log-mel
-energies. Frame ``j`` ends with MFCC frame ``j``: it covers the samples ``160 j - 112`` to ``160 j + 400``, of which its
+energies. Frame ``j`` ends with MFCC frame ``j``: it covers the samples ``160 j - 112`` to ``160 j + 400``; its
 window of 400 in their middle leaves ``160 j - 56`` to ``160 j + 344``.
 """
 
@@ -58,7 +58,7 @@ class EmbeddingNetwork:
         self._outputs = ["embeddings", *(f"{name}_next" for name in self._caches)]
 
     def start(self) -> list[Array]:
-        """What is kept between steps, before the first."""
+        """The caches before the first step: zeros, each of the shape that the network declares."""
         return [np.zeros(shape, np.float32) for shape in self._shapes]
 
     def power(self, samples: Array) -> Array:
@@ -83,7 +83,7 @@ class EmbeddingNetwork:
         return embeddings, after
 
     def bind(self, power: Array, caches: list[Array], *, embeddings: Array, after: list[Array]) -> Callable[[], None]:
-        """``advance`` as a call that reads and writes these arrays, C-contiguous float32: it takes half the time."""
+        """``advance`` as a call on arrays of its shapes, C-contiguous float32, which it reads and writes: half the time."""
         outputs = dict(zip(self._outputs, [embeddings, *after], strict=True))
         return bound_call(self._session, {"power": power, **dict(zip(self._caches, caches, strict=True))}, outputs)
 
@@ -112,8 +112,8 @@ class _Spectra:
     def __init__(self, power: Array) -> None:
         self._power = power
         self._window = np.float64(32_767) * hann_window(_CONFIG)
-        # In float64: a quiet band next to a loud one keeps its digits. The place of the window under the transform, whose
-        # length the mel matrix sets, does not change the power.
+        # In float64: a quiet band next to a loud one keeps its digits. The mel matrix sets the length of the transform;
+        # where the window stands in it does not change the power.
         self._padded = np.zeros((len(power), _N_FFT))
         self._spectra = np.empty(power.shape, np.complex128)
 
@@ -140,11 +140,11 @@ class EmbeddingSteps:
 
     @property
     def caches(self) -> list[Array]:
-        """What is kept for the next step."""
+        """The caches for the next step, in the shapes of ``EmbeddingNetwork.start``."""
         return self._caches[self._turn]
 
     def begin(self) -> None:
-        """Begin before any step."""
+        """Forget all steps."""
         for cache in self.caches:
             cache[:] = 0
 

@@ -12,7 +12,7 @@ from wakeword.format.graph import read_graph
 from wakeword.format.session import open_session, run_session
 from wakeword.verify.embedding import DIMENSION
 
-METADATA_KEY = "wakeword.verifier"
+HEAD_KEY = "wakeword.verifier"
 """Key of the head, an ONNX file in base64, in the metadata of the model file."""
 HEAD_EMBEDDINGS = 16
 """Embeddings that a head judges: the newest 1.3 s of them, which come from 2 s of audio."""

@@ -16,7 +16,7 @@ from wakeword.browser import runtime
 from wakeword.browser.runtime import cache_folder, fetch_runtime, package_url, problem_of, require_runtime
 
 CONTENTS = {"one.mjs": b"one", "two.wasm": b"two" * 1_000}
-PATH = f"/npm/onnxruntime-web/-/onnxruntime-web-{runtime.VERSION}.tgz"
+PATH = f"/npm/onnxruntime-web/-/onnxruntime-web-{runtime.RUNTIME_VERSION}.tgz"
 
 
 def package(contents: dict[str, bytes]) -> bytes:
@@ -117,4 +117,4 @@ def test_an_address_that_is_none_is_one_line(address: str, monkeypatch: pytest.M
 @pytest.mark.skipif(sys.platform != "linux", reason="XDG_CACHE_HOME is of Linux")
 def test_the_files_are_kept_where_this_user_keeps_such(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache_folder() == tmp_path / "wakeword" / f"onnxruntime-web-{runtime.VERSION}"
+    assert cache_folder() == tmp_path / "wakeword" / f"onnxruntime-web-{runtime.RUNTIME_VERSION}"

@@ -13,7 +13,7 @@ from support.fake_portaudio import FakePortAudio, FakeStream
 from support.virtual_microphone import VirtualMicrophone
 
 from wakeword import AudioDeviceError
-from wakeword.checkup.capture import record
+from wakeword.checkup.capture import record_device
 
 
 def examine(microphone: VirtualMicrophone, played: Path | None, *options: str) -> tuple[int, dict[str, Any], str]:
@@ -83,7 +83,7 @@ def playing(portaudio: FakePortAudio, *, lose: int = -1) -> None:
 def test_all_channels_are_recorded_from_after_the_start(portaudio: FakePortAudio) -> None:
     playing(portaudio, lose=70)
     opened, heard = [], []
-    device, recording = record(None, 2.5, opened=opened.append, advance=heard.append)
+    device, recording = record_device(None, 2.5, opened=opened.append, advance=heard.append)
     assert opened == [device]
     assert heard == sorted(heard)
     assert heard[-1] == pytest.approx(2.5)
@@ -98,12 +98,12 @@ def test_a_device_that_delivers_nothing_more_is_an_error_and_closed(
     monkeypatch.setattr("wakeword.checkup.capture._NEXT_BLOCK_SECONDS", 0.1)
     playing(portaudio)
     with pytest.raises(AudioDeviceError, match="no audio for"):
-        record(None, 10, opened=lambda device: None, advance=lambda seconds: None)
+        record_device(None, 10, opened=lambda device: None, advance=lambda seconds: None)
     assert len(portaudio.closed) == 1
 
 
 def test_many_channels_are_treated_as_copies(portaudio: FakePortAudio) -> None:
     portaudio.devices[0]["max_input_channels"] = 32
     playing(portaudio)
-    _, recording = record(None, 1, opened=lambda device: None, advance=lambda seconds: None)
+    _, recording = record_device(None, 1, opened=lambda device: None, advance=lambda seconds: None)
     assert recording.samples.shape[1] == 2

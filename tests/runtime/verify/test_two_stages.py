@@ -37,7 +37,7 @@ from wakeword.format.fusion import FLOOR, unverified_score
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import parse_model
 from wakeword.model.scorer import DEFAULT_HOP
-from wakeword.verify.verifier_head import METADATA_KEY as HEAD_KEY
+from wakeword.verify.verifier_head import HEAD_KEY
 
 pytestmark = pytest.mark.numeric
 

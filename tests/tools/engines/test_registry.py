@@ -18,7 +18,7 @@ from wakeword_tools.engines.registry import (
     engine_of,
     english_voices,
     installed_engines,
-    resolved,
+    resolved_engines,
     voice_named,
 )
 from wakeword_tools.kinds import Split
@@ -86,8 +86,8 @@ def test_training_speaks_with_an_engine_of_another_package(tmp_path: Path, monke
     monkeypatch.syspath_prepend(package(tmp_path, "chirp"))
     assert installed_engines("fast") == (*before, "chirp:high")
     assert "chirp:high" not in installed_engines("natural")
-    assert resolved(("flite", "installed"), natural=False)[-1] == "chirp:high"
-    assert resolved(("flite",), natural=False) == ("flite",)
+    assert resolved_engines(("flite", "installed"), natural=False)[-1] == "chirp:high"
+    assert resolved_engines(("flite",), natural=False) == ("flite",)
 
 
 def test_an_engine_of_another_package_is_used_like_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

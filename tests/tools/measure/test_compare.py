@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.simulated import evenly
 
-from wakeword_tools.measure.model_difference import compare
+from wakeword_tools.measure.model_difference import differences
 from wakeword_tools.measure.scores import ScoreSet
 
 FPRS, RATES = (0.1,), (2.0,)
@@ -24,7 +24,7 @@ def worse(scores: ScoreSet, seed: int, noise: float) -> ScoreSet:
 
 
 def test_a_model_does_not_differ_from_itself() -> None:
-    for one in compare(drawn(0), drawn(0), fprs=FPRS, rates=RATES, resamples=50):
+    for one in differences(drawn(0), drawn(0), fprs=FPRS, rates=RATES, resamples=50):
         assert one.first == one.second
         assert one.low == one.high == one.difference == 0
         assert not one.is_clear
@@ -32,7 +32,9 @@ def test_a_model_does_not_differ_from_itself() -> None:
 
 def test_a_better_model_is_recognised() -> None:
     scores = drawn(0)
-    found = {one.metric: one for one in compare(worse(scores, 1, 0.5), scores, fprs=FPRS, rates=RATES, resamples=300)}
+    found = {
+        one.metric: one for one in differences(worse(scores, 1, 0.5), scores, fprs=FPRS, rates=RATES, resamples=300)
+    }
     assert set(found) == {"ROC area", "recall at fpr=0.1", "recall at fa_per_hour=2"}
     assert found["ROC area"].is_clear
     assert found["ROC area"].low < found["ROC area"].difference < found["ROC area"].high
@@ -40,7 +42,9 @@ def test_a_better_model_is_recognised() -> None:
 
 def test_swapped_models_give_the_opposite() -> None:
     first, second = drawn(0), worse(drawn(0), 1, 0.3)
-    forth, back = (compare(*pair, fprs=FPRS, rates=RATES, resamples=100) for pair in ((first, second), (second, first)))
+    forth, back = (
+        differences(*pair, fprs=FPRS, rates=RATES, resamples=100) for pair in ((first, second), (second, first))
+    )
     for one, other in zip(forth, back, strict=True):
         assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
 
@@ -50,7 +54,7 @@ def test_equally_good_models_seldom_differ_clearly() -> None:
     for seed in range(40):
         scores = drawn(seed)
         pair = worse(scores, 1_000 + seed, 0.1), worse(scores, 2_000 + seed, 0.1)
-        (area,) = compare(*(dataclasses.replace(one, hours=0.0) for one in pair), fprs=(), rates=(), resamples=100)
+        (area,) = differences(*(dataclasses.replace(one, hours=0.0) for one in pair), fprs=(), rates=(), resamples=100)
         clear += area.is_clear
     # One in 20 is expected; more than 6 of 40 have a probability of 0.003.
     assert clear <= 6
@@ -58,7 +62,7 @@ def test_equally_good_models_seldom_differ_clearly() -> None:
 
 def test_the_same_seed_gives_the_same_interval() -> None:
     pair = drawn(0), worse(drawn(0), 1, 0.2)
-    assert compare(*pair, fprs=FPRS, rates=RATES, seed=3, resamples=50) == compare(
+    assert differences(*pair, fprs=FPRS, rates=RATES, seed=3, resamples=50) == differences(
         *pair, fprs=FPRS, rates=RATES, seed=3, resamples=50
     )
 
@@ -67,8 +71,8 @@ def test_the_same_seed_gives_the_same_interval() -> None:
 def test_minutes_of_models_with_different_windows_stay_paired(lengths: tuple[int, int]) -> None:
     """The longer window gives fewer scores; a minute that one model lacks must not shift those after it."""
     first, second = (minutes_of_noise(length) for length in lengths)
-    (there,) = compare(first, second, fprs=(), rates=RATES, resamples=50)
-    (back,) = compare(second, first, fprs=(), rates=RATES, resamples=50)
+    (there,) = differences(first, second, fprs=(), rates=RATES, resamples=50)
+    (back,) = differences(second, first, fprs=(), rates=RATES, resamples=50)
     # Their peaks are the same, so no resample differs unless the minutes are paired wrongly.
     assert there.low == there.high == back.low == back.high == 0
 

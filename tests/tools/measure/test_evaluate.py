@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from support.builders import card
 from support.simulated import evenly
 
-from wakeword_tools.measure.model_report import ModelReport, evaluate
+from wakeword_tools.measure.model_report import ModelReport, evaluate_model
 from wakeword_tools.measure.scores import ScoreSet, events_at
 
 
 def report(seed: int = 0) -> tuple[ScoreSet, ModelReport]:
     scores = evenly(np.random.default_rng(seed), negatives=300, near=150, hours=4.0, per_hour=20.0)
-    return scores, evaluate(scores, card(threshold=0.8), fprs=(0.03, 0.1), rates=(0.5, 2.0), fingerprint="f")
+    return scores, evaluate_model(scores, card(threshold=0.8), fprs=(0.03, 0.1), rates=(0.5, 2.0), fingerprint="f")
 
 
 @given(seed=st.integers(0, 1_000))
@@ -68,10 +68,10 @@ def test_the_json_has_the_keys_that_other_programs_read() -> None:
 def test_figures_that_were_not_measured_are_empty(missing: str) -> None:
     scores, _ = report()
     empty = {"streams": [], "hours": 0.0} if missing == "streams" else {missing: np.zeros(0)}
-    made = evaluate(dataclasses.replace(scores, **empty), card())
+    made = evaluate_model(dataclasses.replace(scores, **empty), card())
     key = {"streams": "recall_at_fa_per_hour"}.get(missing, f"recall_at_fpr_{missing}")
     assert getattr(made, key) == {}
-    neither = evaluate(ScoreSet(scores.positives, np.zeros(0)), card())
+    neither = evaluate_model(ScoreSet(scores.positives, np.zeros(0)), card())
     assert neither.roc_auc is None
     assert neither.recall_at_fpr == {}
     json.dumps(neither.to_json(), allow_nan=False)

@@ -16,9 +16,9 @@ from wakeword_tools.measure.rates import (
     Choice,
     RateKind,
     Target,
-    choose,
     choose_fa_per_hour,
     choose_fpr,
+    choose_threshold,
     fpr_of,
     mean_roc_auc,
     measure,
@@ -34,7 +34,7 @@ SIMULATIONS = 600
 @given(seed=seeds, fpr=st.sampled_from([0.03, 0.05, 0.2]))
 def test_an_fpr_threshold_keeps_its_target_and_no_lower_one_would(seed: int, fpr: float) -> None:
     scores = with_ties(seed)
-    threshold = choose(scores, Target(RateKind.FPR, fpr)).threshold
+    threshold = choose_threshold(scores, Target(RateKind.FPR, fpr)).threshold
 
     def rate(at: float) -> float:
         return float(((scores.negatives >= at).mean() + (scores.near_negatives >= at).mean()) / 2)
@@ -50,22 +50,22 @@ def test_each_kind_of_negatives_has_half_the_weight(fpr: float, confidence: floa
     random = np.random.default_rng(0)
     one = ScoreSet(random.beta(6, 2, 50), random.beta(1, 6, 200), random.beta(2, 4, 100))
     target = Target(RateKind.FPR, fpr)
-    threshold = choose(one, target, confidence=confidence).threshold
+    threshold = choose_threshold(one, target, confidence=confidence).threshold
     swapped = dataclasses.replace(one, negatives=one.near_negatives, near_negatives=one.negatives)
-    assert choose(swapped, target, confidence=confidence).threshold == threshold
+    assert choose_threshold(swapped, target, confidence=confidence).threshold == threshold
     many = dataclasses.replace(one, negatives=np.tile(one.negatives, 7))
     if confidence is None:
-        assert choose(many, target).threshold == threshold
+        assert choose_threshold(many, target).threshold == threshold
     else:
         # More clips of the same scores are better evidence.
-        assert choose(many, target, confidence=confidence).threshold <= threshold
+        assert choose_threshold(many, target, confidence=confidence).threshold <= threshold
 
 
 def test_a_rate_that_is_met_exactly_is_allowed() -> None:
     # Of 50 close words three reach 0.5 and above: 6 %, so half of that is exactly the target.
     close = np.concatenate([np.full(47, 0.1), [0.5, 0.6, 0.7]])
     one = ScoreSet(positives=np.array([0.9]), negatives=np.full(10, 0.2), near_negatives=close)
-    assert fpr_of(one, choose(one, Target(RateKind.FPR, 0.03)).threshold) == pytest.approx(0.03)
+    assert fpr_of(one, choose_threshold(one, Target(RateKind.FPR, 0.03)).threshold) == pytest.approx(0.03)
 
 
 @given(seed=seeds, fpr=st.sampled_from([0.03, 0.2]), confidence=st.sampled_from([0.6, 0.95]))
@@ -73,7 +73,7 @@ def test_no_lower_threshold_would_keep_a_mean_rate_with_the_confidence(
     seed: int, fpr: float, confidence: float
 ) -> None:
     scores = with_ties(seed)
-    choice = choose(scores, Target(RateKind.FPR, fpr), confidence=confidence)
+    choice = choose_threshold(scores, Target(RateKind.FPR, fpr), confidence=confidence)
     clips = [len(group) for group in scores.groups]
 
     def sure(at: float) -> float:
@@ -86,7 +86,7 @@ def test_no_lower_threshold_would_keep_a_mean_rate_with_the_confidence(
 @given(seed=seeds, rate=st.sampled_from([0.1, 0.5, 2.0]))
 def test_a_rate_is_kept_at_and_above_the_threshold_and_not_just_below(seed: int, rate: float) -> None:
     scores = with_ties(seed)
-    threshold = choose(scores, Target(RateKind.FA_PER_HOUR, rate)).threshold
+    threshold = choose_threshold(scores, Target(RateKind.FA_PER_HOUR, rate)).threshold
     allowed = rate * scores.hours
     levels = np.unique(np.concatenate(list(scores.streams)))
     assert events_at(scores.streams, threshold) <= allowed
@@ -98,7 +98,7 @@ def test_a_rate_is_kept_at_and_above_the_threshold_and_not_just_below(seed: int,
 def test_a_threshold_is_in_the_middle_between_scores(seed: int) -> None:
     scores = evenly(np.random.default_rng(seed), negatives=200, near=50, hours=1.0, per_hour=40.0)
     for target in (Target(RateKind.FPR, 0.05), Target(RateKind.FA_PER_HOUR, 5.0)):
-        threshold = choose(scores, target).threshold
+        threshold = choose_threshold(scores, target).threshold
         below, above = (scores.everything[side].tolist() for side in (scores.everything < threshold, slice(None)))
         above = [score for score in above if score >= threshold]
         odds = [np.log(score / (1 - score)) for score in (max(below), threshold, min(above))]
@@ -109,7 +109,7 @@ def test_a_threshold_is_in_the_middle_between_scores(seed: int) -> None:
 def test_a_higher_target_never_gives_a_higher_threshold(seed: int) -> None:
     scores = with_ties(seed)
     for kind, values in ((RateKind.FPR, (0.01, 0.03, 0.1, 0.5)), (RateKind.FA_PER_HOUR, (0.1, 0.5, 2.0))):
-        thresholds = [choose(scores, Target(kind, value)).threshold for value in values]
+        thresholds = [choose_threshold(scores, Target(kind, value)).threshold for value in values]
         assert thresholds == sorted(thresholds, reverse=True)
 
 

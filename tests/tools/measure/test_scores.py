@@ -26,7 +26,7 @@ from wakeword import Detector, FileSource, Model, load_model
 from wakeword.format.fusion import FLOOR
 from wakeword.model.model import parse_model
 from wakeword.stream.trigger import Trigger
-from wakeword_tools.measure.rates import RateKind, Target, choose
+from wakeword_tools.measure.rates import RateKind, Target, choose_threshold
 from wakeword_tools.measure.reading import pcm_blocks
 from wakeword_tools.measure.scores import (
     RecordingScorer,
@@ -157,8 +157,8 @@ def test_thresholds_of_two_stages_stay_where_windows_are_verified() -> None:
     quiet = np.full(900, 1e-5)
     silent = ScoreSet(np.full(40, 0.9), quiet[:200], streams=[quiet], hours=2.0, least_threshold=FLOOR)
     for target in (Target(RateKind.FPR, 0.05), Target(RateKind.FA_PER_HOUR, 0.5)):
-        assert choose(silent, target).threshold >= FLOOR
-        assert choose(dataclasses.replace(silent, positives=np.full(40, 1e-4)), target).threshold == FLOOR
+        assert choose_threshold(silent, target).threshold >= FLOOR
+        assert choose_threshold(dataclasses.replace(silent, positives=np.full(40, 1e-4)), target).threshold == FLOOR
 
 
 def test_a_refractory_second_has_twice_as_many_scores_at_half_the_hop() -> None:
@@ -167,7 +167,7 @@ def test_a_refractory_second_has_twice_as_many_scores_at_half_the_hop() -> None:
     assert [events_at([stream], 0.5, hop=hop) for hop in (8, 16)] == [1, 2]
     assert threshold_allowing_events([stream], 1, hop=8) < 0.9 < threshold_allowing_events([stream], 1)
     counts = [
-        choose(ScoreSet(stream[:1], stream[:0], streams=[stream], hours=2.0, hop=hop), RATE).threshold
+        choose_threshold(ScoreSet(stream[:1], stream[:0], streams=[stream], hours=2.0, hop=hop), RATE).threshold
         for hop in (8, 16)
     ]
     assert counts[0] <= 0.9 < counts[1]

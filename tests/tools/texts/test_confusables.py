@@ -13,7 +13,7 @@ from wakeword_tools.engines.espeak import shared_espeak
 from wakeword_tools.engines.registry import voice_named
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts import confusables as module
-from wakeword_tools.texts.candidates import DEFAULT_MASS, Candidate, TextOrigin, choose, histogram, speakable
+from wakeword_tools.texts.candidates import DEFAULT_MASS, Candidate, TextOrigin, choose_texts, histogram, speakable
 from wakeword_tools.texts.confusables import confusables, listed, without_sound_of
 from wakeword_tools.texts.lexicon import spoken_words
 from wakeword_tools.texts.lists import read_texts
@@ -53,7 +53,7 @@ def test_nothing_sounds_the_same_as_the_keyword_in_any_accent(keyword: str) -> N
     pool = pool_of(keyword)
     assert not any(sound_keys(candidate.phones) & same for candidate in pool)
     assert min(candidate.distance for candidate in pool) >= 0.5
-    chosen = [candidate.text for split in Split for candidate in choose(pool, 100, split=split)]
+    chosen = [candidate.text for split in Split for candidate in choose_texts(pool, 100, split=split)]
     espeak = shared_espeak()
     for accent in {voice.accent for voice in espeak.voices()}:
         of_keyword, *read = ("".join(ipa).strip("ˈˌ") for ipa in espeak.phonemes([keyword, *chosen], accent))
@@ -72,21 +72,21 @@ def test_every_origin_is_found_and_no_text_twice(keyword: str) -> None:
 
 @pytest.mark.parametrize("keyword", KEYWORDS[:3])
 def test_the_distances_follow_the_mass(keyword: str) -> None:
-    chosen = choose(pool_of(keyword), 100, split=Split.TRAIN)
+    chosen = choose_texts(pool_of(keyword), 100, split=Split.TRAIN)
     assert Counter(min(candidate.band, 3) for candidate in chosen) == {1: 40, 2: 40, 3: 20}
-    near = choose(pool_of(keyword), 50, split=Split.TRAIN, mass={1: 1, 2: 1})
+    near = choose_texts(pool_of(keyword), 50, split=Split.TRAIN, mass={1: 1, 2: 1})
     assert Counter(min(candidate.band, 2) for candidate in near) == {1: 25, 2: 25}
 
 
 def test_other_distances_fill_up_a_distance_with_too_few_texts() -> None:
     pool = pool_of("off")
     size = len([candidate for candidate in pool if candidate.split is Split.TRAIN])
-    assert len(choose(pool, size, split=Split.TRAIN)) == size
-    assert len(choose(pool, 10_000, split=Split.TRAIN)) == size
+    assert len(choose_texts(pool, size, split=Split.TRAIN)) == size
+    assert len(choose_texts(pool, 10_000, split=Split.TRAIN)) == size
 
 
 def test_listed_texts_come_first() -> None:
-    chosen = {candidate.text for candidate in choose(pool_of("marvin"), 40, split=Split.TEST)}
+    chosen = {candidate.text for candidate in choose_texts(pool_of("marvin"), 40, split=Split.TEST)}
     assert set(PAPER["marvin"]) <= chosen
     assert "zzz" not in chosen
 
@@ -97,7 +97,7 @@ def test_no_text_is_in_two_splits_whatever_the_number(keyword: str) -> None:
     for size in (20, 150):
         for mass in (DEFAULT_MASS, {1: 1.0}):
             for split in Split:
-                for candidate in choose(pool_of(keyword), size, split=split, mass=mass):
+                for candidate in choose_texts(pool_of(keyword), size, split=split, mass=mass):
                     assert split_of.setdefault(candidate.text, split) is split
     by_split = split_texts(keyword, list(split_of))
     assert {text: split for split, texts in by_split.items() for text in texts} == split_of
@@ -129,11 +129,11 @@ def test_a_keyword_without_sound_is_refused(keyword: str) -> None:
 @pytest.mark.parametrize("mass", [{}, {0: 1.0}, {1: -1.0, 2: 2.0}, {1: 0.0}])
 def test_an_invalid_mass_is_refused(mass: dict[int, float]) -> None:
     with pytest.raises(SynthesisError, match="expected shares"):
-        choose(pool_of("off"), 5, mass=mass)
+        choose_texts(pool_of("off"), 5, mass=mass)
 
 
 def test_the_histogram_counts_every_text() -> None:
-    chosen = choose(pool_of("marvin"), 80)
+    chosen = choose_texts(pool_of("marvin"), 80)
     assert sum(histogram(chosen).values()) == 80
 
 

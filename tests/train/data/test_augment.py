@@ -7,7 +7,13 @@ import pytest
 import torch
 
 from wakeword.base.errors import ConfigError
-from wakeword_train.data.augment import AugmentationConfig, augment_log_mel, augment_waves, level, narrow_log_mel
+from wakeword_train.data.augment import (
+    AugmentationConfig,
+    augment_log_mel,
+    augment_waves,
+    narrow_log_mel,
+    root_mean_square,
+)
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.noises import coloured_noise
 
@@ -35,7 +41,7 @@ def test_the_same_seed_gives_the_same_batch(waves: torch.Tensor) -> None:
 
 def test_levels_are_in_their_range(waves: torch.Tensor) -> None:
     config = dataclasses.replace(OFF, level_low=-40.0, level_high=-30.0)
-    decibels = 20 * level(augment_waves(waves, torch.zeros_like(waves), config, generator())).log10()
+    decibels = 20 * root_mean_square(augment_waves(waves, torch.zeros_like(waves), config, generator())).log10()
     assert decibels.min() > -40.1
     assert decibels.max() < -29.9
 
@@ -48,7 +54,7 @@ def test_noise_comes_at_its_ratio(waves: torch.Tensor) -> None:
     noisy = augment_waves(waves, noise, config, generator())
     # Without the part along the clean wave, only the noise is left.
     share = (noisy * waves).sum(dim=1, keepdim=True) / waves.square().sum(dim=1, keepdim=True)
-    ratio = 20 * (level(share * waves) / level(noisy - share * waves)).log10()
+    ratio = 20 * (root_mean_square(share * waves) / root_mean_square(noisy - share * waves)).log10()
     assert ratio.mean().item() == pytest.approx(10.0, abs=0.5)
 
 

@@ -11,7 +11,7 @@ from wakeword.base.errors import ConfigError
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders
 from wakeword_train.data import household
-from wakeword_train.data.augment import AugmentationConfig, level
+from wakeword_train.data.augment import AugmentationConfig, root_mean_square
 from wakeword_train.data.batches import BatchSampler, load_stores
 from wakeword_train.data.household import HouseholdSounds, household_of
 from wakeword_train.data.store import ClipStore
@@ -35,7 +35,7 @@ def test_the_same_arguments_give_the_same_sounds(sounds: HouseholdSounds) -> Non
 
 def test_every_stretch_is_finite_and_of_the_same_level(sounds: HouseholdSounds) -> None:
     assert sounds.stretches.shape == (14, 16_000)
-    torch.testing.assert_close(level(sounds.stretches), torch.ones(14), atol=1e-3, rtol=0)
+    torch.testing.assert_close(root_mean_square(sounds.stretches), torch.ones(14), atol=1e-3, rtol=0)
 
 
 def test_the_sounds_differ_in_spectrum_and_in_time(sounds: HouseholdSounds) -> None:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import MixConfig
-from wakeword_train.data.augment import AugmentationConfig, level
+from wakeword_train.data.augment import AugmentationConfig, root_mean_square
 from wakeword_train.data.batches import BatchSampler
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.store import ClipStore
@@ -45,7 +45,7 @@ def test_the_word_itself_is_untouched_and_its_surroundings_are_spoken_over(tmp_p
     waves = words(200)
     spoken = placed(tmp_path, waves, 1.0)
     assert torch.equal(spoken[:, BEGINS:ENDS], waves[:, BEGINS:ENDS])
-    before, after = (level(part) > 0 for part in (spoken[:, :BEGINS], spoken[:, ENDS:]))
+    before, after = (root_mean_square(part) > 0 for part in (spoken[:, :BEGINS], spoken[:, ENDS:]))
     assert before.any()
     assert not before.all()
     assert after.any()
@@ -55,8 +55,8 @@ def test_the_word_itself_is_untouched_and_its_surroundings_are_spoken_over(tmp_p
 
 def test_the_other_speech_is_about_as_loud_as_the_word(tmp_path: Path) -> None:
     spoken = placed(tmp_path, words(200), 1.0)
-    after = level(spoken[:, ENDS + 3_000 :])
-    ratio = after[after > 0] / level(spoken[:, BEGINS:ENDS])[0]
+    after = root_mean_square(spoken[:, ENDS + 3_000 :])
+    ratio = after[after > 0] / root_mean_square(spoken[:, BEGINS:ENDS])[0]
     assert 0.3 < ratio.min() < ratio.max() < 1.4
 
 

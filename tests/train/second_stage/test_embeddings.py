@@ -14,7 +14,7 @@ from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.second_stage.looks import embeddings as module
 from wakeword_train.second_stage.looks import spectra
 from wakeword_train.second_stage.looks.embeddings import EmbeddingCache, embeddings_of_looks, embeddings_of_recording
-from wakeword_train.second_stage.looks.looks import LOOK_SAMPLES
+from wakeword_train.second_stage.looks.looks import WARMED_LOOK_SAMPLES
 
 
 @pytest.fixture(scope="module")
@@ -31,14 +31,14 @@ def test_a_look_without_variation_has_the_embeddings_of_the_stream(
     stream = embeddings_of(network, samples)
     last = len(stream) - 3
     end = last * 1_280 + 7 * 160 + 344
-    look = torch.from_numpy(samples[end - LOOK_SAMPLES : end])
+    look = torch.from_numpy(samples[end - WARMED_LOOK_SAMPLES : end])
     (found,) = embeddings_of_looks(network, look[None], torch.Generator().manual_seed(0))
     expected = stream[last - 15 : last + 1]
     assert np.abs(found.numpy() - expected).max() < 2e-3 * np.abs(expected).max()
 
 
 def test_variation_changes_a_look_and_is_repeatable(network: EmbeddingNetwork) -> None:
-    looks = torch.from_numpy(colours(3.0, np.random.default_rng(0))[:LOOK_SAMPLES])[None]
+    looks = torch.from_numpy(colours(3.0, np.random.default_rng(0))[:WARMED_LOOK_SAMPLES])[None]
     first, second, other = (
         embeddings_of_looks(network, looks, torch.Generator().manual_seed(seed)) for seed in (0, 0, 1)
     )

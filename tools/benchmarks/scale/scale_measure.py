@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from wakeword.base.errors import DataError
-from wakeword.batch.inputs.find import find_recordings, listed
+from wakeword.batch.inputs.find import expanded, find_recordings
 from wakeword.batch.inputs.recording import Recording
 from wakeword.batch.jobs.choice import executor_for
 from wakeword.batch.jobs.job_run import Run
@@ -62,7 +62,7 @@ def measure(model: str, places: Sequence[str], *, jobs: int, report: Callable[[s
 
     Raises ``DataError`` if there are none of at least a second.
     """
-    recordings = find_recordings(list(listed(places)), failed=lambda error: report(str(error)))
+    recordings = find_recordings(list(expanded(places)), failed=lambda error: report(str(error)))
     work = ScanWork([read_model_bytes(model_file(model))])
     load, cpu, started = os.getloadavg()[0], _cpu(), time.perf_counter()
     with _memory() as memory:

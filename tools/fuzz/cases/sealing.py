@@ -7,7 +7,7 @@ from fuzz.cases.protobuf_cases import metadata, with_metadata
 from wakeword import ModelError
 from wakeword.format.card import METADATA_KEY
 from wakeword.format.digest import sealed as with_digest
-from wakeword.verify.verifier_head import METADATA_KEY as HEAD_KEY
+from wakeword.verify.verifier_head import HEAD_KEY
 
 SCHEMA_WITHOUT, TWO_STAGE_SCHEMA_WITHOUT = 2, 3
 """Schemas of files of one stage and of two from before there were digests, which are still read."""

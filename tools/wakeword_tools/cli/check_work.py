@@ -27,7 +27,7 @@ from wakeword_tools.texts.advice import (
 from wakeword_tools.texts.phonemes import pronunciations
 
 
-def check_keyword(keyword: str, *, most: int, as_json: bool) -> None:
+def print_check(keyword: str, *, most: int, as_json: bool) -> None:
     """Print what can be said of a keyword.
 
     Raises ``ConfigError`` if it is too long for a wake word, ``SynthesisError`` if it cannot be pronounced as English.

@@ -19,7 +19,7 @@ from wakeword_tools.cli.reports import report_json, reports_on
 from wakeword_tools.cli.scoring import scoring
 from wakeword_tools.measure.intervals import hours_needed
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS, MISSED, find_mistakes, save_mistakes
-from wakeword_tools.measure.model_difference import Difference, compare
+from wakeword_tools.measure.model_difference import Difference, differences
 from wakeword_tools.measure.model_report import ModelReport
 from wakeword_tools.measure.noise import NoiseSettings
 from wakeword_tools.measure.plots import draw
@@ -50,7 +50,7 @@ def evaluate_models(options: EvaluateOptions) -> None:
         warn_of_seen_recordings(models, scored)
         first, *others = scored.sets
         differences = {
-            label: compare(first, one, fprs=fprs, rates=rates, seed=options.seed)
+            label: differences(first, one, fprs=fprs, rates=rates, seed=options.seed)
             for label, one in zip(list(models)[1:], others, strict=True)
         }
         content = report_json(reports, differences)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from wakeword.model.model import Model
 from wakeword_tools.measure.latency import latency
 from wakeword_tools.measure.model_difference import Difference
-from wakeword_tools.measure.model_report import ModelReport, evaluate
+from wakeword_tools.measure.model_report import ModelReport, evaluate_model
 from wakeword_tools.measure.recordings import Scored
 
 
@@ -31,7 +31,7 @@ def reports_on(
             for ratio, some in noisy.items()
         }
         report, *of_noise = (
-            evaluate(scores, model.card, fprs=fprs, rates=rates, fingerprint=scored.fingerprint)
+            evaluate_model(scores, model.card, fprs=fprs, rates=rates, fingerprint=scored.fingerprint)
             for scores in (clean, *sets.values())
         )
         points = {

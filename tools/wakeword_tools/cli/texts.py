@@ -11,20 +11,20 @@ from wakeword.cli.console import note
 from wakeword_tools.cli.synth import TextOptions
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
-from wakeword_tools.texts.candidates import DEFAULT_MASS, Candidate, choose, histogram, speakable
+from wakeword_tools.texts.candidates import DEFAULT_MASS, Candidate, choose_texts, histogram, speakable
 from wakeword_tools.texts.confusables import confusables, listed
 from wakeword_tools.texts.lists import read_texts
 
 _BAR = 40
 """Characters of the longest bar of a histogram."""
 
-Texts = dict[Split, list[Candidate]]
+SplitTexts = dict[Split, list[Candidate]]
 """The texts of each split; a split without any is left out."""
 
 
 def near_negatives(
     keyword: str, options: TextOptions, shares: Mapping[Split, float], voices: Mapping[Split, Sequence[Voice]]
-) -> Texts:
+) -> SplitTexts:
     """The near negatives of each split in ``shares``."""
     if options.texts is not None:
         return _own(keyword, options.texts, list(shares), any_split=options.any_side)
@@ -32,7 +32,7 @@ def near_negatives(
     note(f"looking for texts that sound like {keyword!r}")
     pool = confusables(keyword)
     return {
-        split: choose(speakable(pool, voices[split]), number, split=split, mass=mass)
+        split: choose_texts(speakable(pool, voices[split]), number, split=split, mass=mass)
         for split, number in numbers_of("--distinct", options.distinct, shares).items()
     }
 
@@ -48,7 +48,7 @@ def _distance_shares(mass: str | None) -> Mapping[int, float]:
         raise typer.BadParameter(f"expected --mass as 1:0.4,2:0.4,3:0.2, got {mass!r}") from error
 
 
-def _own(keyword: str, path: Path, splits: Sequence[Split], *, any_split: bool) -> Texts:
+def _own(keyword: str, path: Path, splits: Sequence[Split], *, any_split: bool) -> SplitTexts:
     """The user's texts of each split: a text of the training split never goes into the test split, or the reverse."""
     texts = listed(keyword, read_texts(path))
     if any_split:
@@ -79,7 +79,7 @@ def numbers_of(option: str, count: int, shares: Mapping[Split, float]) -> dict[S
     return numbers
 
 
-def print_texts(texts: Texts) -> None:
+def print_texts(texts: SplitTexts) -> None:
     """Print a line for each text and, after ``#``, the number of texts at each distance."""
     chosen = list(dict.fromkeys(candidate for own in texts.values() for candidate in own))
     for candidate in chosen:

@@ -120,12 +120,12 @@ def render(recipe: Recipe) -> Utterance:
         raise SynthesisError(f"{recipe.voice.name} made no sound for {phrase!r}; write it as it is spoken")
     if recipe.formants != 1:
         spoken = soxr.resample(spoken, SAMPLE_RATE * recipe.formants, SAMPLE_RATE)
-    speech = level(trim(spoken))
+    speech = levelled(trim(spoken))
     pauses = [np.zeros(round(pause * SAMPLE_RATE), np.float32) for pause in (recipe.pause_before, recipe.pause_after)]
     return Utterance(recipe, np.concatenate([pauses[0], speech, pauses[1]]))
 
 
-def level(samples: Array) -> Array:
+def levelled(samples: Array) -> Array:
     """``(samples,)``, not all zero, scaled to -23 dBFS (root mean square), or less where a peak would clip."""
     gain = min(_LEVEL / float(np.sqrt(np.square(samples).mean())), _MAX_PEAK / float(np.abs(samples).max()))
     return samples * np.float32(gain)

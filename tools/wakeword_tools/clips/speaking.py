@@ -39,7 +39,7 @@ class SpokenClip:
 
     @property
     def seconds(self) -> float:
-        """Of audio that are as much work."""
+        """Seconds of audio that are as much work."""
         return _SECONDS
 
     @property

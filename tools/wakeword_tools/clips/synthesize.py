@@ -48,7 +48,7 @@ class ClipPart:
     carriers: Sequence[str] | None = None
     children: float = 0.0
     distances: Mapping[str, float] = field(default_factory=dict)
-    """Of texts from the keyword, for the manifest."""
+    """Distance of each text from the keyword, for the manifest."""
 
     def recipes(self) -> list[Recipe]:
         """The recipes of the clips. Raises as ``plan``."""

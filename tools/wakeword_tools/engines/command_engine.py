@@ -40,7 +40,7 @@ class CommandSynthesizer:
         return []
 
     def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
-        """See ``Synthesizer.speak``. The samples are the same each time only if the command is deterministic."""
+        """``(samples,)``: see ``Synthesizer.speak``, but the same each time only if the command is deterministic."""
         require_plain_words(text, self.engine)
         if voice.engine != self.engine:
             raise SynthesisError(f"expected a voice of {self.engine}, got {voice.name!r}")

@@ -31,8 +31,8 @@ _ACCENTS = (
 )
 
 # Source -> variants that share its formant frequencies, at least nearly. Left out: whispers and croaks (whisper, whisperf,
-# caleb, croak), echoes and robots (announcer, anikaRobot, Demonic, RicishayMax*, robosoft*, UniRobot), speakers whose
-# vowels are shifted beyond English (kaukovalta, travis), and `fast`, which is `max` at another rate.
+# caleb, croak), echoes and robots (announcer, anikaRobot, Demonic, RicishayMax*, robosoft*, UniRobot), speakers with
+# vowels shifted beyond English (kaukovalta, travis), and `fast`, which is `max` at another rate.
 _SOURCES: dict[Split, dict[str, tuple[str, ...]]] = {
     Split.TRAIN: {
         "neutral": (
@@ -131,11 +131,11 @@ class EspeakSynthesizer:
         return list(self._voices)
 
     def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
-        """See ``Synthesizer.speak``."""
+        """``(samples,)``: see ``Synthesizer.speak``."""
         return self.speak_words(text, voice, prosody)[0]
 
     def speak_words(self, text: str, voice: Voice, prosody: Prosody | None = None) -> tuple[Array, list[TimedSpeech]]:
-        """Samples as from ``speak``, and the times of each word; espeak-ng does not tell them of every text."""
+        """``(samples,)`` as from ``speak``, and the times of each word, which espeak-ng does not know for every text."""
         if not text.strip() or "\0" in text:
             raise SynthesisError(f"expected a text to speak, got {text!r}")
         # espeak-ng silently speaks an unknown variant with its default speaker.

@@ -48,7 +48,7 @@ class FestivalSynthesizer:
         return [voice for voice in festival_voices() if voice.variant in listed]
 
     def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
-        """See ``Synthesizer.speak``."""
+        """``(samples,)``: see ``Synthesizer.speak``."""
         prosody = prosody or Prosody()
         require_plain_words(text, self.engine)
         if voice not in festival_voices():

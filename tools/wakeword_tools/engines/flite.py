@@ -40,7 +40,7 @@ class FliteSynthesizer:
         return [voice for voice in flite_voices() if voice.variant in listed]
 
     def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
-        """See ``Synthesizer.speak``. ``pitch`` shifts by that factor; ``pitch_range`` has no effect."""
+        """``(samples,)``: see ``Synthesizer.speak``. ``pitch`` shifts by that factor; ``pitch_range`` has no effect."""
         prosody = prosody or Prosody()
         require_plain_words(text, self.engine)
         if voice not in flite_voices():

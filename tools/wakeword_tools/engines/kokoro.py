@@ -25,7 +25,7 @@ from wakeword_tools.engines.kokoro_network import (
     LENGTHS,
     STYLE,
     folder_at,
-    model_file,
+    network_file,
     network_of,
     vocabulary_of,
 )
@@ -53,9 +53,10 @@ class KokoroSynthesizer:
         return []
 
     def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
-        """See ``Synthesizer.speak``. Pitch has no effect. A full stop, exclamation or question mark at the end of the text
-        sets the intonation; without one it stays up, as before a comma. ``ConfigError`` if the folder in
-        ``voice.locator`` cannot be used.
+        """``(samples,)``: see ``Synthesizer.speak``. Pitch has no effect.
+
+        A full stop, exclamation or question mark at the end of the text sets the intonation; without one it stays up, as
+        before a comma. Raises ``ConfigError`` if the folder in ``voice.locator`` cannot be used.
         """
         if voice.engine != self.engine:
             raise SynthesisError(f"expected a voice of {self.engine}, got {voice.name!r}")
@@ -79,7 +80,7 @@ def kokoro_voices(place: Path | str = "", split: Split | None = None) -> list[Vo
     found = sorted(path.stem for path in (folder / "voices").glob("*.bin"))
     if not found:
         raise ConfigError(f"{folder}: expected Kokoro's voices in voices/*.bin, found none; {HOW_TO_GET}")
-    model_file(folder), vocabulary_of(folder)  # raise their errors before any work
+    network_file(folder), vocabulary_of(folder)  # raise their errors before any work
     voices = [_voice({name: 1.0}, folder, split or split_of_source(f"{KOKORO}:{name}")) for name in found]
     return voices + _mixtures([voice for voice in voices if voice.split is Split.TRAIN], folder)
 

@@ -40,7 +40,7 @@ _FROM_BRITISH = (("e^ə", "ɛː"), ("iə", "ɪə"), ("ə^ʊ", "Q"), ("ʔ", "t"),
 
 
 @dataclass(frozen=True)
-class Network:
+class KokoroNetwork:
     """A folder's model, its symbols and its voices."""
 
     folder: Path
@@ -84,7 +84,7 @@ def folder_at(place: Path | str) -> Path:
     return resolved(given)
 
 
-def model_file(folder: Path) -> Path:
+def network_file(folder: Path) -> Path:
     files = sorted(folder.rglob("*.onnx"))
     if len(files) != 1:
         names = ", ".join(str(file.relative_to(folder)) for file in files) or "none"
@@ -119,8 +119,8 @@ def _styles(path: Path) -> Array:
 
 
 @cache
-def network_of(folder: str) -> Network:
-    path = model_file(folder_at(folder))
+def network_of(folder: str) -> KokoroNetwork:
+    path = network_file(folder_at(folder))
     options = onnxruntime.SessionOptions()
     # One thread, so that sums are always computed in the same order.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -135,4 +135,4 @@ def network_of(folder: str) -> Network:
         raise ConfigError(
             f"{path}: expected inputs for tokens, style and speed, got {sorted(kinds.values())}; {HOW_TO_GET}"
         )
-    return Network(Path(folder), session, (tokens, style, speed), vocabulary_of(Path(folder)))
+    return KokoroNetwork(Path(folder), session, (tokens, style, speed), vocabulary_of(Path(folder)))

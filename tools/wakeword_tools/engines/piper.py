@@ -42,7 +42,7 @@ class PiperSynthesizer:
         return []
 
     def speak(self, text: str, voice: Voice, prosody: Prosody | None = None) -> Array:
-        """See ``Synthesizer.speak``. Pitch has no effect.
+        """``(samples,)``: see ``Synthesizer.speak``. Pitch has no effect.
 
         Piper's noise is turned off, as its seed cannot be set: without it the same text always sounds the same.
         """

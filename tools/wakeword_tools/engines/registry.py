@@ -64,7 +64,7 @@ def installed_engines(kind: Literal["fast", "natural"]) -> tuple[str, ...]:
     return tuple(name for engine in engines if engine.kind == kind and (name := engine.available()) is not None)
 
 
-def resolved(engines: tuple[str, ...], *, natural: bool) -> tuple[str, ...]:
+def resolved_engines(engines: tuple[str, ...], *, natural: bool) -> tuple[str, ...]:
     """The engines, with ``installed`` replaced by the natural or the fast ones of this machine."""
     own = installed_engines("natural" if natural else "fast") if INSTALLED in engines else ()
     return tuple(dict.fromkeys(one for engine in engines for one in (own if engine == INSTALLED else (engine,))))

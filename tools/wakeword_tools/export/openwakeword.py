@@ -17,7 +17,7 @@ from wakeword.model.installed import assets_folder, model_name
 from wakeword.model.model import Model
 from wakeword.verify.embedding import DIMENSION
 from wakeword.verify.shared import EMBEDDING_FILE
-from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, METADATA_KEY
+from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, HEAD_KEY
 from wakeword_tools.export.exporter import Exporter, ExportOrder
 from wakeword_tools.export.head_files import onnx_bytes, rescaled, tflite_bytes
 from wakeword_tools.export.head_point import LAX, STRICT, USUAL, HeadPoint, guessed
@@ -48,7 +48,7 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     check(order.model)
     phrase = order.model.card.phrase
     metadata, _ = checked_metadata(order.data)
-    head = head_weights(base64.b64decode(metadata[METADATA_KEY]))
+    head = head_weights(base64.b64decode(metadata[HEAD_KEY]))
     point, lines, content = guessed(order.model.card), [_GUESSED], None
     if order.recordings.files.get(Kind.BACKGROUND):
         point, lines, content = _calibrated(order, head)

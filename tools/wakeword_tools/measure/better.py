@@ -65,7 +65,7 @@ class Weighing:
     """Two models on the same recordings, each at its own point; the law: swapped models have the opposite outcome."""
 
     differences: Sequence[PairedDifference]
-    """Of second - first, recall before all false alarms."""
+    """Second - first: recall, then all false alarms."""
     promises: tuple[Promise | None, Promise | None]
 
     @property

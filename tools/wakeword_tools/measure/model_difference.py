@@ -41,7 +41,7 @@ class Difference:
         return self.low > 0 or self.high < 0
 
 
-def compare(
+def differences(
     first: ScoreSet,
     second: ScoreSet,
     *,

@@ -75,7 +75,7 @@ class ModelReport:
         return content
 
 
-def evaluate(
+def evaluate_model(
     scores: ScoreSet,
     card: ModelCard,
     *,

@@ -74,7 +74,7 @@ class NoiseMixer:
         return self._mixed(samples, samples[word.start : word.end], recording.digest, snr)
 
     def mix_speech(self, samples: Array, digest: str, *, snr: float) -> Array:
-        """As ``mix``, for a recording of speech: the level is measured on all of it. ``digest``: its SHA-256, in hex."""
+        """As ``mix``, for speech ``(samples,)``: its level is measured on all of it. ``digest``: its SHA-256, in hex."""
         return self._mixed(samples, samples, digest, snr)
 
     def _mixed(self, samples: Array, speech: Array, digest: str, snr: float) -> Array:

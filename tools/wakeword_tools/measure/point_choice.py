@@ -21,7 +21,7 @@ from wakeword_tools.measure.rates import (
     Measured,
     RateKind,
     Target,
-    choose,
+    choose_threshold,
     fpr_of,
     mean_roc_auc,
     measure,
@@ -137,7 +137,7 @@ def choose_supported(scores: ScoreSet, target: Target, *, confidence: float | No
     """The threshold of a supported target, as ``calibrate_point`` chooses it."""
     if target.kind is RateKind.FA_PER_HOUR:
         confidence = _sure(confidence)
-    return choose(scores, target, confidence=confidence)
+    return choose_threshold(scores, target, confidence=confidence)
 
 
 def _sure(confidence: float | None) -> float:

@@ -200,7 +200,7 @@ def supported_rate(hours: float, wanted: float, *, confidence: float = SUPPORTED
     return next((rung for rung in rungs if most_events(hours, rung, confidence=confidence) is not None), None)
 
 
-def choose(scores: ScoreSet, target: Target, *, confidence: float | None = None) -> Choice:
+def choose_threshold(scores: ScoreSet, target: Target, *, confidence: float | None = None) -> Choice:
     """The threshold for a target; see ``choose_fpr``, over the kinds of negatives, and ``choose_fa_per_hour``."""
     if target.kind is RateKind.FPR:
         return choose_fpr(scores.groups, target.value, scores, confidence=confidence)

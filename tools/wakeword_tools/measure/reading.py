@@ -121,8 +121,8 @@ class SeenRecordings:
             return True
         if Kind.POSITIVE in (kind, first_kind) and kind is not first_kind:
             raise CalibrationError(
-                f"expected a recording to be the wake word or not, but {first} among the {in_words(first_kind)} "
-                f"and {recording.name} among the {in_words(kind)} are the same sound; remove it from one of them"
+                f"expected a recording to be the wake word or not, but {first} among the {kind_in_words(first_kind)} "
+                f"and {recording.name} among the {kind_in_words(kind)} are the same sound; remove it from one of them"
             )
         self.skipped += 1
         self._copies.append((recording.name, first))
@@ -136,6 +136,6 @@ class SeenRecordings:
             self._warn(f"skipped: {copies} of other recordings, the first {name} (as {first})")
 
 
-def in_words(kind: Kind) -> str:
+def kind_in_words(kind: Kind) -> str:
     """The name of recordings of a kind in messages."""
     return kind.plural.replace("_", " ")

@@ -21,7 +21,7 @@ from wakeword.model.model import Model
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.latency import TimedWord
-from wakeword_tools.measure.reading import ReadRecording, SeenRecordings, in_words
+from wakeword_tools.measure.reading import ReadRecording, SeenRecordings, kind_in_words
 from wakeword_tools.measure.score_work import Rows, ScoredFile, ScoredItem, ScoreWork, scored_item
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_tools.transcripts import TimedText
@@ -150,7 +150,7 @@ def scored_rows(
 
 def _require_some(kind: Kind, files: Sequence[Path | Source], used: Sequence[ScoredFile]) -> None:
     if files and not used:
-        raise DataError(f"none of the {len(files)} {in_words(kind)} could be used; see the warnings above")
+        raise DataError(f"none of the {len(files)} {kind_in_words(kind)} could be used; see the warnings above")
 
 
 def _variant(

@@ -128,7 +128,7 @@ def stream_scores(model: Model, samples: Array, *, hop: int = DEFAULT_HOP) -> Sc
 
 
 def clip_score(model: Model, samples: Array, *, hop: int = DEFAULT_HOP) -> float:
-    """A clip's score: the score of its best window."""
+    """The score of the best window of a clip, ``(samples,)`` at 16 kHz."""
     return float(stream_scores(model, samples, hop=hop).max())
 
 

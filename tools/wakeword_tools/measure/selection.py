@@ -6,11 +6,11 @@ from pathlib import Path
 from wakeword.base.errors import AudioError, CalibrationError, LeftOutError
 from wakeword.base.files import resolved
 from wakeword.base.listing import files_below
-from wakeword.batch.inputs.find import find_recordings, listed
+from wakeword.batch.inputs.find import expanded, find_recordings
 from wakeword.batch.inputs.recording import Recording
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.reading import in_words
+from wakeword_tools.measure.reading import kind_in_words
 from wakeword_tools.measure.recordings import Selection
 from wakeword_tools.transcripts import (
     TimedText,
@@ -28,7 +28,7 @@ def select(places: Mapping[Kind, Sequence[str]], keyword: str, *, report: Callab
     these are; ``report`` gets a line about them. Transcripts and the manifests of synthetic clips are looked for in folders
     and next to files of this machine. Raises as ``find_files`` does, and ``DataError`` for one that cannot be read.
     """
-    places = {kind: list(listed(some)) for kind, some in places.items()}
+    places = {kind: list(expanded(some)) for kind, some in places.items()}
     files = find_files(places, report=report)
     folders = {kind: [Path(place) for place in some if Path(place).is_dir()] for kind, some in places.items()}
     alone = {kind: _outside(folders[kind], some) for kind, some in files.items()}
@@ -66,7 +66,7 @@ def find_files(places: Mapping[Kind, Sequence[str]], *, report: Callable[[str], 
         if both:
             raise CalibrationError(
                 f"{both[0].name}: expected a recording to be the wake word or not, found it among the "
-                f"positives and the {in_words(kind)} ({len(both)} file(s) in all); remove it from one of them"
+                f"positives and the {kind_in_words(kind)} ({len(both)} file(s) in all); remove it from one of them"
             )
     return found
 

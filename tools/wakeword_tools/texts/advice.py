@@ -16,7 +16,7 @@ from wakeword.base.text import counted, printable
 from wakeword_tools.texts.confusables import contains_sound, one_contains, phrases_near
 from wakeword_tools.texts.lexicon import spoken_words, words_near, zipf_frequency
 from wakeword_tools.texts.phonemes import Phones, as_espeak_reads, dictionary, is_vowel, pronunciations, words_of
-from wakeword_tools.texts.sounds import Heard, distances, main_key, sound_keys
+from wakeword_tools.texts.sounds import Sounds, distances, main_key, sound_keys
 from wakeword_tools.texts.wordlike import spelling
 
 WORDS_AN_HOUR = 9_000
@@ -223,7 +223,7 @@ def _with_its_sound(ways: Sequence[Phones]) -> list[Said]:
 
 
 @cache
-def _keys_of_words() -> tuple[frozenset[Heard], ...]:
+def _keys_of_words() -> tuple[frozenset[Sounds], ...]:
     return tuple(sound_keys(word.phones) for word in spoken_words())
 
 

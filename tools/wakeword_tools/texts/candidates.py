@@ -64,7 +64,7 @@ class Candidate:
         return max(1, round(self.distance))
 
 
-def choose(
+def choose_texts(
     pool: Sequence[Candidate], size: int, *, split: Split | None = None, mass: Mapping[int, float] = DEFAULT_MASS
 ) -> list[Candidate]:
     """``size`` candidates, or all of the split if there are fewer, spread over the distances by ``mass``.

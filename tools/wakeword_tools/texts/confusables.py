@@ -16,7 +16,7 @@ from wakeword_tools.texts.candidates import Candidate, TextOrigin
 from wakeword_tools.texts.lexicon import SpokenWord, words_near, zipf_frequency
 from wakeword_tools.texts.lists import read_texts, texts_without
 from wakeword_tools.texts.phonemes import Phones, from_espeak, is_vowel, pronounce, pronunciations, words_of
-from wakeword_tools.texts.sounds import Heard, distances, main_key, sound_keys
+from wakeword_tools.texts.sounds import Sounds, distances, main_key, sound_keys
 from wakeword_tools.texts.splits import shipped_list, splits_of
 from wakeword_tools.texts.wordlike import fragments, pseudo_words, written
 
@@ -134,7 +134,7 @@ def _made_up(keyword: str) -> Iterator[_Found]:
 def _different(found: Sequence[_Found], target: Sequence[Phones]) -> list[_Found]:
     """The first text of each sound, without those that contain the sound of the keyword."""
     same = frozenset().union(*map(sound_keys, target))
-    kept: dict[Heard, _Found] = {}
+    kept: dict[Sounds, _Found] = {}
     for one in found:
         if (sound := main_key(one[1])) not in kept and not contains_sound(one[1], same):
             kept[sound] = one
@@ -144,12 +144,12 @@ def _different(found: Sequence[_Found], target: Sequence[Phones]) -> list[_Found
     return list(texts.values())
 
 
-def contains_sound(phones: Phones, same: frozenset[Heard]) -> bool:
+def contains_sound(phones: Phones, same: frozenset[Sounds]) -> bool:
     """Whether ``phones`` contain one of the sounds ``same``, or are that; a short one counts at the beginning only."""
     return one_contains(sound_keys(phones), same)
 
 
-def one_contains(sounds: Iterable[Heard], same: frozenset[Heard]) -> bool:
+def one_contains(sounds: Iterable[Sounds], same: frozenset[Sounds]) -> bool:
     """``contains_sound`` of a text with these ``sound_keys``."""
     for sound in sounds:
         for keyword in same:
@@ -163,12 +163,17 @@ def _read_differently(keyword: str, candidates: Sequence[Candidate]) -> list[Can
     """The candidates that the embedded engine reads differently from the keyword: in its two main accents, and the
     closest ones in every accent.
     """
-    espeak = shared_espeak()
     plain = [one for one in candidates if "[[" not in one.text]
     same: set[str] = set()
-    for accent in dict.fromkeys(voice.accent for voice in espeak.voices()):
+    for accent in dict.fromkeys(voice.accent for voice in shared_espeak().voices()):
         farthest = np.inf if accent in _MAIN_ACCENTS else _CLOSE
         texts = [one.text for one in plain if one.distance <= farthest]
-        of_keyword, *read = ("".join(ipa).translate(_NO_STRESS) for ipa in espeak.phonemes([keyword, *texts], accent))
-        same |= {text for text, sound in zip(texts, read, strict=True) if sound == of_keyword}
+        same |= read_alike(keyword, texts, accent)
     return [one for one in candidates if one.text not in same]
+
+
+def read_alike(keyword: str, texts: Sequence[str], accent: str) -> set[str]:
+    """The texts that the embedded engine reads like the keyword in this accent, stress aside."""
+    spoken = shared_espeak().phonemes([keyword, *texts], accent)
+    of_keyword, *read = ("".join(ipa).translate(_NO_STRESS) for ipa in spoken)
+    return {text for text, sound in zip(texts, read, strict=True) if sound == of_keyword}

@@ -21,7 +21,7 @@ from wakeword_tools.texts.phonemes import Phones, is_vowel
 if TYPE_CHECKING:
     from panphon.segment import Segment
 
-Heard = tuple[str, ...]
+Sounds = tuple[str, ...]
 """Phonemes without stress, in which AX is the weak vowel of *sofa*."""
 Costs = NDArray[np.float64]
 
@@ -43,7 +43,7 @@ _YOD_DROPPERS = frozenset({"T", "D", "N", "S", "Z", "L", "TH"})
 _BEFORE_R = {"IY": "IH", "AE": "EH", "EY": "EH"}
 
 
-def heard(phones: Phones, *, rhotic: bool) -> Heard:
+def heard(phones: Phones, *, rhotic: bool) -> Sounds:
     """The sounds in an accent that pronounces every R and has one weak vowel (``rhotic``: America, Scotland), or that
     pronounces R only before vowels and has different weak vowels in *rabbit* and *sofa* (England)."""
     sounds: list[str] = []
@@ -62,7 +62,7 @@ def heard(phones: Phones, *, rhotic: bool) -> Heard:
     return tuple(sounds)
 
 
-def sound_keys(phones: Phones) -> frozenset[Heard]:
+def sound_keys(phones: Phones) -> frozenset[Sounds]:
     """The sounds with the mergers of each accent: two texts are homophones in some accent if they share a key.
 
     Merged are *caught* and *cot* (where R is pronounced), *writer* and *rider*, *dew* and *do*, *mirror* and *nearer*,
@@ -72,7 +72,7 @@ def sound_keys(phones: Phones) -> frozenset[Heard]:
     return frozenset({main_key(phones), _merged(heard(weak, rhotic=False)), _merged(heard(phones, rhotic=False))})
 
 
-def main_key(phones: Phones) -> Heard:
+def main_key(phones: Phones) -> Sounds:
     """The key for American accents: one name for all texts with this sound."""
     weak = tuple(f"AH{phone[-1]}" if phone in ("IH0", "EH0", "UH0") else phone for phone in phones)
     american = _merged(heard(weak, rhotic=True))
@@ -82,7 +82,7 @@ def main_key(phones: Phones) -> Heard:
     )
 
 
-def _merged(sounds: Heard) -> Heard:
+def _merged(sounds: Sounds) -> Sounds:
     merged: list[str] = []
     for index, sound in enumerate(sounds):
         before = merged[-1] if merged else ""
@@ -179,7 +179,7 @@ def distances_within(target: Sequence[Phones], others: Sequence[SoundBatch], cou
     return found
 
 
-def _indices(sounds: Heard) -> list[int]:
+def _indices(sounds: Sounds) -> list[int]:
     return [_INDEX[sound] for sound in sounds]
 
 

@@ -13,13 +13,13 @@ from wakeword.model.installed import assets_folder
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.lists import read_texts
 from wakeword_tools.texts.phonemes import Phones, pronounce, words_of
-from wakeword_tools.texts.sounds import Heard, main_key, sound_keys
+from wakeword_tools.texts.sounds import Sounds, main_key, sound_keys
 
 _VALIDATION, _TEST = 15, 15
 """Per cent of all sounds; the rest is for training."""
 
 
-def split_of_sound(sound: Heard, *, test: int = _TEST) -> Split:
+def split_of_sound(sound: Sounds, *, test: int = _TEST) -> Split:
     """The split of texts with this sound, by a hash; ``test`` per cent are for the test."""
     place = int(hashlib.sha256(" ".join(sound).encode()).hexdigest(), 16) % 100
     if place < _VALIDATION:
@@ -35,7 +35,7 @@ def shipped_list(keyword: str, *, test: bool) -> Path | None:
 
 
 @cache
-def _placed(keyword: str) -> tuple[frozenset[Heard], frozenset[Heard]]:
+def _placed(keyword: str) -> tuple[frozenset[Sounds], frozenset[Sounds]]:
     """The sounds of a keyword's lists for the test and for training."""
     for_test, for_training = (
         frozenset(key for ways in pronounce(read_texts(path)) for key in sound_keys(ways[0]))

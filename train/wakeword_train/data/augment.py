@@ -97,10 +97,10 @@ def augment_waves(waves: Tensor, noise: Tensor, config: AugmentationConfig, gene
     waves = _reverberate(waves, config, generator)
     snr = uniform(batch, config.snr_low, config.snr_high, generator)
     noisy = taf.add_noise(waves, noise + 1e-9, snr)
-    chosen = (torch.rand(batch, generator=generator) < config.noise_probability) & (level(waves) > 1e-5)
+    chosen = (torch.rand(batch, generator=generator) < config.noise_probability) & (root_mean_square(waves) > 1e-5)
     waves = _narrowed(torch.where(chosen[:, None], noisy, waves), config, generator)
     wanted = 10 ** (uniform(batch, config.level_low, config.level_high, generator) / 20)
-    gain = wanted / level(waves).clamp_min(1e-5)
+    gain = wanted / root_mean_square(waves).clamp_min(1e-5)
     return (waves * gain[:, None]).clamp(-1, 1)
 
 
@@ -139,7 +139,7 @@ def _narrow_rows(batch: int, config: AugmentationConfig, generator: torch.Genera
     return rows, uniform(len(rows), *_NARROW, generator)
 
 
-def level(waves: Tensor) -> Tensor:
+def root_mean_square(waves: Tensor) -> Tensor:
     """Root mean square, ``(batch, samples)`` -> ``(batch,)``."""
     return waves.square().mean(dim=1).sqrt()
 
@@ -202,7 +202,7 @@ def mix_log_mel(speech: Tensor, noise: Tensor, config: AugmentationConfig, gener
 def augment_log_mel(log_mel: Tensor, config: AugmentationConfig, generator: torch.Generator) -> Tensor:
     """Apply vocal tract, channel and masks to ``(batch, frames, n_mels)`` -> the same shape."""
     batch, frames, n_mels = log_mel.shape
-    log_mel = _warp(log_mel, 1 + uniform(batch, -config.warp, config.warp, generator))
+    log_mel = warped(log_mel, 1 + uniform(batch, -config.warp, config.warp, generator))
     knots = config.tilt * torch.randn(batch, 1, 5, generator=generator)
     log_mel = log_mel + torch.nn.functional.interpolate(knots, n_mels, mode="linear", align_corners=True)
     chosen = torch.rand(batch, generator=generator) < config.mask_probability
@@ -213,16 +213,18 @@ def augment_log_mel(log_mel: Tensor, config: AugmentationConfig, generator: torc
     return torch.where((bands | times) & chosen[:, None, None], filling, log_mel)
 
 
-def _warp(log_mel: Tensor, factor: Tensor) -> Tensor:
-    """Stretch the mel axis of each row by its factor, by linear interpolation."""
-    n_mels = log_mel.shape[2]
-    position = (torch.arange(n_mels) * factor[:, None]).clamp(0, n_mels - 1)
-    lower = position.floor().long().clamp_max(n_mels - 2)
-    fraction = (position - lower)[:, None, :]
-    shape = log_mel.shape
-    left = log_mel.gather(2, lower[:, None, :].expand(shape))
-    right = log_mel.gather(2, (lower + 1)[:, None, :].expand(shape))
-    return torch.lerp(left, right, fraction.expand(shape))
+def warped(spectra: Tensor, factor: Tensor) -> Tensor:
+    """Stretch the frequencies of each row by its factor, by linear interpolation.
+
+    Shape: ``(batch, frames, bands)`` and ``(batch,)`` -> the shape of ``spectra``.
+    """
+    bands = spectra.shape[2]
+    position = (torch.arange(bands) * factor[:, None]).clamp(0, bands - 1)
+    lower = position.floor().long().clamp_max(bands - 2)
+    shape = spectra.shape
+    left = spectra.gather(2, lower[:, None, :].expand(shape))
+    right = spectra.gather(2, (lower + 1)[:, None, :].expand(shape))
+    return torch.lerp(left, right, (position - lower)[:, None, :].expand(shape))
 
 
 def _stretch(batch: int, size: int, widest: int, generator: torch.Generator) -> Tensor:

@@ -44,14 +44,14 @@ _ROUNDED = 0.5
 """Share of the other rows that are rounded as the pack is."""
 
 
-def load_stores(clips: Iterable[Clip], split: Split, known: Sequence[ClipStore] = ()) -> dict[Kind, ClipStore]:
-    """The clips of one split that are audio, by kind, read into memory or taken from ``known`` stores."""
-    chosen = [clip for clip in clips if clip.split is split and not clip.is_packed]
+def load_stores(clips: Iterable[Clip], *splits: Split, known: Sequence[ClipStore] = ()) -> dict[Kind, ClipStore]:
+    """The clips of some splits that are audio, by kind, read into memory or taken from ``known`` stores."""
+    chosen = [clip for clip in clips if clip.split in splits and not clip.is_packed]
     of_kinds = {kind: [clip for clip in chosen if clip.kind is kind] for kind in Kind}
     return {kind: ClipStore(of_kind, known) for kind, of_kind in of_kinds.items() if of_kind}
 
 
-class Batch(NamedTuple):
+class LabelledBatch(NamedTuple):
     """The windows and labels of one step."""
 
     frames: Tensor
@@ -131,11 +131,11 @@ class BatchSampler:
         counts = {name: round(batch_size * share / total) for name, share in shares.items()}
         return {name: count for name, count in counts.items() if count}
 
-    def next(self) -> Batch:
+    def next(self) -> LabelledBatch:
         """The next batch."""
         log_mel = self._fresh() if self.reuse == 1 else self._from_pool()
         log_mel = augment_log_mel(log_mel, self.augmentation, self.generator)
-        return Batch(self.frontend.cepstrum(log_mel), self._labels.clone())
+        return LabelledBatch(self.frontend.cepstrum(log_mel), self._labels.clone())
 
     def restart(self) -> None:
         """Make the next batch from new windows, so that ``state`` holds everything it depends on."""
@@ -185,7 +185,7 @@ class BatchSampler:
         return "-".join(f"{name}:{value}" for name, value in sorted(parts.items()))
 
     def state(self) -> dict[str, Tensor]:
-        """Everything that changes while sampling, for a checkpoint."""
+        """What changes while sampling, for a checkpoint: the generator, regions ``(clips,)``, mined ``(places,)``."""
         positives = self.stores[Kind.POSITIVE]
         regions = {"word_starts": positives.word_starts, "word_ends": positives.word_ends}
         hard = {"hard_rows": self._hard[0], "hard_offsets": self._hard[1]}
@@ -193,7 +193,7 @@ class BatchSampler:
         return {"generator": self.generator.get_state(), **regions, **hard, **packed}
 
     def restore(self, state: dict[str, Tensor]) -> None:
-        """Continue from ``state``, with the same clips."""
+        """Continue from the tensors of ``state``, in their shapes, with the same clips."""
         positives = self.stores[Kind.POSITIVE]
         self.generator.set_state(state["generator"])
         positives.word_starts, positives.word_ends = state["word_starts"], state["word_ends"]
@@ -203,9 +203,9 @@ class BatchSampler:
     def mine(
         self, score: Callable[[Tensor], Tensor], *, executor: Callable[[float], Executor] = in_this_process
     ) -> None:
-        """From now on, draw a share of the background from where ``score`` (see ``relocate_words``) is highest.
+        """From now on, draw a share of the background from where ``score`` is highest.
 
-        ``executor`` as for ``hardest_places``.
+        ``score``: windows ``(batch, window, n_mfcc)`` -> ``(batch,)``. ``executor`` as for ``hardest_places``.
         """
         store = self.stores.get(Kind.BACKGROUND)
         if store is not None:

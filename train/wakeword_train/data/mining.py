@@ -94,7 +94,7 @@ class MiningWork:
         """Different for every work, as weights change from round to round."""
 
     def begin(self, report: Report) -> Callable[[Stretch], NDArray[np.float32]]:
-        """Get ready."""
+        """The function that gives a stretch's scores, ``(windows,)``."""
         frontend = Frontend(self._config)
 
         def score(item: Stretch) -> NDArray[np.float32]:
@@ -108,19 +108,19 @@ class MiningWork:
         return score
 
     def lost(self, item: Stretch, reason: str) -> NDArray[np.float32]:
-        """Nothing stands for it: what is trained would depend on accidents. Raises ``WorkerError``."""
+        """Raise ``WorkerError``: with a row ``(windows,)`` in its place, what is trained would depend on accidents."""
         raise WorkerError(f"expected the scores of {item.key} of the background, but {reason}; take fewer --jobs")
 
     def is_final(self, row: NDArray[np.float32]) -> bool:
-        """Always."""
+        """Whether a row ``(windows,)`` is a result: always."""
         return True
 
     def to_json(self, row: NDArray[np.float32]) -> list[float]:
-        """The scores."""
+        """A row, ``(windows,)``, as a list."""
         return [float(one) for one in row]
 
     def from_json(self, content: Any) -> NDArray[np.float32]:
-        """The scores."""
+        """A list as a row, ``(windows,)``."""
         return np.array(content, np.float32)
 
 
@@ -171,8 +171,7 @@ def hardest_places(
         rows.append(torch.full((len(found),), piece.row))
         offsets.append(piece.first + torch.arange(len(found)) * DEFAULT_HOP * frontend.config.hop_length)
         scores.append(torch.from_numpy(found))
-    best = torch.cat(scores).topk(min(count, sum(map(len, scores)))).indices
-    return torch.cat(rows)[best], torch.cat(offsets)[best]
+    return _best(rows, offsets, scores, count)
 
 
 def hardest_packed(store: PackedStore, score: Score, *, window: int, count: int) -> tuple[Tensor, Tensor]:
@@ -184,5 +183,10 @@ def hardest_packed(store: PackedStore, score: Score, *, window: int, count: int)
         scores.append(score(windows))
     if not rows:
         return torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=torch.int64)
+    return _best(rows, offsets, scores, count)
+
+
+def _best(rows: list[Tensor], offsets: list[Tensor], scores: list[Tensor], count: int) -> tuple[Tensor, Tensor]:
+    """Rows and offsets of the ``count`` highest scores."""
     best = torch.cat(scores).topk(min(count, sum(map(len, scores)))).indices
     return torch.cat(rows)[best], torch.cat(offsets)[best]

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword_tools.kinds import Kind
-from wakeword_train.data.augment import level, uniform
+from wakeword_train.data.augment import root_mean_square, uniform
 from wakeword_train.data.store import ClipStore
 
 _BEFORE, _AFTER = 0.6, 0.8
@@ -47,7 +47,7 @@ def amid_talk(
     speech = talk.cut(clips, offsets, samples, generator=generator)
     inside = (time >= begins[rows][:, None]) & (time < ends[rows][:, None])
     word = (waves[rows].square() * inside).sum(dim=1) / inside.sum(dim=1).clamp_min(1)
-    gain = word.sqrt() * uniform(count, *_LOUDNESS, generator) / level(speech).clamp_min(_FAINT)
+    gain = word.sqrt() * uniform(count, *_LOUDNESS, generator) / root_mean_square(speech).clamp_min(_FAINT)
     spoken_over = torch.lerp(waves[rows], (speech * gain[:, None]).clamp(-1, 1), weight)
     mixed = waves.clone()
     mixed[rows] = spoken_over

@@ -12,11 +12,10 @@ from wakeword_train.data.store import ClipStore
 
 
 def clip_weights(store: ClipStore, kind: Kind, recorded: float) -> Tensor:
-    """How often to draw each clip: rare words more often, long recordings by length, recorded clips by their share.
+    """How often to draw each clip, ``(clips,)``: rare words more often, long recordings by length.
 
-    Of the keyword, all that is given as phonemes counts as one word: accents and ways to say the same.
-
-    Synthetic ones are drawn by engine, see ``_weigh_engines``.
+    The recorded clips get the share ``recorded``; synthetic ones are drawn by engine, see ``_weigh_engines``. All ways
+    to say the keyword that are given as phonemes count as one word.
     """
     if kind in (Kind.BACKGROUND, Kind.NOISE):
         weights = store.lengths.double()

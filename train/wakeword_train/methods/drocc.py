@@ -31,8 +31,8 @@ def sensitivity(logit_function: LogitFunction, inputs: Tensor, *, floor: float =
     ``inputs`` ``(batch, ...)`` -> ``(batch, ...)``. The *logit's* gradient, not the loss's, which vanishes on rows that
     are classified with certainty; in evaluation mode (see ``spaces.evaluating``), because a single draw of dropout would
     make most coordinates look unused. ``floor`` in 0..1 mixes the uniform metric in, so that no coordinate is free.
-    ``smoothing`` (odd) is the number of steps of axis 1, the time of a sequence, to average over. A row whose gradient is
-    zero or not finite is returned as zeros, which is not a metric: see ``find_adversaries``.
+    ``smoothing`` (odd) is the number of steps of axis 1, the time of a sequence, to average over. A row with a
+    gradient of zero, or one that is not finite, is returned as zeros, which is not a metric: see ``find_adversaries``.
     """
     points = inputs.detach().requires_grad_(True)
     with torch.enable_grad(), evaluating(logit_function):
@@ -96,16 +96,16 @@ def find_adversaries(
     """Points around the positives ``inputs`` that the network should reject and does not (the paper's algorithm 2).
 
     ``inputs`` and ``sigma`` are ``(batch, ...)``; so are the adversaries, without gradient. From a random point in the
-    shell, ``steps`` times: ``step_size * radius`` uphill on the logit, then the projection. A row whose logit did not rise
-    returns to where it was, which is the best point of its path, and goes a quarter as far from then on: a step that is
+    shell, ``steps`` times: ``step_size * radius`` uphill on the logit, then the projection. A row with a logit that did not
+    rise returns to where it was, the best point of its path, and goes a quarter as far from then on: a step that is
     too long costs one try and never an easier point. The network is in evaluation mode (see ``spaces.evaluating``).
 
-    The paper starts from ``N(0, I)``, whose metric norm of about ``sqrt(D)`` has nothing to do with ``radius``, takes
+    The paper starts from ``N(0, I)``, with a metric norm of about ``sqrt(D)`` whatever the ``radius``, takes
     steps of 0.01, which hardly move a point, and keeps the last one; start and steps are scaled to ``radius`` here. It
     climbs the cross-entropy against "negative": that has the direction of the logit, but a gradient that vanishes where
     the network is certain. ``start`` ``(batch, ...)``, displacements given by the caller, replaces the random points, and
-    ``projection`` replaces ``project_to_shell``. Rows whose ``sigma`` is not a metric are searched in the Euclidean one,
-    and counted.
+    ``projection`` replaces ``project_to_shell``. Rows with a ``sigma`` that is no metric are searched in the
+    Euclidean one, and counted.
     """
     fallbacks = int(unusable_rows(sigma).sum())
     sigma = usable_metric(sigma.flatten(1)).reshape(sigma.shape)

@@ -189,8 +189,8 @@ class DroccLoss:
         """Logits of the inputs and then of the adversaries, ``(rows + positives,)``, in the network's own mode.
 
         One pass for both: the cost of an LSTM is in its steps, not in its rows. Among states an adversary is moved away
-        from its positive's state, whose gradient then teaches the layers below too: above it there is little but a linear
-        head, whose only answer would be to shrink its weights.
+        from its positive's state, so that the gradient of that state teaches the layers below too: the linear head above it
+        could only answer by shrinking its weights.
         """
         if self.config.space == "input":
             return logit_function(torch.cat([inputs, adversaries]))

@@ -48,7 +48,7 @@ def project_to_shell(
     """The nearest point to each row of ``displacement`` with ``radius <= ||y||_Sigma <= gamma * radius``.
 
     Nearest in the Euclidean sense, as gradient projection needs. Shape: ``displacement`` and ``sigma`` (not negative)
-    both ``(batch, ...)`` -> ``(batch, ...)``. Rows inside the shell are returned unchanged; a row whose ``sigma`` is
+    both ``(batch, ...)`` -> ``(batch, ...)``. Rows inside the shell are returned unchanged; a row with a ``sigma`` that is
     all zero, or not finite, is projected in the plain Euclidean norm. ``generator`` draws the direction for rows
     exactly at the centre, from which all directions are equally near.
 
@@ -165,5 +165,5 @@ def _fill_heaviest(y: Tensor, w: Tensor, heaviest: Tensor, rho: Tensor, generato
 
 
 def device_of(generator: torch.Generator | None, like: Tensor) -> torch.device:
-    """Where ``generator`` draws: it can be on the CPU while the tensors, as ``like``, are not."""
+    """Where ``generator`` draws: it can be on the CPU while the tensors, as ``like`` of any shape, are not."""
     return like.device if generator is None else generator.device

@@ -41,12 +41,17 @@ def model_bytes(network: WakeWordNetwork, card: ModelCard) -> bytes:
     """
     card = dataclasses.replace(card, stack=network.stack)
     graph = build_graph(network.eval().cpu(), window=card.window).SerializeToString(deterministic=True)
-    signal = self_test_signal(card.features.samples_in(card.window), card.features.sample_rate)
-    with torch.no_grad():
-        logit = float(network(network.normalise(torch.from_numpy(mfcc(signal, card.features))[None]))[0])
+    logit = self_test_logit(network, card)
     if not math.isfinite(logit):
         raise ModelError(f"expected a finite logit of the self-test, got {logit}; the training has diverged")
     return embed_card(graph, dataclasses.replace(card, self_test=SelfTest(logit)))
+
+
+def self_test_logit(network: WakeWordNetwork, card: ModelCard) -> float:
+    """The logit of the self-test's signal, as torch computes it."""
+    signal = self_test_signal(card.features.samples_in(card.window), card.features.sample_rate)
+    with torch.no_grad():
+        return float(network(network.normalise(torch.from_numpy(mfcc(signal, card.features))[None]))[0])
 
 
 def _check_against_torch(model: Model, network: WakeWordNetwork, window: int) -> None:

@@ -10,12 +10,12 @@ from google.protobuf.message import DecodeError
 from onnx import numpy_helper
 from torch import Tensor
 
-from wakeword.audio.features import mfcc
 from wakeword.base.errors import ModelError
 from wakeword.base.types import Array
-from wakeword.format.card import ModelCard, self_test_signal
+from wakeword.format.card import ModelCard
 from wakeword.model.lstm import HALF
 from wakeword.model.model import SELF_TEST_TOLERANCE, parse_model, read_model_bytes
+from wakeword_train.model.export import self_test_logit
 from wakeword_train.model.network import Pooling, WakeWordNetwork
 
 
@@ -109,9 +109,7 @@ def _torch_gates(weight: Array) -> Array:
 
 def _check(path: Path | str, network: WakeWordNetwork, card: ModelCard) -> None:
     """The runtime has just run this self-test on the graph; torch must give the same."""
-    signal = self_test_signal(card.features.samples_in(card.window), card.features.sample_rate)
-    with torch.no_grad():
-        logit = float(network(network.normalise(torch.from_numpy(mfcc(signal, card.features))[None]))[0])
+    logit = self_test_logit(network, card)
     if not abs(logit - card.self_test.logit) <= SELF_TEST_TOLERANCE:
         raise ModelError(
             f"{path}: expected a graph of this version's export, but its network gives the logit {logit:.4f} in torch "

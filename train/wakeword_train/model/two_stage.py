@@ -17,7 +17,7 @@ from wakeword.model.installed import assets_folder
 from wakeword.model.model import Model, parse_model, read_model, read_model_bytes
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_embedding
 from wakeword.verify.verifier import SecondStage
-from wakeword.verify.verifier_head import METADATA_KEY, Head, head_to_text
+from wakeword.verify.verifier_head import HEAD_KEY, Head, head_to_text
 from wakeword_tools.measure.cards import embed_card
 
 HEAD_RECORD = "head"
@@ -39,13 +39,14 @@ def with_verifier(
     default_point: str | None = None,
     head_training: Mapping[str, Any] | None = None,
 ) -> bytes:
-    """The bytes of a model file of two stages: ``stage_one``, a model file, with ``head``, an ONNX graph
-    ``embeddings (16, 96) -> logit (1,)`` in float32.
+    """A model file of two stages: the model file ``stage_one`` with the ONNX graph ``head``, as bytes.
+
+    ``head``: ``embeddings (16, 96) -> logit (1,)`` in float32.
 
     ``operating_points`` and ``default_point`` are of the fused score. ``head_training`` is what the card says of the
-    head's training, in its entry ``HEAD_RECORD``. The card's self-test is computed here, and its points of the first stage
-    are those of ``stage_one`` unless it brings its own. A second stage that ``stage_one`` has already is replaced. Raises
-    ``ModelError`` if a file cannot be used or the shared networks are not those that the card names.
+    head's training, in its entry ``HEAD_RECORD``. The card's self-test is computed here, and without points of the
+    first stage it gets those that ``stage_one`` has. A second stage of ``stage_one`` is replaced. Raises ``ModelError`` if
+    a file cannot be used or the shared networks are not the ones that the card names.
     """
     card = parse_model(stage_one).card.of_stage_one()
     embedding = load_embedding(assets_folder() / "encoders" / EMBEDDING_FILE, verifier.embedding_digest)
@@ -64,7 +65,7 @@ def with_verifier(
     )
     proto = onnx.load_model_from_string(stage_one)
     entries = {entry.key: entry.value for entry in proto.metadata_props}
-    onnx.helper.set_model_props(proto, {**entries, METADATA_KEY: head_to_text(head)})
+    onnx.helper.set_model_props(proto, {**entries, HEAD_KEY: head_to_text(head)})
     data = embed_card(proto.SerializeToString(deterministic=True), both)
     if parse_model(data).second_stage is None:
         raise ModelError("expected a model of two stages, got one without a head")
@@ -108,7 +109,7 @@ def add_verifier(source: Path | str, added: AddedVerifier, path: Path | str) -> 
 
 def _head_of(path: Path | str) -> bytes:
     entries = {entry.key: entry.value for entry in onnx.load(str(path)).metadata_props}
-    return base64.b64decode(entries[METADATA_KEY])
+    return base64.b64decode(entries[HEAD_KEY])
 
 
 def export_two_stage(

@@ -44,9 +44,9 @@ LOSS_STEP = 0.25
 _LISTED, _MOST_LISTED = 8.0, 8
 """Tokens of a frame are listed if they lose less than this, and of these so many at most."""
 UNLISTED = 7.0
-"""What a token loses that a frame does not list. With this number the fit of "computer" to speech of the pack is in the
-mean that of the recogniser in use (0.03 higher, with a deviation of 0.7); with 8 it is 0.2 lower, which would promise too
-much."""
+"""What a token loses that a frame does not list. With this number "computer" fits speech of the pack in the
+mean as well as with the recogniser in use (0.03 better, with a deviation of 0.7); with 8 it fits 0.2 worse, which would
+promise too much."""
 _VERSION = 1
 _MOST_BYTES = 64 * 2**20
 _MOST_UNPACKED = 512 * 2**20
@@ -90,7 +90,7 @@ class Phonemes:
     """Where the tokens of each frame begin, and the end of the last: ``(frames + 1,)``."""
     tokens: NDArray[np.uint8]
     losses: NDArray[np.uint8]
-    """Of the logarithm of the probability, in steps of ``LOSS_STEP``."""
+    """How far each is below the likeliest of its frame, as a logarithm in steps of ``LOSS_STEP``."""
 
     @classmethod
     def of(cls, log_probabilities: Array) -> "Phonemes":
@@ -138,7 +138,7 @@ class SpeechPack:
     embeddings: NDArray[np.float16]
     """``(frames / 8, 96)``."""
     embedding_digest: str
-    """Of the network that made them; with another they are worthless."""
+    """SHA-256 of the network that made them; with another they are worthless."""
     phonemes: Phonemes
     phonemes_digest: str
     digest: str

@@ -23,7 +23,7 @@ class HeardClip:
 
 
 def heard_clips(second: SecondStageResult, kind: Kind, *, held_out: HeldOut | None = None) -> list[HeardClip]:
-    """The held-out clips of a kind, the highest score first; ``held_out``: others than those of the result."""
+    """The held-out clips of a kind, the highest score first; ``held_out``: other clips than the result has."""
     heard = second.held_out if held_out is None else held_out
     scores = [float(one.scores(second.card.gate, second.card.fusion).max()) for one in heard.of(kind)]
     pairs = zip(heard.clips.get(kind, ()), scores, strict=False)

@@ -9,7 +9,7 @@ from wakeword.base.text import counted
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import is_supported
-from wakeword.takes.own_voice import learn_voice, record_takes
+from wakeword.takes.own_voice import learn_voice, record_command
 from wakeword_train.enrol import ENROLMENT
 from wakeword_train.points import FEW, by_synthetic_voices, found
 
@@ -124,7 +124,7 @@ def _takes(word: str, model: str) -> NextStep:
     return NextStep(
         "record yourself ten times, and it learns your voice in some two minutes (talk: an hour or more of speech without "
         "the word). Train it anew, with --positives, only with recordings of several people",
-        (record_takes(word), learn_voice(model, Path("takes"))),
+        (record_command(word), learn_voice(model, Path("takes"))),
     )
 
 

@@ -20,6 +20,7 @@ from wakeword.takes.word_region import Region
 from wakeword.verify.embedding import STEP_FRAMES
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, load_embedding, load_phonemes
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
+from wakeword_train.data.batches import load_stores
 from wakeword_train.data.clips import Clip
 from wakeword_train.data.packed import PackedStore
 from wakeword_train.data.store import ClipStore
@@ -33,7 +34,7 @@ from wakeword_train.second_stage.fusion.fusion_fit import NO_GATE
 from wakeword_train.second_stage.heads.cross_fit import HeadItem, HeadWork, TrainedHead, seconds_of_head
 from wakeword_train.second_stage.heads.head_fit import Background, HeadTraining
 from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_bytes
-from wakeword_train.second_stage.looks.examples import FRAGMENT, HOUSEHOLD, ExampleMaker, WordExamples, stores_of
+from wakeword_train.second_stage.looks.examples import FRAGMENT, HOUSEHOLD, ExampleMaker, WordExamples
 from wakeword_train.second_stage.looks.hearing import SNR, HearingWork, HeldOutClip, in_noise, readers_of
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
 from wakeword_train.second_stage.stand_in import StandIn
@@ -57,7 +58,7 @@ class SecondStageTraining:
         stand_ins: Sequence[StandIn] = (),
         known: Sequence[ClipStore] = (),
     ) -> None:
-        self.run_of = run
+        self.training = run
         self.config = config = run.config
         self.stage_one = stage_one
         self.executor = run.executor
@@ -66,7 +67,7 @@ class SecondStageTraining:
         self.model = read_model(stage_one)
         self.stand_ins = [(stand_in, read_model(stand_in.path)) for stand_in in stand_ins]
         clips = list(clips)
-        self.stores = stores_of(clips, known)
+        self.stores = load_stores(clips, Split.TRAIN, Split.VALIDATION, known=known)
         self.packed = PackedStore.of(clip for clip in clips if clip.split is not Split.TEST)
         self.speech = LongSpeech(self.stores.get(Kind.BACKGROUND), self.packed)
         digest, phonemes = shipped_digests()
@@ -187,7 +188,7 @@ class SecondStageTraining:
         return {row: window_logits(self.model, self._samples(kind, row)) for row in rows}
 
     def _background_logits(self, hop: int) -> list[Scores]:
-        """Of every recording, by a first stage that was not trained on it if there is one."""
+        """The logits of every recording, by a first stage that was not trained on it if there is one."""
         return [
             self.speech.logits(row, self.judge(clip) or self.model, hop=hop)
             for row, clip in enumerate(self.speech.clips)
@@ -209,7 +210,7 @@ class SecondStageTraining:
         work = HeadWork(
             HeadTraining(words, background, self.settings, self.config.adversary, gate - _BELOW_GATE, self.config.seed)
         )
-        report = self.run_of.progress_of(Phase.SECOND, len(folds))
+        report = self.training.progress_of(Phase.SECOND, len(folds))
         run = Run(work, items)
         trained = [head for _, head in run.rows(self.executor(run.seconds), report)]
         for epoch in trained[-1].epochs:
@@ -240,7 +241,7 @@ class SecondStageTraining:
             if noisy
             else f"both stages hear {len(items)} held-out clips"
         )
-        report = self.run_of.progress_of(Phase.MEASURING, 2 * (len(items) + len(noisy)))
+        report = self.training.progress_of(Phase.MEASURING, 2 * (len(items) + len(noisy)))
         run = Run(HearingWork(self.stage_one, draft, files, probe=PROBE), [*items, *noisy])
         rows = [(item, found) for item, found in run.rows(self.executor(run.seconds), report)]
         spoken = held_out.get(Kind.BACKGROUND, [])

@@ -29,7 +29,7 @@ _COLUMN = "file"
 def find_recordings(places: Sequence[str], *, failed: Callable[[AudioError], None]) -> list[Recording]:
     """The recordings at all places, each once: of a folder those below it, sorted, of a pattern such as ``a/**/*.wav`` all.
     Web addresses that differ in their query alone, which is not reported, get a digest of it in their names. Lists are not
-    read: see ``listed``.
+    read: see ``expanded``.
 
     ``failed`` is called for each place that does not exist or has none, for folders that cannot be searched, and with a
     ``LeftOutError`` for the files in a folder that cannot be read here. Raises
@@ -55,7 +55,7 @@ def find_recordings(places: Sequence[str], *, failed: Callable[[AudioError], Non
     return list(found.values())
 
 
-def listed(places: Iterable[str]) -> Iterator[str]:
+def expanded(places: Iterable[str]) -> Iterator[str]:
     """The places; ``@list.txt`` is replaced by the places in that file. What a list names is never read as a list.
 
     Raises as ``listed_places`` does.

@@ -2,11 +2,8 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
 
-from wakeword.batch.jobs.work import Batch, Item
-
-ItemT = TypeVar("ItemT", bound=Item)
+from wakeword.batch.jobs.work import Batch, ItemT
 
 BATCH_SECONDS = 60.0
 """Half a second of work: far above what a batch costs to send, far below what others would wait for it at the end."""

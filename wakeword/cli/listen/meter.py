@@ -47,7 +47,7 @@ class Meter:
         self._live.stop()
 
     def update(self, block: Samples, microphone: Microphone | None) -> None:
-        """Take the newest block, and the microphone if it comes from one; draw if the last drawing is old enough."""
+        """Take the newest block, ``(samples,)`` or ``(samples, channels)``, and its microphone; draw if it is time."""
         for keyword, score in self._detector.scores.items():
             self._held[keyword] = max(self._held[keyword], score)
         now = time.monotonic()

@@ -16,7 +16,7 @@ _SECONDS_BETWEEN_WARNINGS = 10.0
 
 @contextmanager
 def monitoring(detector: Detector, source: AudioSource) -> Iterator[Callable[[Samples], None]]:
-    """A function to call with each block of ``source``."""
+    """A function to call with each block of ``source``, ``(samples,)`` or ``(samples, channels)``."""
     microphone = source if isinstance(source, Microphone) else None
     if sys.stderr.isatty():
         # Its import takes 30 ms, and a service without a terminal does not need it.
@@ -39,7 +39,7 @@ class LossWarning:
         self._not_before = 0.0
 
     def update(self, block: Samples) -> None:
-        """Call this with each block."""
+        """Warn if audio was lost up to this block, ``(samples,)`` or ``(samples, channels)``, which is not looked at."""
         lost = self._microphone.dropped_blocks + self._microphone.overflows
         if lost > self._reported and time.monotonic() >= self._not_before:
             self._reported = lost

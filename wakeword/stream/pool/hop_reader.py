@@ -11,7 +11,7 @@ from wakeword.base.types import Array
 from wakeword.stream.keyword import KeywordTracker
 from wakeword.stream.stream_audio import StreamAudio
 
-PIECE = SAMPLE_RATE // 4
+POOL_PIECE = SAMPLE_RATE // 4
 """Most samples in one ``HopReader.push``: a pool keeps that much for each of many streams."""
 
 _CONFIG = FeatureConfig()
@@ -29,7 +29,7 @@ class HopReader:
     def __init__(
         self, keywords: Sequence[KeywordTracker], phases: Sequence[int], *, hop: int, pre_roll: int, gate: bool
     ) -> None:
-        self.audio = StreamAudio(keywords, pre_roll=pre_roll, piece=PIECE, gate=gate)
+        self.audio = StreamAudio(keywords, pre_roll=pre_roll, piece=POOL_PIECE, gate=gate)
         self.slot: int | None = None
         """Where the scorer keeps this stream's state."""
         self._phases, self._hop = phases, hop
@@ -47,7 +47,7 @@ class HopReader:
         return self.audio.length is not None
 
     def push(self, samples: Array) -> None:
-        """Append ``(n,)`` float32 samples, at most ``PIECE``, once ``read`` has returned 0."""
+        """Append ``(n,)`` float32 samples, at most ``POOL_PIECE``, once ``read`` has returned 0."""
         self.audio.push(samples)
 
     def finish(self) -> None:

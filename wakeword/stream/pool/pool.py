@@ -32,7 +32,7 @@ from wakeword.stream.trigger import DEFAULT_REFRACTORY, Trigger
 
 _MOST_STREAMS = 4_096
 """In one call of the network."""
-Found = list[tuple[PoolStream, Detection]]
+StreamDetections = list[tuple[PoolStream, Detection]]
 
 
 class DetectorPool:
@@ -127,7 +127,7 @@ class DetectorPool:
             stream.close()
         return stream
 
-    def process(self) -> Found:
+    def process(self) -> StreamDetections:
         """Process all audio that was pushed before this call; return the detections, in order within a stream.
 
         A closed pool has none.
@@ -136,7 +136,7 @@ class DetectorPool:
             self._free_slots()
             began = [self._due.popleft() for _ in range(len(self._due))]
             working = began = [stream for stream in began if stream.begin()]
-            found: Found = []
+            found: StreamDetections = []
             while working:
                 if STANDSTILL.is_closed:
                     STANDSTILL.wait()
@@ -164,7 +164,7 @@ class DetectorPool:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    def _process_hops(self, working: list[PoolStream], found: Found) -> list[PoolStream]:
+    def _process_hops(self, working: list[PoolStream], found: StreamDetections) -> list[PoolStream]:
         """Score the next hop of each stream; return those that had one."""
         hops: dict[tuple[int, int], list[PoolStream]] = {}
         for stream in working:
@@ -208,7 +208,7 @@ class DetectorPool:
                 self._slots.give_back(reader.slot)
                 reader.slot = None
 
-    def _score(self, streams: list[PoolStream], frames: int, phase: int, found: Found) -> None:
+    def _score(self, streams: list[PoolStream], frames: int, phase: int, found: StreamDetections) -> None:
         """Score the next hop of streams for which it has ``frames`` frames and ends at the same phase."""
         readers = [stream.reader for stream in streams]
         slots = [self._slots.of(reader) for reader in readers]

@@ -12,7 +12,7 @@ from wakeword.audio.pcm import SAMPLE_RATE, PcmStream
 from wakeword.base.errors import AudioFormatError, ClosedError
 from wakeword.base.standstill import STANDSTILL, Order
 from wakeword.base.types import Array, Samples
-from wakeword.stream.pool.hop_reader import PIECE, HopReader
+from wakeword.stream.pool.hop_reader import POOL_PIECE, HopReader
 from wakeword.stream.suppression import suppressed_level
 
 logger = logging.getLogger(__name__)
@@ -186,9 +186,9 @@ class PoolStream:
             if isinstance(item, tuple):
                 self._apply(*item)
                 continue
-            if len(item) > PIECE:
-                self._begun.appendleft(item[PIECE:])
-                item = item[:PIECE]
+            if len(item) > POOL_PIECE:
+                self._begun.appendleft(item[POOL_PIECE:])
+                item = item[:POOL_PIECE]
             reader.push(item)
             self._read += len(item)
         return frames

@@ -9,7 +9,7 @@ import pytest
 
 from wakeword.base.errors import AudioError, AudioFileError, ConfigError
 from wakeword.batch.inputs import find
-from wakeword.batch.inputs.find import find_recordings, listed, listed_places
+from wakeword.batch.inputs.find import expanded, find_recordings, listed_places
 from wakeword.batch.inputs.opening import local_files
 from wakeword.batch.inputs.recording import Recording, local_recording, parts_below, plain_name, suffix_of
 
@@ -17,7 +17,7 @@ from wakeword.batch.inputs.recording import Recording, local_recording, parts_be
 def found(*places: object) -> tuple[list[tuple[str, str]], list[str]]:
     """Names with their paths inside, and errors."""
     errors: list[AudioError] = []
-    recordings = find_recordings(list(listed(map(str, places))), failed=errors.append)
+    recordings = find_recordings(list(expanded(map(str, places))), failed=errors.append)
     return [(one.name, one.inside) for one in recordings], [str(error) for error in errors]
 
 

@@ -36,7 +36,7 @@ from wakeword_train.training_run import DataFolders, TrainingLines
 
 
 @dataclass(frozen=True)
-class Plan:
+class FoldPlan:
     """The folds of a word: the speakers tested in each, and what all folds share."""
 
     positives: Sequence[Clip]
@@ -47,7 +47,7 @@ class Plan:
     """Speakers tested in each fold."""
 
 
-def plan_folds(clips: Sequence[Clip], count: int) -> Plan:
+def plan_folds(clips: Sequence[Clip], count: int) -> FoldPlan:
     """Deal the speakers of the recorded positives among ``clips`` into ``count`` folds, by a hash of their names.
 
     Raises ``DataError`` for fewer than two speakers per fold: each fold needs another one for validation.
@@ -59,10 +59,10 @@ def plan_folds(clips: Sequence[Clip], count: int) -> Plan:
     if len(speakers) < 2 * count:
         raise DataError(f"expected at least {2 * count} people who say the word, got {len(speakers)}; make fewer folds")
     others = [clip for clip in clips if clip.kind is Kind.NEGATIVE and clip.speaker not in set(speakers)]
-    return Plan(positives, others, [frozenset(speakers[index::count]) for index in range(count)])
+    return FoldPlan(positives, others, [frozenset(speakers[index::count]) for index in range(count)])
 
 
-def fold_folders(plan: Plan, fold: int, folders: DataFolders, work: Path) -> DataFolders:
+def fold_folders(plan: FoldPlan, fold: int, folders: DataFolders, work: Path) -> DataFolders:
     """``folders`` with manifests in ``work`` instead of Speech Commands; the fold's speakers are in the test split."""
     tested = plan.folds[fold]
     splits = {speaker: Split.TRAIN for one in plan.folds for speaker in one}
@@ -123,7 +123,7 @@ def measure_folds(config: TrainConfig, methods: Sequence[str], count: int, bench
     }
 
 
-def _train_fold(config: TrainConfig, plan: Plan, fold: int, folders: DataFolders, bench: Bench) -> Path:
+def _train_fold(config: TrainConfig, plan: FoldPlan, fold: int, folders: DataFolders, bench: Bench) -> Path:
     plain = dataclasses.replace(config, hold_out_recorded=False)
     work = bench.work / config.keyword
     out = work / f"{config.keyword}-{config.method}-fold{fold}-{fold_identity(plain, plan, fold)}.onnx"
@@ -136,7 +136,7 @@ def _train_fold(config: TrainConfig, plan: Plan, fold: int, folders: DataFolders
     return out
 
 
-def fold_identity(config: TrainConfig, plan: Plan, fold: int) -> str:
+def fold_identity(config: TrainConfig, plan: FoldPlan, fold: int) -> str:
     """Twelve hex digits of all that determines a fold's model, so that no model of other speakers or settings is used."""
     paths = [[str(clip.path) for clip in clips] for clips in (plan.positives, plan.others)]
     encoder = file_fingerprint(encoder_path(config.encoder)) if config.encoder else ""
@@ -144,7 +144,7 @@ def fold_identity(config: TrainConfig, plan: Plan, fold: int) -> str:
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:12]
 
 
-def _validated(plan: Plan, fold: int) -> str:
+def _validated(plan: FoldPlan, fold: int) -> str:
     """The speaker that a fold is validated on, one of those tested in the next fold."""
     return min(plan.folds[(fold + 1) % len(plan.folds)])
 
@@ -163,7 +163,7 @@ def encoder_heard_the_word(card: ModelCard) -> bool:
     return bool(card.training["encoder"]) and card.phrase not in card.training["encoder_held_out_words"]
 
 
-def _found(plan: Plan, names: Sequence[str], validation: ScoredSplit, test: ScoredSplit) -> dict[str, Any]:
+def _found(plan: FoldPlan, names: Sequence[str], validation: ScoredSplit, test: ScoredSplit) -> dict[str, Any]:
     """Recall by target of the models ``names``, one for each fold, and the recordings that they miss."""
     recordings = test.recordings[Kind.POSITIVE]
     dealt = frozenset().union(*plan.folds)

@@ -18,7 +18,7 @@ from wakeword_tools.engines.espeak import ESPEAK
 from wakeword_tools.engines.flite import FLITE
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Kind, Split
-from wakeword_tools.texts.candidates import choose, speakable
+from wakeword_tools.texts.candidates import choose_texts, speakable
 from wakeword_tools.texts.confusables import confusables
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip
@@ -144,7 +144,7 @@ def _close_words(keyword: str, work: Path, count: int, seed: int, report: Line) 
     distances: dict[str, float] = {}
     for split in (Split.VALIDATION, Split.TEST):
         voices = english_voices(split, engines=_engines())
-        chosen = choose(speakable(pool, voices), -(-count // _CLIPS_PER_TEXT), split=split)
+        chosen = choose_texts(speakable(pool, voices), -(-count // _CLIPS_PER_TEXT), split=split)
         texts = {candidate.text: candidate.distance for candidate in chosen}
         distances |= texts
         identity = json.dumps([texts, [voice.name for voice in voices], count, seed, __version__])

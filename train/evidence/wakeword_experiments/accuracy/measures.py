@@ -14,7 +14,7 @@ from wakeword.format.operating_point import Rate
 from wakeword_experiments.accuracy.accuracy_scores import ScoredRecording, ScoredSplit, SplitScores
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.intervals import clopper_pearson
-from wakeword_tools.measure.rates import DEFAULT_TARGETS, Target, choose, fpr_of, measure
+from wakeword_tools.measure.rates import DEFAULT_TARGETS, Target, choose_threshold, fpr_of, measure
 from wakeword_tools.measure.scores import ScoreSet
 
 TARGETS = DEFAULT_TARGETS
@@ -28,7 +28,7 @@ Fired = NDArray[np.bool_]
 
 def threshold_for(scores: ScoreSet, target: Target) -> float:
     """The threshold that meets a target on these scores."""
-    return choose(scores, target).threshold
+    return choose_threshold(scores, target).threshold
 
 
 def figures(validation: SplitScores, test: SplitScores) -> dict[str, dict[str, Any]]:

@@ -36,7 +36,7 @@ TUNING_SEED = 10_000
 
 
 @dataclass(frozen=True)
-class Shape:
+class DataShape:
     """The positions of positives, and of anomalies at a given distance."""
 
     name: str
@@ -50,7 +50,7 @@ class Shape:
     """Epochs of training the networks."""
 
 
-SPHERE = Shape(
+SPHERE = DataShape(
     "sphere",
     positives=lambda n, generator: ball(n, 1, generator),
     anomalies=sphere_surface,
@@ -59,7 +59,7 @@ SPHERE = Shape(
     dimension=3,
     epochs=30,
 )
-SINE = Shape(
+SINE = DataShape(
     "sine",
     positives=lambda n, generator: sine_wave(n, 0, generator),
     anomalies=displaced_sine,
@@ -70,7 +70,7 @@ SINE = Shape(
 )
 
 
-def candidates(shape: Shape) -> dict[str, list[OneClassMethod]]:
+def candidates(shape: DataShape) -> dict[str, list[OneClassMethod]]:
     """Six settings of each method, by its name."""
     encoder = dense_encoder(shape.dimension)
     epochs, rates = shape.epochs, (1e-3, 3e-3, 1e-2)
@@ -88,7 +88,7 @@ def candidates(shape: Shape) -> dict[str, list[OneClassMethod]]:
     return by_name(methods)
 
 
-def draw(shape: Shape, seed: int) -> tuple[Points, Points, dict[float, Points]]:
+def draw(shape: DataShape, seed: int) -> tuple[Points, Points, dict[float, Points]]:
     """Training positives, test positives, and test anomalies by distance."""
     generator = np.random.default_rng(seed)
     return (
@@ -98,7 +98,7 @@ def draw(shape: Shape, seed: int) -> tuple[Points, Points, dict[float, Points]]:
     )
 
 
-def tune_all(shape: Shape, progress: Line) -> dict[str, Tuned]:
+def tune_all(shape: DataShape, progress: Line) -> dict[str, Tuned]:
     """Each method's best settings, on a separate draw with the anomalies of all distances together."""
     train, positives, anomalies = draw(shape, TUNING_SEED)
     problem = Problem(train, positives, np.concatenate(list(anomalies.values())))
@@ -109,7 +109,7 @@ def tune_all(shape: Shape, progress: Line) -> dict[str, Tuned]:
     return chosen
 
 
-def measure(shape: Shape, chosen: dict[str, Tuned], seeds: Sequence[int], progress: Line) -> list[dict[str, Any]]:
+def measure(shape: DataShape, chosen: dict[str, Tuned], seeds: Sequence[int], progress: Line) -> list[dict[str, Any]]:
     """One row for each method, seed and distance."""
     rows = []
     for seed in seeds:
@@ -123,7 +123,7 @@ def measure(shape: Shape, chosen: dict[str, Tuned], seeds: Sequence[int], progre
     return rows
 
 
-def scorers(shape: Shape, chosen: dict[str, Tuned], seed: int) -> tuple[Points, Points, dict[str, Scorer]]:
+def scorers(shape: DataShape, chosen: dict[str, Tuned], seed: int) -> tuple[Points, Points, dict[str, Scorer]]:
     """For a picture: training and test positives of one seed, and every method fitted to the training positives."""
     train, positives, _ = draw(shape, seed)
     return train, positives, {name: tuned.method.fit(train, seed) for name, tuned in chosen.items()}

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 
 from wakeword.model.installed import assets_folder
 from wakeword_tools.kinds import Split
-from wakeword_tools.texts.candidates import choose
+from wakeword_tools.texts.candidates import choose_texts
 from wakeword_tools.texts.confusables import confusables, contains_sound
 from wakeword_tools.texts.lists import read_texts
 from wakeword_tools.texts.phonemes import Phones, dictionary, pronounce, pronunciations
-from wakeword_tools.texts.sounds import Heard, main_key, sound_keys
+from wakeword_tools.texts.sounds import Sounds, main_key, sound_keys
 
 FARTHEST, MOST = 3, 60
 
@@ -45,7 +45,7 @@ def near_words(keyword: str, *, most: int = MOST, farthest: int = FARTHEST) -> l
     same = frozenset().union(*map(sound_keys, target))
     own = [_without_stress(phones) for phones in target]
     found: list[NearWord] = []
-    sounds: set[Heard] = set()
+    sounds: set[Sounds] = set()
     for text, ways in sorted(dictionary().items()):
         if not re.fullmatch("[a-z]{2,}", text):
             continue
@@ -75,7 +75,7 @@ def edits(one: Sequence[str], other: Sequence[str], farthest: int = FARTHEST) ->
 def heard_in_training(keyword: str, texts: Sequence[str]) -> list[bool]:
     """Which texts sound like one that training had, as a close word of today's generator or as another word."""
     pool = confusables(keyword)
-    close = [one.phones for split, count in _TRAINED.items() for one in choose(pool, count, split=split)]
+    close = [one.phones for split, count in _TRAINED.items() for one in choose_texts(pool, count, split=split)]
     lists = [text for name in _OTHERS for text in read_texts(assets_folder() / "phrases" / name)]
     known = {key for phones in (*close, *(ways[0] for ways in pronounce(lists))) for key in sound_keys(phones)}
     return [bool(known & sound_keys(ways[0])) for ways in pronounce(texts)]

@@ -17,7 +17,7 @@ from wakeword.base.errors import ConfigError, DataError
 from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
 from wakeword.model.model import Model, read_model
-from wakeword_experiments.accuracy.folds import Plan, encoder_heard_the_word, fold_folders, plan_folds
+from wakeword_experiments.accuracy.folds import FoldPlan, encoder_heard_the_word, fold_folders, plan_folds
 from wakeword_experiments.figures_report import versions
 from wakeword_experiments.two_stages.stage_folds_page import CONDITIONS, POINTS, folds_name, stage_folds_page
 from wakeword_experiments.two_stages.two_stages_measure import TestClips, people_scores
@@ -50,7 +50,7 @@ def measure_stage_folds(
     return records
 
 
-def _planned(config: TrainConfig, folders: DataFolders, count: int) -> Plan:
+def _planned(config: TrainConfig, folders: DataFolders, count: int) -> FoldPlan:
     """The folds. Raises ``DataError`` as ``measure_stage_folds`` does."""
     if folders.speech_commands is None:
         raise DataError("expected recordings in the layout of Speech Commands, got none")

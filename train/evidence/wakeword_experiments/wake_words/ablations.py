@@ -24,7 +24,7 @@ BASE = "as tuned"
 
 
 @dataclass(frozen=True)
-class Variant:
+class Ablation:
     """One change."""
 
     group: str
@@ -34,29 +34,29 @@ class Variant:
     random_search: bool = False
 
 
-def variants(tuned: FitConfig, cross_entropy: FitConfig) -> list[Variant]:
+def variants(tuned: FitConfig, cross_entropy: FitConfig) -> list[Ablation]:
     """``tuned`` itself and all its variants; those of the network also with plain cross-entropy."""
     adversary = tuned.adversary
 
-    def changed(group: str, label: str, **changes: Any) -> Variant:
-        return Variant(group, label, dataclasses.replace(tuned, adversary=dataclasses.replace(adversary, **changes)))
+    def changed(group: str, label: str, **changes: Any) -> Ablation:
+        return Ablation(group, label, dataclasses.replace(tuned, adversary=dataclasses.replace(adversary, **changes)))
 
     radius = adversary.radius
     return [
-        Variant("", BASE, tuned),
+        Ablation("", BASE, tuned),
         *(changed("radius", f"{factor:g} times the radius", radius=factor * radius) for factor in (0.25, 0.5, 1.5)),
         *(changed("mu", f"{factor:g} times mu", mu=factor * adversary.mu) for factor in (0.33, 3.0)),
         changed("ascent", "no ascent: a random point of the shell", steps=0),
         changed("ascent", "one step", steps=1),
         changed("ascent", "ten steps of 0.12 radii", steps=10, step_size=0.12),
         changed("ascent", "four steps of 0.01 (the paper's size)", step_size=0.01 / radius),
-        Variant("projection", "random search, 40 draws", tuned, random_search=True),
+        Ablation("projection", "random search, 40 draws", tuned, random_search=True),
         changed("metric", "one metric for all, taken each epoch", sigma_refresh="epoch"),
         changed("metric", "no floor, no smoothing", sigma_floor=0.0, sigma_smoothing=1),
         changed("metric", "Euclidean", sigma_floor=1.0),
         changed("start", "start at a splice with another word", start="splice"),
         *(
-            Variant("network", f"{name}, {what}", config, shape)
+            Ablation("network", f"{name}, {what}", config, shape)
             for what, shape in (
                 ("last hidden state", GridShape(pooling="last")),
                 ("mean pooling", GridShape(pooling="mean")),
@@ -69,7 +69,7 @@ def variants(tuned: FitConfig, cross_entropy: FitConfig) -> list[Variant]:
 
 
 def ablation_jobs(
-    all_variants: Sequence[Variant], words: Sequence[str], seeds: Sequence[int], regime: Regime
+    all_variants: Sequence[Ablation], words: Sequence[str], seeds: Sequence[int], regime: Regime
 ) -> list[Job]:
     """One job for each variant, word and seed."""
     return [
@@ -81,7 +81,7 @@ def ablation_jobs(
 
 
 def write_ablations(
-    out: Path, rows: Sequence[Row], all_variants: Sequence[Variant], source: Source, *, command: str
+    out: Path, rows: Sequence[Row], all_variants: Sequence[Ablation], source: Source, *, command: str
 ) -> None:
     """The page and its rows, as ``ablations`` in ``out``."""
     groups = {v.label: v.group for v in all_variants}

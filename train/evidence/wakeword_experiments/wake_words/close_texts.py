@@ -12,7 +12,7 @@ from wakeword_tools.texts.confusables import without_sound_of
 from wakeword_tools.texts.lexicon import words_near
 from wakeword_tools.texts.lists import read_texts
 from wakeword_tools.texts.phonemes import pronunciations
-from wakeword_tools.texts.sounds import Heard, sound_keys
+from wakeword_tools.texts.sounds import Sounds, sound_keys
 
 TextSource = Literal["listed", "nearest"]
 """``listed``: the lists that come with the package, for some words. ``nearest``: the words of the dictionary that sound
@@ -61,7 +61,7 @@ def nearest_texts(word: str) -> CloseTexts:
     near = [(one, away) for one, away in words_near(pronunciations(word), _FARTHEST) if one.zipf >= _COMMON]
     near.sort(key=lambda found: (round(found[1], 3), -found[0].zipf, found[0].text))
     different = set(without_sound_of(word, [one.text for one, _ in near]))
-    heard: set[Heard] = set()
+    heard: set[Sounds] = set()
     chosen: list[str] = []
     for one, _ in near:
         sounds = sounds_of([one.text])
@@ -83,11 +83,11 @@ def phrases(name: str) -> Path:
     return path
 
 
-def sounds_of(texts: Sequence[str]) -> frozenset[Heard]:
+def sounds_of(texts: Sequence[str]) -> frozenset[Sounds]:
     """The sounds of the texts in every accent."""
     return frozenset(key for text in texts for key in _sounds_of(text))
 
 
 @cache
-def _sounds_of(text: str) -> frozenset[Heard]:
+def _sounds_of(text: str) -> frozenset[Sounds]:
     return frozenset(key for phones in pronunciations(text) for key in sound_keys(phones))

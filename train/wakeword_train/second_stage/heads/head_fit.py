@@ -11,7 +11,7 @@ from wakeword.base.errors import DataError
 from wakeword.base.types import Scores
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_tools.kinds import Kind
-from wakeword_train.fitting import Trainer, method_loss, own_share
+from wakeword_train.fitting import METRIC_ROWS, Trainer, method_loss, own_share
 from wakeword_train.health import CHECKED_ROWS, describe_health
 from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.methods.losses import AdversaryConfig, BinaryCrossEntropy
@@ -38,7 +38,6 @@ _FORGOTTEN = 0.3
 _FORGET_MOST = 5
 _AVERAGING = 0.99
 _WEIGHT_DECAY = 1e-3
-_METRIC_ROWS = 256
 
 
 @dataclass(frozen=True)
@@ -174,7 +173,8 @@ def fit_head(
 ) -> tuple[HeadNetwork, list[HeadEpoch]]:
     """Train a head on the looks that it may hear; the head and what each of its epochs did.
 
-    ``heard``: for the looks of each kind, and ``used``: for each recording of the background, whether it may; bool.
+    ``heard``: whether it may hear each look of a kind, ``(looks,)`` bool; ``used``: the same for each recording of the
+    background, ``(recordings,)``.
     ``advance`` is called after each epoch. Repeatable. Raises ``DataError`` without positives or negatives, or if the loss
     is not finite.
     """
@@ -225,4 +225,4 @@ def noisy(normalised: Tensor, most: float, generator: torch.Generator) -> Tensor
 
 def _positives(batches: _Batches, network: HeadNetwork) -> Tensor:
     looks, labels = next(batches.draw(1))
-    return looks[labels > 0.5][:_METRIC_ROWS]
+    return looks[labels > 0.5][:METRIC_ROWS]

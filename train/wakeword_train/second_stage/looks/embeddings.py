@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 import torch
@@ -14,7 +15,7 @@ from wakeword.base.files import replacing
 from wakeword.base.types import Array
 from wakeword.verify.embedding import DIMENSION, EmbeddingNetwork, embeddings_of
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
-from wakeword_train.second_stage.looks.looks import LOOK_SAMPLES
+from wakeword_train.second_stage.looks.looks import WARMED_LOOK_SAMPLES
 from wakeword_train.second_stage.looks.spectra import varied_spectra
 
 _THREADS = 2
@@ -23,8 +24,8 @@ _VERSION = 1
 
 
 def embeddings_of_looks(network: EmbeddingNetwork, waves: Tensor, generator: torch.Generator) -> Tensor:
-    """The embeddings that a head judges, of other vocal tracts: ``(batch, LOOK_SAMPLES)`` -> ``(batch, 16, 96)`` half."""
-    assert waves.shape[1] == LOOK_SAMPLES
+    """``(batch, WARMED_LOOK_SAMPLES)`` -> what a head judges, of other vocal tracts: ``(batch, 16, 96)`` half."""
+    assert waves.shape[1] == WARMED_LOOK_SAMPLES
 
     def embedded(spectra: Array) -> Array:
         embeddings, _ = network.advance(spectra, network.start())
@@ -51,17 +52,14 @@ class EmbeddingCache:
         self._folder = folder
 
     def get(self, key: dict[str, object], compute: Callable[[], dict[str, Tensor]]) -> dict[str, Tensor]:
-        """What was kept for ``key``, else what ``compute`` gives, which is kept. A damaged file is computed again."""
+        """The arrays of any shape kept for ``key``; without them, or if they are damaged, what ``compute`` gives."""
         text = json.dumps({"version": _VERSION, **key}, sort_keys=True)
         path = self._folder / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.npz"
         try:
             with np.load(path) as kept:
                 return {name: torch.from_numpy(kept[name]) for name in kept.files}
-        except (OSError, ValueError, EOFError, KeyError):
+        except (OSError, ValueError, EOFError, KeyError, BadZipFile):
             pass
-        except Exception as error:  # zipfile's errors share no base class with the others
-            if type(error).__name__ != "BadZipFile":
-                raise
         found = compute()
         self._folder.mkdir(parents=True, exist_ok=True)
         with replacing(path) as temporary, temporary.open("wb") as file:

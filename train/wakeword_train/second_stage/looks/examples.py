@@ -3,7 +3,7 @@
 import hashlib
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,9 +14,8 @@ from torch import Tensor
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.events import Events
 from wakeword.verify.embedding import EmbeddingNetwork
-from wakeword_tools.kinds import Kind, Split
+from wakeword_tools.kinds import Kind
 from wakeword_train.data.augment import AugmentationConfig
-from wakeword_train.data.clips import Clip
 from wakeword_train.data.household import HouseholdSounds, household_of
 from wakeword_train.data.store import ClipStore
 from wakeword_train.data.talk import talk_of
@@ -59,14 +58,6 @@ class Recordings:
     """One ``(n, 96)`` half for each clip; embedding k ends with MFCC frame 8 k + 7."""
     varied: list[Tensor]
     """The same in other rooms, noises and channels."""
-
-
-def stores_of(clips: Iterable[Clip], known: Sequence[ClipStore] = ()) -> dict[Kind, ClipStore]:
-    """The clips that a second stage is made of, by kind: those that are audio and not kept for the test. ``known`` as for
-    ``ClipStore``."""
-    kept = [clip for clip in clips if clip.split is not Split.TEST and not clip.is_packed]
-    of_kind = {kind: [clip for clip in kept if clip.kind is kind] for kind in Kind}
-    return {kind: ClipStore(some, known) for kind, some in of_kind.items() if some}
 
 
 class ExampleMaker:

@@ -7,7 +7,7 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.verify.embedding import WARM_UP
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_tools.kinds import WORD_KINDS
-from wakeword_train.data.augment import AugmentationConfig, augment_waves, level, uniform
+from wakeword_train.data.augment import AugmentationConfig, augment_waves, root_mean_square, uniform
 from wakeword_train.data.channels import through_channels
 from wakeword_train.data.household import HouseholdSounds
 from wakeword_train.data.noises import NoiseSource
@@ -15,7 +15,7 @@ from wakeword_train.data.store import ClipStore
 from wakeword_train.data.talk import amid_talk
 from wakeword_train.second_stage.looks.spectra import SAMPLES_OF_STEP, STEP_OVERLAP
 
-LOOK_SAMPLES = (HEAD_EMBEDDINGS + WARM_UP) * SAMPLES_OF_STEP + STEP_OVERLAP
+WARMED_LOOK_SAMPLES = (HEAD_EMBEDDINGS + WARM_UP) * SAMPLES_OF_STEP + STEP_OVERLAP
 """Samples of a look, warm-up of the embedding included."""
 
 _EARLIEST, _LATEST = 0.02, 0.55
@@ -53,7 +53,7 @@ class LookCutter:
         )
 
     def words(self, store: ClipStore, rows: Tensor, *, fragment: bool = False) -> Tensor:
-        """Looks at the clips ``rows``, ``(batch,)`` -> ``(batch, LOOK_SAMPLES)``.
+        """Looks at the clips ``rows``, ``(batch,)`` -> ``(batch, WARMED_LOOK_SAMPLES)``.
 
         The word ends 0.02 to 0.55 s before the look; a ``fragment`` ends at 30 to 70 % of the word.
         """
@@ -65,9 +65,9 @@ class LookCutter:
             length = (store.word_ends - store.word_starts)[rows]
             ends = store.word_starts[rows] + (uniform(count, 0.3, 0.7, generator) * length).long()
             late = torch.zeros(count)
-        offsets = (ends + (late - LOOK_SAMPLES) * speed).long()
+        offsets = (ends + (late - WARMED_LOOK_SAMPLES) * speed).long()
         silent = torch.rand(count, generator=generator) < self._augmentation.silence_probability
-        waves = store.cut(rows, offsets, LOOK_SAMPLES, speed=speed, silent=silent, generator=generator)
+        waves = store.cut(rows, offsets, WARMED_LOOK_SAMPLES, speed=speed, silent=silent, generator=generator)
         self._speak_before(waves, (-offsets / speed).long())
         if self._talk is not None and not fragment:
             begins, stops = (((place - offsets) / speed).long() for place in (store.word_starts[rows], ends))
@@ -76,13 +76,13 @@ class LookCutter:
         return self.varied(waves)
 
     def household(self, count: int) -> Tensor:
-        """Looks at household sounds alone, ``(count, LOOK_SAMPLES)``. There must be such sounds."""
+        """Looks at household sounds alone, ``(count, WARMED_LOOK_SAMPLES)``. There must be such sounds."""
         assert self._household is not None
-        return self.varied(self._household.cut(count, LOOK_SAMPLES, self._generator))
+        return self.varied(self._household.cut(count, WARMED_LOOK_SAMPLES, self._generator))
 
     def places(self, store: ClipStore, rows: Tensor, ends: Tensor) -> Tensor:
-        """Looks that end ``ends`` samples into the clips ``rows``, both ``(batch,)`` -> ``(batch, LOOK_SAMPLES)``."""
-        waves = store.cut(rows, ends - LOOK_SAMPLES, LOOK_SAMPLES, generator=self._generator)
+        """Looks that end at ``ends`` in the clips ``rows``, both ``(batch,)`` -> ``(batch, WARMED_LOOK_SAMPLES)``."""
+        waves = store.cut(rows, ends - WARMED_LOOK_SAMPLES, WARMED_LOOK_SAMPLES, generator=self._generator)
         return self.varied(waves)
 
     def varied(self, waves: Tensor) -> Tensor:
@@ -97,12 +97,12 @@ class LookCutter:
             return
         chosen = (torch.rand(len(waves), generator=generator) < _PRECEDED) & (begins > 3 * _PAUSE)
         for row in torch.nonzero(chosen).flatten().tolist():
-            length = min(int(begins[row]), LOOK_SAMPLES) - _PAUSE
+            length = min(int(begins[row]), WARMED_LOOK_SAMPLES) - _PAUSE
             clip = torch.multinomial(store.lengths.double(), 1, generator=generator)
-            place = store.any_offsets(clip, LOOK_SAMPLES, speed=torch.ones(1), generator=generator)
-            speech = store.cut(clip, place, LOOK_SAMPLES, generator=generator)[0, :length]
-            wanted = level(waves[row : row + 1, length:]) * uniform(1, 0.4, 1.2, generator)
-            waves[row, :length] += (speech * wanted / level(speech[None]).clamp_min(1e-4)).clamp(-1, 1)
+            place = store.any_offsets(clip, WARMED_LOOK_SAMPLES, speed=torch.ones(1), generator=generator)
+            speech = store.cut(clip, place, WARMED_LOOK_SAMPLES, generator=generator)[0, :length]
+            wanted = root_mean_square(waves[row : row + 1, length:]) * uniform(1, 0.4, 1.2, generator)
+            waves[row, :length] += (speech * wanted / root_mean_square(speech[None]).clamp_min(1e-4)).clamp(-1, 1)
 
     def noises(self, count: int, samples: int) -> Tensor:
         """Noise for some rows, ``(count, samples)``; see ``NoiseSource``."""

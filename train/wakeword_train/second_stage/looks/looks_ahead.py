@@ -15,11 +15,12 @@ from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import Executor, Report
 from wakeword.model.installed import assets_folder
 from wakeword.verify.shared import EMBEDDING_FILE, load_embedding
-from wakeword_tools.kinds import WORD_KINDS, Kind
+from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_train.config import TrainConfig
+from wakeword_train.data.batches import load_stores
 from wakeword_train.data.clips import Clip
 from wakeword_train.model.two_stage import shipped_digests
-from wakeword_train.second_stage.looks.examples import ExampleMaker, stores_of
+from wakeword_train.second_stage.looks.examples import ExampleMaker
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +66,7 @@ class LooksWork:
         maker = ExampleMaker(
             network,
             digest,
-            stores_of(self._clips),
+            load_stores(self._clips, Split.TRAIN, Split.VALIDATION),
             self._config.augmentation,
             self._cache,
             seed=self._config.seed,

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from wakeword.audio.features import FeatureConfig
 from wakeword.verify.embedding import STEP_FRAMES
-from wakeword_train.data.augment import uniform
+from wakeword_train.data.augment import uniform, warped
 
 _CONFIG = FeatureConfig()
 SAMPLES_OF_STEP = STEP_FRAMES * _CONFIG.hop_length
@@ -24,11 +24,6 @@ def varied_spectra(power: Tensor, generator: torch.Generator) -> Tensor:
     """Spectra ``(batch, frames, bins)`` of another vocal tract and microphone in each row -> the same shape."""
     batch, _, bins = power.shape
     factor = 1 + uniform(batch, -WARP, WARP, generator)
-    position = (torch.arange(bins) * factor[:, None]).clamp(0, bins - 1)
-    lower = position.floor().long().clamp_max(bins - 2)
-    fraction = (position - lower)[:, None, :]
-    left = power.gather(2, lower[:, None, :].expand(power.shape))
-    right = power.gather(2, (lower + 1)[:, None, :].expand(power.shape))
     knots = TILT * torch.randn(batch, 1, _KNOTS, generator=generator)
     curve = torch.nn.functional.interpolate(knots, bins, mode="linear", align_corners=True)
-    return torch.lerp(left, right, fraction) * 10 ** (curve / 10)
+    return warped(power, factor) * 10 ** (curve / 10)
