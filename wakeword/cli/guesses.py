@@ -21,6 +21,7 @@ EXAMPLES: Final = {
     "devices": "wakeword devices",
     "doctor": "wakeword doctor --seconds 10",
     "bench": "wakeword bench --keyword alexa",
+    "export": "wakeword export alexa --to openwakeword alexa-files",
 }
 """Command -> a line that runs, at the end of its help."""
 

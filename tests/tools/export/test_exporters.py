@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from wakeword.base.errors import ConfigError
-from wakeword_tools.export.registry import BUILT_IN, exporter_named
+from wakeword_tools.export.registry import EXPORTERS, exporter_named
 
 
 def package(folder: Path, name: str, code: str) -> str:
@@ -19,12 +19,12 @@ def package(folder: Path, name: str, code: str) -> str:
 
 
 def test_every_built_in_exporter_is_found_by_its_name() -> None:
-    assert [exporter_named(one.name) for one in BUILT_IN] == list(BUILT_IN)
+    assert [exporter_named(one.name) for one in EXPORTERS] == list(EXPORTERS)
 
 
 def test_a_package_does_not_replace_a_built_in_exporter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(package(tmp_path, "openwakeword", "EXPORTER = None"))
-    assert exporter_named("openwakeword") in BUILT_IN
+    assert exporter_named("openwakeword") in EXPORTERS
 
 
 @pytest.mark.parametrize(

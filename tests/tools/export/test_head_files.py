@@ -11,7 +11,7 @@ from wakeword.base.errors import ModelError
 from wakeword.format.digest import checked_metadata
 from wakeword.format.session import open_session
 from wakeword.model.installed import shipped_models
-from wakeword.verify.verifier_head import METADATA_KEY, Head
+from wakeword.verify.verifier_head import HEAD_KEY, Head
 from wakeword_tools.export.head_files import onnx_bytes, rescaled, tflite_bytes
 from wakeword_tools.export.head_weights import HeadWeights, head_weights
 
@@ -21,7 +21,7 @@ LOOKS = np.random.default_rng(0).normal(0, 8, (40, 96)).astype(np.float32)
 
 def shipped_head(name: str) -> bytes:
     metadata, _ = checked_metadata(shipped_models()[name].read_bytes())
-    return base64.b64decode(metadata[METADATA_KEY])
+    return base64.b64decode(metadata[HEAD_KEY])
 
 
 def probabilities(head: Head, *, scale: float, shift: float) -> np.ndarray:

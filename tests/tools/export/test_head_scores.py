@@ -12,7 +12,7 @@ from wakeword.base.errors import DataError
 from wakeword.format.digest import checked_metadata
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.verify.shared import EMBEDDING_FILE
-from wakeword.verify.verifier_head import METADATA_KEY
+from wakeword.verify.verifier_head import HEAD_KEY
 from wakeword_tools.export.head_scores import HeadScores, head_scores
 from wakeword_tools.export.head_weights import head_weights
 from wakeword_tools.export.oww_features import AUTOFILL, STEP, OwwFeatures
@@ -33,7 +33,7 @@ def talk(tmp_path: Path) -> Path:
 
 def heard(recordings: Selection, said: list[str]) -> HeadScores:
     metadata, _ = checked_metadata(shipped_models()["marvin"].read_bytes())
-    head = head_weights(base64.b64decode(metadata[METADATA_KEY]))
+    head = head_weights(base64.b64decode(metadata[HEAD_KEY]))
     features = OwwFeatures(assets_folder() / "encoders" / EMBEDDING_FILE)
     return head_scores(head, features, recordings, warn=said.append)
 

@@ -45,6 +45,6 @@ def export(options: ExportOptions) -> None:
     if options.background:
         require("scipy")
     # Imported here, so that --help stays quick.
-    from wakeword_tools.cli.export_work import export_model
+    from wakeword_tools.cli.export_work import run_export
 
-    export_model(options)
+    run_export(options)

@@ -13,7 +13,7 @@ from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.selection import select
 
 
-def export_model(options: ExportOptions) -> None:
+def run_export(options: ExportOptions) -> None:
     """Write the folder and print what was promised.
 
     Raises ``ConfigError`` for an engine that is not known and for a folder that exists, ``ModelError`` for a model that

@@ -34,7 +34,7 @@ class HeadRates:
 
 
 @dataclass(frozen=True)
-class Promise:
+class HeadPromise:
     """What a calibration measured."""
 
     target: str
@@ -60,7 +60,9 @@ class Promise:
         return lines
 
 
-def calibrated(heard: HeadScores, fa_per_hour: float, *, own: Scored | None, warn: Line) -> tuple[HeadPoint, Promise]:
+def calibrated(
+    heard: HeadScores, fa_per_hour: float, *, own: Scored | None, warn: Line
+) -> tuple[HeadPoint, HeadPromise]:
     """The point at which the head keeps that rate in the background that was heard, and what it does there.
 
     The rate is a laxer one if the background is too short for it, as in ``wakeword calibrate``. ``own``: the scores that
@@ -79,7 +81,7 @@ def calibrated(heard: HeadScores, fa_per_hour: float, *, own: Scored | None, war
     }
     rates = {level: rates[level] for level in (LAX, USUAL, STRICT)}
     difference = None if own is None else _against(own, target, heard, threshold)
-    return point, Promise(target.name, rates, difference)
+    return point, HeadPromise(target.name, rates, difference)
 
 
 def _rates(scores: ScoreSet, threshold: float) -> HeadRates:

@@ -34,7 +34,7 @@ _GUESSED = (
 )
 
 
-def check(model: Model) -> None:
+def check_model(model: Model) -> None:
     """Raise ``ModelError`` for a model without a second stage, of which the head is a part."""
     if model.card.verifier is None:
         raise ModelError(
@@ -45,7 +45,7 @@ def check(model: Model) -> None:
 
 def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     """Write NAME.tflite, NAME.onnx, NAME.json and README.txt; the lines that say what they promise."""
-    check(order.model)
+    check_model(order.model)
     phrase = order.model.card.phrase
     metadata, _ = checked_metadata(order.data)
     head = head_weights(base64.b64decode(metadata[HEAD_KEY]))
@@ -123,4 +123,4 @@ What was measured, by threshold:
 Which file goes where, step by step: docs/export.md of wakeword.
 """
 
-EXPORTER = Exporter("openwakeword", write, check, packages=("flatbuffers",))
+EXPORTER = Exporter("openwakeword", write, check_model, packages=("flatbuffers",))

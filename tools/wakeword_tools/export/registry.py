@@ -16,7 +16,7 @@ from wakeword_tools.export.exporter import Exporter
 ENTRY_POINTS = "wakeword.exporters"
 """Group of the entry points through which other packages add exporters."""
 
-BUILT_IN = (openwakeword.EXPORTER,)
+EXPORTERS = (openwakeword.EXPORTER,)
 
 
 def exporter_named(name: str) -> Exporter:
@@ -24,12 +24,12 @@ def exporter_named(name: str) -> Exporter:
 
     Raises ``ConfigError`` if there is none, or if its package cannot be used.
     """
-    for exporter in BUILT_IN:
+    for exporter in EXPORTERS:
         if exporter.name == name:
             return exporter
     offered = entry_points(group=ENTRY_POINTS)
     if name not in offered.names:
-        known = dict.fromkeys([*(exporter.name for exporter in BUILT_IN), *sorted(offered.names)])
+        known = dict.fromkeys([*(exporter.name for exporter in EXPORTERS), *sorted(offered.names)])
         raise ConfigError(f"expected an engine to export to among {', '.join(known)}, got {name!r}")
     point = offered[name]
     try:
