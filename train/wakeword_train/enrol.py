@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from wakeword.audio.sources import audio_files
+from wakeword.audio.audio_folders import audio_files
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.format.card import ModelCard
 from wakeword.model.model import read_model_bytes

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from wakeword.audio.audio_folders import audio_files
 from wakeword.audio.pcm import AudioFile
-from wakeword.audio.sources import audio_files
 from wakeword.base.errors import AudioError, ConfigError, ModelError
 from wakeword.batch.jobs.choice import in_this_process
 from wakeword.batch.jobs.work import Executor

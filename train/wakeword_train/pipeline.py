@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from wakeword.audio.sources import audio_files
+from wakeword.audio.audio_folders import audio_files
 from wakeword.base.events import SILENT
 from wakeword.batch.jobs.choice import in_this_process
 from wakeword.batch.jobs.work import Executor

@@ -3,7 +3,6 @@
 import errno
 import hashlib
 import json
-import logging
 import os
 import re
 import shutil
@@ -12,11 +11,8 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
 
-from wakeword.base.errors import ConfigError, WorkerError
-
-logger = logging.getLogger(__name__)
+from wakeword.base.errors import ConfigError
 
 try:
     import fcntl
@@ -181,85 +177,6 @@ def new_folder(path: Path, *, private: bool = False) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-
-
-@contextmanager
-def resumable_folder(path: Path, content: str, *, resume: bool) -> Iterator[Path]:
-    """``new_folder``, but the temporary folder stays if the block is interrupted; with ``resume`` it is used again.
-
-    ``content`` is a digest of what the folder will hold: a temporary folder of something else is never used. An error
-    removes it, as it would come again, unless it is a ``WorkerError``. Raises as ``new_folder`` does, and ``ConfigError``
-    while another process makes it.
-    """
-    require_absent(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.parent / f".{path.name}.{content[:16]}.part"
-    lock = temporary.with_suffix(".lock")
-    with alone_with(lock, output=path) as held:
-        try:
-            require_absent(path)  # which the process that had the lock before may have made
-            if not resume and temporary.exists():
-                dropped = sum(path.name[:1] != "." for path in temporary.iterdir())
-                logger.warning("%d file(s) of an earlier run are dropped; with --resume they would be kept", dropped)
-                shutil.rmtree(temporary, ignore_errors=True)
-            temporary.mkdir(exist_ok=True)
-            yield temporary
-            for left in temporary.glob(".*"):  # by ``replacing``, in a process that was killed
-                left.unlink()
-            temporary.replace(path)
-        except WorkerError:
-            with suppress(OSError):  # only if nothing is in it yet
-                temporary.rmdir()
-            raise
-        except Exception:
-            shutil.rmtree(temporary, ignore_errors=True)
-            raise
-        finally:
-            remove_held(lock, held)
-
-
-@contextmanager
-def alone_with(path: Path, *, output: Path | None = None) -> Iterator[BinaryIO]:
-    """The file ``path``, made if it is missing, open for reading and for writing at its end, by no other process.
-
-    Raises ``ConfigError``, which names ``output``, while another process has it, and ``OSError`` as the file system does.
-    Nothing keeps others out on a system without locks of this kind.
-    """
-    file = _locked(path, output or path)
-    try:
-        yield file
-    finally:
-        with suppress(OSError):  # what could not be written was reported where it was
-            file.close()
-
-
-def remove_held(path: Path, file: BinaryIO) -> None:
-    """Remove the file of ``alone_with`` while no one else has it."""
-    if fcntl is None:  # Windows, where an open file cannot be removed
-        file.close()
-    path.unlink(missing_ok=True)
-
-
-def _locked(path: Path, output: Path) -> BinaryIO:
-    while True:
-        file = path.open("a+b")
-        try:
-            if fcntl is None:
-                return file
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Who had the lock before may have removed the file: then it keeps no one out.
-            if path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat()):
-                return file
-        except BlockingIOError:
-            file.close()
-            raise ConfigError(
-                f"{output}: expected to be alone, but another run writes it; wait for that run, or choose another output"
-            ) from None
-        except FileNotFoundError:  # removed in this moment
-            pass
-        except OSError:  # some network file systems have no locks
-            return file
-        file.close()
 
 
 def write_json(path: Path, content: object) -> None:

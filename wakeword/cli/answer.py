@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
-from wakeword.audio.sources import AUDIO_SUFFIXES
+from wakeword.audio.audio_folders import AUDIO_SUFFIXES
 from wakeword.base.text import is_printable
 from wakeword.cli.guesses import ACTIONS, COMMANDS_MEANT, EXAMPLES, OPTIONS_MEANT, WHOLE_OPTIONS
 from wakeword.model.installed import assets_folder, names_model

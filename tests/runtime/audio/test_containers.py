@@ -9,9 +9,9 @@ import soundfile
 from support.phones import as_on_a_phone, needs_av, needs_decoder, needs_ffmpeg, without_decoders
 
 from wakeword import AudioFileError, Detection, Detector, FileSource
+from wakeword.audio.audio_folders import audio_files
 from wakeword.audio.containers import container_of
 from wakeword.audio.pcm import AudioFile, read_audio
-from wakeword.audio.sources import audio_files
 from wakeword.base.errors import LeftOutError
 from wakeword.model.installed import assets_folder
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from wakeword import ConfigError
-from wakeword.base.files import new_folder, read_limited, remove_abandoned, replacing, resumable_folder, write_json
+from wakeword.base.exclusive import resumable_folder
+from wakeword.base.files import new_folder, read_limited, remove_abandoned, replacing, write_json
 
 
 def test_a_finished_block_replaces_the_file_and_a_failed_one_changes_nothing(tmp_path: Path) -> None:

@@ -23,8 +23,8 @@ import soundfile
 from benchmarks.scale.scale_measure import measure
 from benchmarks.scale.simulate import PaperCluster, simulate
 from wakeword import WakewordError
+from wakeword.audio.audio_folders import audio_files
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
-from wakeword.audio.sources import audio_files
 from wakeword.base.files import write_json
 
 logger = logging.getLogger("scale")

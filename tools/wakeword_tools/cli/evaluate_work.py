@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from wakeword.audio.sources import audio_files
+from wakeword.audio.audio_folders import audio_files
 from wakeword.base.errors import ConfigError
 from wakeword.base.files import require_absent, write_json
 from wakeword.base.text import printable

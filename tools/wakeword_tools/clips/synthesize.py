@@ -9,7 +9,8 @@ from pathlib import Path
 
 from wakeword.base.errors import DataError, SynthesisError
 from wakeword.base.events import SILENT, Events
-from wakeword.base.files import replacing, resumable_folder
+from wakeword.base.exclusive import resumable_folder
+from wakeword.base.files import replacing
 from wakeword.batch.jobs.cluster import Cluster
 from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.processes import Processes

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from wakeword.audio.audio_folders import audio_files
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.audio.sources import audio_files
 from wakeword.base.errors import DataError
 from wakeword.base.types import Array
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO
 
-from wakeword.audio.sources import left_out_files, list_audio, unsearched_folder
+from wakeword.audio.audio_folders import left_out_files, list_audio, unsearched_folder
 from wakeword.base.errors import AudioError, AudioFileError, ConfigError
 from wakeword.batch.inputs.recording import Recording, is_url, local_recording
 from wakeword.batch.inputs.remote import remote_recordings

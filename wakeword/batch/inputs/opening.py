@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO
 
-from wakeword.audio.sources import AUDIO_SUFFIXES
+from wakeword.audio.audio_folders import AUDIO_SUFFIXES
 from wakeword.base.errors import AudioFileError
 from wakeword.batch.inputs.recording import SHARD_SUFFIXES, Recording, parts_below, suffix_of
 from wakeword.batch.inputs.remote import remote_stream

@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO
 
-from wakeword.audio.sources import AUDIO_SUFFIXES
+from wakeword.audio.audio_folders import AUDIO_SUFFIXES
 from wakeword.base.errors import AudioFileError, ConfigError
 from wakeword.base.text import shortened
 from wakeword.batch.inputs.recording import Recording, parts_below, plain_name, suffix_of

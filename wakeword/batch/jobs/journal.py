@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from wakeword.base.errors import ConfigError
-from wakeword.base.files import alone_with, remove_held, replacing
+from wakeword.base.exclusive import alone_with, remove_held
+from wakeword.base.files import replacing
 from wakeword.batch.jobs.work import Item
 
 _VERSION = 1

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wakeword.audio.sources import audio_files
+from wakeword.audio.audio_folders import audio_files
 from wakeword.base.checks import integer
 from wakeword.base.errors import ConfigError
 from wakeword_train.config import TrainConfig, build_config
