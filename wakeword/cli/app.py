@@ -91,7 +91,7 @@ COMMANDS = {
                 "Say whether a new model is better than an old one, on the same recordings.",
             ),
         },
-        "Home and browser": {
+        "Home, browser, other engines": {
             "serve": (
                 "wakeword.cli.serve:serve",
                 "Serve wake words to Home Assistant and other clients of the Wyoming protocol.",

@@ -47,7 +47,7 @@ def test_with_recordings_the_promise_is_printed_and_written(cli, background: Pat
     assert usual["recall"]["trials"] == 4
     lines = ended.out.splitlines()
     assert [line.split(":")[0] for line in lines[:3]] == ["0.3", "0.5", "0.7"]
-    assert f"{usual['false_accepts_per_hour']['count']} false accepts in 0.10 h" in lines[1]
+    assert f"0.5: {usual['false_accepts_per_hour']['count']} false accept" in lines[1]
     assert lines[1] in (tmp_path / "out" / "README.txt").read_text()
 
 

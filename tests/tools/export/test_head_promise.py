@@ -11,6 +11,7 @@ from wakeword.model.model import read_model
 from wakeword_tools.export.head_point import LAX, STRICT, USUAL, between, guessed, logit_of
 from wakeword_tools.export.head_promise import calibrated
 from wakeword_tools.export.head_scores import HOP, HeadScores
+from wakeword_tools.measure.paired import paired_shares
 from wakeword_tools.measure.scores import ScoreSet
 
 
@@ -60,3 +61,11 @@ def test_a_stricter_default_point_moves_the_guess_up() -> None:
     stricter = replace(card, operating_points=tuple(replace(one, threshold=0.99) for one in card.operating_points))
     assert guessed(stricter).logit > guessed(card).logit
     assert np.isfinite(guessed(replace(card, operating_points=(), default_point=None)).logit)
+
+
+def test_a_recall_clearly_below_that_of_wakeword_itself_is_said_in_a_line() -> None:
+    _, promise = calibrated(heard(), 0.5, own=None, warn=pytest.fail)
+    for found, said in ((40, 0), (38, 0), (28, 1)):
+        own = paired_shares("recall", [True] * 40, [True] * found + [False] * (40 - found), higher_is_better=True)
+        lines = replace(promise, own=own).lines()
+        assert sum("finds clearly less than wakeword itself" in line for line in lines) == said

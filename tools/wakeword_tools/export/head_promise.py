@@ -9,6 +9,7 @@ import numpy as np
 
 from wakeword.base.errors import CalibrationError
 from wakeword.base.events import Line
+from wakeword.base.text import counted
 from wakeword.format.operating_point import Rate
 from wakeword_tools.export.head_point import LAX, STRICT, USUAL, HeadPoint, between
 from wakeword_tools.export.head_scores import HeadScores
@@ -105,7 +106,7 @@ def _against(own: Scored, target: Target, heard: HeadScores, threshold: float) -
 def _in_words(rates: HeadRates) -> str:
     rate = rates.false_accepts_per_hour
     text = (
-        f"{rate.count} false accepts in {rate.trials:.2f} h of speech without the word, {rate.value:.2f} an hour "
+        f"{counted(rate.count, 'false accept')} in {rate.trials:.2f} h of speech without the word, {rate.value:.2f} an hour "
         f"({rate.low:.2f} to {rate.high:.2f} at 95 %)"
     )
     if rates.recall is not None:
