@@ -12,7 +12,8 @@
     ├── BusyError               something was used while it is at work elsewhere
     ├── DataError               training or evaluation data that is missing, empty or unusable
     ├── SynthesisError          a text-to-speech engine that is missing or failed
-    └── CalibrationError        scores that do not support any threshold
+    ├── CalibrationError        scores that do not support any threshold
+    └── WorkerError             processes or machines that cannot do the work that they are given
 
 Every message says what was expected, what was found, and what to do about it.
 """
