@@ -54,7 +54,7 @@ def folds_at(record: Mapping[str, Any], name: str) -> Folds:
     hours = sum(one["hours"] for one in counted)
     return Folds(
         models=len(folds),
-        recall=Rate(measured["rate"], *interval_of(measured), measured["found"], measured["of"]),
+        recall=Rate(measured["rate"], *interval_of(measured), measured["found"], float(measured["of"])),
         false_accepts_per_hour=sum(one["events"] for one in counted) / hours,
         hours=hours / len(folds),
     )
