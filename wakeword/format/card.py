@@ -15,7 +15,7 @@ from wakeword.base.errors import ConfigError, ModelError
 from wakeword.base.text import shortened
 from wakeword.base.types import Array
 from wakeword.format.card_checks import MAX_LOGIT, require_entries, require_finite, require_name
-from wakeword.format.operating_point import OperatingPoint
+from wakeword.format.operating_point import OperatingPoint, require_points
 from wakeword.format.verifier_card import VerifierCard, require_above_floor
 
 SCHEMA = 4
@@ -24,7 +24,6 @@ _ONE_STAGE, _TWO_STAGES = 2, 3
 """Schemas of older files, which may lack the digest: of one stage, and of two."""
 MAX_CARD_BYTES = 2**20
 """Largest size of the card as JSON; the included models have 12 kB."""
-MAX_POINTS = 100
 
 DEFAULT_HOP = 16
 """Frames between the starts of two windows: 160 ms. At 80 ms people are found as often, for twice the network's work."""
@@ -72,15 +71,7 @@ class ModelCard:
             raise ConfigError(f"expected a phrase of one or more words, got {shortened(repr(self.phrase))}")
         for what in ("phrase", "version", "licence"):
             require_name(what, getattr(self, what))
-        names = [point.name for point in self.operating_points]
-        if len(set(names)) != len(names) or len(names) > MAX_POINTS:
-            raise ConfigError(
-                f"expected up to {MAX_POINTS} operating points with different names, got {len(names)}: {shortened(names)}"
-            )
-        if self.default_point is not None and self.default_point not in names:
-            raise ConfigError(
-                f"expected a default point among {shortened(names)}, got {shortened(repr(self.default_point))}"
-            )
+        require_points(self.operating_points, self.default_point)
         require_finite("the logit of the self-test", self.self_test.logit, -MAX_LOGIT, MAX_LOGIT)
         if self.schema not in (SCHEMA, _ONE_STAGE if self.verifier is None else _TWO_STAGES):
             raise ConfigError(f"expected a card of schema {SCHEMA}, got {shortened(self.schema)}")

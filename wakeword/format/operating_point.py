@@ -1,5 +1,6 @@
 """Measured rates, and the thresholds that they were measured at."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wakeword.base.errors import ConfigError
@@ -11,6 +12,8 @@ KINDS = ("fa_per_hour", "fpr")
 MIN_THRESHOLD = 1e-9
 """Below it every window fires: a logit of -21."""
 MIN_TARGET = 1e-9
+MAX_POINTS = 100
+"""Of one stage."""
 _MOST = 1e9
 """Clips, hours and events."""
 
@@ -103,3 +106,17 @@ class OperatingPoint:
             require_finite(f"the assurance {where}", self.assurance, 0, 1)
         require_text(f"the data {where}", self.data)
         require_name(f"the fingerprint {where}", self.fingerprint)
+
+
+def require_points(points: Sequence[OperatingPoint], default: str | None, *, of: str = "") -> None:
+    """``ConfigError`` for points without names of their own, for too many, and for a default that is none of them.
+
+    ``of``: what they are points of, for the message.
+    """
+    names = [point.name for point in points]
+    if len(set(names)) != len(names) or len(names) > MAX_POINTS:
+        raise ConfigError(
+            f"expected up to {MAX_POINTS} operating points{of} with different names, got {len(names)}: {shortened(names)}"
+        )
+    if default is not None and default not in names:
+        raise ConfigError(f"expected a default point{of} among {shortened(names)}, got {shortened(repr(default))}")

@@ -10,11 +10,10 @@ from wakeword.base.errors import ConfigError
 from wakeword.base.text import shortened
 from wakeword.format.card_checks import MAX_LOGIT, require_entries, require_finite, require_name, require_text
 from wakeword.format.fusion import FLOOR, LARGEST_GATE, Fusion
-from wakeword.format.operating_point import OperatingPoint, Rate
+from wakeword.format.operating_point import OperatingPoint, Rate, require_points
 
 MAX_SPAN = 200
 """Frames: two seconds."""
-MAX_STAGE_ONE_POINTS = 100
 _MOST = 64
 """Most variants of a word, phonemes of a variant, and tokens of a phoneme: a file must not decide how much work is done."""
 
@@ -99,17 +98,7 @@ class VerifierCard:
         require_text("the data of the second stage", self.data)
         if len(self.added) > MAX_ADDED:
             raise ConfigError(f"expected at most {MAX_ADDED} added verifiers, got {len(self.added)}")
-        names = [point.name for point in self.stage_one_points]
-        if len(set(names)) != len(names) or len(names) > MAX_STAGE_ONE_POINTS:
-            raise ConfigError(
-                f"expected up to {MAX_STAGE_ONE_POINTS} operating points of the first stage with different names, got "
-                f"{len(names)}: {shortened(names)}"
-            )
-        if self.stage_one_default is not None and self.stage_one_default not in names:
-            raise ConfigError(
-                f"expected a default point of the first stage among {shortened(names)}, got "
-                f"{shortened(repr(self.stage_one_default))}"
-            )
+        require_points(self.stage_one_points, self.stage_one_default, of=" of the first stage")
 
 
 def require_above_floor(threshold: float, word: str) -> None:

@@ -106,8 +106,8 @@ def _against(own: Scored, target: Target, heard: HeadScores, threshold: float) -
 def _in_words(rates: HeadRates) -> str:
     rate = rates.false_accepts_per_hour
     text = (
-        f"{counted(rate.count, 'false accept')} in {rate.trials:.2f} h of speech without the word, {rate.value:.2f} an "
-        f"hour ({rate.low:.2f} to {rate.high:.2f} at 95 %)"
+        f"{counted(rate.count, 'false accept')} in {rate.trials:.2f} h of speech without the word, "
+        f"{rate.value:.2f} an hour ({rate.low:.2f} to {rate.high:.2f} at 95 %)"
     )
     if rates.recall is not None:
         recall = rates.recall

@@ -119,6 +119,7 @@ The second stage of the model always listens here, without the first stage and w
 
 What was measured, by threshold:
   {promise}
+Other speech can give more false accepts, above all if the model was trained on the speech of this measurement.
 
 Which file goes where, step by step: docs/export.md of wakeword.
 """
