@@ -109,9 +109,7 @@ def test_background_gives_a_rate_that_it_supports(enrolment: tuple[Path, Enrolme
     assert (hourly.name, hourly.recall) == ("fa_per_hour=20", 5 / 8)
     assert is_supported(hourly)
     assert default_point(points, TrainingEvents()) == hourly
-    assert any(
-        "fa_per_hour=0.5 was asked for, but 0.11 h of background support only fa_per_hour=20" in m for m in messages
-    )
+    assert any("0.11 h of background support only fa_per_hour=20 at 80%, not fa_per_hour=0.5" in m for m in messages)
 
 
 def test_without_enough_negatives_there_are_no_points_and_a_report(enrolment: tuple[Path, Enrolment]) -> None:

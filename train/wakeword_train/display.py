@@ -100,9 +100,9 @@ class ShownEvents(TrainingEvents):
 
     def begin(self, folders: DataFolders) -> None:
         """The plan."""
-        self.begun = True
         for line in self._plan(folders):
             self._write(line)
+        self.begun = True
 
     def note(self, line: str) -> None:
         """A line above the bar."""

@@ -177,10 +177,10 @@ class _Speaker:
             return []
         texts = self._word.texts(kind, one.voices, self._events)
         splits = [split for split in SHARES if one.voices[split]]
-        different = " and ".join(f"{len(texts[split])} for {split}" for split in splits)
+        different = " and ".join(f"{counted(len(texts[split]), 'text')} for {split}" for split in splits)
         engines = f" with {', '.join(engine.partition(':')[0] for engine in one.engines)}" if one.prefix else ""
         number = counted(one.counts[kind], kind.value.replace("_", " "))
-        self._events.note(f"synthesising {number} from texts ({different}){engines}")
+        self._events.note(f"synthesising {number}{engines}, from {different}")
         found = []
         for split in splits:
             clips = _Clips(kind, split, texts[split], one.voices[split], one.count(kind, split))
@@ -302,7 +302,7 @@ def _checked(folder: Path, word: SpokenKeyword, events: Events) -> Path:
     poor = [one for one in voice_scores(folder / MANIFEST, variants, network) if one.left_out]
     if not poor:
         return folder
-    names = ", ".join(f"{one.voice} ({one.clips})" for one in poor[:5]) + (", ..." if len(poor) > 5 else "")
+    names = ", ".join(f"{one.voice} ({one.clips})" for one in poor[:3]) + (", ..." if len(poor) > 3 else "")
     clips = counted(sum(one.clips for one in poor), "clip")
     events.note(f"left out {clips} in which the word is not heard, of the voices {names}")
     return without_voices(folder, checked, frozenset(one.voice for one in poor))

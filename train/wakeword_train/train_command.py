@@ -86,6 +86,7 @@ def _train(
     anyway = options.anyway or options.resume or options.config is not None
 
     def plan(given: DataFolders) -> Iterator[str]:
+        yield f"comparing {settings.keyword!r} with what people say; this takes some seconds"
         yield from judge_words(settings, anyway=anyway)
         yield from describe_plan(settings, given, seconds=sum(expected.values()))
 

@@ -42,9 +42,17 @@ def to_mono(block: Samples, *, channel: int | None = None) -> Array:
     # A masked array has samples that do not count, and a matrix is never one-dimensional.
     is_plain = type(block) is np.ndarray
     if not is_plain and (not isinstance(block, np.ndarray) or isinstance(block, (np.ma.MaskedArray, np.matrix))):
-        raise AudioFormatError(f"expected a numpy array of samples, got {type(block).__name__}")
+        raise AudioFormatError(
+            f"expected a numpy array of samples, got {type(block).__name__}; make one, for instance with "
+            "numpy.frombuffer(block, numpy.int16) of bytes"
+        )
     if block.ndim not in (1, 2) or (block.ndim == 2 and block.shape[1] == 0):
         raise AudioFormatError(f"expected samples of shape (n,) or (n, channels), got {block.shape}")
+    if block.ndim == 2 and block.shape[1] > MAX_CHANNELS:
+        raise AudioFormatError(
+            f"expected samples of shape (n,) or (n, channels) with up to {MAX_CHANNELS} channels, got {block.shape}; "
+            "if it is (channels, n), give block.T"
+        )
     scale = _SCALE.get(block.dtype)
     if scale is None:
         raise AudioFormatError(

@@ -134,6 +134,8 @@ def _greet(server: Server, settings: ServeSettings, web: Web | None) -> None:
     else:
         where = f"unix://{settings.place.path}" if settings.place.scheme == "unix" else "stdio://"
     logger.info("serving %s at %s%s", words, where, f", {web.url}" if web else "", extra={"event": "ready"})
+    if not server.words.by_name:
+        logger.warning("%s: expected a model that can be used, found none; copy a model file there", settings.folder)
 
 
 def _warn_of_open_web(settings: ServeSettings, web: Web | None) -> None:

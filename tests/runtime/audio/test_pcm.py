@@ -80,6 +80,11 @@ def test_an_empty_block_gives_no_samples(shape: tuple[int, ...]) -> None:
     assert to_mono(np.zeros(shape, np.int16)).shape == (0,)
 
 
+def test_channels_that_come_first_are_refused_and_not_averaged() -> None:
+    with pytest.raises(AudioFormatError, match=r"got \(2, 1600\); if it is \(channels, n\), give block\.T"):
+        to_mono(np.zeros((2, 1_600), np.int16))
+
+
 # --- resampling
 
 

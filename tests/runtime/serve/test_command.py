@@ -69,6 +69,13 @@ def running(*arguments: str | Path) -> Iterator[Running]:
             process.kill()
 
 
+def test_a_folder_without_a_model_is_served_with_a_warning_that_says_what_to_do(tmp_path: Path) -> None:
+    with running("--models", tmp_path, "--uri", "tcp://127.0.0.1:0") as served:
+        assert "serving nothing yet at tcp://" in served.ready
+        _, _, rest = served.end()
+    assert f"{tmp_path}: expected a model that can be used, found none; copy a model file there" in rest
+
+
 def answers(connection: socket.socket, *events: Event, last: str) -> list[Event]:
     """The answers to events, up to one of this type."""
     connection.settimeout(30)

@@ -128,7 +128,7 @@ def test_a_point_is_named_by_the_strictest_rate_that_its_hours_support(
         assert warnings == []
     else:
         (line,) = warnings
-        assert f"{target.name} was asked for, but {hours:.2f} h of background support only {point.name} at 80%" in line
+        assert f"{hours:.2f} h of background support only {point.name} at 80%, not {target.name}; " in line
         none, one = (np.ceil(10 * hours / asked) / 10 for hours in (1.6094, 2.9943))
         assert f"; {none:.1f} h without a false accept, or {one:.1f} h with one, would prove {target.name}" in line
 
@@ -164,7 +164,7 @@ def test_an_explicit_confidence_counts_if_it_is_higher() -> None:
     assert point.name == "fa_per_hour=1"
     assert point.assurance is not None
     assert point.assurance >= 0.95
-    assert "support only fa_per_hour=1 at 95%; 6.0 h without a false accept" in line
+    assert "support only fa_per_hour=1 at 95%, not fa_per_hour=0.5; 6.0 h without a false accept" in line
 
 
 def test_one_kind_of_negatives_gives_its_own_rate_and_says_so() -> None:

@@ -84,6 +84,8 @@ def test_of_a_fine_tuned_model_the_takes_count_and_the_new_scale_is_explained() 
         operating_points=(dataclasses.replace(before.operating_points[0], threshold=0.0139, target=1.0, positives=9),),
     )
     assert "about 9 of 10 of your takes, each tried by a model that never heard it (9 takes)" in verdict(after).finds
+    # The command that trains a word from nothing would lose the fine-tuning.
+    assert verdict(after).advice[-1].commands == ("the same command, with --background my_rooms/ added",)
     said = meaning_of_threshold(before, after)
     assert said is not None
     assert said.startswith("the threshold 0.0139 is on the new model's own scale: from there on it fires by mistake")

@@ -127,8 +127,8 @@ def supported_target(scores: ScoreSet, target: Target, *, confidence: float | No
     none, one = (np.ceil(10 * hours_needed(target.value, confidence=sure, events=events)) / 10 for events in (0, 1))
     supported = Target(RateKind.FA_PER_HOUR, rate)
     warn(
-        f"warning: {target.name} was asked for, but {scores.hours:.2f} h of background support only {supported.name} at "
-        f"{sure:.0%}; {none:.1f} h without a false accept, or {one:.1f} h with one, would prove {target.name}"
+        f"warning: {scores.hours:.2f} h of background support only {supported.name} at {sure:.0%}, not {target.name}; "
+        f"{none:.1f} h without a false accept, or {one:.1f} h with one, would prove {target.name}"
     )
     return supported
 

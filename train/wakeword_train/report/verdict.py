@@ -88,7 +88,9 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
         advice.append(NextStep(longer, (f"wakeword check {shlex.quote(word)}",)))
     if rate is None or rate > 0.5 or not is_supported(point):
         hours = "give hours of your own rooms and radio: they prove, and allow, fewer mistakes"
-        advice.append(NextStep(hours, (f"wakeword train {shlex.quote(word)} --background my_rooms/",)))
+        anew = f"wakeword train {shlex.quote(word)} --background my_rooms/"
+        again = "the same command, with --background my_rooms/ added"  # the card knows neither base nor takes
+        advice.append(NextStep(hours, (again if card.training.get("method") == ENROLMENT else anew,)))
     return Verdict(_grade(point, share, rate), finds, _wakes(point), tuple(advice))
 
 
