@@ -49,15 +49,15 @@ def evaluate_models(options: EvaluateOptions) -> None:
         _warn_of_little_data(scored.sets[0], fprs, rates)
         warn_of_seen_recordings(models, scored)
         first, *others = scored.sets
-        differences = {
+        compared = {
             label: differences(first, one, fprs=fprs, rates=rates, seed=options.seed)
             for label, one in zip(list(models)[1:], others, strict=True)
         }
-        content = report_json(reports, differences)
+        content = report_json(reports, compared)
         if options.as_json:
             print(json.dumps(content, indent=1, allow_nan=False))
         else:
-            _print(scored.description, reports, differences)
+            _print(scored.description, reports, compared)
         if options.report is not None:
             write_json(options.report, content)
         if options.save_errors is not None:
