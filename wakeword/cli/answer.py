@@ -117,12 +117,16 @@ def _other_option(error: Any, line: Line, unknown: str) -> Line:
     value_after = [value, *after] if equals else after
     whole = WHOLE_OPTIONS.get((line[0], unknown))
     if whole is not None and "{}" in whole:
-        return [*before, *whole.format(*value_after[:1]).split(), *value_after[1:]] if value_after else []
+        placed = [word.format(*value_after[:1]) for word in whole.split() if value_after]
+        return [*before, *placed, *value_after[1:]] if value_after else []
     if whole is not None:
         return [*before, *whole.split(), *value_after]
     groups = [group.split() for group in OPTIONS_MEANT if unknown in group.split()]
     known = {name for param in error.ctx.command.params for name in param.opts}
-    meant = [option for group in groups for option in group if option in known] + list(error.possibilities or ())
+    possible = list(error.possibilities or ())
+    # Click's own limit, 0.6, takes --seconds for --json.
+    similar = [one for one in possible if one.startswith(unknown)] or get_close_matches(unknown, possible, cutoff=0.75)
+    meant = [option for group in groups for option in group if option in known] + similar
     if meant:
         return [*before, meant[0], *value_after]
     # Where the command takes it without an option.

@@ -64,6 +64,7 @@ WHOLE_OPTIONS: Final = {
     ("scan", "--json"): "--format json",
     ("scan", "--csv"): "--format csv",
     ("scan", "--srt"): "--format srt",
+    **dict.fromkeys((("scan", "--folder"), ("scan", "--dir")), "{}"),
     ("serve", "--port"): "--uri tcp://127.0.0.1:{}",
     ("serve", "--host"): "--uri tcp://{}:10400",
 }
