@@ -126,7 +126,10 @@ def _other_option(error: Any, line: CommandLine, unknown: str) -> CommandLine:
     params = error.ctx.command.params
     known = {name for param in params for name in param.opts}
     groups = [group.split() for group in OPTIONS_MEANT if unknown in group.split()]
-    meant = [option for group in groups for option in group if option in known] + list(error.possibilities or ())
+    possible = list(error.possibilities or ())
+    # Click's own limit, 0.6, takes --seconds for --json.
+    similar = [one for one in possible if one.startswith(unknown)] or get_close_matches(unknown, possible, cutoff=0.75)
+    meant = [option for group in groups for option in group if option in known] + similar
     if meant:
         return [*before, meant[0], *after]
     # Where the command takes it without an option.

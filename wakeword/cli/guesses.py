@@ -67,5 +67,7 @@ WHOLE_OPTIONS: Final = {
     ("scan", "--srt"): "--format srt",
     ("scan", "--recursive"): "",
     ("scan", "-r"): "",
+    ("scan", "--folder"): "",
+    ("scan", "--dir"): "",
 }
 """What takes the place of an option without a value."""
