@@ -19,6 +19,7 @@ from wakeword.audio.audio_folders import audio_files
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.format.card import ModelCard
 from wakeword.model.model import read_model_bytes
+from wakeword.takes.own_voice import MIN_TAKES
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import MixConfig
 from wakeword_train.data.augment import AugmentationConfig
@@ -32,9 +33,6 @@ from wakeword_train.model.network import WakeWordNetwork
 from wakeword_train.model.two_stage import copy_verifier
 from wakeword_train.phases import Phase
 from wakeword_train.training_run import DataFolders, TrainingEvents
-
-MIN_TAKES = 3
-"""Smallest number of takes that can be held out in turn."""
 
 ENROLMENT = "enrolment"
 """The method that the card of a fine-tuned model names."""

@@ -38,11 +38,11 @@ def answer(error: Any, line: Sequence[str], problem: Callable[[CommandLine], Any
     if _HINT in str(left):
         error = left  # it says itself what to type
     message = _TYPERS_OWN.sub("", str(error.format_message())).rstrip(".")
-    message = f"{message[:1].lower()}{message[1:]}"
-    if _HINT in message:
+    message = f"{message[:1].lower()}{message[1:]}".partition(" (Possible option")[0]
+    if _HINT in message or (meant is None and message.startswith("give ")):
         return message
     if meant is not None:
-        return f"{message.partition(' (Possible option')[0]}{_HINT}{meant}"
+        return f"{message}{_HINT}{meant}"
     more = f"for instance: {EXAMPLES[line[0]]}" if line[0] in EXAMPLES else "wakeword --help lists the commands"
     return f"{message}; {more}"
 

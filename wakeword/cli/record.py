@@ -20,7 +20,7 @@ from wakeword.cli.ranges import finite
 from wakeword.microphone.microphone import Microphone
 from wakeword.model.installed import find_model, shipped_models
 from wakeword.takes.folder import TakeFolder
-from wakeword.takes.own_voice import TALK, learn_voice
+from wakeword.takes.own_voice import MIN_TAKES, TALK, learn_voice
 from wakeword.takes.playback import play_back
 from wakeword.takes.take import Fault, Take, TakeStream, split_at_pauses
 
@@ -70,17 +70,20 @@ def record(options: RecordOptions) -> None:
     else:
         record_takes(folder, options)
     if len(folder):
-        _say_how_to_go_on(options.keyword, options.out)
+        _say_how_to_go_on(options.keyword, options.out, takes=len(folder))
 
 
-def _say_how_to_go_on(keyword: str, takes: Path) -> None:
+def _say_how_to_go_on(keyword: str, folder: Path, *, takes: int) -> None:
     """The next command, whole."""
     own = Path(f"{'-'.join(keyword.split())}.onnx")
     base = str(own) if own.is_file() else keyword
-    if own.is_file() or find_model(keyword, shipped_models()) is not None:
-        note(f"next: {learn_voice(base, takes)} ({TALK}; it takes some two minutes)")
+    if takes < MIN_TAKES:
+        again = shlex.join(["wakeword", "record", keyword, "--count", str(10 - takes), "--out", str(folder)])
+        note(f"next: {again} ({counted(takes, 'take')} so far; a voice is learnt from {MIN_TAKES} or more, better 10)")
+    elif own.is_file() or find_model(keyword, shipped_models()) is not None:
+        note(f"next: {learn_voice(base, folder)} ({TALK}; it takes some two minutes)")
     else:
-        train = shlex.join(["wakeword", "train", keyword, "--positives", str(takes)])
+        train = shlex.join(["wakeword", "train", keyword, "--positives", str(folder)])
         note(f"next: {train} (no model of {keyword!r} is here yet to fine-tune in two minutes, so it is trained anew)")
 
 

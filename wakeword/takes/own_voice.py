@@ -3,6 +3,8 @@
 import shlex
 from pathlib import Path
 
+MIN_TAKES = 3
+"""Fewer could not be held out in turn; ten are better."""
 TALK = "talk: a folder with an hour or more of speech without the word, such as radio"
 """What the folder in the command is."""
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -114,10 +115,14 @@ def test_the_next_command_is_said_whole(
     monkeypatch.chdir(tmp_path)
     if file:
         Path(file).touch()
-    fake.recordings = [SPOKEN]
-    done = cli("record", word, "--out", "clips", "--count", "1", "--countdown", "0", "--yes")
-    (line,) = [line for line in done.err.splitlines() if line.startswith("next: ")]
-    assert line.startswith(expected)
+    for takes, said in (
+        (1, f"next: wakeword record {shlex.quote(word)} --count 9 --out clips (1 take so far"),
+        (2, expected),
+    ):
+        fake.recordings = takes * [SPOKEN]
+        done = cli("record", word, "--out", "clips", "--count", str(takes), "--countdown", "0", "--yes")
+        (line,) = [line for line in done.err.splitlines() if line.startswith("next: ")]
+        assert line.startswith(said)
 
 
 def test_digital_silence_is_not_played_back(
