@@ -331,7 +331,7 @@ def test_a_callback_that_fails_loses_no_audio(low_model: Model) -> None:
 
 
 def test_a_callback_that_fails_loses_no_detection(low_model: Model) -> None:
-    """Not even that of another word at the same moment, or at the end of the stream."""
+    """Not even a detection of another word at the same moment, or at the end of the stream."""
     both = [low_model, parse_model(band_model_bytes("also low", 1))]
     block = bursts(3, {1.0: "low", 2.3: "low"})[:38_560]  # 2.41 s
     whole, detector, seen = Detector(both), Detector(both), []

@@ -62,7 +62,7 @@ def spoken() -> tuple[Array, list[Sentence]]:
 
 
 def main() -> None:
-    """Write the recording, and its sentences beside it."""
+    """Write the recording, and its sentences next to it."""
     samples, sentences = spoken()
     path = assets_folder() / "audio" / FILE
     write(path, samples)

@@ -3,6 +3,7 @@
 import math
 
 from wakeword.base.errors import ModelError
+from wakeword.base.plugins import load_plugin, plugin_names
 from wakeword.base.text import shortened
 from wakeword.format.verifier_card import AddedVerifier
 from wakeword.verify.verifier import LOOK_SAMPLES, Verifier
@@ -13,17 +14,14 @@ ENTRY_POINTS = "wakeword.verifiers"
 
 def make_verifier(card: AddedVerifier) -> Verifier:
     """The verifier that a card lists. ``ModelError`` if no installed package has its kind or can make it."""
-    # Imported here: it takes 15 ms, and most models have no such verifier.
-    from importlib.metadata import entry_points
-
-    offered = entry_points(group=ENTRY_POINTS)
-    if card.kind not in offered.names:
+    make = load_plugin(ENTRY_POINTS, card.kind, ModelError)
+    if make is None:
         raise ModelError(
             f"expected the package of the verifier {shortened(repr(card.kind))}, installed are: "
-            f"{', '.join(sorted(offered.names)) or 'none'}; install it, or run the model without its second stage"
+            f"{', '.join(plugin_names(ENTRY_POINTS)) or 'none'}; install it, or run the model without its second stage"
         )
     try:
-        verifier: Verifier = offered[card.kind].load()(dict(card.settings))
+        verifier: Verifier = make(dict(card.settings))
         usable = 0 < verifier.samples <= LOOK_SAMPLES and not math.isnan(verifier.bound + verifier.cost)
     except Exception as error:  # a package can raise any exception
         raise ModelError(f"verifier {card.kind}: could not make it: {error}") from error

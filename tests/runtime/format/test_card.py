@@ -186,9 +186,11 @@ def test_figures_out_of_range_are_refused_in_one_line(changes: dict[str, object]
 
 
 def test_figures_in_range_are_accepted() -> None:
-    ModelCard.from_json(
+    card = ModelCard.from_json(
         changed_point(recall=0, recall_low=0, recall_high=1, assurance=1.0, fpr_negatives=RATE, threshold=1)
     )
+    point = card.operating_points[0]
+    assert (point.recall, point.recall_low, point.recall_high, point.assurance, point.threshold) == (0, 0, 1, 1, 1)
 
 
 def test_cards_that_are_too_large_are_refused_at_once() -> None:

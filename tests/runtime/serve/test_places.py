@@ -107,7 +107,8 @@ def test_all_addresses_are_those_of_both_families() -> None:
     port = listening.getsockname()[1]
     with listening:
         for host in ("127.0.0.1", "::1"):
-            socket.create_connection((host, port), 5).close()
+            with socket.create_connection((host, port), 5) as client:
+                assert client.getpeername()[1] == port
 
 
 @pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="this system has no unix sockets")

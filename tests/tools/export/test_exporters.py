@@ -30,8 +30,8 @@ def test_a_package_does_not_replace_a_built_in_exporter(tmp_path: Path, monkeypa
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
-        ("import nothing_of_this_name", r"'mine' of mine_files:EXPORTER could not be loaded.*nothing_of_this_name"),
-        ("EXPORTER = 1", "expected an Exporter named 'mine' at mine_files:EXPORTER, found 1"),
+        ("import nothing_of_this_name", r"mine: could not load mine_files:EXPORTER: .*nothing_of_this_name"),
+        ("EXPORTER = 1", "expected the Exporter of that name, 'mine', at mine_files:EXPORTER, got 1"),
     ],
 )
 def test_an_unusable_package_is_named(code: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

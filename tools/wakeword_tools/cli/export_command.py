@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from wakeword.cli.option_class import command
-from wakeword.cli.ranges import finite
-from wakeword_tools.cli.measure_options import BackgroundOption, KnownPositivesOption, require
+from wakeword_tools.cli.measure_options import BackgroundOption, KnownPositivesOption, rate_option, require
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,13 +21,8 @@ class ExportOptions:
     positives: KnownPositivesOption = None
     fa_per_hour: Annotated[
         float,
-        typer.Option(
-            "--fa-per-hour",
-            metavar="X",
-            min=1e-6,
-            max=14,
-            callback=finite,
-            help="False accepts an hour of the background that the engine's usual threshold keeps.",
+        rate_option(
+            "--fa-per-hour", 14, "False accepts an hour of the background that the engine's usual threshold keeps."
         ),
     ] = 0.5
 

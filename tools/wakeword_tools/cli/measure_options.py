@@ -4,7 +4,7 @@ import glob
 import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -52,31 +52,22 @@ class OtherOptions:
     background: BackgroundOption = None
 
 
+def rate_option(name: str, most: float, text: str) -> Any:
+    """An option for a rate of false alarms above 0, at most ``most``."""
+    return typer.Option(name, metavar="X", min=1e-6, max=most, callback=finite, help=text)
+
+
 @dataclass(frozen=True)
 class TargetOptions:
     """The rates of false alarms for which thresholds are chosen."""
 
     fpr: Annotated[
         list[float] | None,
-        typer.Option(
-            "--fpr",
-            metavar="X",
-            min=1e-6,
-            max=1,
-            callback=finite,
-            help="False positives per negative clip; repeatable. Default: 0.03 and 0.05.",
-        ),
+        rate_option("--fpr", 1, "False positives per negative clip; repeatable. Default: 0.03 and 0.05."),
     ] = None
     fa_per_hour: Annotated[
         list[float] | None,
-        typer.Option(
-            "--fa-per-hour",
-            metavar="X",
-            min=1e-6,
-            max=60,
-            callback=finite,
-            help="False accepts an hour of background; repeatable. Default: 0.5.",
-        ),
+        rate_option("--fa-per-hour", 60, "False accepts an hour of background; repeatable. Default: 0.5."),
     ] = None
 
 

@@ -9,10 +9,10 @@ its ``Engine`` record::
 
 from collections.abc import Iterable
 from functools import cache
-from importlib.metadata import entry_points
 from typing import Literal
 
 from wakeword.base.errors import SynthesisError
+from wakeword.base.plugins import load_plugin, plugin_names
 from wakeword_tools.engines import command_engine, espeak, festival, flite, kokoro, piper
 from wakeword_tools.engines.espeak import ESPEAK
 from wakeword_tools.engines.synthesizer import Engine, Synthesizer
@@ -44,15 +44,10 @@ def engine_named(name: str) -> Engine:
     for engine in BUILT_IN:
         if engine.name == name:
             return engine
-    for point in entry_points(group=ENTRY_POINTS, name=name):
-        try:
-            found = point.load()
-        except Exception as error:  # any error that importing another package can raise
-            raise SynthesisError(f"the engine {name!r} of {point.value} could not be loaded: {error!r}") from error
-        if not isinstance(found, Engine) or found.name != name:
-            raise SynthesisError(f"expected an Engine named {name!r} at {point.value}, found {found!r:.200}")
-        return found
-    raise SynthesisError(f"expected engines among {_usages()}, got {name!r}")
+    found: Engine | None = load_plugin(ENTRY_POINTS, name, SynthesisError, kind=Engine)
+    if found is None:
+        raise SynthesisError(f"expected engines among {_usages()}, got {name!r}")
+    return found
 
 
 def installed_engines(kind: Literal["fast", "natural"]) -> tuple[str, ...]:
@@ -132,4 +127,4 @@ def _usages() -> str:
 
 def _outside() -> list[str]:
     """The names of other packages' engines."""
-    return sorted({point.name for point in entry_points(group=ENTRY_POINTS)} - {engine.name for engine in BUILT_IN})
+    return sorted(set(plugin_names(ENTRY_POINTS)) - {engine.name for engine in BUILT_IN})

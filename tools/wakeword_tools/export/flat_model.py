@@ -1,6 +1,6 @@
 """A builder of TFLite files: a graph of built-in operators over tensors of fixed shapes.
 
-The numbers are those of TensorFlow's ``schema.fbs``, version 3: places of fields in a table, codes of operators, and kinds
+The numbers come from TensorFlow's ``schema.fbs``, version 3: places of fields in a table, codes of operators, and kinds
 of their options. Only what an exporter here needs.
 """
 
@@ -62,7 +62,7 @@ class FlatModel:
     def __init__(self) -> None:
         self._tensors: list[_Tensor] = []
         self._nodes: list[_Node] = []
-        self._buffers: list[bytes] = [b""]  # buffer 0 is that of all tensors without constant content
+        self._buffers: list[bytes] = [b""]  # buffer 0 belongs to all tensors without constant content
 
     def tensor(self, *shape: int) -> int:
         """A float32 tensor that the graph computes, or its input."""

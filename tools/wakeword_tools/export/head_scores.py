@@ -59,7 +59,7 @@ def head_scores(head: HeadWeights, features: OwwFeatures, recordings: Selection,
         seconds += read.seconds if parts is None else min(read.seconds, float(inside.sum()) * HOP / 100)
     seen.report_copies()
     if not streams:
-        raise DataError("expected long recordings without the word, of which some can be read, got none")
+        raise DataError("expected long recordings without the word that can be read, got none")
     return HeadScores(
         ScoreSet(np.array(list(positives.values())), np.zeros(0), streams=streams, hours=seconds / 3600, hop=HOP),
         list(positives),

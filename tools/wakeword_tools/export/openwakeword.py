@@ -35,7 +35,7 @@ _GUESSED = (
 
 
 def check_model(model: Model) -> None:
-    """Raise ``ModelError`` for a model without a second stage, of which the head is a part."""
+    """Raise ``ModelError`` for a model without a second stage, and so without a head."""
     if model.card.verifier is None:
         raise ModelError(
             f"expected a model with a second stage, as `wakeword train` makes it, got the model {model.card.phrase!r} with "
@@ -66,7 +66,7 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
 
 
 def _file_name(phrase: str) -> str:
-    """The name under which the engines know the word: that of its file."""
+    """The name under which the engines know the word: its file's."""
     name = model_name(phrase).replace("-", "_") or "wake_word"
     return f"{name}_wakeword" if name in _TAKEN else name
 
@@ -91,7 +91,7 @@ def _calibrated(order: ExportOrder, head: HeadWeights) -> tuple[HeadPoint, list[
 
 
 def _checked(data: bytes, head: HeadWeights) -> bytes:
-    """An ONNX file whose probabilities are the head's. ``ModelError`` if they are not."""
+    """An ONNX file with the head's probabilities. ``ModelError`` if they are not."""
     looks = np.random.default_rng(0).normal(0, 8, (HEAD_EMBEDDINGS + 4, DIMENSION)).astype(np.float32)
     session = open_session(data)
     for start, logit in enumerate(head.logits(looks).tolist()):

@@ -1,4 +1,4 @@
-"""The registry of exporters: those built in, one line each, and those of other packages.
+"""The registry of exporters: the built-in ones, one line each, and others from installed packages.
 
 A package adds one with an entry point of the group ``wakeword.exporters`` that has the exporter's name and refers to its
 ``Exporter`` record::
@@ -7,9 +7,8 @@ A package adds one with an entry point of the group ``wakeword.exporters`` that 
     myengine = "my_package.files:EXPORTER"
 """
 
-from importlib.metadata import entry_points
-
 from wakeword.base.errors import ConfigError
+from wakeword.base.plugins import load_plugin, plugin_names
 from wakeword_tools.export import openwakeword
 from wakeword_tools.export.exporter import Exporter
 
@@ -27,15 +26,8 @@ def exporter_named(name: str) -> Exporter:
     for exporter in EXPORTERS:
         if exporter.name == name:
             return exporter
-    offered = entry_points(group=ENTRY_POINTS)
-    if name not in offered.names:
-        known = dict.fromkeys([*(exporter.name for exporter in EXPORTERS), *sorted(offered.names)])
+    found: Exporter | None = load_plugin(ENTRY_POINTS, name, ConfigError, kind=Exporter)
+    if found is None:
+        known = dict.fromkeys([*(exporter.name for exporter in EXPORTERS), *plugin_names(ENTRY_POINTS)])
         raise ConfigError(f"expected an engine to export to among {', '.join(known)}, got {name!r}")
-    point = offered[name]
-    try:
-        found = point.load()
-    except Exception as error:  # any error that importing another package can raise
-        raise ConfigError(f"the exporter {name!r} of {point.value} could not be loaded: {error!r}") from error
-    if not isinstance(found, Exporter) or found.name != name:
-        raise ConfigError(f"expected an Exporter named {name!r} at {point.value}, found {found!r:.200}")
     return found

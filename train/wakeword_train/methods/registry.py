@@ -1,7 +1,6 @@
 """The training methods by name: one record each, with all that the rest of the package needs to know about it."""
 
 import functools
-import importlib.metadata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -10,6 +9,7 @@ from typing import Any, Protocol
 from torch import Tensor, nn
 
 from wakeword.base.errors import ConfigError
+from wakeword.base.plugins import load_plugin, plugin_names
 from wakeword_train.methods.losses import AdversaryConfig, BinaryCrossEntropy, DroccLoss, Loss, OneClassCrossEntropy
 
 ENTRY_POINTS = "wakeword.methods"
@@ -124,17 +124,10 @@ def method_named(name: str) -> Method:
     """
     if name in METHODS:
         return METHODS[name]
-    offered = importlib.metadata.entry_points(group=ENTRY_POINTS)
-    if name not in offered.names:
-        known = [*METHODS, *sorted(offered.names - METHODS.keys())]
+    method: Method | None = load_plugin(ENTRY_POINTS, name, ConfigError, kind=Method)
+    if method is None:
+        known = dict.fromkeys([*METHODS, *plugin_names(ENTRY_POINTS)])
         raise ConfigError(f"expected method {', '.join(known)}, got {name!r}")
-    entry = offered[name]
-    try:
-        method = entry.load()
-    except Exception as error:  # importing a package can raise any exception
-        raise ConfigError(f"method {name}: could not load {entry.value}: {error}") from error
-    if not isinstance(method, Method) or method.name != name:
-        raise ConfigError(f"method {name}: expected {entry.value} to be the Method of that name, got {method!r}")
     return method
 
 

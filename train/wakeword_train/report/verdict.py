@@ -61,7 +61,7 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
     if not card.operating_points:
         return Verdict(
             VerdictGrade.WEAK,
-            "finds the word nobody knows how often",
+            "finds the word no one knows how often",
             _WAKES_UNKNOWN,
             (_MORE_CLIPS, _takes(word, model)),
         )
