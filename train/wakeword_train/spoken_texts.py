@@ -1,12 +1,11 @@
 """Which texts are spoken for each split: the keyword and what it may be called too, close words, and other words."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.events import Events
-from wakeword.format.verifier_card import Variant
 from wakeword.model.installed import assets_folder
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Kind, Split
@@ -15,7 +14,7 @@ from wakeword_tools.texts.candidates import choose_texts, speakable
 from wakeword_tools.texts.confusables import confusables, without_sound_of
 from wakeword_tools.texts.ipa import espeak_of_ipa
 from wakeword_tools.texts.lists import read_texts, spoken_phrases
-from wakeword_tools.texts.recogniser import recogniser_variants
+from wakeword_tools.texts.recogniser import HeardAs, recogniser_variants
 from wakeword_tools.texts.splits import split_texts
 from wakeword_train.config import SynthesisConfig, TrainConfig
 
@@ -67,10 +66,9 @@ class SpokenKeyword:
         close = _unlike(read_texts(_phrases(self.plan.near_negative_texts)), self.forms)
         return [one for one in said if without_sound_of(one, close) == close]
 
-    def variants(self, known: Iterable[str]) -> tuple[Variant, ...]:
+    def variants(self, known: Collection[str]) -> tuple[HeardAs, ...]:
         """The ways to say any form, as tokens that the recogniser has; empty if it lacks one of a form."""
-        tokens = tuple(known)
-        of_forms = [recogniser_variants(form, tokens) for form in self.forms]
+        of_forms = [recogniser_variants(form, known) for form in self.forms]
         return tuple(dict.fromkeys(one for form in of_forms for one in form)) if all(of_forms) else ()
 
     def texts(self, kind: Kind, voices: dict[Split, list[Voice]], events: Events) -> SpokenTexts:

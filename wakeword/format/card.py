@@ -107,8 +107,9 @@ class ModelCard:
         points = content["operating_points"]
         if self.verifier is not None:
             points += content["verifier"]["stage_one_points"]
-            if not self.verifier.added:
-                del content["verifier"]["added"]
+            for entry in ("added", "phoneme_losses"):
+                if not content["verifier"][entry]:
+                    del content["verifier"][entry]
         for point in points:
             if point["by_folds"] is None:
                 del point["by_folds"]

@@ -19,6 +19,8 @@ _MOST = 64
 
 Variant = tuple[tuple[str, ...], ...]
 """One way to say a word: its phonemes, each as the tokens of the recogniser that may stand for it."""
+Losses = tuple[tuple[float, ...], ...]
+"""What each token of a variant costs, in its shape: 0 for the token that is heard most often, more for rarer ones."""
 
 
 MAX_ADDED = 8
@@ -64,6 +66,8 @@ class VerifierCard:
     """SHA-256, in hex, of the phoneme recogniser; ``None`` if none is used."""
     phonemes: tuple[Variant, ...] = ()
     """The ways to say the word; none: no phonemes are looked at."""
+    phoneme_losses: tuple[Losses, ...] = ()
+    """What their tokens cost; none: nothing."""
     candidates_per_hour: Rate | None = None
     """How often in other speech the gate is passed, if measured: runs of windows that are looked at."""
     stage_one_points: tuple[OperatingPoint, ...] = ()
@@ -95,10 +99,22 @@ class VerifierCard:
             )
         for token in {token for variant in self.phonemes for phoneme in variant for token in phoneme}:
             require_name("a token of a phoneme", token)
+        self._check_losses()
         require_text("the data of the second stage", self.data)
         if len(self.added) > MAX_ADDED:
             raise ConfigError(f"expected at most {MAX_ADDED} added verifiers, got {len(self.added)}")
         require_points(self.stage_one_points, self.stage_one_default, of=" of the first stage")
+
+    def _check_losses(self) -> None:
+        if not self.phoneme_losses:
+            return
+        shapes = [[tuple(map(len, variant)) for variant in some] for some in (self.phonemes, self.phoneme_losses)]
+        if shapes[0] != shapes[1]:
+            raise ConfigError(
+                f"expected a loss for each token of the word's phonemes, got {shortened(self.phoneme_losses)}"
+            )
+        for loss in (loss for variant in self.phoneme_losses for phoneme in variant for loss in phoneme):
+            require_finite("the loss of a token", loss, 0, MAX_LOGIT)
 
 
 def require_above_floor(threshold: float, word: str) -> None:

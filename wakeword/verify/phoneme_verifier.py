@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import onnxruntime
@@ -12,12 +13,18 @@ from wakeword.base.errors import ModelError
 from wakeword.base.text import shortened
 from wakeword.base.types import Array
 from wakeword.format.session import run_session
-from wakeword.format.verifier_card import Variant
+from wakeword.format.verifier_card import Losses, Variant
 
 TOKENS_KEY = "wakeword.tokens"
 """Key of the list of tokens (JSON), one for each output, in the metadata of the recogniser's file."""
 BLANK, WORD_BOUNDARY = "<blank>", "<wb>"
 """The tokens that may stand between two phonemes of a word."""
+
+_PEAK = 0.5
+_NOISE = 0.0035
+"""Largest size of the noise that the recogniser is given with every sound: 0.002 root mean square, 48 dB below the peak."""
+_FAINTEST = 1e-5
+"""A peak of less than a step of 16 bits is silence, whatever its level."""
 
 
 class PhonemeNetwork:
@@ -35,8 +42,11 @@ class PhonemeNetwork:
             raise ModelError(f"expected a phoneme recogniser with the tokens {BLANK} and {WORD_BOUNDARY}")
 
     def log_probabilities(self, samples: Array) -> Array:
-        """``(n,)`` float32 at 16 kHz -> the logarithms of the tokens' probabilities, ``(frames, tokens)``."""
-        waveform = np.clip(samples, -1, 1)[None].astype(np.float32, copy=False)
+        """``(n,)`` float32 at 16 kHz -> the logarithms of the tokens' probabilities, ``(frames, tokens)``.
+
+        The sound is brought to one level, with faint noise: digital silence and quiet sound make the recogniser deaf.
+        """
+        waveform = as_recogniser_hears(samples)[None]
         log_probs, lengths = run_session(
             self._session,
             ["log_probs", "out_lengths"],
@@ -46,6 +56,22 @@ class PhonemeNetwork:
         return found
 
 
+def as_recogniser_hears(samples: Array) -> Array:
+    """``(n,)`` float32 with a peak of 0.5 and a noise that depends on nothing but ``n``: the same shape."""
+    peak = max(float(np.abs(samples).max(initial=0)), _FAINTEST)
+    heard: Array = np.float32(_PEAK / peak) * samples + _faint_noise(len(samples))
+    return heard
+
+
+@lru_cache(maxsize=2)
+def _faint_noise(samples: int) -> Array:
+    """White noise, ``(samples,)`` float32: a hash of the number of each sample, the same in every program and version."""
+    mixed: NDArray[np.uint32] = np.arange(1, samples + 1, dtype=np.uint32) * np.uint32(2_654_435_761)
+    mixed = (mixed ^ mixed >> np.uint32(15)) * np.uint32(2_246_822_519)
+    mixed = (mixed ^ mixed >> np.uint32(13)) * np.uint32(3_266_489_917)
+    return np.asarray(_NOISE * (2.0**-31 * (mixed ^ mixed >> np.uint32(16)) - 1), np.float32)
+
+
 class PhonemeVerifier:
     """How well a word's phonemes fit what the recogniser hears, as a ``verifier.Verifier``."""
 
@@ -53,9 +79,9 @@ class PhonemeVerifier:
     bound = 0.0
     cost = 10.0
 
-    def __init__(self, network: PhonemeNetwork, variants: Sequence[Variant]) -> None:
+    def __init__(self, network: PhonemeNetwork, variants: Sequence[Variant], losses: Sequence[Losses] = ()) -> None:
         self.network = network
-        self.keyword = KeywordPhonemes(variants, network.tokens)
+        self.keyword = KeywordPhonemes(variants, network.tokens, losses)
 
     def evidence(self, samples: Array) -> float:
         """See ``KeywordPhonemes.score``, for ``(32000,)`` float32 at 16 kHz."""
@@ -66,12 +92,16 @@ class KeywordPhonemes:
     """A word as a search over the recogniser's output.
 
     The phonemes of every variant, with what may stand between them, are states side by side in one vector. A phoneme is
-    one state whatever its number of tokens: each frame takes the likeliest of them. Two neighbours that share a token need
-    something between them, or CTC would read them as one.
+    one state whatever its number of tokens: each frame takes the likeliest of them, less the loss of a token that the
+    recogniser seldom hears for that phoneme. Two neighbours that share a token need something between them, or CTC would
+    read them as one.
     """
 
-    def __init__(self, variants: Sequence[Variant], tokens: Sequence[str]) -> None:
-        """Raises ``ModelError`` for a token that the recogniser does not have."""
+    def __init__(self, variants: Sequence[Variant], tokens: Sequence[str], losses: Sequence[Losses] = ()) -> None:
+        """``losses``: of each token of each variant, in the same shape; none costs anything if empty.
+
+        Raises ``ModelError`` for a token that the recogniser does not have.
+        """
         numbers = {token: number for number, token in enumerate(tokens)}
         unknown = sorted({token for variant in variants for one in variant for token in one} - set(numbers))
         if unknown:
@@ -84,17 +114,21 @@ class KeywordPhonemes:
         self._ends: list[int] = []
         direct: list[int] = []
         """States that can follow the state two before them."""
-        for variant in variants:
+        lost: list[float] = []
+        for number, variant in enumerate(variants):
             begins.append(len(groups))
             for place, phoneme in enumerate(variant):
                 if place:
                     groups.append(between)
+                    lost += [0.0] * len(between)
                     if not set(phoneme) & set(variant[place - 1]):
                         direct.append(len(groups))
                 groups.append([numbers[token] for token in phoneme])
+                lost += losses[number][place] if losses else [0.0] * len(phoneme)
             self._ends.append(len(groups) - 1)
         self._lengths = np.array([len(variant) for variant in variants])
         self._columns = np.array([token for group in groups for token in group], np.intp)
+        self._lost = np.array(lost, np.float32)
         self._group_starts = np.cumsum([0, *map(len, groups[:-1])])
         # Added to the states that a state can follow: 0, or minus infinity where it cannot.
         self._from_before, self._from_two_before, self._from_nothing = np.full((3, len(groups)), -np.inf)
@@ -112,7 +146,8 @@ class KeywordPhonemes:
             return -np.inf
         # What each frame loses by its token, so that the free frames cost nothing.
         losses = log_probabilities - log_probabilities.max(axis=1, keepdims=True)
-        of_states = np.maximum.reduceat(losses[:, self._columns], self._group_starts, axis=1).astype(np.float64)
+        of_tokens = losses[:, self._columns] - self._lost
+        of_states = np.maximum.reduceat(of_tokens, self._group_starts, axis=1).astype(np.float64)
         size = len(self._from_before)
         # Two places in front, so that shifted views need no copy.
         padded = np.full(size + 2, -np.inf)

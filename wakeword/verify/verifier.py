@@ -80,7 +80,7 @@ class SecondStage:
         self.head = head
         self.embedding = embedding
         self._recogniser = phonemes
-        self._phonemes = PhonemeVerifier(phonemes, card.phonemes) if phonemes is not None else None
+        self._phonemes = PhonemeVerifier(phonemes, card.phonemes, card.phoneme_losses) if phonemes is not None else None
         weighed = [
             Weighed(verifier, one.weight, one.floor, one.gate) for verifier, one in zip(added, card.added, strict=True)
         ]

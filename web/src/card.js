@@ -56,6 +56,7 @@ export const FLOOR = 1e-3;
  * @property {string} embedding_digest
  * @property {string | null} phonemes_digest
  * @property {string[][][]} phonemes the ways to say the word
+ * @property {number[][][]} phoneme_losses what their tokens cost; none: nothing
  * @property {FusionWeights} fusion
  * @property {number} self_test
  * @property {OperatingPoint[]} stage_one_points
@@ -123,8 +124,9 @@ export function parseCard(text, digest) {
 /** @param {VerifierCard | null | undefined} verifier */
 function withDefaults(verifier) {
   if (typeof verifier !== "object" || !verifier) return verifier ?? null;
-  const { phonemes_digest = null, phonemes = [], stage_one_points = [], stage_one_default = null, added = [] } = verifier;
-  return { ...verifier, phonemes_digest, phonemes, stage_one_points, stage_one_default, added };
+  const { phonemes_digest = null, phonemes = [], phoneme_losses = [], added = [] } = verifier;
+  const { stage_one_points = [], stage_one_default = null } = verifier;
+  return { ...verifier, phonemes_digest, phonemes, phoneme_losses, stage_one_points, stage_one_default, added };
 }
 
 /** @param {Card} card @returns {string | null} what is wrong with it */
@@ -164,7 +166,8 @@ function isRate(rate) {
 
 /** @param {VerifierCard} verifier @returns {string | null} */
 function problemOfVerifier(verifier) {
-  const { gate, span, fusion, embedding_digest, phonemes_digest, phonemes, self_test, stage_one_points, added } = verifier;
+  const { gate, span, fusion, embedding_digest, phonemes_digest, phonemes, phoneme_losses, self_test, stage_one_points, added } =
+    verifier;
   if (!Array.isArray(added) || added.length) return "expected a second stage without verifiers of other packages, which the browser does not have";
   if (!isFinite(gate, 20) || !isWhole(span, 1, 200) || !isFinite(self_test, MAX_LOGIT)) return "expected a gate and a span";
   const weights = ["bias", "stage_one", "embedding", "phonemes", "phoneme_floor", "phoneme_gate"];
@@ -176,9 +179,24 @@ function problemOfVerifier(verifier) {
     Array.isArray(list) && list.length >= least && list.length <= MAX_PHONEMES && list.every(isGood);
   const isVariant = (/** @type {unknown} */ one) => isList(one, (tokens) => isList(tokens, isName));
   if (!isList(phonemes, isVariant, 0)) return "expected phonemes";
+  const isLoss = (/** @type {any} */ one) => isBetween(one, 0, MAX_LOGIT);
+  const isCosted = Array.isArray(phoneme_losses) && (!phoneme_losses.length || isSameShape(phonemes, phoneme_losses, isLoss));
+  if (!isCosted) return "expected a loss for each token of the phonemes";
   const digests = phonemes.length ? [embedding_digest, phonemes_digest] : [embedding_digest];
   if (!digests.every((digest) => /^[0-9a-f]{64}$/.test(digest ?? ""))) return "expected the digests of shared networks";
   return problemOfPoints(stage_one_points);
+}
+
+/**
+ * Whether two nested lists have the same shape, and the second one good items.
+ * @param {any} first
+ * @param {any} second
+ * @param {(item: any) => boolean} isGood
+ * @returns {boolean}
+ */
+function isSameShape(first, second, isGood) {
+  if (!Array.isArray(first)) return isGood(second);
+  return Array.isArray(second) && first.length === second.length && first.every((one, i) => isSameShape(one, second[i], isGood));
 }
 
 /**

@@ -10,6 +10,10 @@ import { openSession, runSession } from "./runtime.js";
 const TOKENS_KEY = "wakeword.tokens";
 /** The tokens that may stand between two phonemes of a word. */
 const BETWEEN = ["<blank>", "<wb>"];
+/** The level and the faint noise that the recogniser is given, as `wakeword/verify/phoneme_verifier.py` explains. */
+const PEAK = 0.5;
+const NOISE = 0.0035;
+const FAINTEST = 1e-5;
 
 /** A CTC recogniser of phonemes with the list of its tokens. */
 export class PhonemeNetwork {
@@ -43,7 +47,7 @@ export class PhonemeNetwork {
    */
   async logProbabilities(samples) {
     const { Tensor } = this._ort;
-    const waveform = samples.map((sample) => Math.min(1, Math.max(-1, sample)));
+    const waveform = asRecogniserHears(samples);
     const outputs = await runSession(this._session, {
       waveform: new Tensor("float32", waveform, [1, samples.length]),
       waveform_lengths: new Tensor("int64", BigInt64Array.of(BigInt(samples.length)), [1]),
@@ -54,12 +58,32 @@ export class PhonemeNetwork {
 }
 
 /**
+ * Sound with a peak of 0.5 and a noise that depends on nothing but its length.
+ * @param {Float32Array} samples
+ */
+function asRecogniserHears(samples) {
+  const gain = Math.fround(PEAK / Math.max(FAINTEST, samples.reduce((peak, sample) => Math.max(peak, Math.abs(sample)), 0)));
+  return samples.map((sample, i) => {
+    let mixed = Math.imul(i + 1, 2_654_435_761);
+    mixed = Math.imul(mixed ^ (mixed >>> 15), 2_246_822_519);
+    mixed = Math.imul(mixed ^ (mixed >>> 13), 3_266_489_917);
+    const noise = ((mixed ^ (mixed >>> 16)) >>> 0) / 2 ** 31 - 1;
+    return Math.fround(gain * sample) + Math.fround(NOISE * noise);
+  });
+}
+
+/**
  * A word as a search over the recogniser's output: the phonemes of every variant, with what may stand between them, are
  * states side by side. Two neighbours that share a token need something between them, or CTC would read them as one.
  */
 export class KeywordPhonemes {
-  /** @param {string[][][]} variants @param {string[]} tokens of the recogniser. Throws `ModelError` for a token beyond these. */
-  constructor(variants, tokens) {
+  /**
+   * Throws `ModelError` for a token that the recogniser does not have.
+   * @param {string[][][]} variants
+   * @param {string[]} tokens of the recogniser
+   * @param {number[][][]} [losses] of each token of each variant, in the same shape; none costs anything if empty
+   */
+  constructor(variants, tokens, losses = []) {
     const numbers = new Map(tokens.map((token, number) => [token, number]));
     const unknown = variants.flat(2).filter((token) => !numbers.has(token));
     if (unknown.length) {
@@ -68,19 +92,21 @@ export class KeywordPhonemes {
     /** @param {string[]} some */
     const numbersOf = (some) => some.map((token) => Number(numbers.get(token)));
     this._tokens = tokens.length;
-    /** @type {{ group: number[], begins: boolean, direct: boolean }[]} `direct`: whether it can follow the state two before */
+    /** @type {{ group: number[], lost: number[], begins: boolean, direct: boolean }[]} `direct`: whether it can follow the state two before */
     this._states = [];
     /** @type {{ state: number, length: number }[]} */
     this._ends = [];
-    for (const variant of variants) {
+    const free = BETWEEN.map(() => 0);
+    variants.forEach((variant, number) => {
       variant.forEach((phoneme, place) => {
         const before = variant[place - 1];
-        if (before) this._states.push({ group: numbersOf(BETWEEN), begins: false, direct: false });
+        const lost = losses[number]?.[place] ?? phoneme.map(() => 0);
+        if (before) this._states.push({ group: numbersOf(BETWEEN), lost: free, begins: false, direct: false });
         const direct = before !== undefined && !phoneme.some((token) => before.includes(token));
-        this._states.push({ group: numbersOf(phoneme), begins: !before, direct });
+        this._states.push({ group: numbersOf(phoneme), lost: lost.map(Math.fround), begins: !before, direct });
       });
       this._ends.push({ state: this._states.length - 1, length: variant.length });
-    }
+    });
   }
 
   /**
@@ -97,9 +123,11 @@ export class KeywordPhonemes {
       let highest = -Infinity;
       for (const value of frame) if (value > highest) highest = value;
       const now = new Float64Array(states.length);
-      states.forEach(({ group, begins, direct }, i) => {
+      states.forEach(({ group, lost, begins, direct }, i) => {
         let loss = -Infinity;
-        for (const token of group) loss = Math.max(loss, Math.fround(frame[token] - highest));
+        group.forEach((token, place) => {
+          loss = Math.max(loss, Math.fround(Math.fround(frame[token] - highest) - lost[place]));
+        });
         let from = reached[i];
         if (begins) from = Math.max(from, 0);
         else from = Math.max(from, reached[i - 1]);

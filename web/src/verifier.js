@@ -117,7 +117,7 @@ export class SecondStage {
     this.head = head;
     this.embedding = embedding;
     this.recogniser = recogniser;
-    this.keyword = recogniser && new KeywordPhonemes(card.phonemes, recogniser.tokens);
+    this.keyword = recogniser && new KeywordPhonemes(card.phonemes, recogniser.tokens, card.phoneme_losses);
   }
 
   /** The head's logit for two seconds of the self-test's signal. */

@@ -13,7 +13,14 @@ from wakeword.audio.pcm import read_audio
 from wakeword.base.types import Array
 from wakeword.format.verifier_card import Variant
 from wakeword.model.installed import assets_folder
-from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY, KeywordPhonemes, PhonemeNetwork, tokens_of_text
+from wakeword.verify.phoneme_verifier import (
+    BLANK,
+    WORD_BOUNDARY,
+    KeywordPhonemes,
+    PhonemeNetwork,
+    as_recogniser_hears,
+    tokens_of_text,
+)
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
 
 TOKENS = ("a", "b", "c", WORD_BOUNDARY, BLANK)
@@ -66,6 +73,33 @@ def test_scores_are_at_most_0_and_another_variant_or_token_never_lowers_them(see
     assert one <= wider <= 0
     # More sound never hides a word.
     assert KeywordPhonemes([spelled("abc")], TOKENS).score(np.concatenate([random_matrix(3, 1), matrix])) >= one
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 1_000), loss=st.floats(0, 9))
+def test_a_token_that_costs_more_never_raises_a_score_and_without_cost_counts_as_before(seed: int, loss: float) -> None:
+    matrix, variant = random_matrix(12, seed), (("a", "c"), ("b",))
+    free = KeywordPhonemes([variant], TOKENS).score(matrix)
+    assert KeywordPhonemes([variant], TOKENS, [((0.0, 0.0), (0.0,))]).score(matrix) == free
+    dear = KeywordPhonemes([variant], TOKENS, [((0.0, loss), (0.0,))]).score(matrix)
+    without = KeywordPhonemes([spelled("ab")], TOKENS).score(matrix)
+    assert without <= dear <= free
+    assert KeywordPhonemes([variant], TOKENS, [((0.0, 1e6), (0.0,))]).score(matrix) == without
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 1_000), decibels=st.floats(-60, 20))
+def test_the_recogniser_hears_a_sound_at_one_level_and_never_silence(seed: int, decibels: float) -> None:
+    sound = np.random.default_rng(seed).uniform(-0.1, 0.1, 800).astype(np.float32)
+    heard = as_recogniser_hears(sound)
+    louder = as_recogniser_hears(sound * np.float32(10 ** (decibels / 20)))
+    np.testing.assert_allclose(louder, heard, atol=1e-5)
+    assert 0.49 < np.abs(heard).max() < 0.51
+    silent = as_recogniser_hears(np.zeros(800, np.float32))
+    assert 0.001 < np.sqrt(np.mean(np.square(silent))) < 0.003
+    # Nothing of it repeats within the frames of the network.
+    spectrum = np.abs(np.fft.rfft(as_recogniser_hears(np.zeros(32_000, np.float32))))
+    assert spectrum.max() < 6 * np.median(spectrum)
 
 
 def test_a_certain_word_scores_0_wherever_it_is() -> None:

@@ -14,9 +14,9 @@ from pathlib import Path
 from statistics import median
 
 from wakeword.audio.pcm import read_audio
-from wakeword.format.verifier_card import Variant
 from wakeword.verify.phoneme_verifier import KeywordPhonemes, PhonemeNetwork
 from wakeword_tools.clips.manifest import MANIFEST, Row, read_manifest, write_manifest
+from wakeword_tools.texts.recogniser import HeardAs
 
 POOR = -4.0
 """A typical score of a voice below this may be a mispronunciation: at -6, half of a word's phonemes are others."""
@@ -43,12 +43,12 @@ class VoiceScore:
     left_out: bool = False
 
 
-def voice_scores(manifest: Path, variants: Sequence[Variant], network: PhonemeNetwork) -> list[VoiceScore]:
+def voice_scores(manifest: Path, ways: Sequence[HeardAs], network: PhonemeNetwork) -> list[VoiceScore]:
     """Every voice of a folder of clips of the keyword, the worst first, and whether to leave it out.
 
-    ``variants``: the ways to say the word, as the recogniser's tokens. Raises ``DataError`` if the manifest cannot be read.
+    ``ways``: to say the word, as the recogniser's tokens. Raises ``DataError`` if the manifest cannot be read.
     """
-    keyword = KeywordPhonemes(variants, network.tokens)
+    keyword = KeywordPhonemes([way.variant for way in ways], network.tokens, [way.losses for way in ways])
     heard: dict[tuple[str, str], list[float]] = {}
     rows = read_manifest(manifest)
     names = _names(rows)

@@ -74,8 +74,8 @@ class SecondStageTraining:
         folder = assets_folder() / "encoders"
         self.embedding = load_embedding(folder / EMBEDDING_FILE, digest)
         self.recogniser = load_phonemes(folder / PHONEMES_FILE, phonemes) if self.settings.phonemes else None
-        variants = SpokenKeyword.of(config).variants(self.recogniser.tokens) if self.recogniser is not None else ()
-        if not variants:
+        ways = SpokenKeyword.of(config).variants(self.recogniser.tokens) if self.recogniser is not None else ()
+        if not ways:
             self.recogniser = None
         self.draft = VerifierCard(
             gate=0.0,
@@ -83,8 +83,9 @@ class SecondStageTraining:
             embedding_digest=digest,
             fusion=Fusion(0.0, 1.0, 1.0, 0.0, 0.0, NO_GATE),
             self_test=0.0,
-            phonemes_digest=phonemes if variants else None,
-            phonemes=variants,
+            phonemes_digest=phonemes if ways else None,
+            phonemes=tuple(way.variant for way in ways),
+            phoneme_losses=tuple(way.losses for way in ways),
         )
         self.maker = ExampleMaker(
             self.embedding, digest, self.stores, config.augmentation, run.cache, seed=config.seed, events=run.events
@@ -114,7 +115,7 @@ class SecondStageTraining:
         description = self._describe(held_out)
         fusion = best_fusion(heard, gate, sounds=min(map(len, self.draft.phonemes), default=0))
         if not fusion.phonemes:
-            draft = dataclasses.replace(draft, phonemes=(), phonemes_digest=None)
+            draft = dataclasses.replace(draft, phonemes=(), phoneme_losses=(), phonemes_digest=None)
         card = dataclasses.replace(
             draft,
             fusion=fusion,

@@ -1,0 +1,43 @@
+"""Laws of the tokens that may stand for the phonemes of a text, and of their costs."""
+
+import json
+
+import pytest
+
+from wakeword.model.installed import assets_folder
+from wakeword.verify.shared import PHONEMES_FILE, file_digest
+from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, IPA, LEFT_OUT, recogniser_variants, token_costs
+
+
+def counts() -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = json.loads((assets_folder() / "encoders" / CONFUSIONS_FILE).read_text())[
+        "counts"
+    ]
+    return found
+
+
+def test_the_table_was_counted_with_the_network_that_is_installed() -> None:
+    content = json.loads((assets_folder() / "encoders" / CONFUSIONS_FILE).read_text())
+    assert content["phonemes_digest"] == file_digest(assets_folder() / "encoders" / PHONEMES_FILE)
+
+
+@pytest.mark.parametrize("phoneme", sorted(IPA))
+def test_what_is_heard_most_costs_nothing_and_rarer_tokens_cost_more(phoneme: str) -> None:
+    costs, heard = token_costs()[phoneme], counts().get(phoneme, {})
+    assert min(costs.values()) == 0
+    assert set(IPA[phoneme].split()) <= set(costs)
+    if sum(heard.values()) >= 100:
+        ordered = sorted((token for token in costs if heard.get(token, 0) > 30), key=lambda token: -heard[token])
+        assert [costs[token] for token in ordered] == sorted(costs[token] for token in ordered)
+    assert LEFT_OUT not in costs
+
+
+def test_every_variant_has_a_cost_for_each_token_and_only_known_tokens() -> None:
+    known = {token for costs in token_costs().values() for token in costs} - {"ə"}
+    ways = recogniser_variants("computer", known)
+    assert ways
+    for variant, losses in ways:
+        assert [len(tokens) for tokens in variant] == [len(costs) for costs in losses]
+        assert {token for tokens in variant for token in tokens} <= known
+        assert all(min(costs) == 0 for costs in losses)
+    assert recogniser_variants("computer", known - {"k", "kʰ"}) == ()

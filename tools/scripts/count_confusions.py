@@ -1,0 +1,125 @@
+"""Counts what the phoneme recogniser hears for each phoneme: ``assets/encoders/confusions.json``.
+
+``python -m scripts.count_confusions FOLDER...``: folders of long recordings with transcripts. The dictionary gives the
+phonemes of each utterance, the recogniser gives what it hears, and the two are aligned with the fewest edits. The same
+recordings give the same table.
+"""
+
+import argparse
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.base.errors import SynthesisError
+from wakeword.base.files import replacing
+from wakeword.base.types import Array
+from wakeword.model.installed import assets_folder
+from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY, PhonemeNetwork
+from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
+from wakeword_tools.texts.phonemes import is_vowel, pronounce
+from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, IPA, LEFT_OUT
+from wakeword_tools.transcripts import TranscribedSpeech, read_transcripts
+
+_MOST_SECONDS = 9.0
+_LEAST_SECONDS = 0.5
+_MOST_WRONG = 0.6
+"""Edits by phoneme beyond which a transcript is taken to be of something else."""
+_MOST_OF_A_FOLDER = 900
+
+Counts = Mapping[str, Counter[str]]
+
+
+def heard_tokens(network: PhonemeNetwork, log_probabilities: Array) -> list[str]:
+    """The likeliest tokens of ``(frames, tokens)``, repetitions and those that stand between phonemes left out."""
+    best = log_probabilities.argmax(axis=1)
+    changes = best[np.flatnonzero(np.diff(best, prepend=-1))]
+    return [token for one in changes.tolist() if (token := network.tokens[one]) not in (BLANK, WORD_BOUNDARY)]
+
+
+def aligned(phonemes: Sequence[str], heard: Sequence[str]) -> tuple[list[tuple[str, str]], float]:
+    """Which token stands for which phoneme, with the fewest edits, and their cost.
+
+    A phoneme without a token stands with ``LEFT_OUT``; tokens without a phoneme are left out.
+    """
+    vowels = {token for phoneme, tokens in IPA.items() if is_vowel(phoneme) for token in tokens.split()}
+
+    def differs(phoneme: str, token: str) -> float:
+        if token in IPA[phoneme].split():
+            return 0.0
+        return 0.8 if is_vowel(phoneme) == (token in vowels) else 1.4
+
+    costs = np.zeros((len(phonemes) + 1, len(heard) + 1))
+    costs[:, 0], costs[0] = np.arange(len(phonemes) + 1), np.arange(len(heard) + 1)
+    for i, phoneme in enumerate(phonemes, 1):
+        for j, token in enumerate(heard, 1):
+            kept = costs[i - 1, j - 1] + differs(phoneme, token)
+            costs[i, j] = min(kept, costs[i - 1, j] + 1, costs[i, j - 1] + 1)
+    pairs, i, j = [], len(phonemes), len(heard)
+    while i or j:
+        if i and j and costs[i, j] == costs[i - 1, j - 1] + differs(phonemes[i - 1], heard[j - 1]):
+            i, j = i - 1, j - 1
+            pairs.append((phonemes[i], heard[j]))
+        elif i and costs[i, j] == costs[i - 1, j] + 1:
+            i -= 1
+            pairs.append((phonemes[i], LEFT_OUT))
+        else:
+            j -= 1
+    return pairs[::-1], float(costs[-1, -1])
+
+
+def _chosen(folder: Path) -> list[TranscribedSpeech]:
+    """Utterances of a usable length, evenly spread over the folder, in the order of their files."""
+    found = [
+        one
+        for one in read_transcripts(folder)
+        if one.text.strip() and _LEAST_SECONDS < one.end - one.start < _MOST_SECONDS
+    ]
+    step = -(-len(found) // _MOST_OF_A_FOLDER) or 1
+    return sorted(found[::step], key=lambda one: (str(one.path), one.start))
+
+
+def _utterances(folders: Sequence[Path]) -> Iterator[tuple[str, Array]]:
+    path, whole = Path(), np.zeros(0, np.float32)
+    for one in (one for folder in folders for one in _chosen(folder)):
+        if one.path != path:
+            path, whole = one.path, read_audio(one.path)
+        yield one.text, whole[round(one.start * SAMPLE_RATE) : round(one.end * SAMPLE_RATE)]
+
+
+def count(network: PhonemeNetwork, folders: Sequence[Path]) -> Counts:
+    """How often each token was heard for each phoneme."""
+    found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for text, samples in _utterances(folders):
+        try:
+            phonemes = [phone.rstrip("012") for phone in pronounce([text])[0][0]]
+        except SynthesisError:
+            continue  # numbers and names that no dictionary has
+        pairs, edits = aligned(phonemes, heard_tokens(network, network.log_probabilities(samples)))
+        if edits <= _MOST_WRONG * len(phonemes):
+            for phoneme, token in pairs:
+                found[phoneme][token] += 1
+    return found
+
+
+def main() -> None:
+    """Write the table and print how many phonemes were counted."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", type=Path, nargs="+")
+    given = parser.parse_args()
+    encoders = assets_folder() / "encoders"
+    digest = file_digest(encoders / PHONEMES_FILE)
+    counts = count(load_phonemes(encoders / PHONEMES_FILE, digest), given.folders)
+    table = {phoneme: dict(counts[phoneme].most_common()) for phoneme in sorted(counts)}
+    with replacing(encoders / CONFUSIONS_FILE) as temporary:
+        temporary.write_text(
+            json.dumps({"phonemes_digest": digest, "counts": table}, ensure_ascii=False, indent=1) + "\n", "utf-8"
+        )
+    print(f"{sum(sum(one.values()) for one in counts.values())} phonemes")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
