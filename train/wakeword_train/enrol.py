@@ -25,6 +25,7 @@ from wakeword_train.config import MixConfig
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.batches import BatchSampler, load_stores
 from wakeword_train.data.clips import Clip, read_folder
+from wakeword_train.data.recording_faults import note_faults
 from wakeword_train.data.store import ClipStore
 from wakeword_train.fitting import FitConfig, fit_tensors
 from wakeword_train.model.export import export_model
@@ -123,6 +124,7 @@ def enrol(
     trained = network_from(base)
     events.phase(Phase.READING, 0.0)
     own = ClipStore(takes)
+    note_faults([own], events)
     clips = _others(others, trained.card.phrase)
     stores = load_stores(clips, Split.TRAIN)
     events.phase(Phase.READING, 0.4)

@@ -25,6 +25,7 @@ from wakeword_train.data.clips import (
     without_fold,
 )
 from wakeword_train.data.packed import PackedStore, packed_clips
+from wakeword_train.data.recording_faults import note_faults
 from wakeword_train.data.store import ClipStore
 from wakeword_train.encoder.shipped import begin_with_encoder, encoder_path, file_fingerprint
 from wakeword_train.epochs import best_epoch, build_network, fit
@@ -181,6 +182,8 @@ def train_first_stage(
     for kind, store in stores.items():
         log.info("train on %d %s clips, %.2f h, %d skipped", len(store), kind.value, store.hours, store.skipped)
     held_out = load_stores(clips, Split.VALIDATION, known=known)
+    if fold is None:
+        note_faults((*stores.values(), *held_out.values()), run.events)
     packed = PackedStore.of(clip for clip in clips if clip.split is Split.VALIDATION)
     validation = validation_set(held_out, config.network.window, packed=packed)
     trained = 0 if fold is None else fold + 1

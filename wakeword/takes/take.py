@@ -15,8 +15,8 @@ from wakeword.takes.word_region import Region, locate_word
 COUNT_SECONDS = 0.7
 """Time between two counts: long enough to read them, and for the click of a key to fade out."""
 
-_MIN_LEVEL = -50.0
-"""dB of full scale. Training varies the level of its clips from -42 dB upwards."""
+_MIN_LEVEL = -65.0
+"""dB of full scale. The engine hears words down to here as it hears loud ones (``audio.level``)."""
 _MIN_CONTRAST = 10.0
 """dB between a word and the noise around it."""
 _MIN_WORD = 0.12

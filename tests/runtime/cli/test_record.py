@@ -76,7 +76,7 @@ def names(folder: Path) -> list[str]:
 def test_good_takes_are_written_and_the_others_played_back_and_repeated(
     cli: Cli, fake: type[FakeMicrophone], played: list[Take], tmp_path: Path
 ) -> None:
-    fake.recordings = [SPOKEN, NOISE, 0.01 * SPOKEN, SPOKEN]
+    fake.recordings = [SPOKEN, NOISE, 0.001 * SPOKEN, SPOKEN]
     done = cli("record", "hey low", "--out", tmp_path / "clips", "--count", "2", "--countdown", "0", "--yes")
     assert done.status == 0, done.err
     assert done.out.splitlines() == [str(tmp_path / "clips" / f"hey_low-000{number}.wav") for number in (1, 2)]
@@ -149,7 +149,7 @@ def test_a_person_repeats_keeps_and_quits(
 ) -> None:
     # Begin; repeat a good take; go on; keep a quiet one anyway; quit, which keeps the last good one.
     monkeypatch.setattr("sys.stdin", Terminal("\nr\n\nk\nq\n"))
-    fake.recordings = [SPOKEN, SPOKEN, 0.01 * SPOKEN, SPOKEN]
+    fake.recordings = [SPOKEN, SPOKEN, 0.001 * SPOKEN, SPOKEN]
     done = cli("record", "low", "--out", tmp_path, "--countdown", "0")
     assert done.status == 0, done.err
     assert len(done.out.splitlines()) == 3

@@ -26,7 +26,7 @@ def short_click() -> Array:
         (bursts(2, {}), Fault.NO_WORD),
         (short_click(), Fault.NO_WORD),
         (GOOD + 0.05 * np.random.default_rng(1).standard_normal(len(GOOD)).astype(np.float32), Fault.NO_WORD),
-        (0.01 * GOOD, Fault.QUIET),
+        (0.001 * GOOD, Fault.QUIET),
         (bursts(2, {0.0: "low"}), Fault.BEGINNING_CUT),
         (bursts(2, {1.7: "low"}), Fault.END_CUT),
     ],

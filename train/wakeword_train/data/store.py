@@ -71,6 +71,10 @@ class ClipStore:
         samples = self.samples[start : start + length].numpy()
         return _Recording(self.clips[row], samples, word, float(self.floors[row]))
 
+    def recorded(self, row: int) -> NDArray[np.float32]:
+        """The samples of a clip, ``(samples,)`` float32 of full scale 1."""
+        return self._recording(row).samples.astype(np.float32) / np.float32(32_767)
+
     @property
     def hours(self) -> float:
         """Hours of audio held."""
