@@ -50,7 +50,9 @@ def with_verifier(
     """
     card = parse_model(stage_one).card.of_stage_one()
     embedding = load_embedding(assets_folder() / "encoders" / EMBEDDING_FILE, verifier.embedding_digest)
-    logit = SecondStage(dataclasses.replace(verifier, phonemes=(), added=()), Head(head), embedding, None).self_test()
+    logit = SecondStage(
+        dataclasses.replace(verifier, phonemes=(), phoneme_losses=(), added=()), Head(head), embedding, None
+    ).self_test()
     if not verifier.stage_one_points:
         points, default = card.operating_points, card.default_point
         verifier = dataclasses.replace(verifier, stage_one_points=points, stage_one_default=default)

@@ -8,7 +8,7 @@ from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, choose_fa_per_hour
 from wakeword_train.points import FEW
 from wakeword_train.second_stage.evidence import Evidence
-from wakeword_train.second_stage.fusion.fusion_fit import FIRM, PHONEME_FLOORS, STRENGTH, FusionGroup, fit_fusion
+from wakeword_train.second_stage.fusion.fusion_fit import PHONEME_FLOORS, FusionGroup, fit_fusion
 from wakeword_train.second_stage.result import HeldOut
 
 _PEOPLE, _VOICES, _SPEECH, _CLOSE, _OTHERS = 0.7, 0.3, 0.6, 0.3, 0.1
@@ -43,11 +43,10 @@ def best_fusion(heard: HeldOut, gate: float, *, sounds: int) -> Fusion:
     """
     groups = fusion_groups(heard)
     are_few = len(heard.of(Kind.POSITIVE, synthetic=False)) < FEW
-    strength = FIRM if are_few else STRENGTH
     floors = PHONEME_FLOORS if heard.noisy is not None else PHONEME_FLOORS[:1]
-    fusions = [fit_fusion(groups, gate, phonemes=True, floor=floor, strength=strength) for floor in floors if sounds]
+    fusions = [fit_fusion(groups, gate, phonemes=True, floor=floor, fixed=are_few) for floor in floors if sounds]
     if not (are_few and sounds >= LONG):
-        fusions.append(fit_fusion(groups, gate, phonemes=False, strength=strength))
+        fusions.append(fit_fusion(groups, gate, phonemes=False, fixed=are_few))
     if not heard.hours:
         return fusions[0]
     return max(fusions, key=lambda fusion: _found(heard, gate, fusion))

@@ -14,11 +14,11 @@ from wakeword_train.second_stage.evidence import Evidence
 PHONEME_FLOORS = (6.0, 3.0)
 """The phonemes' score is not looked at below minus one of these numbers: it then says only that the word was not heard. In
 noise the recogniser is the first to hear nothing, so where clips in noise are judged the smaller one can find more."""
-USUAL = np.array([1.0, 1.0, 1.5])
-"""Weights of the first stage's logit, the head's logit and the phonemes' score that suit any word."""
-STRENGTH, FIRM = 0.05, 0.3
-"""How strongly the regression is held near them: where people decide, and where only synthetic voices can. All parts find
-nearly every voice of the kind that they learned from, so these cannot tell which part finds people."""
+USUAL = np.array([1.0, 1.0, 3.0])
+"""Weights of the first stage's logit, the head's logit and the phonemes' score that suit any word: chosen by the people who
+say words of which models heard the text alone (train/evidence/results/weighing.md)."""
+STRENGTH = 0.05
+"""How strongly the regression is held near them where people decide."""
 NO_GATE = -1e6
 """A gate of the phonemes that every sum passes."""
 
@@ -38,13 +38,14 @@ def fit_fusion(
     *,
     phonemes: bool,
     floor: float = PHONEME_FLOORS[0],
-    strength: float = STRENGTH,
+    fixed: bool = False,
 ) -> Fusion:
     """The fusion that separates the positives' best looks from the best looks of all candidates of the others.
 
     Recordings without a candidate say nothing about it. Without positives or without negatives among the candidates, the
     usual weights with a bias of 0. ``floor``: one of ``PHONEME_FLOORS``.
-    ``strength``: ``STRENGTH`` or ``FIRM``.
+    ``fixed``: the weights are the usual ones, and only the bias is fitted. All parts find nearly every synthetic voice of the
+    kind that they learned from, so these cannot tell which part finds people.
     """
     weights = USUAL if phonemes else USUAL * [1, 1, 0]
     rows = [(_looks(group, gate, weights, floor), group) for group in groups]
@@ -63,10 +64,10 @@ def fit_fusion(
     def loss(parameters: NDArray[np.float64]) -> float:
         margins = signs * (parameters[0] + inputs @ parameters[1:])
         held = float(np.square(parameters[1:] - weights).sum())
-        return float((shares * np.logaddexp(0, -margins)).sum()) + strength * held
+        return float((shares * np.logaddexp(0, -margins)).sum()) + STRENGTH * held
 
-    bounds = [(None, None), (0.0, None), (0.0, None), (0.0, None) if phonemes else (0.0, 0.0)]
-    found = minimize(loss, np.concatenate([[0.0], weights]), method="L-BFGS-B", bounds=bounds)
+    ranges = [(weight, weight) if fixed else (0.0, None if weight else 0.0) for weight in weights.tolist()]
+    found = minimize(loss, np.concatenate([[0.0], weights]), method="L-BFGS-B", bounds=[(None, None), *ranges])
     return _fusion(float(found.x[0]), found.x[1:], floor if phonemes else 0.0)
 
 
