@@ -1,8 +1,13 @@
 """The last seconds of audio, addressed by their position in the stream."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from wakeword.base.types import Array
+
+SamplesOf = Callable[[int, int], Array]
+"""The samples from one number to another, ``(n,)`` float32: zeros before the stream and after its end."""
 
 
 class AudioHistory:
