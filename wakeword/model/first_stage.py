@@ -1,21 +1,16 @@
 """The first stage over a stream of samples: the logit of each window, heard at the window's own gain."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from wakeword.audio.features import FeatureConfig, MfccTransform
 from wakeword.audio.history import SamplesOf
-from wakeword.audio.level import amplified, gain_of
+from wakeword.audio.level import WindowGains, amplified
 from wakeword.model.model import Model
 from wakeword.model.scorer import ModelScorers
 
 
-class WindowLogit(NamedTuple):
-    """What the first stage says of one window."""
-
-    logit: float
-    gain: float
-    """The gain at which the window was heard; a second stage hears it at the same."""
+WindowLogit = tuple[float, float]
+"""What the first stage says of a window: its logit, and the gain at which it was heard, as a second stage must hear it."""
 
 
 class FirstStage:
@@ -47,6 +42,8 @@ class FirstStage:
 
         Needs the samples from the start of the first of them on.
         """
+        if len(self._lengths) == 1:
+            return self._lengths[0][1].read(samples_of, end)
         found: list[list[WindowLogit]] = [[]] * self._number
         for numbers, windows in self._lengths:
             for number, some in zip(numbers, windows.read(samples_of, end), strict=True):
@@ -66,11 +63,13 @@ class _Windows:
         self._number = len(models)
         self._features = MfccTransform(config)
         self._scorers = ModelScorers(models, hop=hop)
+        self._gains = WindowGains(self._window)
         self.begin(0)
 
     def begin(self, start: int) -> None:
         """Go on with the window at sample ``start``."""
         self._start = start
+        self._gains.reset()
         self._gain: float | None = None
         """Of the frames that the scorers have; ``None`` before the first."""
         self._framed = start
@@ -80,12 +79,12 @@ class _Windows:
         """See ``FirstStage.read``."""
         found: list[list[WindowLogit]] = [[] for _ in range(self._number)]
         while (last := self._start + self._window) <= end:
-            gain = gain_of(samples_of(self._start, last))
+            gain = self._gains.of(samples_of, self._start)
             # Windows of one gain are one pass, so that a hop's frames are one matrix product and not parts of two.
-            while (after := last + self._step) <= end and gain_of(samples_of(after - self._window, after)) == gain:
+            while (after := last + self._step) <= end and self._gains.of(samples_of, after - self._window) == gain:
                 last = after
             for windows, logits in zip(found, self._logits(samples_of, gain, last), strict=True):
-                windows += [WindowLogit(logit, gain) for logit in logits]
+                windows += [(logit, gain) for logit in logits]
         return found
 
     def _logits(self, samples_of: SamplesOf, gain: float, last: int) -> list[list[float]]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from wakeword.audio.detection import Detection
 from wakeword.audio.gate import QuietGate
-from wakeword.audio.history import AudioHistory
+from wakeword.audio.history import AudioHistory, SamplesOf
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 from wakeword.model.first_stage import WindowLogit
@@ -33,7 +33,9 @@ class StreamAudio:
         longest = max(keyword.window for keyword in keywords)
         kept = max(longest + pre_roll, max(keyword.look for keyword in keywords))
         self._history = AudioHistory(kept + keywords[0].step + piece)
-        self._sound = StreamSound(self._history.padded)
+        self.samples_of: SamplesOf = self._history.padded
+        """The samples from one number to another, with silence after the newest: valid until the next ``push``."""
+        self._sound = StreamSound(self.samples_of)
         self._gate = QuietGate(max(longest, SAMPLE_RATE)) if gate else None
         self.reset()
 
@@ -74,10 +76,6 @@ class StreamAudio:
     def slice(self, start: int, end: int) -> Array:
         """A copy of the samples ``start`` to ``end``, without those before the stream or no longer kept, ``(n,)``."""
         return self._history.slice(start, end)
-
-    def padded(self, start: int, end: int) -> Array:
-        """The samples ``start`` to ``end``, with silence after the newest, ``(n,)``: valid until the next ``push``."""
-        return self._history.padded(start, end)
 
     def is_quiet(self, end: int) -> bool:
         """Whether the audio up to sample ``end`` is steady quiet; false before an ``end`` that was asked about, as it was

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wakeword.audio.level import amplified, gain_of
+from wakeword.audio.level import WindowGains, amplified, gain_of
 from wakeword.base.types import Array
 
 WINDOW = 15_760
@@ -51,6 +51,19 @@ def test_the_gain_depends_on_nothing_but_the_samples() -> None:
     assert set(gains) == {1, 10}
     # At another address, of another array.
     assert [gain_of(stream[start : start + WINDOW].copy()) for start in reversed(starts)] == gains[::-1]
+
+
+@given(st.integers(0, 1_000), st.integers(1, 20))
+def test_windows_in_order_have_the_gain_that_each_has_alone(seed: int, hop: int) -> None:
+    rng = np.random.default_rng(seed)
+    stream = np.concatenate(
+        [tone(rng.choice([-70, -45, -25]), samples=int(rng.integers(100, 9_000))) for _ in range(12)]
+    )
+    gains = WindowGains(4_000)
+    for start in range(0, len(stream) - 4_000, hop * STRETCH):
+        assert gains.of(lambda first, last: stream[first:last], start) == gain_of(stream[start : start + 4_000])
+        if rng.random() < 0.1:
+            gains.reset()
 
 
 def test_amplified_samples_are_the_same_array_where_nothing_changes() -> None:

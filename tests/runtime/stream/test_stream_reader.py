@@ -32,7 +32,7 @@ def scored(monkeypatch: pytest.MonkeyPatch) -> Scored:
 
     def recorded(self: KeywordTracker, windows: list[WindowLogit], **others: object) -> list[tuple[int, float]]:
         end = self.window_end
-        scores.update({end + self.step * place: window.logit for place, window in enumerate(windows)})
+        scores.update({end + self.step * place: logit for place, (logit, _) in enumerate(windows)})
         return take(self, windows, **others)  # type: ignore[arg-type]
 
     monkeypatch.setattr(KeywordTracker, "take", recorded)

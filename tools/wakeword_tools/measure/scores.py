@@ -113,9 +113,8 @@ class RecordingScorer:
         """The score of a model's next window."""
         verifier, end = self._verifiers[number], self._ends[number]
         self._ends[number] += self._step
-        if verifier is None:
-            return score_of_logit(window.logit)
-        return verifier.score(window.logit, end, self._sound.at(window.gain))
+        logit, gain = window
+        return score_of_logit(logit) if verifier is None else verifier.score(logit, end, self._sound.at(gain))
 
 
 def stream_scores(model: Model, samples: Array, *, hop: int = DEFAULT_HOP) -> Scores:

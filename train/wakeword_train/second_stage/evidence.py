@@ -57,7 +57,7 @@ def window_logits(model: Model, samples: Array, *, hop: int = DEFAULT_HOP) -> Sc
 
     first_stage = FirstStage([model], hop=hop)
     pieces = [first_stage.read(samples_of, min(last, end))[0] for last in range(_PIECE, end + _PIECE, _PIECE)]
-    return np.array([window.logit for piece in pieces for window in piece], np.float64)
+    return np.array([logit for piece in pieces for logit, _ in piece], np.float64)
 
 
 def best_of_span(logits: Scores, span: int, *, hop: int = DEFAULT_HOP) -> Scores:

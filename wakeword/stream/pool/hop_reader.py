@@ -6,10 +6,9 @@ import numpy as np
 
 from wakeword.audio.detection import Detection
 from wakeword.audio.features import FeatureConfig
-from wakeword.audio.level import amplified, gain_of
+from wakeword.audio.level import WindowGains, amplified
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
-from wakeword.model.first_stage import WindowLogit
 from wakeword.stream.keyword import KeywordTracker
 from wakeword.stream.stream_audio import StreamAudio
 
@@ -28,6 +27,12 @@ class Hops:
         self._hop = hop
         # The first hop is shorter, so that a window ends with every hop from then on.
         self._first = (window - 1) % hop + 1
+        self._gains = WindowGains(self._window)
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin a new stream."""
+        self._gains.reset()
         self.gain = 1.0
         """Of the frames: the gain of the newest window, until the next has another."""
         self.begin(0)
@@ -51,14 +56,14 @@ class Hops:
 
     def signal(self, audio: StreamAudio) -> Array:
         """The samples of the hop's frames at their gain, ``(n,)``."""
-        return amplified(audio.padded(self._origin + self._frame * _CONFIG.hop_length, self.due), self.gain)
+        return amplified(audio.samples_of(self._origin + self._frame * _CONFIG.hop_length, self.due), self.gain)
 
     def follow_level(self, audio: StreamAudio) -> bool:
         """Whether the window that ends with the hop has another gain than the frames so far; then begin again with it."""
         start = self.due - self._window
         if start < self._origin:
             return False  # no window ends yet
-        gain = gain_of(audio.padded(start, self.due))
+        gain = self._gains.of(audio.samples_of, start)
         if gain == self.gain:
             return False
         self.gain = gain
@@ -94,7 +99,7 @@ class HopReader:
         self.audio.reset()
         self._is_quiet = False
         for hops in self._lengths:
-            hops.begin(0)
+            hops.reset()
         self._choose()
 
     @property
@@ -136,7 +141,7 @@ class HopReader:
 
     def take(self, keyword: KeywordTracker, logit: float) -> list[Detection]:
         """Take the logit of the window that ends with the hop; return the detection, if it is one."""
-        return self.audio.take(keyword, (WindowLogit(logit, self.hops.gain),))
+        return self.audio.take(keyword, ((logit, self.hops.gain),))
 
     def conclude(self) -> None:
         """Go on to the next hop once this one is scored."""
