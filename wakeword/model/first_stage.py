@@ -8,7 +8,6 @@ from wakeword.audio.level import WindowGains, amplified
 from wakeword.model.model import Model
 from wakeword.model.scorer import ModelScorers
 
-
 WindowLogit = tuple[float, float]
 """What the first stage says of a window: its logit, and the gain at which it was heard, as a second stage must hear it."""
 

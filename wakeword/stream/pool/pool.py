@@ -1,7 +1,7 @@
 """Many streams, one network: the due hops of all streams are scored together.
 
 The path of a block: ``PoolStream.push`` keeps it; ``DetectorPool.process`` asks each stream's ``hop_reader.HopReader``
-for the hop that is due, computes the features of all those hops together and scores them in a
+for the hop that is due, at the gain of its window, computes the features of all those hops together and scores them in a
 ``batch_scorer.BatchScorer`` for each keyword; the reader turns the scores into detections.
 """
 
