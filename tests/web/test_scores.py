@@ -1,6 +1,7 @@
 """In the browser, the scores and detections of Python: the same recordings through both, in Node."""
 
 import os
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,8 +10,10 @@ import pytest
 import soxr
 from support import ROOT
 from support.browser import detect_job, in_node, needs_node, raw
+from support.builders import band_model_bytes
 
 from wakeword import Detection, Detector
+from wakeword.audio.level import gain_of
 from wakeword.audio.pcm import read_audio
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder, shipped_models
@@ -148,6 +151,28 @@ def test_quiet_is_slept_through_and_what_follows_is_scored_as_without_sleep(demo
     assert asleep["detections"] == awake["detections"] != []
     assert_same(asleep, heard_here([model], samples))
     assert_same(awake, heard_here([model], samples, gate=False))
+
+
+def test_a_window_is_heard_at_the_gain_of_python(demo: Array, tmp_path: Path) -> None:
+    """Across changes of gain, and beside a keyword with other windows."""
+    levels = np.repeat(10.0 ** (np.array([0, -24, -45, -7, -52, -30]) / 20), 4 * 16_000)
+    noise = 10 ** (-94 / 20) * np.random.default_rng(0).standard_normal(len(levels))
+    samples = (np.round((demo[: len(levels)] * levels + noise) * 32_768) / 32_768).astype(np.float32)
+    gains = [gain_of(samples[start : start + 15_920]) for start in range(0, len(samples) - 15_920, STEP)]
+    assert {1, 10, 100} == set(gains)
+    assert sum(one != other for one, other in pairwise(gains)) >= 6
+    models = [shipped_models()["marvin"], shipped_models()["computer"]]
+    short = tmp_path / "short.onnx"
+    short.write_bytes(band_model_bytes("short", 1, window=40))
+    audio = raw(samples, tmp_path / "audio")
+    job = detect_job(models, audio)
+    whole, cut, beside = in_node(job, {**job, "sizes": [17, 509, 16_001]}, detect_job([short, *models], audio))
+    expected = heard_here(models, samples)
+    assert len(expected.detections) >= 4
+    assert_same(whole, expected, WITH_PHONEMES)
+    assert_same(cut, expected, WITH_PHONEMES)
+    for keyword, scores in whole["scores"].items():
+        np.testing.assert_allclose(beside["scores"][keyword], scores, rtol=0, atol=WITH_PHONEMES, err_msg=keyword)
 
 
 def test_other_rates_give_the_detections_of_python(demo: Array, tmp_path: Path) -> None:

@@ -1,8 +1,13 @@
 """The last seconds of audio, addressed by their position in the stream."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from wakeword.base.types import Array
+
+SamplesOf = Callable[[int, int], Array]
+"""The samples from one number to another, ``(n,)`` float32: zeros before the stream and after its end."""
 
 
 class AudioHistory:
@@ -50,9 +55,9 @@ class AudioHistory:
 
         Those before the stream and after its newest sample count as zeros; all others must be kept.
         """
-        first, last = max(start, 0), min(end, self.end)
-        if (first, last) == (start, end):
+        if start >= 0 and end <= self.end:
             return self.view(start, end)
+        first, last = max(start, 0), min(end, self.end)
         padded: Array = np.zeros(end - start, np.float32)
         if first < last:
             padded[first - start : last - start] = self.view(first, last)

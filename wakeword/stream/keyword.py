@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from wakeword.base.logistic import score_of_logit
 from wakeword.format.fusion import FLOOR
+from wakeword.model.first_stage import WindowLogit
 from wakeword.model.model import Model
 from wakeword.model.scorer import covering_samples
 from wakeword.stream.near_miss import NearMisses
@@ -62,7 +63,6 @@ class KeywordTracker:
         self.score = 0.0
         """The newest score; 0 before the first window is complete."""
         self._low_scores = 0
-        self._passed = 0
 
     @property
     def candidates(self) -> int:
@@ -75,23 +75,20 @@ class KeywordTracker:
         return self.window_end - self.window
 
     def take(
-        self, logits: Iterable[float], *, sound: StreamSound, suppression: Suppression, end: int | None = None
+        self, windows: Iterable[WindowLogit], *, sound: StreamSound, suppression: Suppression, end: int | None = None
     ) -> list[Fired]:
-        """Take the logits of the next windows; return the detections.
+        """Take what the first stage says of the next windows; return the detections.
 
         ``sound`` is what a second stage looks at. ``end`` is the number of samples in a stream that has ended: no window is
         scored after the one that covers the last of them.
         """
         found = []
         verifier = self._verifier
-        for logit in logits:
-            if self._passed:
-                self._passed -= 1
-                continue
+        for logit, gain in windows:
             if end is not None and self.window_end > covering_samples(end, self.window, self.step):
                 break  # The silence after the stream is for a keyword with a longer window.
             self.score = score = (
-                score_of_logit(logit) if verifier is None else verifier.score(logit, self.window_end, sound)
+                score_of_logit(logit) if verifier is None else verifier.score(logit, self.window_end, sound.at(gain))
             )
             self._low_scores = self._low_scores + 1 if score < self._far_below else 0
             at_least = suppression.threshold(self.window_start)
@@ -112,10 +109,6 @@ class KeywordTracker:
         while self.window_end <= end:
             self.trigger.push(self.score)
             self.window_end += self.step
-
-    def resume(self, start: int) -> None:
-        """Expect the score of the window at sample ``start``, a multiple of the step, as the next one."""
-        self._passed = (self.window_start - start) // self.step
 
     def is_far_below(self) -> bool:
         """Whether all scores that the trigger still considers were far below the threshold."""

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 from wakeword.audio.detection import Detection
 from wakeword.audio.gate import QuietGate
-from wakeword.audio.history import AudioHistory
+from wakeword.audio.history import AudioHistory, SamplesOf
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
+from wakeword.model.first_stage import WindowLogit
 from wakeword.model.scorer import covering_samples
 from wakeword.stream.keyword import Fired, KeywordTracker
 from wakeword.stream.near_miss import NearMisses
@@ -32,7 +33,9 @@ class StreamAudio:
         longest = max(keyword.window for keyword in keywords)
         kept = max(longest + pre_roll, max(keyword.look for keyword in keywords))
         self._history = AudioHistory(kept + keywords[0].step + piece)
-        self._sound = StreamSound(self._history.padded)
+        self.samples_of: SamplesOf = self._history.padded
+        """The samples from one number to another, with silence after the newest: valid until the next ``push``."""
+        self._sound = StreamSound(self.samples_of)
         self._gate = QuietGate(max(longest, SAMPLE_RATE)) if gate else None
         self.reset()
 
@@ -47,7 +50,7 @@ class StreamAudio:
             keyword.reset()
         self.is_asleep = False
         """Whether the newest audio was steady quiet, for which nothing was computed."""
-        self._checked = 0
+        self._checked, self._is_quiet = 0, False
         self._length: int | None = None
 
     @property
@@ -74,19 +77,15 @@ class StreamAudio:
         """A copy of the samples ``start`` to ``end``, without those before the stream or no longer kept, ``(n,)``."""
         return self._history.slice(start, end)
 
-    def view(self, start: int, end: int) -> Array:
-        """The samples ``start`` to ``end``, which must all be kept, ``(n,)``: valid until the next ``push``."""
-        return self._history.view(start, end)
-
     def is_quiet(self, end: int) -> bool:
-        """Whether the audio up to sample ``end`` is steady quiet. Always false once the stream has ended.
-
-        ``end`` must increase from call to call.
-        """
-        if self._gate is None or self._length is not None or end <= self._checked:
+        """Whether the audio up to sample ``end`` is steady quiet; false before an ``end`` that was asked about, as it was
+        loud then, and once the stream has ended."""
+        if self._gate is None or self._length is not None or end < self._checked:
             return False
-        start, self._checked = self._checked, end
-        return self._gate.push(self._history.view(start, end))
+        if end > self._checked:
+            self._is_quiet = self._gate.push(self._history.view(self._checked, end))
+            self._checked = end
+        return self._is_quiet
 
     def sleep_if(self, quiet: bool) -> None:
         """Fall asleep if the newest audio was ``quiet`` and the scores of all keywords are far below their thresholds."""
@@ -97,21 +96,18 @@ class StreamAudio:
         for keyword in self.keywords:
             keyword.hold(end)
 
-    def wake(self) -> int:
-        """Score again from the returned sample on: the start of the first window that was not scored.
+    def wake(self) -> list[int]:
+        """Score again: from the start of the first window that was not scored, for each keyword.
 
         A window's score depends only on its own samples, so all windows from there on get the same score as without the
         sleep.
         """
         self.is_asleep = False
-        start = min(keyword.window_start for keyword in self.keywords)
-        for keyword in self.keywords:
-            keyword.resume(start)
-        return start
+        return [keyword.window_start for keyword in self.keywords]
 
-    def take(self, keyword: KeywordTracker, logits: Sequence[float]) -> list[Detection]:
-        """Take the logits of the next windows of a keyword; return the detections among them."""
-        found = keyword.take(logits, sound=self._sound, suppression=self.suppression, end=self._length)
+    def take(self, keyword: KeywordTracker, windows: Sequence[WindowLogit]) -> list[Detection]:
+        """Take what the first stage says of the next windows of a keyword; return the detections among them."""
+        found = keyword.take(windows, sound=self._sound, suppression=self.suppression, end=self._length)
         near = None if keyword.near is None else keyword.near.best
         if near is not None and near.audio is None:
             # Now, while it is kept: only later is it certain that nothing fires after it.

@@ -2,14 +2,11 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from wakeword.audio.detection import Detection
-from wakeword.audio.features import FeatureConfig, MfccTransform
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
+from wakeword.model.first_stage import FirstStage
 from wakeword.model.model import Model
-from wakeword.model.scorer import ModelScorers
 from wakeword.stream.keyword import KeywordTracker
 from wakeword.stream.stream_audio import StreamAudio
 from wakeword.stream.trigger import Trigger
@@ -19,7 +16,7 @@ PIECE = SAMPLE_RATE
 
 
 class StreamReader:
-    """Computes the features of one stream and scores its windows. Not safe for use by several threads.
+    """Scores the windows of one stream. Not safe for use by several threads.
 
     ``audio`` is the stream: its samples, keywords and suppression. ``pre_roll`` is in samples.
     """
@@ -35,15 +32,12 @@ class StreamReader:
         pre_roll: int,
         gate: bool,
     ) -> None:
-        self._scorer = ModelScorers(models, hop=hop)
+        self._first_stage = FirstStage(models, hop=hop)
         keywords = [
             KeywordTracker(model, Trigger(threshold, smoothing=smoothing, refractory=refractory, hop=hop), hop=hop)
             for model, threshold in zip(models, thresholds, strict=True)
         ]
         self.audio = StreamAudio(keywords, pre_roll=pre_roll, piece=PIECE, gate=gate)
-        # The same for all models: others are refused when they are loaded.
-        self._config = FeatureConfig()
-        self._features = MfccTransform(self._config)
         self.reset()
 
     @property
@@ -54,21 +48,22 @@ class StreamReader:
     def reset(self) -> None:
         """Begin a new stream."""
         self.audio.reset()
-        self._begin(0)
+        self._first_stage.begin()
         self._plan()
 
     def push(self, samples: Array) -> list[Detection]:
         """Process ``(n,)`` float32, at most ``PIECE`` samples; return the detections that they complete."""
         self.audio.push(samples)
         # Nothing is computed before a window ends: a small block costs a copy, not a pass.
-        return self._work_through() if self.audio.end >= self._work_at else []
+        return self._work_through(self.audio.end) if self.audio.end >= self._work_at else []
 
     def finish(self) -> list[Detection]:
         """Append silence until a window of every keyword covers the last sample; return the detections."""
-        return self._work_through(silence=self.audio.finish())
+        silence = self.audio.finish()
+        return self._work_through(self.audio.end + silence)
 
-    def _work_through(self, *, silence: int | None = None) -> list[Detection]:
-        """Score the complete windows; at the end of a stream, its rest and ``silence`` samples of silence."""
+    def _work_through(self, end: int) -> list[Detection]:
+        """Score the windows up to sample ``end``; what the stream does not have of them is silence."""
         audio = self.audio
         quiet = audio.is_quiet(audio.end)
         if audio.is_asleep:
@@ -76,34 +71,16 @@ class StreamReader:
                 audio.hold(audio.end)
                 self._plan()
                 return []
-            self._begin(audio.wake())
-        if silence is None:
-            # Only up to the last complete window, so that a hop's frames are one matrix product and not parts of two.
-            signal = audio.view(self._framed, self._last_window_end())
-        else:
-            signal = np.pad(audio.view(self._framed, audio.end), (0, silence))
-        frames = self._features(signal, first=self._framed // self._config.hop_length)
-        self._framed += len(frames) * self._config.hop_length
+            self._first_stage.begin(audio.wake())
         found = [
             detection
-            for keyword, logits in zip(audio.keywords, self._scorer.logits(frames), strict=True)
-            for detection in audio.take(keyword, logits)
+            for keyword, windows in zip(audio.keywords, self._first_stage.read(audio.samples_of, end), strict=True)
+            for detection in audio.take(keyword, windows)
         ]
         audio.sleep_if(quiet)
         self._plan()
         found.sort(key=lambda detection: detection.end)
         return found
-
-    def _begin(self, start: int) -> None:
-        """Compute features and scores from sample ``start`` on."""
-        self._framed = start
-        self._scorer.reset()
-
-    def _last_window_end(self) -> int:
-        """The sample at which the last complete window ends."""
-        end, keywords = self.audio.end, self.audio.keywords
-        complete = [keyword for keyword in keywords if keyword.window_end <= end]
-        return max([end - (end - keyword.window_end) % keyword.step for keyword in complete])
 
     def _plan(self) -> None:
         """Set the sample at which the next window of any keyword ends."""

@@ -13,6 +13,7 @@ import numpy as np
 import onnxruntime
 
 from wakeword.audio.features import FeatureConfig, hann_window
+from wakeword.audio.history import SamplesOf
 from wakeword.base.errors import AudioFormatError, ModelError
 from wakeword.base.types import Array
 from wakeword.format.card import self_test_signal
@@ -40,9 +41,6 @@ _TOGETHER = (5, 2)
 """Steps that one call may take, largest first: a beginning takes 25, a hop 2. Calls of 12 gained nothing."""
 _KEPT = 40
 """Embeddings that are kept for other keywords: their windows of the same audio come later."""
-
-SamplesOf = Callable[[int, int], Array]
-"""The samples from one number to another, ``(n,)`` float32: zeros before the stream and after its end."""
 
 
 class EmbeddingNetwork:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from wakeword.audio.features import FeatureConfig
-from wakeword.audio.history import AudioHistory
+from wakeword.audio.history import AudioHistory, SamplesOf
+from wakeword.audio.level import amplified
 from wakeword.base.types import Array
 from wakeword.format.card import self_test_signal
 from wakeword.format.fusion import fused_score, unverified_score
 from wakeword.format.verifier_card import VerifierCard
-from wakeword.verify.embedding import EmbeddingNetwork, EmbeddingStream, SamplesOf, reach
+from wakeword.verify.embedding import EmbeddingNetwork, EmbeddingStream, reach
 from wakeword.verify.phoneme_verifier import BLANK, PhonemeNetwork, PhonemeVerifier
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
 
@@ -21,6 +22,8 @@ LOOK_SAMPLES = max(reach(HEAD_EMBEDDINGS), PHONEME_SAMPLES)
 """Samples before the end of a window that its verification depends on."""
 
 _CONFIG = FeatureConfig()
+_KEPT_WINDOWS = 8
+"""Windows of which the phonemes are kept for other keywords, which come to the same audio later: a second of them."""
 
 
 class Verifier(Protocol):
@@ -104,7 +107,7 @@ class SecondStage:
         """How well the word's phonemes fit, ``(32000,)`` float32 at 16 kHz: at most 0, or ``None`` without phonemes."""
         return None if self._phonemes is None else self._phonemes.evidence(samples)
 
-    def score(self, best: float, window_end: int, sound: "StreamSound") -> float:
+    def score(self, best: float, window_end: int, sound: "AmplifiedSound") -> float:
         """The fused score of a candidate that ends before sample ``window_end``, ``FLOOR`` to 1; ``best``: see
         ``CandidateScorer.best``. A verifier is asked only if that can still lift the score over its gate."""
         fusion = self.card.fusion
@@ -116,10 +119,14 @@ class SecondStage:
             evidence = one.floor
             # Not "below the gate": a NaN must not pass.
             if logit + sum(other.most for other in self._weighed[number:]) >= one.gate:
-                heard = one.verifier.evidence(sound.samples_of(window_end - one.verifier.samples, window_end))
-                evidence = min(one.verifier.bound, max(one.floor, heard))
+                evidence = min(one.verifier.bound, max(one.floor, self._evidence(one.verifier, window_end, sound)))
             logit += one.weight * evidence
         return fused_score(logit)
+
+    def _evidence(self, verifier: Verifier, window_end: int, sound: "AmplifiedSound") -> float:
+        if isinstance(verifier, PhonemeVerifier):
+            return verifier.keyword.score(sound.log_probabilities(verifier.network, window_end))
+        return verifier.evidence(sound.samples_of(window_end - verifier.samples, window_end))
 
     def self_test(self) -> float:
         """The head's logit for two seconds of ``self_test_signal``."""
@@ -130,16 +137,44 @@ class SecondStage:
 
 
 class StreamSound:
-    """What verifiers look at in one stream: its audio, and its embeddings, which all its keywords share."""
+    """The sound of one stream at each gain at which a window was heard; see ``audio.level``."""
 
     def __init__(self, samples_of: SamplesOf) -> None:
-        self.samples_of = samples_of
-        self._embeddings: EmbeddingStream | None = None
+        self._samples_of = samples_of
+        self._amplified: dict[float, AmplifiedSound] = {}
 
     def reset(self) -> None:
         """Begin a new stream."""
+        for sound in self._amplified.values():
+            sound.reset()
+
+    def at(self, gain: float) -> "AmplifiedSound":
+        """The sound at this gain, made when it is first asked for: most streams have one."""
+        if gain not in self._amplified:
+            self._amplified[gain] = AmplifiedSound(self._samples_of, gain)
+        return self._amplified[gain]
+
+
+class AmplifiedSound:
+    """What verifiers look at in one stream at one gain: its audio, and what the shared networks make of it."""
+
+    def __init__(self, samples_of: SamplesOf, gain: float) -> None:
+        self._samples_of = samples_of
+        self._gain = gain
+        self._embeddings: EmbeddingStream | None = None
+        self._phonemes: dict[int, Array] = {}
+
+    def reset(self) -> None:
+        """Begin a new stream."""
+        self._phonemes.clear()
         if self._embeddings is not None:
             self._embeddings.reset()
+
+    def samples_of(self, start: int, end: int) -> Array:
+        """The samples ``start`` to ``end``, ``(n,)`` float32: zeros before the stream and after its newest sample."""
+        samples = self._samples_of(start, end)
+        # Before a quiet window there may be louder sound.
+        return samples if self._gain == 1 else amplified(samples, self._gain).clip(-1, 1)
 
     def embeddings(self, network: EmbeddingNetwork, frame: int) -> Array:
         """The newest embeddings that end at MFCC frame number ``frame`` or before, for a head, ``(16, 96)``."""
@@ -147,6 +182,17 @@ class StreamSound:
             # There is only one network: a model that was trained on another one is refused when it is loaded.
             self._embeddings = EmbeddingStream(network)
         return self._embeddings.newest(frame, HEAD_EMBEDDINGS, self.samples_of)
+
+    def log_probabilities(self, network: PhonemeNetwork, window_end: int) -> Array:
+        """What the recogniser hears at the end of a window, ``(frames, tokens)``."""
+        # As of the embedding, there is only one network.
+        found = self._phonemes.get(window_end)
+        if found is None:
+            found = network.log_probabilities(self.samples_of(window_end - PHONEME_SAMPLES, window_end))
+            self._phonemes[window_end] = found
+            if len(self._phonemes) > _KEPT_WINDOWS:
+                del self._phonemes[next(iter(self._phonemes))]
+        return found
 
 
 class CandidateScorer:
@@ -170,7 +216,7 @@ class CandidateScorer:
         self.best = -math.inf
         """The first stage's highest logit in the newest windows that the span covers."""
 
-    def score(self, logit: float, window_end: int, sound: StreamSound) -> float:
+    def score(self, logit: float, window_end: int, sound: AmplifiedSound) -> float:
         """The score of the next window, which ends before sample ``window_end``, 0..1: below ``FLOOR`` if no candidate."""
         self._recent.append(logit)
         self.best = best = max(self._recent)

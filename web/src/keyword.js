@@ -4,7 +4,7 @@ import { FLOOR } from "./card.js";
 import { CONFIG, SAMPLE_RATE, samplesIn } from "./features.js";
 import { Trigger } from "./trigger.js";
 import { Verifier, scoreOfLogit } from "./verifier.js";
-import { StaggeredWindows, coveringSamples } from "./windows.js";
+import { coveringSamples } from "./windows.js";
 
 /** @typedef {import("./model.js").Model} Model */
 
@@ -18,7 +18,6 @@ export class KeywordTracker {
   /** The newest score; 0 before the first window is complete. */
   score = 0;
   _lowScores = 0;
-  _passed = 0;
 
   /** @param {Model} model @param {number} threshold @param {Required<import("./stream.js").StreamOptions>} options */
   constructor(model, threshold, { hop, smoothing, refractory }) {
@@ -27,19 +26,16 @@ export class KeywordTracker {
     this.window = samplesIn(model.card.window);
     this.step = hop * CONFIG.hop_length;
     this.trigger = new Trigger(threshold, { smoothing, refractory, hop });
-    this.scorer = new StaggeredWindows(model.network, hop);
     this.verifier = model.secondStage && new Verifier(model.secondStage, hop);
     this.reset();
   }
 
   reset() {
     this.trigger.reset();
-    this.scorer.reset();
     this.verifier?.reset();
     this.windowEnd = this.window;
     this.score = 0;
     this._lowScores = 0;
-    this._passed = 0;
   }
 
   get windowStart() {
@@ -47,22 +43,18 @@ export class KeywordTracker {
   }
 
   /**
-   * Take the next frames; add the scores and detections of the windows that they complete.
-   * @param {Float32Array} frames
+   * Take what the first stage says of the next windows; add their scores and detections.
+   * @param {import("./first-stage.js").WindowLogit[]} windows
    * @param {import("./stream.js").Stream} stream
    * @param {import("./stream.js").Heard} heard
    */
-  async take(frames, stream, heard) {
-    for (const logit of await this.scorer.push(frames)) {
-      if (this._passed) {
-        this._passed -= 1;
-        continue;
-      }
+  async take(windows, stream, heard) {
+    for (const { logit, gain } of windows) {
       const end = stream.length;
       // The silence after the stream is for a keyword with a longer window.
       if (end !== null && this.windowEnd > coveringSamples(end, this.window, this.step)) break;
       const { verifier } = this;
-      this.score = verifier ? await verifier.score(logit, this.windowEnd, stream.sound) : scoreOfLogit(logit);
+      this.score = verifier ? await verifier.score(logit, this.windowEnd, stream.sound.at(gain)) : scoreOfLogit(logit);
       // With a second stage: of the score below which no window is verified, so that no candidate is slept through.
       const farBelow = FAR_BELOW * (verifier ? FLOOR : this.trigger.threshold);
       this._lowScores = this.score < farBelow ? this._lowScores + 1 : 0;
@@ -83,12 +75,6 @@ export class KeywordTracker {
       heard.scores.push({ keyword: this.name, score: this.score, end: this.windowEnd / SAMPLE_RATE });
       this.windowEnd += this.step;
     }
-  }
-
-  /** Expect the score of the window at a sample, a multiple of the step, as the next one. @param {number} start */
-  resume(start) {
-    this._passed = (this.windowStart - start) / this.step;
-    this.scorer.reset();
   }
 
   isFarBelow() {

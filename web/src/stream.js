@@ -1,12 +1,13 @@
 /**
  * One stream of audio and its keywords: blocks in, scores and detections out.
  *
- * The path of a block: `Resampler` -> `AudioHistory` -> `Mfcc` -> `StaggeredWindows` -> `Verifier` -> `Trigger`.
+ * The path of a block: `Resampler` -> `AudioHistory` -> `FirstStage` -> `Verifier` -> `Trigger`.
  */
 
 import { checkedThreshold, pointOf } from "./card.js";
 import { AudioFormatError, ConfigError } from "./errors.js";
-import { CONFIG, Mfcc, SAMPLE_RATE, framesIn } from "./features.js";
+import { SAMPLE_RATE } from "./features.js";
+import { FirstStage } from "./first-stage.js";
 import { QuietGate } from "./gate.js";
 import { AudioHistory } from "./history.js";
 import { KeywordTracker } from "./keyword.js";
@@ -55,13 +56,10 @@ import { coveringSamples } from "./windows.js";
 
 /** Most samples that are processed at a time, so that memory does not grow with a caller's block. */
 const PIECE = SAMPLE_RATE;
-const NO_FRAMES = new Float32Array(0);
 
 export class Stream {
   /** Samples in the stream once it has ended. @type {number | null} */
   length = null;
-  /** The first sample whose features were not computed. */
-  _framed = 0;
   /** The first sample that the gate has not seen. */
   _checked = 0;
   _asleep = false;
@@ -84,7 +82,8 @@ export class Stream {
     this._history = new AudioHistory(Math.max(longest + this._preRoll, look) + this.keywords[0].step + PIECE);
     this.sound = new StreamSound((start, end) => this._history.padded(start, end));
     this._gate = settings.gate ? new QuietGate(Math.max(longest, SAMPLE_RATE)) : null;
-    this._mfcc = new Mfcc();
+    this._models = models;
+    this._firstStage = new FirstStage(models, settings.hop);
     /** @type {Resampler | null} */
     this._resampler = null;
     this._suppressed = false;
@@ -99,7 +98,7 @@ export class Stream {
     this.sound.reset();
     this._gate?.reset();
     for (const keyword of this.keywords) keyword.reset();
-    this._framed = 0;
+    this._firstStage.begin();
     this._checked = 0;
     this._asleep = false;
     this._suppressedUntil = this._suppressed ? Infinity : 0;
@@ -182,7 +181,7 @@ export class Stream {
       this._history.push(samples.subarray(start, start + PIECE));
       const due = Math.min(...this.keywords.map((keyword) => keyword.windowEnd));
       // Nothing is computed before a window ends: a small block costs a copy, not a pass.
-      if (this._history.end >= due) yield await this._work(this._lastWindowEnd());
+      if (this._history.end >= due) yield await this._work(this._history.end);
     }
   }
 
@@ -195,7 +194,7 @@ export class Stream {
   /** Score the windows up to a sample; what the stream does not have of them is silence. @param {number} end */
   async _work(end) {
     /** @type {Heard} */
-    const heard = { seconds: this.seconds, asleep: false, scores: [], detections: [], logMel: NO_FRAMES };
+    const heard = { seconds: this.seconds, asleep: false, scores: [], detections: [], logMel: new Float32Array(0) };
     const quiet = this.length === null && this._isQuiet();
     if (this._asleep) {
       if (quiet) {
@@ -204,12 +203,11 @@ export class Stream {
       }
       this._wake();
     }
-    const signal = this._history.padded(this._framed, end);
-    const frames = framesIn(signal.length);
-    heard.logMel = new Float32Array(frames * CONFIG.n_mels);
-    const cepstra = this._mfcc.compute(signal, heard.logMel);
-    this._framed += frames * CONFIG.hop_length;
-    for (const keyword of this.keywords) await keyword.take(cepstra, this, heard);
+    /** @type {Float32Array[]} */
+    const logMel = [];
+    const found = await this._firstStage.read((from, to) => this._history.padded(from, to), end, logMel);
+    heard.logMel = joined(logMel);
+    for (const [i, keyword] of this.keywords.entries()) await keyword.take(found.get(this._models[i]) ?? [], this, heard);
     heard.detections.sort((a, b) => a.end - b.end);
     this._asleep = quiet && this.keywords.every((keyword) => keyword.isFarBelow());
     return { ...heard, asleep: this._asleep };
@@ -226,16 +224,19 @@ export class Stream {
   /** Score again from the start of the first window that was not scored. */
   _wake() {
     this._asleep = false;
-    this._framed = Math.min(...this.keywords.map((keyword) => keyword.windowStart));
-    for (const keyword of this.keywords) keyword.resume(this._framed);
+    this._firstStage.begin(this.keywords.map((keyword) => keyword.windowStart));
   }
+}
 
-  /** The sample at which the last complete window ends. */
-  _lastWindowEnd() {
-    const { end } = this._history;
-    const complete = this.keywords.filter((keyword) => keyword.windowEnd <= end);
-    return Math.max(...complete.map(({ windowEnd, step }) => end - ((end - windowEnd) % step)));
+/** @param {Float32Array[]} parts */
+function joined(parts) {
+  const found = new Float32Array(parts.reduce((length, part) => length + part.length, 0));
+  let start = 0;
+  for (const part of parts) {
+    found.set(part, start);
+    start += part.length;
   }
+  return found;
 }
 
 /**

@@ -5,6 +5,7 @@ import { DIMENSION, EmbeddingNetwork, EmbeddingStream, reach } from "./embedding
 import { ModelError } from "./errors.js";
 import { CONFIG, SAMPLE_RATE, framesIn, selfTestSignal } from "./features.js";
 import { fetchShared } from "./files.js";
+import { amplified } from "./level.js";
 import { KeywordPhonemes, PhonemeNetwork } from "./phonemes.js";
 import { messageOf, openSession, runSession } from "./runtime.js";
 
@@ -131,11 +132,38 @@ export class SecondStage {
   }
 }
 
-/** What verifiers look at in one stream: its audio, and what the shared networks make of it, once for all keywords. */
+/** The sound of one stream at each gain at which a window was heard. */
 export class StreamSound {
   /** @param {SamplesOf} samplesOf */
   constructor(samplesOf) {
     this._samplesOf = samplesOf;
+    /** @type {Map<number, AmplifiedSound>} */
+    this._amplified = new Map();
+  }
+
+  /** Begin a new stream. */
+  reset() {
+    for (const sound of this._amplified.values()) sound.reset();
+  }
+
+  /** The sound at this gain. @param {number} gain */
+  at(gain) {
+    let sound = this._amplified.get(gain);
+    if (!sound) this._amplified.set(gain, (sound = new AmplifiedSound(this._samplesOf, gain)));
+    return sound;
+  }
+}
+
+/** What verifiers look at in one stream at one gain: its audio, and what the shared networks make of it, once for all keywords. */
+export class AmplifiedSound {
+  /** @param {SamplesOf} samplesOf @param {number} gain */
+  constructor(samplesOf, gain) {
+    // Before a quiet window there may be louder sound.
+    /** @type {SamplesOf} */
+    this._samplesOf = (start, end) => {
+      const samples = amplified(samplesOf(start, end), gain);
+      return gain === 1 ? samples : samples.map((sample) => Math.min(1, Math.max(-1, sample)));
+    };
     /** @type {Map<import("./embedding.js").EmbeddingNetwork, EmbeddingStream>} */
     this._embeddings = new Map();
     /** @type {Map<number, Float32Array>} */
@@ -199,7 +227,7 @@ export class Verifier {
    * The score of the next window, 0 to 1: below `FLOOR` if it is no candidate.
    * @param {number} logit
    * @param {number} windowEnd the sample before which the window ends
-   * @param {StreamSound} sound
+   * @param {AmplifiedSound} sound
    * @returns {Promise<number>}
    */
   async score(logit, windowEnd, sound) {

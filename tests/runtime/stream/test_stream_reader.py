@@ -7,6 +7,7 @@ from support.builders import bursts, in_chunks, random_model
 from wakeword import Model
 from wakeword.audio.features import PRODUCT_FRAMES, MfccTransform
 from wakeword.base.types import Array
+from wakeword.model.first_stage import WindowLogit
 from wakeword.stream.keyword import KeywordTracker
 from wakeword.stream.stream_reader import PIECE, StreamReader
 
@@ -29,13 +30,13 @@ def scored(monkeypatch: pytest.MonkeyPatch) -> Scored:
     scores: Scored = {}
     take = KeywordTracker.take
 
-    def recorded(self: KeywordTracker, values: list[float], **others: object) -> list[tuple[int, float]]:
-        skipped, end = self._passed, self.window_end
-        scores.update({end + self.step * place: value for place, value in enumerate(list(values)[skipped:])})
-        return take(self, values, **others)  # type: ignore[arg-type]
+    def recorded(self: KeywordTracker, windows: list[WindowLogit], **others: object) -> list[tuple[int, float]]:
+        end = self.window_end
+        scores.update({end + self.step * place: logit for place, (logit, _) in enumerate(windows)})
+        return take(self, windows, **others)  # type: ignore[arg-type]
 
     monkeypatch.setattr(KeywordTracker, "take", recorded)
-    monkeypatch.setattr("wakeword.stream.stream_reader.MfccTransform", MarkedTransform)
+    monkeypatch.setattr("wakeword.model.first_stage.MfccTransform", MarkedTransform)
     return scores
 
 

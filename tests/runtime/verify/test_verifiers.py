@@ -47,7 +47,7 @@ def score_with(*pairs: tuple[Said, AddedVerifier], best: float = 2.0) -> float:
     def samples_of(first: int, last: int) -> Array:
         return SIGNAL[first:last]
 
-    return stage.score(best, 2 * LOOK_SAMPLES, StreamSound(samples_of))
+    return stage.score(best, 2 * LOOK_SAMPLES, StreamSound(samples_of).at(1))
 
 
 def test_evidence_adds_its_weight_between_floor_and_bound() -> None:

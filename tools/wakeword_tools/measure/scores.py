@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeword.audio.features import FeatureConfig, MfccStream
+from wakeword.audio.features import FeatureConfig
 from wakeword.audio.history import AudioHistory
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.logistic import score_of_logit
 from wakeword.base.types import Array, Scores
+from wakeword.model.first_stage import FirstStage, WindowLogit
 from wakeword.model.model import Model
-from wakeword.model.scorer import DEFAULT_HOP, StreamScorer, covering_samples
+from wakeword.model.scorer import DEFAULT_HOP, covering_samples
 from wakeword.stream.trigger import DEFAULT_REFRACTORY, Trigger
 from wakeword.verify.verifier import LOOK_SAMPLES, CandidateScorer, StreamSound
 
@@ -67,13 +68,13 @@ class RecordingScorer:
         config = FeatureConfig()
         self._windows = [config.samples_in(model.card.window) for model in models]
         self._step = hop * config.hop_length
-        self._features = MfccStream(config)
-        self._scorers = [StreamScorer(model, hop=hop) for model in models]
+        self._first_stage = FirstStage(models, hop=hop)
         stages = [model.second_stage for model in models]
         self._verifiers = [None if stage is None else CandidateScorer(stage, hop=hop) for stage in stages]
         self._ends = list(self._windows)
-        self._history = AudioHistory(LOOK_SAMPLES + self._step + _PIECE) if any(stages) else None
-        self._sound = None if self._history is None else StreamSound(self._history.padded)
+        look = LOOK_SAMPLES if any(stages) else 0
+        self._history = AudioHistory(max(look, *self._windows) + self._step + _PIECE)
+        self._sound = StreamSound(self._history.padded)
 
     def score(self, blocks: Iterable[Array]) -> list[Scores]:
         """Blocks of a recording, each ``(samples,)`` float32 at 16 kHz -> one score per hop for each model, ``(windows,)``.
@@ -81,7 +82,7 @@ class RecordingScorer:
         As in ``Detector.flush``, silence is appended until a window covers the last sample.
         """
         self._reset()
-        pieces: list[list[Scores]] = [[] for _ in self._scorers]
+        pieces: list[list[Scores]] = [[] for _ in self._windows]
         length = 0
         for block in blocks:
             length += len(block)
@@ -93,33 +94,27 @@ class RecordingScorer:
 
     def _reset(self) -> None:
         """Begin a new recording."""
-        self._features.reset()
+        self._first_stage.begin()
         self._ends = list(self._windows)
-        for scorer in self._scorers:
-            scorer.reset()
         for verifier in self._verifiers:
             if verifier is not None:
                 verifier.reset()
-        if self._history is not None and self._sound is not None:
-            self._history.reset()
-            self._sound.reset()
+        self._history.reset()
+        self._sound.reset()
 
     def _push(self, block: Array, pieces: list[list[Scores]]) -> None:
         for start in range(0, len(block), _PIECE):
-            piece = block[start : start + _PIECE]
-            frames = self._features.push(piece)
-            if self._history is not None:
-                self._history.push(piece)
-            for number, (scorer, scores) in enumerate(zip(self._scorers, pieces, strict=True)):
-                scores.append(np.array([self._score(number, logit) for logit in scorer.logits(frames)]))
+            self._history.push(block[start : start + _PIECE])
+            found = self._first_stage.read(self._history.padded, self._history.end)
+            for number, (windows, scores) in enumerate(zip(found, pieces, strict=True)):
+                scores.append(np.array([self._score(number, window) for window in windows]))
 
-    def _score(self, number: int, logit: float) -> float:
+    def _score(self, number: int, window: WindowLogit) -> float:
         """The score of a model's next window."""
         verifier, end = self._verifiers[number], self._ends[number]
         self._ends[number] += self._step
-        if verifier is None or self._sound is None:
-            return score_of_logit(logit)
-        return verifier.score(logit, end, self._sound)
+        logit, gain = window
+        return score_of_logit(logit) if verifier is None else verifier.score(logit, end, self._sound.at(gain))
 
 
 def stream_scores(model: Model, samples: Array, *, hop: int = DEFAULT_HOP) -> Scores:

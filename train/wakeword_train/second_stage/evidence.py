@@ -7,16 +7,19 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from wakeword.audio.features import FeatureConfig, MfccStream
+from wakeword.audio.features import FeatureConfig
+from wakeword.audio.level import gain_of
 from wakeword.base.errors import ModelError
 from wakeword.base.types import Array, Scores
 from wakeword.format.fusion import Fusion, unverified_score
+from wakeword.model.first_stage import FirstStage
 from wakeword.model.model import Model
-from wakeword.model.scorer import DEFAULT_HOP, StreamScorer, covering_samples
+from wakeword.model.scorer import DEFAULT_HOP, covering_samples
 from wakeword.verify.verifier import LOOK_SAMPLES, PHONEME_SAMPLES, SecondStage, StreamSound
 
 _CONFIG = FeatureConfig()
 _PIECE = 100 * _CONFIG.hop_length
+"""Samples read at a time, so that memory does not grow with the recording."""
 
 
 @dataclass
@@ -46,15 +49,15 @@ class Evidence:
 def window_logits(model: Model, samples: Array, *, hop: int = DEFAULT_HOP) -> Scores:
     """The first stage's logits of a recording, ``(samples,)`` -> ``(windows,)``, padded as the running engine does."""
     window, step = _CONFIG.samples_in(model.card.window), hop * _CONFIG.hop_length
-    silence = covering_samples(len(samples), window, step) - len(samples)
-    padded: Array = np.concatenate([samples, np.zeros(silence, np.float32)])
-    features, scorer = MfccStream(_CONFIG), StreamScorer(model, hop=hop)
-    logits = [
-        logit
-        for start in range(0, len(padded), _PIECE)
-        for logit in scorer.logits(features.push(padded[start : start + _PIECE]))
-    ]
-    return np.array(logits, np.float64)
+    end = covering_samples(len(samples), window, step)
+    padded: Array = np.concatenate([samples, np.zeros(end - len(samples), np.float32)])
+
+    def samples_of(first: int, last: int) -> Array:
+        return padded[first:last]
+
+    first_stage = FirstStage([model], hop=hop)
+    pieces = [first_stage.read(samples_of, min(last, end))[0] for last in range(_PIECE, end + _PIECE, _PIECE)]
+    return np.array([logit for piece in pieces for logit, _ in piece], np.float64)
 
 
 def best_of_span(logits: Scores, span: int, *, hop: int = DEFAULT_HOP) -> Scores:
@@ -106,10 +109,11 @@ class EvidenceReader:
         stage, sound = self.stage, StreamSound(samples_of)
 
         def heard(frame: int, *, phonemes: bool) -> tuple[float, float | None]:
-            window_end = _CONFIG.samples_in(frame + 1)
+            end = _CONFIG.samples_in(frame + 1)
+            heard_at = sound.at(gain_of(samples_of(end - self._window, end)))
             if not phonemes:
-                return stage.head(sound.embeddings(stage.embedding, frame)), None
-            return math.nan, stage.phoneme_score(samples_of(window_end - PHONEME_SAMPLES, window_end))
+                return stage.head(heard_at.embeddings(stage.embedding, frame)), None
+            return math.nan, stage.phoneme_score(heard_at.samples_of(end - PHONEME_SAMPLES, end))
 
         return self.read_with(logits, heard)
 

@@ -23,6 +23,8 @@ class BatchScorer:
         """``batch``: largest number of streams in one call. Raises ``ConfigError`` for a hop that the model cannot take."""
         self._model, self._hop = model, hop
         self._rows, late = staggered_rows(model, hop)
+        self.window = model.card.window
+        """Frames in one window."""
         self.phase = hop - late
         """Frames from the start of a stream to the end of its first hop; all others span ``hop`` frames."""
         self._late_steps = late // model.card.stack

@@ -1,7 +1,7 @@
 """Many streams, one network: the due hops of all streams are scored together.
 
 The path of a block: ``PoolStream.push`` keeps it; ``DetectorPool.process`` asks each stream's ``hop_reader.HopReader``
-for the hop that is due, computes the features of all those hops together and scores them in a
+for the hop that is due, at the gain of its window, computes the features of all those hops together and scores them in a
 ``batch_scorer.BatchScorer`` for each keyword; the reader turns the scores into detections.
 """
 
@@ -72,9 +72,9 @@ class DetectorPool:
         self._max_waiting = round(number(max_waiting, "waiting audio", 1, 86_400, unit=" seconds") * SAMPLE_RATE)
         self._pre_roll, self._gate = pre_roll_samples(pre_roll), flag(gate, "gate")
         self._scorers = [BatchScorer(model, hop=hop, batch=batch) for model in self._models]
-        self._phases = sorted({scorer.phase for scorer in self._scorers})
+        self._windows = sorted({model.card.window for model in self._models})
         self._features = MfccTransform(FeatureConfig())
-        self._slots = _Slots(self._scorers, (hop, FeatureConfig().n_mfcc))
+        self._slots = _Slots(self._scorers)
         self._due: deque[PoolStream] = deque()
         self._leaving: deque[HopReader] = deque()
         self._streams: dict[HopReader, ref[PoolStream]] = {}
@@ -110,7 +110,7 @@ class DetectorPool:
         own = point is not None or threshold is not None
         thresholds = chosen_thresholds(self._models, point, threshold) if own else self._thresholds
         reader = HopReader(
-            self._keywords(thresholds), self._phases, hop=self._hop, pre_roll=self._pre_roll, gate=self._gate
+            self._keywords(thresholds), self._windows, hop=self._hop, pre_roll=self._pre_roll, gate=self._gate
         )
         name = f"stream {next(self._numbers)}" if name is None else name
         stream = PoolStream(
@@ -171,7 +171,7 @@ class DetectorPool:
             if frames := stream.next_hop():
                 hops.setdefault((frames, stream.reader.turn), []).append(stream)
         for (frames, turn), streams in hops.items():
-            self._score(streams, frames, self._phases[turn], found)
+            self._score(streams, frames, self._windows[turn], found)
         return [stream for streams in hops.values() for stream in streams]
 
     def _keywords(self, thresholds: Sequence[float]) -> list[KeywordTracker]:
@@ -208,16 +208,17 @@ class DetectorPool:
                 self._slots.give_back(reader.slot)
                 reader.slot = None
 
-    def _score(self, streams: list[PoolStream], frames: int, phase: int, found: StreamDetections) -> None:
-        """Score the next hop of streams for which it has ``frames`` frames and ends at the same phase."""
+    def _score(self, streams: list[PoolStream], frames: int, window: int, found: StreamDetections) -> None:
+        """Score the next hop of streams for which it has ``frames`` frames, for the keywords with such windows."""
         readers = [stream.reader for stream in streams]
-        slots = [self._slots.of(reader) for reader in readers]
+        slots = [self._slots.of(reader, window) for reader in readers]
         signals: Array = np.empty((len(readers), self._features.config.samples_in(frames)), np.float32)
         for row, reader in zip(signals, readers, strict=True):
-            row[:] = reader.signal()
-        hops = self._slots.shift_in(slots, self._features.batch(signals))
+            row[:] = reader.hops.signal(reader.audio)
+        # A first hop is shorter: what is missing before it is not used.
+        hops = np.pad(self._features.batch(signals), ((0, 0), (self._hop - frames, 0), (0, 0)))
         for index, scorer in enumerate(self._scorers):
-            if scorer.phase == phase:
+            if scorer.window == window:
                 for stream, logit in zip(streams, scorer.advance(slots, hops), strict=True):
                     if logit is not None:
                         keyword = stream.reader.audio.keywords[index]
@@ -228,47 +229,33 @@ class DetectorPool:
 
 
 class _Slots:
-    """What is kept of each stream between its hops: the rows of the scorers, and the frames of the last hop."""
+    """Where the scorers keep the rows of each stream between its hops."""
 
-    def __init__(self, scorers: Sequence[BatchScorer], shape: tuple[int, int]) -> None:
+    def __init__(self, scorers: Sequence[BatchScorer]) -> None:
         self._scorers = scorers
-        self._recent: Array = np.zeros((0, *shape), np.float32)
-        # Scorers of different phases share frames.
-        self._is_shared = len({scorer.phase for scorer in scorers}) > 1
+        self._number = 0
         self._free: list[int] = []
 
-    def of(self, reader: HopReader) -> int:
-        """The slot of a stream, reset if its scores start over."""
+    def of(self, reader: HopReader, window: int) -> int:
+        """The slot of a stream, reset for windows of this length if their scores start over."""
         if reader.slot is None:
             if not self._free:
                 self._grow()
             reader.slot = self._free.pop()
-            reader.fresh = True
-        if reader.fresh:
+        if reader.hops.fresh:
             for scorer in self._scorers:
-                scorer.reset(reader.slot)
-            self._recent[reader.slot] = 0
-            reader.fresh = False
+                if scorer.window == window:
+                    scorer.reset(reader.slot)
+            reader.hops.fresh = False
         return reader.slot
 
     def give_back(self, slot: int) -> None:
         """Free the slot of a stream that has left."""
         self._free.append(slot)
 
-    def shift_in(self, slots: list[int], frames: Array) -> Array:
-        """Append ``(slots, n, n_mfcc)`` to the slots' frames; return the last hop of each, ``(slots, hop, n_mfcc)``."""
-        if frames.shape[1] == self._recent.shape[1]:
-            recent = frames
-        else:
-            recent = np.concatenate((self._recent[slots][:, frames.shape[1] :], frames), axis=1)
-        if self._is_shared:
-            self._recent[slots] = recent
-        return recent
-
     def _grow(self) -> None:
-        count = len(self._recent)
-        more = max(8, count)
-        self._recent = np.pad(self._recent, ((0, more), (0, 0), (0, 0)))
+        count = self._number
+        self._number += max(8, count)
         for scorer in self._scorers:
-            scorer.grow(count + more)
-        self._free += range(count + more - 1, count - 1, -1)
+            scorer.grow(self._number)
+        self._free += range(self._number - 1, count - 1, -1)

@@ -601,7 +601,7 @@ def test_streams_that_are_dropped_without_close_free_their_slots() -> None:
         for stream in streams:
             stream.push(np.full(20_000, 0.1, np.float32) * np.sin(np.arange(20_000, dtype=np.float32)))
         pool.process()
-        taken.append(len(pool._slots._recent))
+        taken.append(pool._slots._number)
         del streams, stream
         gc.collect()
         pool.process()

@@ -1,0 +1,98 @@
+"""The first stage over a stream of samples: the logit of each window, heard at the window's own gain."""
+
+from collections.abc import Sequence
+
+from wakeword.audio.features import FeatureConfig, MfccTransform
+from wakeword.audio.history import SamplesOf
+from wakeword.audio.level import WindowGains, amplified
+from wakeword.model.model import Model
+from wakeword.model.scorer import ModelScorers
+
+WindowLogit = tuple[float, float]
+"""What the first stage says of a window: its logit, and the gain at which it was heard, as a second stage must hear it."""
+
+
+class FirstStage:
+    """Logits of the windows of one or more models over one stream, in order. Not safe for use by several threads.
+
+    Window ``i`` of a model begins ``i * hop`` frames after the start of the stream. Its logit depends on its own samples,
+    and on nothing else: not on blocks, on other models, or on where reading began.
+    """
+
+    def __init__(self, models: Sequence[Model], *, hop: int) -> None:
+        """Raises ``ConfigError`` for a hop that a model cannot take."""
+        numbers: dict[int, list[int]] = {}
+        for number, model in enumerate(models):
+            numbers.setdefault(model.card.window, []).append(number)
+        # Windows of different lengths differ in gain, so each length has features of its own.
+        self._lengths = [(some, _Windows([models[number] for number in some], hop=hop)) for some in numbers.values()]
+        self._number = len(models)
+
+    def begin(self, starts: Sequence[int] | None = None) -> None:
+        """Go on with the windows that begin at these samples, one for each model; by default with a new stream.
+
+        Models with windows of one length must have the same start.
+        """
+        for numbers, windows in self._lengths:
+            windows.begin(0 if starts is None else starts[numbers[0]])
+
+    def read(self, samples_of: SamplesOf, end: int) -> list[list[WindowLogit]]:
+        """For each model, its next windows that end at sample ``end`` or before.
+
+        Needs the samples from the start of the first of them on.
+        """
+        if len(self._lengths) == 1:
+            return self._lengths[0][1].read(samples_of, end)
+        found: list[list[WindowLogit]] = [[]] * self._number
+        for numbers, windows in self._lengths:
+            for number, some in zip(numbers, windows.read(samples_of, end), strict=True):
+                found[number] = some
+        return found
+
+
+class _Windows:
+    """The windows of one length."""
+
+    def __init__(self, models: Sequence[Model], *, hop: int) -> None:
+        # The only configuration: models with another one are refused when they are loaded.
+        config = FeatureConfig()
+        self._window = config.samples_in(models[0].card.window)
+        self._hop_length = config.hop_length
+        self._step = hop * config.hop_length
+        self._number = len(models)
+        self._features = MfccTransform(config)
+        self._scorers = ModelScorers(models, hop=hop)
+        self._gains = WindowGains(self._window)
+        self.begin(0)
+
+    def begin(self, start: int) -> None:
+        """Go on with the window at sample ``start``."""
+        self._start = start
+        self._gains.reset()
+        self._gain: float | None = None
+        """Of the frames that the scorers have; ``None`` before the first."""
+        self._framed = start
+        """The first sample of the next frame."""
+
+    def read(self, samples_of: SamplesOf, end: int) -> list[list[WindowLogit]]:
+        """See ``FirstStage.read``."""
+        found: list[list[WindowLogit]] = [[] for _ in range(self._number)]
+        while (last := self._start + self._window) <= end:
+            gain = self._gains.of(samples_of, self._start)
+            # Windows of one gain are one pass, so that a hop's frames are one matrix product and not parts of two.
+            while (after := last + self._step) <= end and self._gains.of(samples_of, after - self._window) == gain:
+                last = after
+            for windows, logits in zip(found, self._logits(samples_of, gain, last), strict=True):
+                windows += [(logit, gain) for logit in logits]
+        return found
+
+    def _logits(self, samples_of: SamplesOf, gain: float, last: int) -> list[list[float]]:
+        """For each model, the logits of the next windows that end up to sample ``last``, all of this gain."""
+        if gain != self._gain:
+            # The frames so far are of another gain: begin again with the first window that has this one.
+            self._scorers.reset()
+            self._gain, self._framed = gain, self._start
+        frames = self._features(amplified(samples_of(self._framed, last), gain), first=self._framed // self._hop_length)
+        self._framed += len(frames) * self._hop_length
+        self._start = last - self._window + self._step
+        return self._scorers.logits(frames)
