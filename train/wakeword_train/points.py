@@ -25,10 +25,10 @@ WORTH = 0.1
 FEW = 10
 """With fewer recordings of people, their share says nothing, and the share of synthetic voices counts."""
 _SILENT, _SILENT_BY_VOICES = DEFAULT_TARGETS[:2]
-"""What the points of false accepts an hour keep too: where people say the word, and where only synthetic voices do. The
-synthetic close words are the hardest that there are, and decided the default of words from text alone, far above all speech:
-of "alexa" and "computer" it found 92 and 87 % of people with the first and 97 and 90 % with the second, which also kept 0.5
-false accepts an hour among strangers."""
+"""What the points of false accepts an hour keep too: where people say the word, and where only synthetic voices do.
+
+Synthetic close words are harder than speech, and with the first they alone decide the default of words from text alone: far
+above all speech, so that people are lost and nothing is won (train/evidence/text-alone.md)."""
 
 
 def selection(clips: Iterable[Clip]) -> Selection:

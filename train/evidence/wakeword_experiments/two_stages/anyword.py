@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from wakeword.audio.audio_folders import audio_files
+from wakeword.base.errors import DataError
 from wakeword.base.events import Line
 from wakeword.base.files import new_folder
 from wakeword.base.types import Scores
@@ -26,7 +28,7 @@ from wakeword_tools.measure.intervals import poisson_rate
 from wakeword_tools.measure.rates import choose_fa_per_hour
 from wakeword_tools.measure.scores import ScoreSet, events_at, stream_scores
 from wakeword_train.config import TrainConfig
-from wakeword_train.data.clips import Clip, read_folder
+from wakeword_train.data.clips import Clip, read_folder, speaker_of
 from wakeword_train.data.store import ClipStore
 from wakeword_train.pack.speech_pack import pack_path, read_pack
 from wakeword_train.pipeline import train_model
@@ -115,12 +117,29 @@ def measured(model: Model, test: TestClips, speech: ClipStore, report: Line) -> 
     return found
 
 
+def people_of(audio: Path, word: str) -> list[Path]:
+    """The recordings of people who say a word, in any of the collections. ``DataError`` if there are none."""
+    names = (
+        Path("speech_commands") / word,
+        Path("wake_words") / word,
+        Path("telephone/words") / word.replace(" ", "-"),
+    )
+    files = [path for name in names if (audio / name).is_dir() for path in audio_files(audio / name)]
+    if not files:
+        raise DataError(f"{audio}: expected recordings of people who say {word!r}, found none; leave the word out")
+    return files
+
+
 def _people(audio: Path, word: str) -> TestClips:
     """Every recording of the word: nobody who says it was trained on."""
-    clips = read_folder(audio / "speech_commands" / word, Kind.POSITIVE)
-    people = [dataclasses.replace(clip, split=Split.TEST, word=word) for clip in clips]
+    people = [Clip(path, Kind.POSITIVE, word, collection_speaker(path), Split.TEST) for path in people_of(audio, word)]
     noise: list[Clip] = read_folder(audio / "noise", Kind.NOISE)
     return TestClips(people, [], [], [], [clip.path for clip in noise])
+
+
+def collection_speaker(path: Path) -> str:
+    """Who speaks in a file of the collections: the names of the telephone's callers come first, before the word."""
+    return path.stem.split("_")[0] if path.parent.parent.parent.name == "telephone" else speaker_of(path)
 
 
 def _streams(model: Model, speech: ClipStore) -> list[Scores]:

@@ -177,6 +177,22 @@ def anyword(
     measure_any_words(word, audio, speech, work, figures, takes=takes, command=command_line(), report=report_progress)
 
 
+def weighing(
+    word: _Words,
+    audio: _Audio,
+    speech: Annotated[
+        list[Path], typer.Option("--speech", help="Long recordings to count false accepts in; repeatable.")
+    ],
+    work: Annotated[Path, typer.Option("--work", help="For models, clips and what they hear.")] = Path("runs/weighing"),
+    out: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = _OUT,
+) -> None:
+    """How the parts of both stages are weighed best for words of which models heard the text alone."""
+    from wakeword_experiments.two_stages.weighing import measure_weighing
+
+    begin(1)
+    measure_weighing(word, audio, speech, work, out, command=command_line(), report=report_progress)
+
+
 def close_words(
     engine: Annotated[
         list[str] | None,

@@ -136,12 +136,13 @@ def highest_scores(score: Score, clips: Sequence[Clip], mixer: NoiseMixer | None
     for clip in clips:
         samples = read_audio(clip.path)
         if mixer is not None:
-            samples = mixer.mix(samples, _recording(clip.path), snr=SNR)
+            samples = mixer.mix(samples, recording_of(clip.path), snr=SNR)
         found.append(float(score(samples).max()))
     return np.array(found)
 
 
-def _recording(path: Path) -> ReadRecording:
+def recording_of(path: Path) -> ReadRecording:
+    """A file as it was read, with the digest by which its noise is drawn."""
     hashed = HashedBlocks(pcm_blocks(path))
     for _ in hashed:
         pass

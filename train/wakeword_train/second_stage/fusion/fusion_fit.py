@@ -44,8 +44,8 @@ def fit_fusion(
 
     Recordings without a candidate say nothing about it. Without positives or without negatives among the candidates, the
     usual weights with a bias of 0. ``floor``: one of ``PHONEME_FLOORS``.
-    ``fixed``: the weights are the usual ones, and only the bias is fitted. All parts find nearly every synthetic voice of the
-    kind that they learned from, so these cannot tell which part finds people.
+    ``fixed``: the weights are the usual ones, and only the bias is fitted. All parts find nearly every synthetic voice of
+    the kind that they learned from, so these cannot tell which part finds people.
     """
     weights = USUAL if phonemes else USUAL * [1, 1, 0]
     rows = [(_looks(group, gate, weights, floor), group) for group in groups]
