@@ -309,7 +309,7 @@ def test_parquet_has_every_digit_and_the_same_bytes(scan, recordings: Path, tmp_
     rows = parquet.read_table(tmp_path / "one").to_pylist()
     found = [(row["file"], row["keyword"], row["start"], row["end"], row["score"]) for row in rows]
     assert found == parse_json(scan(recordings, "--format", "json").out)
-    assert len(found) == 6
+    assert len(found) == 8
     assert {row["stage_one"] for row in rows} == {None}
     assert scan(recordings, "--format", "parquet").status == 2
 
