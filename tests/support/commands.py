@@ -63,6 +63,7 @@ def recordings(tmp_path: Path) -> Path:
     (folder / "deeper").mkdir(parents=True)
     soundfile.write(folder / "first.wav", bursts(8, {2: "low", 4: "high", 6: "low"}), 16_000)
     soundfile.write(folder / "deeper" / "second.flac", np.repeat(bursts(5, {1: "low", 3: "high"}), 3), 48_000)
+    # Vorbis keeps the low part of its hiss: amplified, that sounds low twice.
     soundfile.write(folder / "deeper" / "third.ogg", bursts(4, {2: "high"}), 16_000)
     (folder / "notes.txt").write_text("no audio")
     return folder

@@ -54,6 +54,7 @@ class _Windows:
     """The windows of one length."""
 
     def __init__(self, models: Sequence[Model], *, hop: int) -> None:
+        self._scorers = ModelScorers(models, hop=hop)
         # The only configuration: models with another one are refused when they are loaded.
         config = FeatureConfig()
         self._window = config.samples_in(models[0].card.window)
@@ -61,7 +62,6 @@ class _Windows:
         self._step = hop * config.hop_length
         self._number = len(models)
         self._features = MfccTransform(config)
-        self._scorers = ModelScorers(models, hop=hop)
         self._gains = WindowGains(self._window)
         self.begin(0)
 

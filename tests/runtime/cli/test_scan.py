@@ -114,7 +114,7 @@ def test_folders_are_searched_and_each_recording_is_a_separate_stream(
     # JSON is exact, for programs; CSV has six digits.
     assert close(parse(ended.out), expected(models, *files), time=1e-9, score=0 if form == "json" else 5.01e-7)
     assert re.fullmatch(
-        r"3 recording\(s\), 17\.0 s of audio, 6 detection\(s\), [\d.]+ ms of CPU per second of audio\n", ended.err
+        r"3 recording\(s\), 17\.0 s of audio, 8 detection\(s\), [\d.]+ ms of CPU per second of audio\n", ended.err
     )
 
 
@@ -309,7 +309,7 @@ def test_parquet_has_every_digit_and_the_same_bytes(scan, recordings: Path, tmp_
     rows = parquet.read_table(tmp_path / "one").to_pylist()
     found = [(row["file"], row["keyword"], row["start"], row["end"], row["score"]) for row in rows]
     assert found == parse_json(scan(recordings, "--format", "json").out)
-    assert len(found) == 6
+    assert len(found) == 8
     assert {row["stage_one"] for row in rows} == {None}
     assert scan(recordings, "--format", "parquet").status == 2
 
@@ -334,7 +334,7 @@ def test_processes_write_the_bytes_of_one(scan, recordings: Path, tmp_path: Path
     one, two = (scan(recordings, "--format", "json", "--jobs", jobs) for jobs in ("1", "2"))
     assert (one.status, one.out) == (two.status, two.out)
     assert one.status == 1
-    assert len(parse_json(one.out)) == 6
+    assert len(parse_json(one.out)) == 8
     assert one.err.splitlines()[0] == two.err.splitlines()[0]
 
 
@@ -371,7 +371,7 @@ def test_a_scan_that_was_interrupted_goes_on(
     reader.interrupts, reader.read = "", []
     ended = scan(*options, "--resume")
     assert (ended.status, reader.read) == (0, ["first.wav"])
-    assert ended.err.startswith("3 recording(s), 2 of them done before, 17.0 s of audio, 6 detection(s)")
+    assert ended.err.startswith("3 recording(s), 2 of them done before, 17.0 s of audio, 8 detection(s)")
     assert (folder / "found.csv").read_bytes() == out.read_bytes()
     assert [path.name for path in folder.iterdir()] == ["found.csv"]
 

@@ -6,22 +6,26 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from support.builders import band_model_bytes, in_chunks, random_model, two_stage_model
+from support.builders import band_model_bytes, colours, in_chunks, random_model, two_stage_bytes, two_stage_model
 
 from wakeword import Detection, Detector, DetectorPool, Model, load_model
 from wakeword.audio.features import FeatureConfig, mfcc
 from wakeword.audio.level import amplified, gain_of
 from wakeword.audio.pcm import read_audio
 from wakeword.base.types import Array, Samples
+from wakeword.format.fusion import Fusion
 from wakeword.model.installed import assets_folder
 from wakeword.model.model import parse_model
 from wakeword.model.scorer import StreamScorer
 from wakeword.stream.trigger import Trigger
+from wakeword.verify.phoneme_verifier import PhonemeNetwork
 
 pytestmark = pytest.mark.numeric
 
 STEP = 2_560
 WINDOW = FeatureConfig().samples_in(98)
+EVERY_WINDOW = Fusion(0.0, 0.1, 0.1, 1.0, 3.0, -1e6)
+"""Asks for the phonemes of every candidate."""
 CHUNKS = [17, 509, 1_280, 5_003, 16_001, 1_000_000]
 Scores = dict[str, list[float]]
 
@@ -162,3 +166,29 @@ def test_sleep_changes_no_detection(pushed: dict[int, list[float]]) -> None:
     assert 0.05 < 1 - same.mean() < 0.9
     # What was slept through was far from a detection.
     assert max(np.array(awake["marvin"])[~same]) < 0.1
+
+
+def test_keywords_share_what_the_recogniser_hears_of_a_window(
+    pushed: dict[int, list[float]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = two_stage_model()
+    other = parse_model(two_stage_bytes(band_model_bytes("other", 1), gate=-20.0, fusion=EVERY_WINDOW))
+    heard_by: list[bytes] = []
+    log_probabilities = PhonemeNetwork.log_probabilities
+
+    def counted(self: PhonemeNetwork, samples: Array) -> Array:
+        heard_by.append(samples.tobytes())
+        return log_probabilities(self, samples)
+
+    monkeypatch.setattr(PhonemeNetwork, "log_probabilities", counted)
+    signal = colours(12, np.random.default_rng(2))
+    signal[80_000:] *= np.float32(0.02)
+    calls = {}
+    for models in ([one], [other], [one, other]):
+        heard_by.clear()
+        heard(models, in_chunks(signal, 4_000), pushed)
+        assert len(set(heard_by)) == len(heard_by)
+        calls[len(models), models[0].card.phrase] = set(heard_by)
+    alone, too, together = calls.values()
+    assert together == alone | too
+    assert alone & too
