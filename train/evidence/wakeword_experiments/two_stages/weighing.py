@@ -20,7 +20,7 @@ from wakeword.audio.pcm import read_audio
 from wakeword.base.errors import DataError
 from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
-from wakeword.base.types import Array
+from wakeword.base.types import Array, Scores
 from wakeword.model.installed import assets_folder
 from wakeword.model.model import Model, read_model
 from wakeword.verify.shared import PHONEMES_FILE, load_phonemes
@@ -76,7 +76,7 @@ def word_looks(word: str, audio: Path, speech: Sequence[Path], work: Path, repor
     report(f"{word}: {store.hours:.1f} h of speech")
     logits = [window_logits(model, sound) for sound in sounds]
     best = [best_of_span(one, stage.card.span) for one in logits]
-    gates = {name: _gate([*best], rate * store.hours) for name, rate in _GATES.items()}
+    gates = {name: _gate(best, rate * store.hours) for name, rate in _GATES.items()}
     reader = _reader(model, stage, min(gates.values()))
     report(f"{word}: people")
     people = {
@@ -87,7 +87,7 @@ def word_looks(word: str, audio: Path, speech: Sequence[Path], work: Path, repor
     return WordLooks(word, gates, people, background, store.hours)
 
 
-def _gate(best: Sequence[Array], runs: float) -> float:
+def _gate(best: Sequence[Scores], runs: float) -> float:
     """The lowest gate, in tenths, that begins at most so many looks."""
     gates = np.arange(12.0, -12.0, -0.1)
     passing = [gate for gate in gates.tolist() if sum(candidate_runs(one, gate) for one in best) <= runs]
@@ -168,8 +168,9 @@ def weighing_page(record: Mapping[str, Any], *, figures: str) -> str:
             "",
             "Words of which models heard the text alone (`wakeword train WORD`, seed 0); people whom no part has heard, "
             "as they are / in noise at 10 dB / from a microphone 20 dB quieter, in per cent, at "
-            f"{record['rate']:g} false accepts an hour of {hours:.1f} h of strangers' speech. The number after a rule is the candidates an hour that its gate "
-            "lets pass. *As before* and *usual* are weighted sums of the first stage's logit, the head's and the phonemes' "
+            f"{record['rate']:g} false accepts an hour of {hours:.1f} h of strangers' speech. The number after a rule is "
+            "the candidates an hour that its gate lets pass. *As before* and *usual* are weighted sums of the first "
+            "stage's logit, the head's and the phonemes' "
             f"score, {_text(EARLIER)} and {_text(USUAL.tolist())}; *surprises* the sum of minus the logarithm of how many "
             "candidates an hour reach each part, from one half of the speech, judged on the other; *learned on the others* "
             "the weights of a grid that find most people of the other words.",
