@@ -10,7 +10,7 @@ from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import is_supported
 from wakeword.model.model import read_model
 from wakeword_tools.measure.point_choice import calibrate_point, check_scores
-from wakeword_tools.measure.rates import DEFAULT_TARGETS, LADDER, RateKind, Target
+from wakeword_tools.measure.rates import DEFAULT_TARGETS, LADDER, RateKind, Target, choose_threshold
 from wakeword_tools.measure.recordings import SCORED_KINDS, Selection, score_files
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_tools.transcripts import TimedText
@@ -24,11 +24,12 @@ WORTH = 0.1
 """Share of the positives that a laxer default point has to find in addition if none finds ``LEAST_RECALL``."""
 FEW = 10
 """With fewer recordings of people, their share says nothing, and the share of synthetic voices counts."""
-_SILENT, _SILENT_BY_VOICES = DEFAULT_TARGETS[:2]
+_SILENT, _SILENT_OF_VOICES = DEFAULT_TARGETS[0], Target(RateKind.FPR, 0.15)
 """What the points of false accepts an hour keep too: where people say the word, and where only synthetic voices do.
 
-Synthetic close words are harder than speech, and with the first they alone decide the default of words from text alone: far
-above all speech, so that people are lost and nothing is won (train/evidence/text-alone.md)."""
+Close words by the voices that a model learned from are harder than any speech: with the first rate they alone decided the
+default of words from text alone, far above all speech, and lost a third of the people
+(train/evidence/text-alone.md)."""
 
 
 def selection(clips: Iterable[Clip]) -> Selection:
@@ -68,17 +69,25 @@ def points_of(scores: ScoreSet, description: str, fingerprint: str, events: Even
         events.note(f"no operating points: {error}")
         return []
     data = f"held out of the training: {description}"
-    strict, silent = scores, _SILENT_BY_VOICES if scores.only_synthetic else _SILENT
+    strict = scores
     for target in DEFAULT_TARGETS:
         try:
             used = strict if target.kind is RateKind.FA_PER_HOUR else scores
             points += _from(used, target, data, fingerprint, events)
+            if target == _SILENT:
+                strict = _silent_for_words(scores, points[-1])
         except CalibrationError as error:
             events.note(f"no operating point {target.name}: {error}")
-        if points and target == silent:
-            # Speech that hardly ever fires would allow a threshold that words which sound like the keyword reach.
-            strict = dataclasses.replace(scores, least_threshold=max(scores.least_threshold, points[-1].threshold))
     return points
+
+
+def _silent_for_words(scores: ScoreSet, silent: OperatingPoint) -> ScoreSet:
+    """The scores with a least threshold for words that sound like the keyword, which speech that hardly ever fires would
+    allow to be lower; ``silent``: the point of ``_SILENT``."""
+    threshold = silent.threshold
+    if scores.only_synthetic:
+        threshold = min(threshold, choose_threshold(scores, _SILENT_OF_VOICES).threshold)
+    return dataclasses.replace(scores, least_threshold=max(scores.least_threshold, threshold))
 
 
 def _from(scores: ScoreSet, target: Target, data: str, fingerprint: str, events: Events) -> list[OperatingPoint]:

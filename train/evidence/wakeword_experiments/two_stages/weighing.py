@@ -10,6 +10,7 @@ import datetime
 import json
 import logging
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -89,8 +90,9 @@ def word_looks(word: str, audio: Path, speech: Sequence[Path], work: Path, repor
 
 def _gate(best: Sequence[Scores], runs: float) -> float:
     """The lowest gate, in tenths, that begins at most so many looks."""
-    gates = np.arange(12.0, -12.0, -0.1)
-    passing = [gate for gate in gates.tolist() if sum(candidate_runs(one, gate) for one in best) <= runs]
+    gates = np.arange(12.0, -12.0, -0.1).tolist()
+    # Only down to the first that begins more: far below, one look goes on for ever.
+    passing = takewhile(lambda gate: sum(candidate_runs(one, gate) for one in best) <= runs, gates)
     return round(min(passing, default=12.0), 1)
 
 
