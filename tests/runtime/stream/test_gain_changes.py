@@ -69,10 +69,10 @@ def heard(
 
 
 def in_pool(
-    models: Model | list[Model], blocks: Iterable[Samples], pushed: dict[int, list[float]]
+    models: Model | list[Model], blocks: Iterable[Samples], pushed: dict[int, list[float]], *, gate: bool = False
 ) -> tuple[Scores, list[Detection]]:
     """The same by a pool, beside a stream of something else."""
-    pool = DetectorPool(models, gate=False)
+    pool = DetectorPool(models, gate=gate)
     stream, other = pool.open(), pool.open()
     pushed.clear()
     found = []
@@ -147,6 +147,8 @@ def test_a_pool_detects_as_a_detector_does(size: int, pushed: dict[int, list[flo
     assert places(others) == places(detections)
     for keyword, scores in expected.items():
         np.testing.assert_allclose(found[keyword], scores, rtol=0, atol=2e-3, err_msg=keyword)
+    _, others = in_pool(models, in_chunks(conversation(), size), pushed, gate=True)
+    assert places(others) == places(detections)
 
 
 def test_sleep_changes_no_detection(pushed: dict[int, list[float]]) -> None:
