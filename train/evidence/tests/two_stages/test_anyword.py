@@ -53,7 +53,7 @@ def test_a_model_is_measured_at_its_default_and_at_one_rate(tmp_path: Path) -> N
 def test_the_mean_of_words_weighs_each_word_alike() -> None:
     def measured_as(clean: float, clips: int) -> dict[str, object]:
         share = {"rate": clean, "of": clips}
-        at = {"clean": share, "noisy": share, "events": 1, "per_hour": [0.25, 0.0, 1.0]}
+        at = {"clean": share, "noisy": share, "quiet": share, "events": 1, "per_hour": [0.25, 0.0, 1.0]}
         return {"point": "fa_per_hour=1", "hours": 4.0, "default": at, "at_rate": at}
 
     words = [
@@ -68,5 +68,5 @@ def test_the_mean_of_words_weighs_each_word_alike() -> None:
         for name, clean, clips in (("one", 1.0, 10), ("two", 0.5, 30))
     ]
     page = anyword_page({"words": words, "command": "made", "date": "2026-01-01"}, figures="figures.json")
-    assert "| **mean, text alone** | 40 | | 75 / 75 % | 0.25 | 75 / 75 % | |" in page
+    assert "| **mean, text alone** | 40 | | 75 / 75 / 75 % | 0.25 | 75 / 75 / 75 % | |" in page
     assert "1, 1 min* |" in page

@@ -28,6 +28,7 @@ from wakeword.verify.shared import PHONEMES_FILE, load_phonemes
 from wakeword.verify.verifier import SecondStage
 from wakeword_experiments.figures_report import versions
 from wakeword_experiments.two_stages.anyword import people_of, strangers_speech
+from wakeword_experiments.two_stages.conditions import from_quiet_microphone
 from wakeword_experiments.two_stages.two_stages_measure import SNR, recording_of
 from wakeword_experiments.two_stages.weighing_rules import (
     FLOOR,
@@ -50,8 +51,6 @@ from wakeword_train.training_run import DataFolders, TrainingLines
 
 log = logging.getLogger(__name__)
 
-QUIET, _NOISE_FLOOR = -20.0, -94.0
-"""Gain of a quiet microphone and the level of its own noise, dB."""
 EARLIER = (1.0, 0.9, 1.5)
 """About the weights that trainings found when they began at 1, 1 and 1.5 and followed synthetic voices."""
 _PROBE = -6.0
@@ -113,13 +112,9 @@ def _looks(evidence: Evidence, reader: EvidenceReader) -> Looks:
 def _conditions(files: Sequence[Path], audio: Path) -> dict[str, list[Array]]:
     """The recordings as they are, in noise, and from a quiet microphone in 16 bits. The same for every run."""
     mixer = NoiseMixer(sorted(audio_files(audio / "noise")), warn=log.warning)
-    random = np.random.default_rng(0)
     clean = [read_audio(path) for path in files]
-    floor = 10 ** (_NOISE_FLOOR / 20)
-    faint = [10 ** (QUIET / 20) * one + floor * random.standard_normal(len(one)) for one in clean]
-    quiet = [(np.round(one * 32_768) / 32_768).astype(np.float32) for one in faint]
     noisy = [mixer.mix(one, recording_of(path), snr=SNR) for one, path in zip(clean, files, strict=True)]
-    return {"clean": clean, "noisy": noisy, "quiet": quiet}
+    return {"clean": clean, "noisy": noisy, "quiet": from_quiet_microphone(clean)}
 
 
 def judged(words: Sequence[WordLooks]) -> dict[str, Any]:
