@@ -19,7 +19,7 @@ _MOST = 64
 
 Variant = tuple[tuple[str, ...], ...]
 """One way to say a word: its phonemes, each as the tokens of the recogniser that may stand for it."""
-Losses = tuple[tuple[float, ...], ...]
+TokenLosses = tuple[tuple[float, ...], ...]
 """What each token of a variant costs, in its shape: 0 for the token that is heard most often, more for rarer ones."""
 
 
@@ -66,7 +66,7 @@ class VerifierCard:
     """SHA-256, in hex, of the phoneme recogniser; ``None`` if none is used."""
     phonemes: tuple[Variant, ...] = ()
     """The ways to say the word; none: no phonemes are looked at."""
-    phoneme_losses: tuple[Losses, ...] = ()
+    phoneme_losses: tuple[TokenLosses, ...] = ()
     """What their tokens cost; none: nothing."""
     candidates_per_hour: Rate | None = None
     """How often in other speech the gate is passed, if measured: runs of windows that are looked at."""

@@ -13,7 +13,7 @@ from wakeword.base.errors import ModelError
 from wakeword.base.text import shortened
 from wakeword.base.types import Array
 from wakeword.format.session import run_session
-from wakeword.format.verifier_card import Losses, Variant
+from wakeword.format.verifier_card import TokenLosses, Variant
 
 TOKENS_KEY = "wakeword.tokens"
 """Key of the list of tokens (JSON), one for each output, in the metadata of the recogniser's file."""
@@ -79,7 +79,9 @@ class PhonemeVerifier:
     bound = 0.0
     cost = 10.0
 
-    def __init__(self, network: PhonemeNetwork, variants: Sequence[Variant], losses: Sequence[Losses] = ()) -> None:
+    def __init__(
+        self, network: PhonemeNetwork, variants: Sequence[Variant], losses: Sequence[TokenLosses] = ()
+    ) -> None:
         self.network = network
         self.keyword = KeywordPhonemes(variants, network.tokens, losses)
 
@@ -97,7 +99,7 @@ class KeywordPhonemes:
     read them as one.
     """
 
-    def __init__(self, variants: Sequence[Variant], tokens: Sequence[str], losses: Sequence[Losses] = ()) -> None:
+    def __init__(self, variants: Sequence[Variant], tokens: Sequence[str], losses: Sequence[TokenLosses] = ()) -> None:
         """``losses``: of each token of each variant, in the same shape; none costs anything if empty.
 
         Raises ``ModelError`` for a token that the recogniser does not have.

@@ -45,8 +45,8 @@ def test_close_words_and_what_was_not_shown_lower_the_grade() -> None:
 
 def test_the_verdict_is_in_plain_words_and_says_what_it_rests_on() -> None:
     judged = verdict(card(0.93, 0.5, events=0))
-    assert "about 9 of 10 synthetic voices" in str(judged)
-    assert "people" in judged.finds
+    assert "of 10 people, going by" in judged.finds
+    assert "voices" not in judged.finds
     assert "up to once in 2 hours of talking (it did so never in 2.0 h" in judged.wakes
     assert str(judged.advice[0]).startswith("record yourself")
     assert "10 recordings of people" in str(verdict(card(0.9, 0.5, synthetic=False)))
@@ -58,14 +58,14 @@ def test_the_verdict_is_in_plain_words_and_says_what_it_rests_on() -> None:
         assert judged.wakes.startswith(("may wake ", "wakes "))
 
 
-def test_the_verdict_never_gives_synthetic_voices_out_for_people_or_most_for_all() -> None:
+def test_the_verdict_tells_voices_from_people_and_never_gives_most_out_for_all() -> None:
     one = card(1.0, 0.5, synthetic=False)
     three = dataclasses.replace(
         one.operating_points[0], positives=3, recall=2 / 3, recall_synthetic=Rate(0.96, 0.9, 1.0, 288, 300)
     )
     judged = verdict(dataclasses.replace(one, operating_points=(three,)))
-    assert "nearly all of 10 synthetic voices" in judged.finds
-    assert "2 of only 3 recordings of people" in judged.finds
+    assert "people, going by" in judged.finds
+    assert "it found 2 of only 3 recordings of people" in judged.finds
     alone = verdict(
         dataclasses.replace(one, operating_points=(dataclasses.replace(three, recall_synthetic=None, recall=1.0),))
     )

@@ -7,7 +7,7 @@ from functools import cache
 from itertools import product
 from typing import NamedTuple
 
-from wakeword.format.verifier_card import Losses, Variant
+from wakeword.format.verifier_card import TokenLosses, Variant
 from wakeword.model.installed import assets_folder
 from wakeword_tools.texts.phonemes import is_vowel, pronunciations
 
@@ -40,7 +40,7 @@ class HeardAs(NamedTuple):
     """A way to say a text, as the recogniser may hear it."""
 
     variant: Variant
-    losses: Losses
+    losses: TokenLosses
 
 
 def recogniser_variants(text: str, known: Collection[str]) -> tuple[HeardAs, ...]:

@@ -12,6 +12,7 @@ from wakeword.format.point_warnings import is_supported
 from wakeword.takes.own_voice import learn_voice, record_command
 from wakeword_train.enrol import ENROLMENT
 from wakeword_train.points import FEW, by_synthetic_voices, found
+from wakeword_train.text_alone import text_alone
 
 _GOOD, _FAIR = (0.85, 1.0, 0.1), (0.6, 3.0, 0.3)
 """Least share of the voices that is found, most false accepts an hour, and largest share of close words that fire."""
@@ -68,11 +69,16 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
     point = card.point()
     share, advice = found(point), list[NextStep]()
     if by_synthetic_voices(point):
-        people = "of people it may find fewer"
+        people = text_alone().people_found(share)
+        share = people.middle
+        own = ""
         if point.recall_synthetic is not None:
             of_people = counted(point.positives, "recording")
-            people = f"and {round(point.recall * point.positives)} of only {of_people} of people"
-        finds = f"finds {_of_ten(share)} synthetic voices that it never heard ({people})"
+            own = f"; it found {round(point.recall * point.positives)} of only {of_people} of people"
+        finds = (
+            f"finds {_of_ten(share)} people, going by {people.words} words that people said to models made like it "
+            f"({10 * people.low:.0f} to {10 * people.high:.0f} of 10{own})"
+        )
     elif card.training.get("method") == ENROLMENT:
         finds = (
             f"finds {_of_ten(share)} of your takes, each tried by a model that never heard it ({point.positives} takes)"

@@ -10,13 +10,13 @@ from scipy.optimize import minimize
 from wakeword.base.types import Scores
 from wakeword.format.fusion import Fusion
 from wakeword_train.second_stage.evidence import Evidence
+from wakeword_train.text_alone import text_alone
 
 PHONEME_FLOORS = (6.0, 3.0)
 """The phonemes' score is not looked at below minus one of these numbers: it then says only that the word was not heard. In
 noise the recogniser is the first to hear nothing, so where clips in noise are judged the smaller one can find more."""
-USUAL = np.array([1.0, 1.0, 3.0])
-"""Weights of the first stage's logit, the head's logit and the phonemes' score that suit any word: chosen by the people who
-say words of which models heard the text alone (train/evidence/results/weighing.md)."""
+USUAL = np.array(text_alone().weights)
+"""Weights of the first stage's logit, the head's logit and the phonemes' score that suit any word."""
 STRENGTH = 0.05
 """How strongly the regression is held near them where people decide."""
 NO_GATE = -1e6

@@ -1,0 +1,39 @@
+"""Laws of what words with recordings taught about words from their text alone."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wakeword.model.installed import assets_folder
+from wakeword_train.second_stage.fusion.fusion_fit import USUAL
+from wakeword_train.text_alone import FILE, TextAlone, text_alone
+
+shares = st.floats(0, 1)
+
+
+@given(st.dictionaries(st.text(), shares, min_size=1), shares)
+def test_people_are_never_promised_more_than_voices_and_the_middle_lies_between(
+    people: dict[str, float], voices: float
+) -> None:
+    found = TextAlone((1.0, 1.0, 3.0), people).people_found(voices)
+    assert found.words == len(people)
+    assert found.low <= found.middle + 1e-12
+    assert found.middle <= found.high + 1e-12
+    assert found.high <= voices
+
+
+def test_the_file_says_what_each_number_rests_on() -> None:
+    content = json.loads((assets_folder() / FILE).read_text("utf-8"))
+    assert content["made_by"]
+    for word, one in content["words"].items():
+        assert one["recordings"] >= 10, word
+        assert 0 <= one["people"] <= 1
+    assert tuple(USUAL) == text_alone().weights
+    assert min(text_alone().weights) > 0
+
+
+@pytest.mark.parametrize("voices", [0.5, 0.99])
+def test_fewer_voices_never_mean_more_people(voices: float) -> None:
+    assert text_alone().people_found(voices).middle <= text_alone().people_found(1.0).middle

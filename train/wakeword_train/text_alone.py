@@ -1,0 +1,49 @@
+"""What words with recordings of people taught about words that are trained from their text alone.
+
+The numbers of ``assets/text-alone.json``: measured once, on people whom no model had heard, with the default recipe.
+``python -m wakeword_experiments anyword`` and ``weighing`` make the figures that it repeats.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from statistics import mean
+
+from wakeword.model.installed import assets_folder
+
+FILE = "text-alone.json"
+
+
+@dataclass(frozen=True)
+class PeopleFound:
+    """Which share of people a word finds at its default point, going by other words."""
+
+    words: int
+    """Number of these words."""
+    low: float
+    middle: float
+    high: float
+
+
+@dataclass(frozen=True)
+class TextAlone:
+    """The content of the file."""
+
+    weights: tuple[float, float, float]
+    """Of the first stage's logit, the head's logit and the phonemes' score."""
+    people: Mapping[str, float]
+    """Word -> share of its people that the default point of a model from its text alone finds."""
+
+    def people_found(self, voices: float) -> PeopleFound:
+        """What a share of synthetic voices means for people: never more than that share."""
+        shares = [min(share, voices) for share in self.people.values()]
+        return PeopleFound(len(shares), min(shares), mean(shares), max(shares))
+
+
+@cache
+def text_alone() -> TextAlone:
+    """The numbers that ship with this version."""
+    content = json.loads((assets_folder() / FILE).read_text("utf-8"))
+    first, head, phonemes = content["weights"]
+    return TextAlone((first, head, phonemes), {word: one["people"] for word, one in content["words"].items()})
