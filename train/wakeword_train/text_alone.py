@@ -1,6 +1,6 @@
 """What words with recordings of people taught about words that are trained from their text alone.
 
-The numbers of ``assets/text-alone.json``: measured once, on people whom no model had heard, with the default recipe.
+The numbers of ``assets/text-alone.json``: measured once with the default recipe, on people that no model had heard.
 ``python -m wakeword_experiments anyword`` and ``weighing`` make the figures that it repeats.
 """
 
@@ -31,7 +31,7 @@ class TextAlone:
     """The content of the file."""
 
     weights: tuple[float, float, float]
-    """Of the first stage's logit, the head's logit and the phonemes' score."""
+    """What the first stage's logit, the head's logit and the phonemes' score count."""
     people: Mapping[str, float]
     """Word -> share of its people that the default point of a model from its text alone finds."""
 

@@ -70,7 +70,7 @@ class _Windows:
         self._start = start
         self._gains.reset()
         self._gain: float | None = None
-        """Of the frames that the scorers have; ``None`` before the first."""
+        """The gain of the frames that the scorers have; ``None`` before the first."""
         self._framed = start
         """The first sample of the next frame."""
 

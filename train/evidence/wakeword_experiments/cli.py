@@ -256,6 +256,7 @@ for other in (
     heads,
     peers,
     anyword,
+    weighing,
     close_words,
     collections,
     dictionary_words,
