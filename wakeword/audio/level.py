@@ -12,7 +12,7 @@ from wakeword.audio.history import SamplesOf
 from wakeword.base.types import Array
 
 _STRETCH = 160
-"""Samples over which the mean square is taken: 10 ms. The loudest stretch of a window is part of a vowel, if there is one."""
+"""Samples over which the mean square is taken: 10 ms. The loudest stretch is part of a vowel, if there is one."""
 _LOUD = np.float32(10 ** (-30 / 10))
 """Mean square from which a window is heard as it is: -30 dB of full scale."""
 _QUIET = np.float32(10 ** (-50 / 10))

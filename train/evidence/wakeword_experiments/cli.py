@@ -30,6 +30,7 @@ from wakeword_experiments.two_stages.two_stages_commands import (
     stage_folds,
     two_stages,
     unheard,
+    weighing,
 )
 
 app = typer.Typer(
