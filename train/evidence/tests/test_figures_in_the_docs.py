@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from support import RESULTS, ROOT
 
+from wakeword.model.installed import assets_folder
 from wakeword_experiments.figures_report import distinct, mean_interval, paired_difference, plus_minus, select
 from wakeword_experiments.one_class.comparison import COMPARISONS, comparison_page
 from wakeword_experiments.one_class.published import AUDIO
@@ -365,3 +366,33 @@ def test_what_a_text_alone_finds_is_that_of_the_record() -> None:
     assert (
         f"the default points of five words find {100 * clean:.0f} % of people, {100 * noisy:.0f} % at 10 dB"
     ) in one_line(DOCS / "train.md")
+    found = {
+        word["keyword"]: f"{100 * word['text']['default']['clean']['rate']:.0f}" for word in record("anyword")["words"]
+    }
+    assert (
+        f'{found["jarvis"]} and {found["alexa"]} % of "jarvis" and "alexa", {found["think engine"]} % of "think engine"'
+    ) in one_line(DOCS / "train.md")
+
+
+def test_what_ten_recordings_add_is_that_of_the_earlier_record() -> None:
+    means = [
+        f"{100 * np.mean([word[state]['default'][how]['rate'] for word in record('anyword-earlier')['words']]):.0f}"
+        for state in ("text", "after")
+        for how in ("clean", "noisy")
+    ]
+    assert ("ten recordings took other words from {} and {} % to {} and {} %".format(*means)) in one_line(
+        DOCS / "train.md"
+    )
+
+
+def test_what_ships_of_words_from_text_alone_is_that_of_the_records() -> None:
+    content = json.loads((assets_folder() / "text-alone.json").read_text("utf-8"))
+    for word in record("anyword")["words"]:
+        own, at = content["words"].pop(word["keyword"]), word["text"]["default"]
+        assert own == {
+            "recordings": at["clean"]["of"],
+            "voices": round(word["text"]["promised"]["recall"], 3),
+            "people": round(at["clean"]["rate"], 3),
+            "in_noise": round(at["noisy"]["rate"], 3),
+        }
+    assert not content["words"]
