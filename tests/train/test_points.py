@@ -7,7 +7,7 @@ import numpy as np
 from wakeword.base.events import SILENT
 from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword_tools.measure.scores import ScoreSet
-from wakeword_train.points import LOOSEST, default_point, found, points_of
+from wakeword_train.points import FEW, LOOSEST, default_point, found, points_of
 
 
 def hourly(target: float, recall: float, positives: int, voices: float | None = None) -> OperatingPoint:
@@ -66,3 +66,22 @@ def test_rates_an_hour_are_no_excuse_for_close_words() -> None:
     other = dataclasses.replace(scores, streams=[loud])
     points = {point.name: point for point in points_of(other, "data", "", SILENT)}
     assert points["fa_per_hour=0.5"].threshold > points["fpr=0.03"].threshold
+
+
+def test_close_words_bound_the_default_loosely_until_enough_people_said_the_word() -> None:
+    def threshold(people: int) -> float:
+        random = np.random.default_rng(0)
+        voices = random.uniform(0.95, 1, 200)
+        scores = ScoreSet(
+            positives=voices[:people] if people else voices,
+            negatives=random.uniform(0, 0.1, 500),
+            near_negatives=random.uniform(0, 1, 500),
+            streams=[random.uniform(0, 0.1, 5_000)],
+            hours=20.0,
+            synthetic_positives=voices if people else np.zeros(0),
+            only_synthetic=not people,
+        )
+        return next(point.threshold for point in points_of(scores, "", "", SILENT) if point.kind == "fa_per_hour")
+
+    assert threshold(0) < threshold(FEW) - 0.1
+    assert threshold(0) == threshold(FEW - 1)

@@ -116,7 +116,13 @@ def main() -> None:
     table = {phoneme: dict(counts[phoneme].most_common()) for phoneme in sorted(counts)}
     with replacing(encoders / CONFUSIONS_FILE) as temporary:
         temporary.write_text(
-            json.dumps({"phonemes_digest": digest, "counts": table}, ensure_ascii=False, indent=1) + "\n", "utf-8"
+            json.dumps(
+                {"phonemes_digest": digest, "recordings": [folder.name for folder in given.folders], "counts": table},
+                ensure_ascii=False,
+                indent=1,
+            )
+            + "\n",
+            "utf-8",
         )
     print(f"{sum(sum(one.values()) for one in counts.values())} phonemes")  # noqa: T201
 

@@ -25,10 +25,10 @@ WORTH = 0.1
 FEW = 10
 """With fewer recordings of people, their share says nothing, and the share of synthetic voices counts."""
 _SILENT, _SILENT_OF_VOICES = DEFAULT_TARGETS[0], Target(RateKind.FPR, 0.15)
-"""What the points of false accepts an hour keep too: where people say the word, and where only synthetic voices do.
+"""What the points of false accepts an hour keep too: where people say the word, and where fewer than ``FEW`` people do.
 
-Close words by the voices that a model learned from are harder than any speech: with the first rate they alone decided the
-default of words from text alone, far above all speech, and lost a third of the people
+Close words by the voices that a model learned from are harder than the background: with the first rate they alone decided
+the default of words from text alone, far above the background, and lost a third of the people
 (train/evidence/text-alone.md)."""
 
 
@@ -85,7 +85,7 @@ def _silent_for_words(scores: ScoreSet, silent: OperatingPoint) -> ScoreSet:
     """The scores with a least threshold for words that sound like the keyword, which speech that hardly ever fires would
     allow to be lower; ``silent``: the point of ``_SILENT``."""
     threshold = silent.threshold
-    if scores.only_synthetic:
+    if scores.only_synthetic or len(scores.positives) < FEW:
         threshold = min(threshold, choose_threshold(scores, _SILENT_OF_VOICES).threshold)
     return dataclasses.replace(scores, least_threshold=max(scores.least_threshold, threshold))
 

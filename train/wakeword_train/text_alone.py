@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from statistics import mean
 
+from wakeword.base.errors import DataError
 from wakeword.model.installed import assets_folder
 
 FILE = "text-alone.json"
@@ -43,7 +44,14 @@ class TextAlone:
 
 @cache
 def text_alone() -> TextAlone:
-    """The numbers that ship with this version."""
-    content = json.loads((assets_folder() / FILE).read_text("utf-8"))
-    first, head, phonemes = content["weights"]
-    return TextAlone((first, head, phonemes), {word: one["people"] for word, one in content["words"].items()})
+    """The numbers that ship with this version. ``DataError`` if the installation lacks them."""
+    path = assets_folder() / FILE
+    try:
+        content = json.loads(path.read_text("utf-8"))
+        first, head, phonemes = content["weights"]
+        people = {word: float(one["people"]) for word, one in content["words"].items()}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(
+            f"{path}: expected the numbers of words from text alone; is the installation complete?"
+        ) from error
+    return TextAlone((first, head, phonemes), people)

@@ -1,9 +1,9 @@
 """The gain at which a window is heard, so that a quiet microphone or a distant speaker changes no decision.
 
 Features have a floor: ``FeatureConfig.log_offset`` is as large as the mel energies of quiet speech, so the same word looks
-different 30 dB down. Models hear 20 dB of level without loss, so steps of 20 dB are enough, and a gain that stays the same
-over many windows costs nothing. The gain follows from the window's own samples alone: a level that was tracked over the
-stream would make a score depend on what came before.
+different 30 dB down. Models hear some 20 dB of level with little loss, so steps of 20 dB are enough, and a gain that stays
+the same over many windows costs nothing. The gain follows from the window's own samples alone: a level that was tracked
+over the stream would make a score depend on what came before.
 """
 
 import numpy as np

@@ -25,11 +25,16 @@ from wakeword_train.report.verdict import Verdict, VerdictGrade, meaning_of_thre
 def test_a_grade_needs_both_few_misses_and_few_mistakes(
     recall: float, target: float | None, grade: VerdictGrade
 ) -> None:
-    assert verdict(card(recall, target)).grade is grade
+    assert verdict(card(recall, target, synthetic=False)).grade is grade
+
+
+def test_a_word_that_only_synthetic_voices_said_is_fair_at_best() -> None:
+    assert verdict(card(1.0, 0.5)).grade is VerdictGrade.FAIR
+    assert verdict(card(1.0, 0.5, synthetic=False)).grade is VerdictGrade.GOOD
 
 
 def test_close_words_and_what_was_not_shown_lower_the_grade() -> None:
-    good = card(0.93, 0.5)
+    good = card(0.93, 0.5, synthetic=False)
 
     def judged(**changes: object) -> Verdict:
         return verdict(
@@ -45,7 +50,7 @@ def test_close_words_and_what_was_not_shown_lower_the_grade() -> None:
 
 def test_the_verdict_is_in_plain_words_and_says_what_it_rests_on() -> None:
     judged = verdict(card(0.93, 0.5, events=0))
-    assert "of 10 people, going by" in judged.finds
+    assert "of 10 people, if it does as" in judged.finds
     assert "voices" not in judged.finds
     assert "up to once in 2 hours of talking (it did so never in 2.0 h" in judged.wakes
     assert str(judged.advice[0]).startswith("record yourself")
@@ -64,7 +69,7 @@ def test_the_verdict_tells_voices_from_people_and_never_gives_most_out_for_all()
         one.operating_points[0], positives=3, recall=2 / 3, recall_synthetic=Rate(0.96, 0.9, 1.0, 288, 300)
     )
     judged = verdict(dataclasses.replace(one, operating_points=(three,)))
-    assert "people, going by" in judged.finds
+    assert "people, if it does as" in judged.finds
     assert "it found 2 of only 3 recordings of people" in judged.finds
     alone = verdict(
         dataclasses.replace(one, operating_points=(dataclasses.replace(three, recall_synthetic=None, recall=1.0),))

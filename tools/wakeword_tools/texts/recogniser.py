@@ -19,10 +19,10 @@ LEFT_OUT = "-"
 """Stands there for a phoneme of which nothing was heard."""
 
 _LEAST = 0.05
-"""Share of a phoneme from which on a token may stand for it."""
+"""Share of a phoneme above which a token may stand for it."""
 _WEIGHT = 2.0
 """A token costs so many times the logarithm of how much rarer it is than the phoneme's usual one. Of 0 to 4, on 15 words of
-people and 2,400 looks at other speech, 2 to 3 found most: 57 %, where all tokens for nothing found 49 %."""
+people and 2,400 looks at other speech, 2 to 4 found most: 57 %, where all tokens for nothing found 49 %."""
 _ENOUGH = 40
 """Times that a phoneme must have been counted; a rarer one may be any token that writes it."""
 

@@ -377,7 +377,7 @@ def test_what_a_text_alone_finds_is_that_of_the_record() -> None:
 def test_what_ten_recordings_add_is_that_of_the_earlier_record() -> None:
     means = [
         f"{100 * np.mean([word[state]['default'][how]['rate'] for word in record('anyword-earlier')['words']]):.0f}"
-        for state in ("text", "after")
+        for state in ("before", "after")
         for how in ("clean", "noisy")
     ]
     assert ("ten recordings took other words from {} and {} % to {} and {} %".format(*means)) in one_line(

@@ -15,7 +15,8 @@ from wakeword_train.points import FEW, by_synthetic_voices, found
 from wakeword_train.text_alone import text_alone
 
 _GOOD, _FAIR = (0.85, 1.0, 0.1), (0.6, 3.0, 0.3)
-"""Least share of the voices that is found, most false accepts an hour, and largest share of close words that fire."""
+"""Least share that is found, most false accepts an hour, and largest share of close words that fire. What other words teach
+about people is less than the first, so that a word from its text alone is fair at best, until recordings of people tell."""
 
 
 class VerdictGrade(StrEnum):
@@ -69,15 +70,15 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
     point = card.point()
     share, advice = found(point), list[NextStep]()
     if by_synthetic_voices(point):
-        people = text_alone().people_found(share)
-        share = people.middle
         own = ""
         if point.recall_synthetic is not None:
             of_people = counted(point.positives, "recording")
             own = f"; it found {round(point.recall * point.positives)} of only {of_people} of people"
+        people = text_alone().people_found(share)
+        share = people.middle
         finds = (
-            f"finds {_of_ten(share)} people, going by {people.words} words that people said to models made like it "
-            f"({10 * people.low:.0f} to {10 * people.high:.0f} of 10{own})"
+            f"finds {_of_ten(share)} people, if it does as {people.words} other words did, which were trained from their "
+            f"text and said by people ({people.low:.0%} to {people.high:.0%}{own})"
         )
     elif card.training.get("method") == ENROLMENT:
         finds = (
@@ -89,7 +90,7 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
     if point.positives == point.synthetic:
         advice.append(_takes(word, model))
     rate = point.target if point.kind == "fa_per_hour" else None
-    if share < _GOOD[0] and len(word) < _LONG:
+    if found(point) < _GOOD[0] and len(word) < _LONG:
         longer = "take a longer word or phrase: short ones sound like too much of what people say; this lists some"
         advice.append(NextStep(longer, (f"wakeword check {shlex.quote(word)}",)))
     if rate is None or rate > 0.5 or not is_supported(point):

@@ -187,7 +187,7 @@ def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
     head = (
         "# Any word",
         "",
-        f"What `wakeword train WORD` finds of words nobody tuned it for, told nothing but their text{after}. "
+        f"What `wakeword train WORD` finds, told nothing but the text{after}. "
         "Nobody who says the word was heard in training; false accepts "
         f"are counted in {hours:.1f} h or more of the speech of people who are not in the starter pack. One training each, "
         f"with {_cores(record['words'])} and seed 0. People are heard as they are, in noise at 10 dB, and 20 dB below that "
