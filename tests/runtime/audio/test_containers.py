@@ -42,8 +42,8 @@ def test_a_recording_of_a_phone_gives_the_detections_of_the_wav(tmp_path: Path, 
     own, wanted = detections(as_on_a_phone(tmp_path / name, DEMO)), detections(DEMO)
     for some, others in ((own, wanted), (wanted, own)):
         clear = [one.end for one in some if one.score > 0.94]
-        # A hop, and the delay of the codec.
-        assert all(min(abs(end - other.end) for other in others) < 0.25 for end in clear)
+        # Two hops, and the delay of the codec.
+        assert all(min(abs(end - other.end) for other in others) < 0.4 for end in clear)
         assert len(clear) >= 5
 
 
