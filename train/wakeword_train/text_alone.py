@@ -1,7 +1,7 @@
 """What words with recordings of people taught about words that are trained from their text alone.
 
 The numbers of ``assets/text-alone.json``: measured once with the default recipe, on people that no model had heard.
-``python -m wakeword_experiments anyword`` and ``weighing`` make the figures that it repeats.
+The experiments "anyword" and "weighing" make the figures that it repeats (train/evidence/results).
 """
 
 import json
