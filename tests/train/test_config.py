@@ -80,6 +80,19 @@ def test_a_wrong_setting_is_named(tmp_path: Path, text: str, expected: str) -> N
         read_config(write(tmp_path, text))
 
 
+def test_a_file_changes_its_base_table_by_table(tmp_path: Path) -> None:
+    (tmp_path / "base.toml").write_text("seed = 3\n[network]\nhidden_size = 32\nstem = 16\n")
+    config = read_config(write(tmp_path, 'base = "base.toml"\nlicence = "MIT"\n[network]\nstem = 8\n'))
+    assert (config.seed, config.licence, config.network.hidden_size, config.network.stem) == (3, "MIT", 32, 8)
+
+
+@pytest.mark.parametrize("base", ['"config.toml"', "3", '"absent.toml"', '"nested.toml"'])
+def test_a_base_that_is_none_is_named(tmp_path: Path, base: str) -> None:
+    (tmp_path / "nested.toml").write_text('base = "config.toml"')
+    with pytest.raises(ConfigError, match=r"expected (base to be the name|a training configuration)"):
+        read_config(write(tmp_path, f"base = {base}"))
+
+
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"absent\.toml"):
         read_config(tmp_path / "absent.toml")

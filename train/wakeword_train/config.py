@@ -2,6 +2,7 @@
 
 import dataclasses
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
@@ -243,17 +244,45 @@ class TrainConfig:
 
 
 def read_config(path: Path | str) -> TrainConfig:
-    """Read a TOML file; settings it does not name keep their defaults. ``ConfigError`` for unknown or wrong settings."""
-    try:
-        raw = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: expected a training configuration, could not read it: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: expected TOML: {error}") from error
+    """Read a TOML file; settings it does not name keep their defaults. ``ConfigError`` for unknown or wrong settings.
+
+    ``base`` names another file, relative to this one, whose settings the file changes.
+    """
+    raw = read_tables(Path(path))
     try:
         return build_config(raw)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
+
+
+def read_tables(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file, with those of its ``base`` beneath. ``ConfigError`` for a file that cannot be read."""
+    raw = _toml(path)
+    if "base" not in raw:
+        return raw
+    base = raw.pop("base")
+    under = _toml(path.parent / base) if isinstance(base, str) else {"base": base}
+    if "base" in under:
+        raise ConfigError(f"{path}: expected base to be the name of a file that has none itself, got {base!r}")
+    return merged(under, raw)
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: expected a training configuration, could not read it: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: expected TOML: {error}") from error
+
+
+def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """``base`` with ``changes``, table by table."""
+    result = dict(base)
+    for name, value in changes.items():
+        under = result.get(name)
+        result[name] = merged(under, value) if isinstance(value, dict) and isinstance(under, dict) else value
+    return result
 
 
 def build_config(raw: dict[str, Any]) -> TrainConfig:

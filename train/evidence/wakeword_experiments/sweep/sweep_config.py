@@ -12,7 +12,7 @@ from typing import Any
 from wakeword.audio.audio_folders import audio_files
 from wakeword.base.checks import integer
 from wakeword.base.errors import ConfigError
-from wakeword_train.config import TrainConfig, build_config
+from wakeword_train.config import TrainConfig, build_config, merged, read_tables
 from wakeword_train.placement import file_stem
 from wakeword_train.training_run import DataFolders
 
@@ -70,7 +70,7 @@ def read_sweep(path: Path) -> list[Training]:
     try:
         _check_names(raw, {"words", "seeds", "base", "data", "settings"}, "the sweep")
         words, seeds = _texts(raw, "words"), [integer(one, "a seed", 0, _MAX_SEED) for one in raw.get("seeds", [0])]
-        base = _toml(path.parent / str(raw["base"])) if "base" in raw else {}
+        base = read_tables(path.parent / str(raw["base"])) if "base" in raw else {}
         settings = _settings(raw)
         if len(set(words)) != len(words) or len(set(seeds)) != len(seeds) or not seeds:
             raise ConfigError(f"expected different words and seeds, got {words} and {seeds}")
@@ -80,7 +80,7 @@ def read_sweep(path: Path) -> list[Training]:
             recordings = _recordings(folders)
             for name, changes in settings.items():
                 for seed in seeds:
-                    config = build_config(_merged(_merged(base, changes), {"keyword": word, "seed": seed}))
+                    config = build_config(merged(merged(base, changes), {"keyword": word, "seed": seed}))
                     found.append(Training(word, name, config, folders, _stamp(config, recordings)))
         _check_files(found)
     except ConfigError as error:
@@ -132,14 +132,6 @@ def _settings(raw: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     if len(found) != len(tables):
         raise ConfigError("expected settings of different names, got two of the same")
     return found
-
-
-def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    merged = dict(base)
-    for key, value in changes.items():
-        inner = merged.get(key)
-        merged[key] = _merged(inner, value) if isinstance(inner, dict) and isinstance(value, dict) else value
-    return merged
 
 
 def _folders(data: Any, word: str, root: Path) -> DataFolders:

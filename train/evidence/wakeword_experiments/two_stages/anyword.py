@@ -6,6 +6,7 @@ count.
 """
 
 import dataclasses
+import json
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -53,18 +54,19 @@ def measure_anyword(
 ) -> dict[str, Any]:
     """Train a word from its text alone as the command does, and measure; with ``takes`` also after as many recordings.
 
-    ``audio``: the folder with ``speech_commands`` and ``noise``. ``speech``: folders of long recordings.
+    ``audio``: the folder with ``speech_commands`` and ``noise``. ``speech``: folders of long recordings. A model of these
+    settings in ``work`` is measured without training it again; its record has no cost.
     """
     config = dataclasses.replace(default_recipe(), keyword=word)
     model_file = work / f"{word}.onnx"
-    spoken = (work / "runs" / file_stem(word) / "synthesised").is_dir()
-    began, spent = time.monotonic(), _cpu()
-    train_model(config, DataFolders(), model_file, work=work / "runs", events=TrainingLines(report))
+    cost: dict[str, Any] = {"spoken_before": (work / "runs" / file_stem(word) / "synthesised").is_dir()}
+    if not _is_of(model_file, config):
+        began, spent = time.monotonic(), _cpu()
+        train_model(config, DataFolders(), model_file, work=work / "runs", events=TrainingLines(report))
+        cost |= {"clock": time.monotonic() - began, "cpu": _cpu() - spent}
     record: dict[str, Any] = {
         "keyword": word,
-        "clock": time.monotonic() - began,
-        "cpu": _cpu() - spent,
-        "spoken_before": spoken,
+        **cost,
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "engines": read_model(model_file).card.training["engines"],
     }
@@ -86,6 +88,14 @@ def measure_anyword(
         record["before"] = measured(read_model(model_file), rest, sounds, report)
         record["after"] = measured(read_model(again), rest, sounds, report)
     return record
+
+
+def _is_of(model_file: Path, config: TrainConfig) -> bool:
+    """Whether a file is the model of these settings."""
+    if not model_file.is_file():
+        return False
+    settings = json.loads(json.dumps(dataclasses.asdict(config)))
+    return bool(read_model(model_file).card.training["config"] == settings)
 
 
 def strangers_speech(config: TrainConfig, folders: Sequence[Path]) -> ClipStore:
@@ -231,6 +241,8 @@ def _cores(words: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _cost(own: Mapping[str, Any]) -> str:
+    if "clock" not in own:
+        return "-"
     return f"{own['clock'] / 60:.0f}, {own['cpu'] / 60:.0f} min{'*' if own['spoken_before'] else ''}"
 
 
