@@ -1,12 +1,14 @@
 """The fusion separates what it was fitted on, stays near the usual weights, and trusts no part that says nothing."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from wakeword_tools.kinds import Kind
 from wakeword_train.points import FEW
 from wakeword_train.second_stage.evidence import Evidence
-from wakeword_train.second_stage.fusion.clip_groups import LONG, best_fusion
+from wakeword_train.second_stage.fusion.clip_groups import best_fusion, told_apart
 from wakeword_train.second_stage.fusion.fusion_fit import PHONEME_FLOORS, USUAL, FusionGroup, fit_fusion
 from wakeword_train.second_stage.result import HeldOut
 
@@ -33,7 +35,7 @@ def drawn(positive: bool, count: int, seed: int, *, phonemes: bool = True) -> li
 
 def test_positives_score_above_the_others() -> None:
     groups = [FusionGroup(drawn(True, 60, 0), True, 1.0), FusionGroup(drawn(False, 200, 1), False, 1.0)]
-    fusion = fit_fusion(groups, GATE, phonemes=True)
+    fusion = fit_fusion(groups, GATE)
     scores = {
         positive: [one.scores(GATE, fusion).max() for one in drawn(positive, 200, 2)] for positive in (True, False)
     }
@@ -44,7 +46,7 @@ def test_positives_score_above_the_others() -> None:
 
 def test_little_data_hardly_moves_the_usual_weights() -> None:
     groups = [FusionGroup([evidence(2.0, 1.0, -1.0)], True, 1.0), FusionGroup([evidence(1.0, 0.0, -2.0)], False, 1.0)]
-    fusion = fit_fusion(groups, GATE, phonemes=True)
+    fusion = fit_fusion(groups, GATE)
     found = np.array([fusion.stage_one, fusion.embedding, fusion.phonemes])
     assert found == pytest.approx(USUAL, rel=1.0)
     assert found != pytest.approx(USUAL, abs=1e-6)
@@ -52,9 +54,7 @@ def test_little_data_hardly_moves_the_usual_weights() -> None:
 
 def test_without_candidates_on_both_sides_the_weights_are_the_usual_ones() -> None:
     below = [Evidence(*(np.array([-5.0]) for _ in range(4)))]
-    fusion = fit_fusion(
-        [FusionGroup(drawn(True, 5, 0), True, 1.0), FusionGroup(below, False, 1.0)], GATE, phonemes=True
-    )
+    fusion = fit_fusion([FusionGroup(drawn(True, 5, 0), True, 1.0), FusionGroup(below, False, 1.0)], GATE)
     assert (fusion.bias, fusion.stage_one, fusion.embedding, fusion.phonemes) == (0, *USUAL)
     assert fusion.phoneme_floor == PHONEME_FLOORS[0]
 
@@ -64,7 +64,7 @@ def test_without_phonemes_their_weight_is_zero() -> None:
         FusionGroup(drawn(True, 60, 0, phonemes=False), True, 1.0),
         FusionGroup(drawn(False, 60, 1, phonemes=False), False, 1.0),
     ]
-    fusion = fit_fusion(groups, GATE, phonemes=False)
+    fusion = fit_fusion(groups, GATE, phonemes=0.0)
     assert (fusion.phonemes, fusion.phoneme_floor) == (0, 0)
     assert fusion.embedding > 0
 
@@ -86,7 +86,8 @@ def test_where_noise_hides_the_phonemes_they_count_less() -> None:
     clean, background = drawn(True, 60, 0), drawn(False, 200, 1)
     hidden = [evidence(abs(random.normal(3, 1)), random.normal(3, 1), -6.0) for _ in range(60)]
     noisy = held_out(hidden, [])
-    without, informed = (best_fusion(held_out(clean, background, some), GATE, sounds=4) for some in (None, noisy))
+    both = (held_out(clean, background, some, people=60) for some in (None, noisy))
+    without, informed = (best_fusion(heard, GATE, phonemes=True) for heard in both)
     assert without.phoneme_floor == PHONEME_FLOORS[0]
     lost = [fusion.phonemes * fusion.phoneme_floor for fusion in (without, informed)]
     assert lost[1] < lost[0]
@@ -94,8 +95,8 @@ def test_where_noise_hides_the_phonemes_they_count_less() -> None:
     assert found[1] > found[0]
 
 
-@pytest.mark.parametrize("sounds", [0, LONG])
-def test_the_weights_follow_people_more_than_synthetic_voices(sounds: int) -> None:
+@pytest.mark.parametrize("phonemes", [False, True])
+def test_the_weights_follow_people_more_than_synthetic_voices(phonemes: bool) -> None:
     # Of these, the embedding knows nothing.
     random = np.random.default_rng(5)
     clean, background = (
@@ -104,21 +105,44 @@ def test_the_weights_follow_people_more_than_synthetic_voices(sounds: int) -> No
     )
     moved = {}
     for people in (0, FEW - 1, FEW, 60):
-        fusion = best_fusion(held_out(clean, background, people=people), GATE, sounds=sounds)
+        fusion = best_fusion(held_out(clean, background, people=people), GATE, phonemes=phonemes)
         moved[people] = abs(fusion.embedding - USUAL[1])
     assert min(moved[FEW], moved[60]) > 1.2 * max(moved[0], moved[FEW - 1])
 
 
-def test_synthetic_voices_do_not_take_the_phonemes_from_a_long_word() -> None:
-    # The phonemes say nothing of these voices.
-    random = np.random.default_rng(6)
-    clean, background = (
-        [evidence(abs(random.normal(mean, 1)), random.normal(mean, 1), -random.uniform(0, 6)) for _ in range(200)]
-        for mean in (2.5, 0)
-    )
-    for people, sounds, kept in ((0, LONG, True), (0, LONG - 1, False), (FEW, LONG, False), (0, 0, False)):
-        fusion = best_fusion(held_out(clean, background, people=people), GATE, sounds=sounds)
-        assert (fusion.phonemes > 0) is kept, (people, sounds)
+def spoken(fits: list[float], people: int = 0) -> HeldOut:
+    """Voices, or people, whose phonemes fit like this, and ten hours of speech, ten recordings of which fit above -1.2."""
+    positives = [evidence(3.0, 3.0, fit) for fit in fits]
+    background = [evidence(1.0, -3.0, fit) for fit in np.linspace(-3, -1, 100)]
+    return dataclasses.replace(held_out(positives, background, people=people), hours=10.0)
+
+
+def test_from_voices_alone_the_phonemes_weigh_as_they_tell_the_word_from_speech() -> None:
+    shares = []
+    for fit in (-3.0, -1.1, -0.9, -0.5, 0.0):
+        heard = spoken([fit] * 20)
+        shares.append(told_apart(heard))
+        fusion = best_fusion(heard, GATE, phonemes=True)
+        assert fusion.phonemes == pytest.approx(USUAL[2] * shares[-1], abs=1e-4)
+        assert (fusion.phonemes == 0) is (fusion.phoneme_floor == 0)
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0, 1)
+    assert 0 < shares[1] < 1
+
+
+def test_one_strange_voice_or_one_strange_moment_does_not_move_the_phonemes() -> None:
+    usual = told_apart(spoken([-1.0] * 21))
+    assert told_apart(spoken([-1.0] * 20 + [-6.0])) == usual
+    heard = spoken([-1.0] * 21)
+    heard.evidence[Kind.BACKGROUND][-1] = evidence(1.0, -3.0, 0.0)
+    assert told_apart(heard) == pytest.approx(usual, abs=0.05)
+    assert 0 < usual < 1
+
+
+def test_without_background_or_phonemes_nothing_is_told_apart() -> None:
+    heard = held_out([evidence(3.0, 3.0, -1.0)], [])
+    assert told_apart(heard) == 1
+    assert best_fusion(heard, GATE, phonemes=False).phonemes == 0
 
 
 def test_clips_in_noise_do_not_count_among_the_rates_of_points() -> None:

@@ -113,7 +113,7 @@ class SecondStageTraining:
         self.events.phase(Phase.MEASURING, 0.0)
         heard = self._heard(held_out, heads, draft, positives, logits)
         description = self._describe(held_out)
-        fusion = best_fusion(heard, gate, sounds=min(map(len, self.draft.phonemes), default=0))
+        fusion = best_fusion(heard, gate, phonemes=bool(self.draft.phonemes))
         if not fusion.phonemes:
             draft = dataclasses.replace(draft, phonemes=(), phoneme_losses=(), phonemes_digest=None)
         card = dataclasses.replace(

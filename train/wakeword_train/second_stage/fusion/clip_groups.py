@@ -6,6 +6,7 @@ from wakeword.base.types import Scores
 from wakeword.format.fusion import Fusion
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, choose_fa_per_hour
+from wakeword_tools.measure.thresholds import allowed_at_rate, threshold_allowing
 from wakeword_train.points import FEW
 from wakeword_train.second_stage.evidence import Evidence
 from wakeword_train.second_stage.fusion.fusion_fit import PHONEME_FLOORS, FusionGroup, fit_fusion
@@ -14,8 +15,12 @@ from wakeword_train.second_stage.result import HeldOut
 _PEOPLE, _VOICES, _SPEECH, _CLOSE, _OTHERS = 0.7, 0.3, 0.6, 0.3, 0.1
 """Shares of recorded and synthetic positives, and of background, close words and other words, in the fusion."""
 
-LONG = 5
-"""Sounds from which on a keyword's phonemes tell it well from other speech."""
+_APART = 0.6
+"""By how much voices' phonemes have to fit better than those of the background for their full weight. Where they do, words
+with recordings of people are found most with that weight or more; where they do not fit better, with a third of it or none
+(train/evidence/text-alone.md)."""
+_UNLIKELY = 1.0
+"""Recordings an hour of background that may fit better than the level with which the voices are compared."""
 
 
 def fusion_groups(heard: HeldOut) -> list[FusionGroup]:
@@ -33,23 +38,43 @@ def fusion_groups(heard: HeldOut) -> list[FusionGroup]:
     ]
 
 
-def best_fusion(heard: HeldOut, gate: float, *, sounds: int) -> Fusion:
+def best_fusion(heard: HeldOut, gate: float, *, phonemes: bool) -> Fusion:
     """The fusion with the phonemes or the one without them, whichever finds more at the strictest default rate.
 
-    ``sounds``: how many the keyword has at least, 0 if the phonemes were not asked for. For short words the phonemes say
-    little. Of a longer one they are kept where only synthetic voices could say how much they help people. Where clips in
-    noise were heard, the floor of the phonemes is chosen too, by what is found as it is and in noise. Without background,
-    and for equals, the one with the phonemes.
+    ``phonemes``: whether they were asked for. Where only synthetic voices could say how much they help people, they weigh
+    as ``told_apart`` says. Where clips in noise were heard, the floor of the phonemes is chosen too, by what is found as it
+    is and in noise. Without background, and for equals, the one with the phonemes.
     """
     groups = fusion_groups(heard)
     are_few = len(heard.of(Kind.POSITIVE, synthetic=False)) < FEW
+    share = told_apart(heard) if are_few and phonemes else float(phonemes)
     floors = PHONEME_FLOORS if heard.noisy is not None else PHONEME_FLOORS[:1]
-    fusions = [fit_fusion(groups, gate, phonemes=True, floor=floor, fixed=are_few) for floor in floors if sounds]
-    if not (are_few and sounds >= LONG):
-        fusions.append(fit_fusion(groups, gate, phonemes=False, fixed=are_few))
+    fusions = [fit_fusion(groups, gate, phonemes=share, floor=floor, fixed=are_few) for floor in floors if share]
+    if not (are_few and share):
+        fusions.append(fit_fusion(groups, gate, phonemes=0.0, fixed=are_few))
     if not heard.hours:
         return fusions[0]
     return max(fusions, key=lambda fusion: _found(heard, gate, fusion))
+
+
+def told_apart(heard: HeldOut) -> float:
+    """How well the word's phonemes tell it from the background, 0 to 1; 1 without background or without positives.
+
+    The median of the positives' best scores is compared with the level that ``_UNLIKELY`` recordings an hour of the
+    background exceed. A word whose sounds are common together ("happy"), or that the recogniser seldom hears where it is
+    said ("visual"), would be lost among speech that fits as well.
+    """
+
+    def best(kind: Kind) -> Scores:
+        lowest = -PHONEME_FLOORS[0]
+        fits = [np.nan_to_num(one.phonemes, nan=lowest).max(initial=lowest) for one in heard.of(kind)]
+        return np.array(fits)
+
+    positives, background = best(Kind.POSITIVE), best(Kind.BACKGROUND)
+    if not heard.hours or not len(positives) or not len(background):
+        return 1.0
+    level = threshold_allowing(background, allowed_at_rate(heard.hours, _UNLIKELY))
+    return float(np.clip((np.median(positives) - level) / _APART, 0, 1))
 
 
 def _found(heard: HeldOut, gate: float, fusion: Fusion) -> float:

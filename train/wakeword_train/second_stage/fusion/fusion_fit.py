@@ -16,7 +16,7 @@ PHONEME_FLOORS = (6.0, 3.0)
 """The phonemes' score is not looked at below minus one of these numbers: it then says only that the word was not heard. In
 noise the recogniser is the first to hear nothing, so where clips in noise are judged the smaller one can find more."""
 USUAL = np.array(text_alone().weights)
-"""Weights of the first stage's logit, the head's logit and the phonemes' score that suit any word."""
+"""Weights of the first stage's logit, the head's logit and the phonemes' score that suit most words."""
 STRENGTH = 0.05
 """How strongly the regression is held near them where people decide."""
 NO_GATE = -1e6
@@ -36,18 +36,19 @@ def fit_fusion(
     groups: Sequence[FusionGroup],
     gate: float,
     *,
-    phonemes: bool,
+    phonemes: float = 1.0,
     floor: float = PHONEME_FLOORS[0],
     fixed: bool = False,
 ) -> Fusion:
     """The fusion that separates the positives' best looks from the best looks of all candidates of the others.
 
     Recordings without a candidate say nothing about it. Without positives or without negatives among the candidates, the
-    usual weights with a bias of 0. ``floor``: one of ``PHONEME_FLOORS``.
-    ``fixed``: the weights are the usual ones, and only the bias is fitted. All parts find nearly every synthetic voice of
-    the kind that they learned from, so these cannot tell which part finds people.
+    usual weights with a bias of 0. ``phonemes``: the share of their usual weight that the phonemes begin with, 0 for a
+    fusion without them. ``floor``: one of ``PHONEME_FLOORS``.
+    ``fixed``: the weights stay where they begin, and only the bias is fitted. All parts find nearly every synthetic voice
+    of the kind that they learned from, so these cannot tell which part finds people.
     """
-    weights = USUAL if phonemes else USUAL * [1, 1, 0]
+    weights = USUAL * [1, 1, phonemes]
     rows = [(_looks(group, gate, weights, floor), group) for group in groups]
     rows = [(looks, group) for looks, group in rows if len(looks)]
     if {group.positive for _, group in rows} != {True, False}:
