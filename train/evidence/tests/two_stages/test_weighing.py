@@ -31,7 +31,7 @@ def word(seed: int = 0, *, people: float = 3.0, name: str = "word") -> WordLooks
     random = np.random.default_rng(seed)
     conditions = {name: [looks(random, 5, people, 0.5) for _ in range(40)] for name in ("clean", "noisy", "quiet")}
     return WordLooks(
-        name, {"100": 1.0, "350": -5.0}, conditions, [looks(random, 50, 0.0, 3.0) for _ in range(20)], 10.0
+        name, {"100": 1.0, "350": -5.0}, conditions, [looks(random, 50, 0.0, 3.0) for _ in range(20)], 10.0, (1, 1, 2)
     )
 
 
@@ -75,7 +75,7 @@ def test_what_is_learned_gives_weight_to_the_part_that_tells() -> None:
         return np.stack([2.0 * np.arange(count), *noise, -np.abs(random.normal(fit, 0.4, count))], axis=1)
 
     people = {name: [only_phonemes(4, 0.2) for _ in range(40)] for name in ("clean", "noisy", "quiet")}
-    own = WordLooks("word", {"350": -20.0}, people, [only_phonemes(50, 3.0) for _ in range(20)], 10.0)
+    own = WordLooks("word", {"350": -20.0}, people, [only_phonemes(50, 3.0) for _ in range(20)], 10.0, (1, 1, 3))
     assert learned_weights([own], "350")[2] >= 4
 
 

@@ -41,12 +41,14 @@ from wakeword_experiments.two_stages.weighing_rules import (
     weighted,
 )
 from wakeword_tools.measure.noise import NoiseMixer
+from wakeword_train.config import TrainConfig
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.pipeline import train_model
 from wakeword_train.placement import file_stem
 from wakeword_train.recipe import default_recipe
 from wakeword_train.second_stage.evidence import Evidence, EvidenceReader, best_of_span, candidate_runs, window_logits
 from wakeword_train.second_stage.fusion.fusion_fit import USUAL
+from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.training_run import DataFolders, TrainingLines
 
 log = logging.getLogger(__name__)
@@ -66,8 +68,8 @@ def word_looks(word: str, audio: Path, speech: Sequence[Path], work: Path, repor
         train_model(config, DataFolders(), path, work=work / "runs", events=TrainingLines(report))
     model = read_model(path)
     stage = model.second_stage
-    if stage is None or not stage.card.phonemes:
-        raise DataError(f"{path}: expected a second stage with phonemes, got none; leave {word!r} out")
+    if stage is None:
+        raise DataError(f"{path}: expected a model of two stages, got one of one stage; leave {word!r} out")
     store = strangers_speech(config, speech)
     sounds = [
         store.samples[start : start + length].numpy().astype(np.float32) / np.float32(32_768)
@@ -77,14 +79,16 @@ def word_looks(word: str, audio: Path, speech: Sequence[Path], work: Path, repor
     logits = [window_logits(model, sound) for sound in sounds]
     best = [best_of_span(one, stage.card.span) for one in logits]
     gates = {name: _gate(best, rate * store.hours) for name, rate in _GATES.items()}
-    reader = _reader(model, stage, min(gates.values()))
+    reader = _reader(model, stage, config, min(gates.values()))
     report(f"{word}: people")
     people = {
         condition: [_looks(reader.read(sound, window_logits(model, sound)), reader) for sound in some]
         for condition, some in _conditions(people_of(audio, word), audio).items()
     }
     background = [_looks(reader.read(sound, one), reader) for sound, one in zip(sounds, logits, strict=True)]
-    return WordLooks(word, gates, people, background, store.hours)
+    fusion = stage.card.fusion
+    weights = (fusion.stage_one, fusion.embedding, fusion.phonemes)
+    return WordLooks(word, gates, people, background, store.hours, weights)
 
 
 def _gate(best: Sequence[Scores], runs: float) -> float:
@@ -95,11 +99,18 @@ def _gate(best: Sequence[Scores], runs: float) -> float:
     return round(min(passing, default=12.0), 1)
 
 
-def _reader(model: Model, stage: SecondStage, gate: float) -> EvidenceReader:
-    """Asks the second stage from another gate on, and the phonemes wherever they could matter."""
+def _reader(model: Model, stage: SecondStage, config: TrainConfig, gate: float) -> EvidenceReader:
+    """Asks the second stage from another gate on, and the phonemes, weighed or not, wherever they could matter."""
     _, digest = shipped_digests()
     recogniser = load_phonemes(assets_folder() / "encoders" / PHONEMES_FILE, digest)
-    card = dataclasses.replace(stage.card, gate=gate)
+    ways = SpokenKeyword.of(config).variants(recogniser.tokens)
+    card = dataclasses.replace(
+        stage.card,
+        gate=gate,
+        phonemes_digest=digest,
+        phonemes=tuple(way.variant for way in ways),
+        phoneme_losses=tuple(way.losses for way in ways),
+    )
     return EvidenceReader(SecondStage(card, stage.head, stage.embedding, recogniser), model.card.window, probe=_PROBE)
 
 
@@ -124,6 +135,7 @@ def judged(words: Sequence[WordLooks]) -> dict[str, Any]:
         others = [one for one in words if one is not word]
         own = {f"as before, {gate}": recall(word, gate, weighted(EARLIER)) for gate in _GATES}
         own |= {f"usual, {gate}": recall(word, gate, weighted(USUAL.tolist())) for gate in _GATES}
+        own["own, 350"] = recall(word, "350", weighted(word.weights))
         own |= {f"surprises, {gate}": recall_by_surprise(word, gate) for gate in _GATES}
         if others:
             learned = learned_weights(others, "350")
@@ -133,6 +145,7 @@ def judged(words: Sequence[WordLooks]) -> dict[str, Any]:
             "recordings": len(word.people["clean"]),
             "hours": word.hours,
             "gates": dict(word.gates),
+            "weights": list(word.weights),
             "passes": {
                 gate: {
                     name: float(np.mean([bool((one[:, 1] >= least).any()) for one in some]))
@@ -168,9 +181,10 @@ def weighing_page(record: Mapping[str, Any], *, figures: str) -> str:
             f"{record['rate']:g} false accepts an hour of {hours:.1f} h of strangers' speech. The number after a rule is "
             "the candidates an hour that its gate lets pass. *As before* and *usual* are weighted sums of the first "
             "stage's logit, the head's and the phonemes' "
-            f"score, {_text(EARLIER)} and {_text(USUAL.tolist())}; *surprises* the sum of minus the logarithm of how many "
-            "candidates an hour reach each part, from one half of the speech, judged on the other; *learned on the others* "
-            "the weights of a grid that find most people of the other words.",
+            f"score, {_text(EARLIER)} and {_text(USUAL.tolist())}; *own* the sum with the weights of the model itself, in "
+            "which the phonemes weigh as voices' tell the word from the speech of the training; *surprises* the sum of "
+            "minus the logarithm of how many candidates an hour reach each part, from one half of the speech, judged on the "
+            "other; *learned on the others* the weights of a grid that find most people of the other words.",
             "",
             *rows,
             "",
@@ -194,6 +208,7 @@ def write_looks(path: Path, word: WordLooks) -> None:
         "people": {name: [one.tolist() for one in some] for name, some in word.people.items()},
         "background": [one.tolist() for one in word.background],
         "hours": word.hours,
+        "weights": list(word.weights),
     }
     path.write_text(json.dumps(content))
 
@@ -207,7 +222,12 @@ def read_looks(path: Path) -> WordLooks:
 
     people = {name: [looks(one) for one in some] for name, some in content["people"].items()}
     return WordLooks(
-        content["word"], content["gates"], people, [looks(one) for one in content["background"]], content["hours"]
+        content["word"],
+        content["gates"],
+        people,
+        [looks(one) for one in content["background"]],
+        content["hours"],
+        content["weights"],
     )
 
 

@@ -1,5 +1,6 @@
 """Ways to weigh what three parts say of a look, and which of them finds people of words that no rule was chosen on."""
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -34,10 +35,12 @@ class WordLooks:
     """Condition -> the looks at each recording."""
     background: Sequence[Looks]
     hours: float
+    weights: Sequence[float]
+    """What the model itself makes the three parts count."""
 
     def half(self, number: int) -> "WordLooks":
         """Every second recording of the background, from ``number`` on: with half of the hours."""
-        return WordLooks(self.word, self.gates, self.people, self.background[number::2], self.hours / 2)
+        return dataclasses.replace(self, background=self.background[number::2], hours=self.hours / 2)
 
 
 def highest(looks: Sequence[Looks], gate: float, rule: Rule) -> Scores:
