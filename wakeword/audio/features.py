@@ -138,14 +138,17 @@ class MfccTransform:
         self._spectra = np.empty((_BATCH_FRAMES, config.n_fft // 2 + 1), np.complex64)
         self._energies = np.empty((_BATCH_FRAMES, config.n_mels), np.float32)
         self._cepstra = np.empty((_BATCH_FRAMES, config.n_mfcc), np.float32)
-        spectra = self._spectra[:PRODUCT_FRAMES]
         # Views of the same arrays: making them takes longer than some of the arithmetic.
-        self._one_product = (
-            self._windowed[:PRODUCT_FRAMES],
-            spectra,
-            spectra.view(np.float32),
-            self._energies[:PRODUCT_FRAMES],
-        )
+        counts = range(PRODUCT_FRAMES, _BATCH_FRAMES + 1, PRODUCT_FRAMES)
+        self._whole = {count: self._products(count) for count in counts}
+
+    def _products(self, count: int) -> tuple[Array, Array, Spectra, Array, Array]:
+        """The working arrays of ``count`` frames: windowed samples, ``(count, n_fft)``, and all as whole products."""
+        windowed = self._windowed[:count]
+        products = (-1, PRODUCT_FRAMES)
+        spectra = self._spectra[:count].reshape(*products, self._spectra.shape[1])
+        energies = self._energies[:count].reshape(*products, self.config.n_mels)
+        return windowed, windowed.reshape(*products, self.config.n_fft), spectra, spectra.view(np.float32), energies
 
     def __call__(self, signal: Array, *, first: int = 0) -> Array:
         """``(samples,)`` float32, C-contiguous -> the whole frames in it, ``(frames, n_mfcc)`` float32.
@@ -153,15 +156,15 @@ class MfccTransform:
         ``first`` is the number of the first frame in its stream.
         """
         config = self.config
-        if config.frames_in(len(signal)) == PRODUCT_FRAMES and first % PRODUCT_FRAMES == 0:
+        count = config.frames_in(len(signal))
+        whole = self._whole.get(count) if first % PRODUCT_FRAMES == 0 else None
+        if whole is not None:
             # What the engine asks for at every hop: a sixth faster without the batch's arithmetic of shapes.
-            cepstra = np.empty((PRODUCT_FRAMES, config.n_mfcc), np.float32)
-            frames: Array = np.ndarray(
-                (PRODUCT_FRAMES, config.n_fft), np.float32, signal, strides=(4 * config.hop_length, 4)
-            )
-            windowed, spectra, parts, energies = self._one_product
-            np.multiply(frames, self._window, out=windowed)
-            self._compute(windowed, spectra, parts, energies, cepstra)
+            cepstra = np.empty((count, config.n_mfcc), np.float32)
+            frames: Array = np.ndarray((count, config.n_fft), np.float32, signal, strides=(4 * config.hop_length, 4))
+            samples, windowed, spectra, parts, energies = whole
+            np.multiply(frames, self._window, out=samples)
+            self._compute(windowed, spectra, parts, energies, cepstra.reshape(-1, PRODUCT_FRAMES, config.n_mfcc))
             return cepstra
         many: Array = self.batch(signal[None], first=first)[0]
         return many
@@ -209,7 +212,7 @@ class MfccTransform:
         cepstra[:] = result.reshape(number, rows, -1)[:, before : before + count]
 
     def _compute(self, windowed: Array, spectra: Spectra, parts: Array, energies: Array, cepstra: Array) -> None:
-        """From windowed samples to ``cepstra``: one product, ``(PRODUCT_FRAMES, ...)``, or ``(n, PRODUCT_FRAMES, ...)``.
+        """From windowed samples to ``cepstra``, each ``(products, PRODUCT_FRAMES, ...)``.
 
         ``parts`` is ``spectra`` seen as real and imaginary parts side by side.
         """
