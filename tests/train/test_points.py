@@ -3,6 +3,7 @@
 import dataclasses
 
 import numpy as np
+import pytest
 
 from wakeword.base.events import SILENT
 from wakeword.format.operating_point import OperatingPoint, Rate
@@ -85,3 +86,39 @@ def test_close_words_bound_the_default_loosely_until_enough_people_said_the_word
 
     assert threshold(0) < threshold(FEW) - 0.1
     assert threshold(0) == threshold(FEW - 1)
+
+
+def by_voices(*, people: int, events: int, hours: float) -> OperatingPoint:
+    """The default where so many events stand out of the background."""
+    random = np.random.default_rng(0)
+    stream = np.zeros(round(hours * 2_000))
+    stream[:: len(stream) // 12][:events] = np.linspace(0.5, 0.9, events) if events > 1 else 0.9
+    voices = random.uniform(0.95, 1, 200)
+    scores = ScoreSet(
+        positives=voices[:people] if people else voices,
+        negatives=random.uniform(0, 0.1, 500),
+        near_negatives=random.uniform(0, 0.1, 500),
+        streams=[stream],
+        hours=hours,
+        synthetic_positives=voices if people else np.zeros(0),
+        only_synthetic=not people,
+    )
+    return default_point(points_of(scores, "", "", SILENT), SILENT)
+
+
+@pytest.mark.parametrize("people", [0, FEW - 1])
+def test_one_highest_score_of_two_hours_sets_no_default_of_voices(people: int) -> None:
+    point = by_voices(people=people, events=3, hours=2.0)
+    assert point.false_accepts_per_hour is not None
+    assert (point.false_accepts_per_hour.count, point.target) == (1, 2.0)
+
+
+def test_people_or_more_hours_keep_the_strict_default() -> None:
+    many = by_voices(people=FEW, events=3, hours=2.0)
+    assert many.false_accepts_per_hour is not None
+    assert (many.false_accepts_per_hour.count, many.target) == (0, 1.0)
+    assert by_voices(people=0, events=10, hours=20.0).target == 0.5
+
+
+def test_a_default_that_close_words_set_keeps_the_name_of_its_strictest_promise() -> None:
+    assert by_voices(people=0, events=0, hours=2.0).target == 1.0

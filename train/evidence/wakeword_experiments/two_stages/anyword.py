@@ -55,18 +55,15 @@ def measure_anyword(
     """Train a word from its text alone as the command does, and measure; with ``takes`` also after as many recordings.
 
     ``audio``: the folder with ``speech_commands`` and ``noise``. ``speech``: folders of long recordings. A model of these
-    settings in ``work`` is measured without training it again; its record has no cost.
+    settings in ``work`` is measured without training it again; then its record has no cost.
     """
     config = dataclasses.replace(default_recipe(), keyword=word)
     model_file = work / f"{word}.onnx"
-    cost: dict[str, Any] = {"spoken_before": (work / "runs" / file_stem(word) / "synthesised").is_dir()}
-    if not _is_of(model_file, config):
-        began, spent = time.monotonic(), _cpu()
-        train_model(config, DataFolders(), model_file, work=work / "runs", events=TrainingLines(report))
-        cost |= {"clock": time.monotonic() - began, "cpu": _cpu() - spent}
+    spoken = (work / "runs" / file_stem(word) / "synthesised").is_dir()
     record: dict[str, Any] = {
         "keyword": word,
-        **cost,
+        "spoken_before": spoken,
+        **_trained(config, DataFolders(), model_file, work, report),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "engines": read_model(model_file).card.training["engines"],
     }
@@ -81,13 +78,21 @@ def measure_anyword(
                 for take in own:
                     (made / take.path.name).symlink_to(take.path.resolve())
         again = work / f"{word}-takes.onnx"
-        began, spent = time.monotonic(), _cpu()
-        train_model(config, DataFolders(positives=[folder]), again, work=work / "runs", events=TrainingLines(report))
-        record["takes"] = {"takes": len(own), "clock": time.monotonic() - began, "cpu": _cpu() - spent}
+        given = {"takes": len(own), **_trained(config, DataFolders(positives=[folder]), again, work, report)}
+        record["takes"] = given
         rest = dataclasses.replace(test, people=others)
         record["before"] = measured(read_model(model_file), rest, sounds, report)
         record["after"] = measured(read_model(again), rest, sounds, report)
     return record
+
+
+def _trained(config: TrainConfig, folders: DataFolders, out: Path, work: Path, report: Line) -> dict[str, float]:
+    """Train a model, unless ``out`` is one of these settings; the seconds that it took, or nothing."""
+    if _is_of(out, config):
+        return {}
+    began, spent = time.monotonic(), _cpu()
+    train_model(config, folders, out, work=work / "runs", events=TrainingLines(report))
+    return {"clock": time.monotonic() - began, "cpu": _cpu() - spent}
 
 
 def _is_of(model_file: Path, config: TrainConfig) -> bool:
