@@ -13,12 +13,15 @@ from wakeword_train.text_alone import FILE, TextAlone, text_alone
 shares = st.floats(0, 1)
 
 
-@given(st.dictionaries(st.text(), shares, min_size=1), shares)
+words = st.dictionaries(st.text(), shares, min_size=1)
+
+
+@given(words, words, shares, st.sampled_from((0.0, 2.9, 3.0)))
 def test_people_are_never_promised_more_than_voices_and_the_middle_lies_between(
-    people: dict[str, float], voices: float
+    told: dict[str, float], untold: dict[str, float], voices: float, phonemes: float
 ) -> None:
-    found = TextAlone((1.0, 1.0, 3.0), people).people_found(voices)
-    assert found.words == len(people)
+    found = TextAlone((1.0, 1.0, 3.0), told, untold).people_found(voices, phonemes)
+    assert found.words == len(told if phonemes == 3 else untold)
     assert found.low <= found.middle + 1e-12
     assert found.middle <= found.high + 1e-12
     assert found.high <= voices
@@ -35,5 +38,7 @@ def test_the_file_says_what_each_number_rests_on() -> None:
 
 
 @pytest.mark.parametrize("voices", [0.5, 0.99])
-def test_fewer_voices_never_mean_more_people(voices: float) -> None:
-    assert text_alone().people_found(voices).middle <= text_alone().people_found(1.0).middle
+@pytest.mark.parametrize("phonemes", [0.0, 3.0])
+def test_fewer_voices_never_mean_more_people(voices: float, phonemes: float) -> None:
+    known = text_alone()
+    assert known.people_found(voices, phonemes).middle <= known.people_found(1.0, phonemes).middle

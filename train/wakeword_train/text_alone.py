@@ -33,12 +33,16 @@ class TextAlone:
 
     weights: tuple[float, float, float]
     """What the first stage's logit, the head's logit and the phonemes' score count."""
-    people: Mapping[str, float]
-    """Word -> share of its people that the default point of a model from its text alone finds."""
+    told: Mapping[str, float]
+    """Word whose phonemes have full weight -> share of its people that the default point of a model from its text finds."""
+    untold: Mapping[str, float]
+    """The same of words whose phonemes tell them less well from speech."""
 
-    def people_found(self, voices: float) -> PeopleFound:
-        """What a share of synthetic voices means for people: never more than that share."""
-        shares = [min(share, voices) for share in self.people.values()]
+    def people_found(self, voices: float, phonemes: float) -> PeopleFound:
+        """What a share of synthetic voices means for people, going by the words whose phonemes count alike: never more than
+        that share. ``phonemes``: their weight."""
+        alike = self.told if phonemes >= self.weights[2] else self.untold
+        shares = [min(share, voices) for share in alike.values()]
         return PeopleFound(len(shares), min(shares), mean(shares), max(shares))
 
 
@@ -49,9 +53,12 @@ def text_alone() -> TextAlone:
     try:
         content = json.loads(path.read_text("utf-8"))
         first, head, phonemes = content["weights"]
-        people = {word: float(one["people"]) for word, one in content["words"].items()}
+        told, untold = (
+            {word: float(one["people"]) for word, one in content["words"].items() if one["told"] is full}
+            for full in (True, False)
+        )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             f"{path}: expected the numbers of words from text alone; is the installation complete?"
         ) from error
-    return TextAlone((first, head, phonemes), people)
+    return TextAlone((first, head, phonemes), told, untold)

@@ -74,7 +74,8 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
         if point.recall_synthetic is not None:
             of_people = counted(point.positives, "recording")
             own = f"; it found {round(point.recall * point.positives)} of only {of_people} of people"
-        people = text_alone().people_found(share)
+        phonemes = card.verifier.fusion.phonemes if card.verifier is not None else 0.0
+        people = text_alone().people_found(share, phonemes)
         share = people.middle
         finds = (
             f"finds {_of_ten(share)} people, if it does as {people.words} other words did, which were trained from their "

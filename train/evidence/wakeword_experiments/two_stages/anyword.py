@@ -121,6 +121,7 @@ def measured(model: Model, test: TestClips, speech: ClipStore, report: Line) -> 
     thresholds = {"default": point.threshold, "at_rate": choose_fa_per_hour(scores, RATE).threshold}
     found: dict[str, Any] = {
         "point": point.name,
+        "phonemes": model.card.verifier.fusion.phonemes if model.card.verifier is not None else 0.0,
         "promised": {"recall": point.recall, "synthetic": point.synthetic},
         "hours": speech.hours,
         "speakers": len({clip.speaker for clip in speech.clips}),
@@ -199,6 +200,9 @@ def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
     hours = min((word["text"]["hours"] for word in record["words"]), default=0.0)
     with_takes = any("after" in word for word in record["words"])
     after = ", and after `wakeword train WORD --positives` with recordings" if with_takes else ""
+    unnamed = (
+        " Some files bear no speaker's name, so that who gave recordings may be heard again." if with_takes else ""
+    )
     head = (
         "# Any word",
         "",
@@ -206,7 +210,8 @@ def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
         "Nobody who says the word was heard in training; false accepts "
         f"are counted in {hours:.1f} h or more of the speech of people who are not in the starter pack. One training each, "
         f"with {_cores(record['words'])} and seed 0. People are heard as they are, in noise at 10 dB, and 20 dB below that "
-        "with a microphone's own noise. *: with the synthetic speech of an earlier training.",
+        "with a microphone's own noise. *: with the synthetic speech of an earlier training; -: trained earlier."
+        f"{unnamed}",
         "",
     )
     return "\n".join(
