@@ -52,7 +52,7 @@ def calibrate_model(options: CalibrateOptions) -> None:
             _write(options, model, points, chosen)
             _warn_of_default(options, model, points, chosen, scored)
     if foreign:
-        note(f"{options.model} is left as it is: set the threshold of your choice {foreign.where}")
+        note(f"{options.model} is left as it is: set the threshold of your choice, rounded up, {foreign.where}")
     # Not in the block: the scores that it keeps belong to the model as it was.
     if options.report is not None:
         content = {

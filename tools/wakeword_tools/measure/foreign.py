@@ -1,6 +1,6 @@
 """Wake-word files of other engines: which engine a file belongs to, by its content, and what it says of itself.
 
-A manifest (JSON) with its ``.tflite`` beside it, of microWakeWord or, as linux-voice-assistant has it, of openWakeWord; or
+A manifest (JSON) with its ``.tflite`` next to it, of microWakeWord or, as linux-voice-assistant has it, of openWakeWord; or
 a classifier of openWakeWord alone. The engines' own packages run them: ``pip install "wakeword[peers]"``.
 """
 
@@ -182,13 +182,13 @@ def _of_manifest(path: Path, data: bytes) -> ForeignModel:
         raise ModelError(f"expected a probability_cutoff of 0 to 1 in the manifest, got {shortened(repr(cutoff))}")
     if not isinstance(network, str) or Path(network).name != network:
         raise ModelError(
-            f"expected the name of a file beside the manifest as its model, got {shortened(repr(network))}"
+            f"expected the name of a file next to the manifest as its model, got {shortened(repr(network))}"
         )
     try:
         found = read_limited(path.with_name(network), MAX_FILE_BYTES)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise ModelError(f"expected {shortened(network)} beside the manifest, could not read it: {reason}") from error
+        raise ModelError(f"expected {shortened(network)} next to the manifest, could not read it: {reason}") from error
     files = {_NETWORK: found, _MANIFEST: json.dumps({**content, "model": _NETWORK}).encode()}
     return ForeignModel(kind, ForeignCard(engine.name, phrase, True, float(cutoff), engine.where), files)
 
@@ -242,7 +242,7 @@ def _check_network(engine: _Engine, file: Path) -> None:
     if not fits or math.prod(scores) != 1:
         hint = ""
         if engine is _OPEN and shape[-1:] == [_MICRO.width]:
-            hint = "; a model of microWakeWord is given by its manifest, the .json beside it"
+            hint = "; a model of microWakeWord is given by its manifest, the .json next to it"
         raise ModelError(
             f"expected a network of {engine.name}, {engine.input} to one probability, got {_TYPES.get(kind, kind)} "
             f"{tuple(shape)} to {math.prod(scores)}{hint}"

@@ -64,7 +64,8 @@ class _OpenWakeWord:
 def _shipped(package: str, name: str) -> Path:
     """A model that an engine brings."""
     spec = importlib.util.find_spec(package)
-    assert spec is not None and spec.origin is not None
+    assert spec is not None
+    assert spec.origin is not None
     return Path(spec.origin).parent / "models" / name
 
 
