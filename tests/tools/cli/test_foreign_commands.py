@@ -65,7 +65,10 @@ def test_calibrate_prints_thresholds_and_writes_nothing(cli, folder: Path, world
     ended = cli("calibrate", *given)
     assert ended.status == 0, ended.err
     assert "fpr=0.5" in ended.out
-    assert "word.json is left as it is: set the threshold of your choice, rounded up, as probability_cutoff in its" in ended.err
+    assert (
+        "word.json is left as it is: set the threshold of your choice, rounded up, as probability_cutoff in its"
+        in ended.err
+    )
     refused = cli("calibrate", *given, "--default", "fpr=0.5")
     assert (refused.status, refused.out, len(refused.err.splitlines())) == (1, "", 1)
     assert content_of(folder) == before
