@@ -79,7 +79,20 @@ def test_a_damaged_file_is_one_line_and_nothing_is_written(cli, folder: Path, wo
     (folder / "word.tflite").write_bytes((folder / "word.tflite").read_bytes()[:-1])
     before = content_of(folder)
     models = ("ours.onnx", "word.json") if command == "compare" else ("--model", "word.json")
-    ended = cli(command, *models, "--positives", world.positives, "--report", "report.json")
+    given = ("--positives", world.positives, "--negatives", world.negatives, "--report", "report.json")
+    ended = cli(command, *models, *given)
     assert (ended.status, ended.out, len(ended.err.splitlines())) == (1, "", 1), ended.err
     assert "word.json: expected a TFLite file, got one that is truncated or damaged" in ended.err
     assert content_of(folder) == before
+
+
+def test_info_says_what_the_file_says_and_no_more(cli, folder: Path) -> None:
+    ended = cli("info", "word.json")
+    assert ended.status == 0, ended.err
+    assert [" ".join(line.split()) for line in ended.out.splitlines()[:1]] == ["listens for Marvin"]
+    assert "0.9; it fires above it" in ended.out
+    assert "not measured" in ended.out
+    assert json.loads(cli("info", "word.json", "--json").out)["engine"] == "microWakeWord"
+    assert cli("info", "ours.onnx").out.splitlines()[0].split() == ["listens", "for", "marvin"]
+    refused = cli("info", "word.tflite")
+    assert (refused.status, refused.out, len(refused.err.splitlines())) == (1, "", 1)

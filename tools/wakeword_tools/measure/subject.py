@@ -10,9 +10,7 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError, ModelError
 from wakeword.base.text import printable
 from wakeword.base.types import Array, Scores
-from wakeword.format.card import METADATA_KEY
-from wakeword.format.digest import checked_metadata
-from wakeword.model.model import Model, parse_model, read_model_bytes
+from wakeword.model.model import Model, read_model, read_model_bytes
 from wakeword_tools.measure.foreign import ForeignCard, ForeignModel, parse_foreign
 from wakeword_tools.measure.foreign_streams import HOP_SAMPLES, ForeignStream
 from wakeword_tools.measure.scores import RecordingScorer
@@ -26,24 +24,20 @@ _AFTER = SAMPLE_RATE
 """Silence after a recording: the engines report a word some time after its end."""
 
 
-def read_subject(path: Path) -> Subject:
-    """Load and check a file, of which the content says what it is.
+def read_foreign(path: Path) -> ForeignModel | None:
+    """The model in a file of another engine, of which the content says what it is; ``None`` if it is none.
 
-    Raises what ``read_model`` and ``parse_foreign`` do, in one line that names the file.
+    Raises what ``read_model_bytes`` and ``parse_foreign`` do, in one line that names the file.
     """
     try:
-        data = read_model_bytes(path)
-        foreign = parse_foreign(path, data)
-        if foreign is not None:
-            return foreign
-        if METADATA_KEY not in checked_metadata(data).entries:
-            raise ModelError(
-                "expected a model file from `wakeword train`, got an ONNX file without a wakeword card; of a model of "
-                "openWakeWord give the .tflite"
-            )
-        return parse_model(data)
+        return parse_foreign(path, read_model_bytes(path))
     except (ModelError, ConfigError) as error:
         raise type(error)(f"{printable(path)}: {error}") from error
+
+
+def read_subject(path: Path) -> Subject:
+    """Load and check a file. Raises what ``read_model`` and ``read_foreign`` do."""
+    return read_foreign(path) or read_model(path)
 
 
 def subject_data(path: Path, subject: Subject) -> SubjectData:
