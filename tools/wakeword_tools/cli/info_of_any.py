@@ -26,8 +26,8 @@ def _print(card: ForeignCard) -> None:
     source = "" if card.names_phrase else ", as the file is called; it names no word"
     for name, text in (
         ("listens for", printable(card.phrase) + source),
-        ("engine", f"{card.engine}: {card.where} a threshold is set"),
-        ("cutoff", f"{card.cutoff:.4g}; it fires above it"),
+        ("engine", card.engine),
+        ("cutoff", f"{card.cutoff:.4g}; it fires above it. Another is set {card.where}"),
         ("finds", "not measured: wakeword evaluate measures it"),
         ("fires wrongly", "not measured: wakeword evaluate measures it"),
     ):
