@@ -47,7 +47,7 @@ COMMANDS = {
                 "List the models that are known by name, install one, or remove one.",
             ),
             "info": (
-                "wakeword.cli.info:info",
+                "wakeword_tools.cli.info_of_any:info_of_any",
                 "Show what a model listens for, and how often it is right and wrong.",
             ),
         },

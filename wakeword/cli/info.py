@@ -15,17 +15,14 @@ from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword.format.point_warnings import hourly_shown, recall_shown, warnings_of
 from wakeword.model.model import load_model
 
+InfoModel = Annotated[
+    str, typer.Argument(autocompletion=model_names, help="A model that `wakeword models` lists, or a model file.")
+]
+InfoAll = Annotated[bool, typer.Option("--all", help="Show all that the card contains, and the limits of every point.")]
+InfoJson = Annotated[bool, typer.Option("--json", help="Print the whole card as JSON.")]
 
-def info(
-    model: Annotated[
-        str,
-        typer.Argument(autocompletion=model_names, help="A model that `wakeword models` lists, or a model file."),
-    ],
-    everything: Annotated[
-        bool, typer.Option("--all", help="Show all that the card contains, and the limits of every point.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole card as JSON.")] = False,
-) -> None:
+
+def info(model: InfoModel, everything: InfoAll = False, as_json: InfoJson = False) -> None:
     """Show what a model listens for, and how often it is right and wrong."""
     loaded = load_model(model)
     card = loaded.card

@@ -193,7 +193,10 @@ def parse_model(data: bytes, *, provider: str = "cpu") -> Model:
     metadata, digest = checked_metadata(data)
     text = metadata.get(METADATA_KEY)
     if text is None:
-        raise ModelError("expected a model file from `wakeword train`, got an ONNX file without a wakeword card")
+        raise ModelError(
+            "expected a model file from `wakeword train`, got an ONNX file without a wakeword card; "
+            "of a model of openWakeWord the commands that measure take the .tflite"
+        )
     card = ModelCard.from_json(text)
     if card.schema >= SCHEMA and digest is None:
         raise ModelError(f"expected a digest in a model file of schema {card.schema}, got none: the file is damaged")

@@ -38,7 +38,7 @@ class CalibrateOptions:
 
     model: Annotated[
         Path,
-        typer.Option("--model", metavar="FILE", callback=_own_file, help="The model file (.onnx) to calibrate."),
+        typer.Option("--model", metavar="FILE", callback=_own_file, help="The model file to calibrate."),
     ]
     positives: PositivesOption
     others: OtherOptions
@@ -70,7 +70,8 @@ def calibrate(options: CalibrateOptions) -> None:
 
     Use recordings that the model was not trained on. A point replaces the one of the same name; the other points and
     the network stay unchanged. If a target that is given cannot be met, nothing is written. If the background is too
-    short for a rate of false accepts an hour, the point is named by the strictest rate that it supports.
+    short for a rate of false accepts an hour, the point is named by the strictest rate that it supports. For a file of
+    another engine the thresholds are printed only.
     """
     require("scipy", "onnx", *(["matplotlib"] if options.plot else []))
     # Imported here, so that --help works without these packages.

@@ -5,17 +5,18 @@ from dataclasses import asdict
 
 import typer
 
-from wakeword.base.errors import CalibrationError
+from wakeword.base.errors import CalibrationError, ConfigError
 from wakeword.base.files import write_json
 from wakeword.base.text import printable
 from wakeword.cli.console import note
 from wakeword.cli.tables import console
 from wakeword.format.operating_point import OperatingPoint
-from wakeword.model.model import Model, read_model, read_model_bytes
+from wakeword.model.model import Model
 from wakeword_tools.cli.calibrate import CalibrateOptions
 from wakeword_tools.cli.measure_tables import points_table
 from wakeword_tools.cli.scoring import scoring
 from wakeword_tools.measure.better import promise_of
+from wakeword_tools.measure.foreign import ForeignModel
 from wakeword_tools.measure.plots import draw
 from wakeword_tools.measure.point_choice import (
     calibrate_point,
@@ -26,6 +27,7 @@ from wakeword_tools.measure.point_choice import (
 )
 from wakeword_tools.measure.rates import DEFAULT_TARGETS, RateKind, Target
 from wakeword_tools.measure.recordings import Scored
+from wakeword_tools.measure.subject import read_subject, subject_data
 
 
 def calibrate_model(options: CalibrateOptions) -> None:
@@ -35,20 +37,28 @@ def calibrate_model(options: CalibrateOptions) -> None:
     read, and ``CalibrationError`` if one target cannot be met; then nothing is written.
     """
     targets = _targets(options)
-    model = read_model(options.model)
-    with scoring(options, [model], data=[read_model_bytes(options.model)]) as (scored,):
+    model = read_subject(options.model)
+    foreign = model.card if isinstance(model, ForeignModel) else None
+    if foreign and options.default:
+        raise ConfigError(
+            f"expected no --default for {options.model}: nothing is written into files of {foreign.engine}"
+        )
+    is_written = foreign is None and not options.dry_run
+    with scoring(options, [model], data=[subject_data(options.model, model)]) as (scored,):
         points = _points(scored, targets, options)
-        chosen = options.default or default_name(model.card, points)
+        chosen = options.default or (default_name(model.card, points) if isinstance(model, Model) else None)
         console().print(printable(scored.description), points_table(points, chosen), sep="\n")
-        if not options.dry_run:
+        if is_written and isinstance(model, Model):
             _write(options, model, points, chosen)
             _warn_of_default(options, model, points, chosen, scored)
+    if foreign:
+        note(f"{options.model} is left as it is: set the threshold of your choice, rounded up, {foreign.where}")
     # Not in the block: the scores that it keeps belong to the model as it was.
     if options.report is not None:
         content = {
             "model": str(options.model),
             "fingerprint": scored.fingerprint,
-            "written": not options.dry_run,
+            "written": is_written,
             "default_point": chosen,
             "points": [asdict(point) for point in points],
         }

@@ -14,13 +14,16 @@ from wakeword.cli.tables import console, table
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import fires_often, warnings_of
 from wakeword.model.installed import model_file
-from wakeword.model.model import Model, load_model, read_model_bytes
 from wakeword_tools.cli.compare import CompareOptions
 from wakeword_tools.cli.evaluate_work import warn_of_seen_recordings
 from wakeword_tools.cli.measure_tables import interval, threshold
 from wakeword_tools.cli.scoring import scoring
 from wakeword_tools.measure.better import Weighing, promise_of
+from wakeword_tools.measure.foreign import Cutoff, ForeignModel
 from wakeword_tools.measure.paired import PairedDifference, paired_differences
+from wakeword_tools.measure.subject import Subject, one_word, read_subject, subject_data
+
+_Point = OperatingPoint | Cutoff
 
 
 def compare_models(options: CompareOptions) -> None:
@@ -29,16 +32,14 @@ def compare_models(options: CompareOptions) -> None:
     Raises ``ConfigError`` for models of different words or without such a point, ``ModelError``, ``DataError`` and
     ``CalibrationError`` for files that cannot be read or used.
     """
-    names = {"OLD": options.old, "NEW": options.new}
-    models = {label: load_model(name) for label, name in names.items()}
+    files = {"OLD": model_file(options.old), "NEW": model_file(options.new)}
+    models = {label: read_subject(file) for label, file in files.items()}
     if not options.verify:
         models = {label: model.stage_one() for label, model in models.items()}
-    words = {model.card.phrase.casefold() for model in models.values()}
-    if len(words) > 1:
-        raise ConfigError(f"expected two models of one word, to compare on the same recordings, got {sorted(words)}")
+    word = one_word(list(models.values()))
     old, new = models.values()
     points = _point_of("OLD", options.old, old, options.point), _point_of("NEW", options.new, new, options.point)
-    data = [read_model_bytes(model_file(name)) for name in names.values()]
+    data = [subject_data(files[label], model) for label, model in models.items()]
     with scoring(options, [old, new], data=data, verify=options.verify) as (scored,):
         warn_of_seen_recordings(models, scored)
         first, second = scored.sets
@@ -47,7 +48,8 @@ def compare_models(options: CompareOptions) -> None:
         found = paired_differences((old, new), (first, second), (points[0].threshold, points[1].threshold))
         weighed = Weighing(found, (promise_of(points[0], first), promise_of(points[1], second)))
         _warn_of_other_promises(points)
-        for line in warnings_of(pair for pair in zip(names, points, strict=True) if fires_often(pair[1])):
+        own = [(label, one) for label, one in zip(files, points, strict=True) if isinstance(one, OperatingPoint)]
+        for line in warnings_of(pair for pair in own if fires_often(pair[1])):
             note(line)
         content = {
             "old": options.old,
@@ -64,15 +66,15 @@ def compare_models(options: CompareOptions) -> None:
         if options.as_json:
             print(json.dumps(content, indent=1, allow_nan=False))
         else:
-            _print(options, f"'{old.card.phrase}': {scored.description}", points, weighed)
+            _print(options, f"'{word}': {scored.description}", points, weighed)
         if options.report is not None:
             write_json(options.report, content)
 
 
-def _point_of(side: str, name: str, model: Model, wanted: str | None) -> OperatingPoint:
+def _point_of(side: str, name: str, model: Subject, wanted: str | None) -> _Point:
     """The point of one of the two models. ``ConfigError`` that says which of them has none."""
     try:
-        return model.card.point(wanted)
+        return model.card.point() if isinstance(model, ForeignModel) else model.card.point(wanted)
     except ConfigError as error:
         raise ConfigError(f"{side} ({name}): {error}") from error
 
@@ -80,7 +82,7 @@ def _point_of(side: str, name: str, model: Model, wanted: str | None) -> Operati
 def _print(
     options: CompareOptions,
     heading: str,
-    points: tuple[OperatingPoint, OperatingPoint],
+    points: tuple[_Point, _Point],
     weighed: Weighing,
 ) -> None:
     screen = console()
@@ -95,10 +97,12 @@ def _print(
     screen.print(str(weighed), soft_wrap=True)
 
 
-def _warn_of_other_promises(points: tuple[OperatingPoint, OperatingPoint]) -> None:
+def _warn_of_other_promises(points: tuple[_Point, _Point]) -> None:
     """A model that fires more often finds more, and is no better for that."""
     old, new = (point.name for point in points)
-    if old != new:
+    if any(isinstance(point, Cutoff) for point in points):
+        note("warning: a cutoff of another engine promises nothing; `wakeword evaluate` compares at equal rates")
+    elif old != new:
         note(
             f"warning: OLD is at {old} and NEW at {new}, which promise different things; --point sets the same for both"
         )

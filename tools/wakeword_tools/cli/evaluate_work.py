@@ -7,12 +7,12 @@ from pathlib import Path
 import typer
 
 from wakeword.audio.audio_folders import audio_files
-from wakeword.base.errors import ConfigError
 from wakeword.base.files import require_absent, write_json
 from wakeword.base.text import printable
 from wakeword.cli.console import note
 from wakeword.cli.tables import console
-from wakeword.model.model import Model, load_model, read_model
+from wakeword.format.operating_point import OperatingPoint
+from wakeword.model.installed import model_file
 from wakeword_tools.cli.evaluate import EvaluateOptions
 from wakeword_tools.cli.measure_tables import noise_table, operating_table, report_table
 from wakeword_tools.cli.reports import report_json, reports_on
@@ -26,6 +26,7 @@ from wakeword_tools.measure.plots import draw
 from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, RateKind, Target
 from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.scores import ScoreSet
+from wakeword_tools.measure.subject import Subject, look, one_word, read_subject, subject_data
 
 
 def evaluate_models(options: EvaluateOptions) -> None:
@@ -41,7 +42,8 @@ def evaluate_models(options: EvaluateOptions) -> None:
     models = _load_comparable(options)
     if options.save_errors is not None:
         _check_mistakes_can_be_saved(options.save_errors, models, options.point)
-    loaded, data = list(models.values()), options.models.contents()
+    loaded, files = list(models.values()), [*map(model_file, options.models.names), *options.models.files]
+    data = [subject_data(file, model) for file, model in zip(files, loaded, strict=True)]
     noise = _noise(options, loaded)
     with scoring(options, loaded, data=data, verify=options.verify, noise=noise, delays=True) as (scored, *with_noise):
         noisy = dict(zip((f"{ratio:g}" for ratio in options.snr or ()), with_noise, strict=True))
@@ -66,28 +68,26 @@ def evaluate_models(options: EvaluateOptions) -> None:
             _plot(options.plot, models, scored)
 
 
-def _load_comparable(options: EvaluateOptions) -> dict[str, Model]:
+def _load_comparable(options: EvaluateOptions) -> dict[str, Subject]:
     """The models, each with a unique label. Raises ``ConfigError`` unless they are of one word."""
-    models = {name: load_model(name) for name in options.models.names}
+    models = {name: read_subject(model_file(name)) for name in options.models.names}
     stems = [path.stem for path in options.models.files]
     for path in options.models.files:
         is_unique = stems.count(path.stem) == 1 and path.stem not in models
-        models[path.stem if is_unique else str(path)] = read_model(path)
-    words = {model.card.phrase.casefold() for model in models.values()}
-    if len(words) > 1:
-        raise ConfigError(f"expected models of one word, to compare on the same recordings, got {sorted(words)}")
+        models[path.stem if is_unique else str(path)] = read_subject(path)
+    one_word(list(models.values()))
     return models if options.verify else {label: model.stage_one() for label, model in models.items()}
 
 
-def _noise(options: EvaluateOptions, models: Sequence[Model]) -> NoiseSettings | None:
+def _noise(options: EvaluateOptions, models: Sequence[Subject]) -> NoiseSettings | None:
     if not options.snr:
         return None
     files = [path for root in options.noise or () for path in audio_files(root)]
-    least = max(model.card.features.samples_in(model.card.window) for model in models)
+    least = max(map(look, models))
     return NoiseSettings(options.snr, files, options.seed, least)
 
 
-def _check_mistakes_can_be_saved(folder: Path, models: Mapping[str, Model], point: str | None) -> None:
+def _check_mistakes_can_be_saved(folder: Path, models: Mapping[str, Subject], point: str | None) -> None:
     """Raise the errors of saving before the work starts."""
     if len(models) > 1:
         raise typer.BadParameter("--save-errors works with one model only; give one")
@@ -113,10 +113,11 @@ def _warn_of_little_data(scores: ScoreSet, fprs: Sequence[float], rates: Sequenc
         note("warning: all positives are synthetic; for people recall can be lower")
 
 
-def warn_of_seen_recordings(models: Mapping[str, Model], scored: Scored) -> None:
+def warn_of_seen_recordings(models: Mapping[str, Subject], scored: Scored) -> None:
     """Warn of thresholds that were chosen on the recordings that are measured."""
     for label, model in models.items():
-        seen = [point.name for point in model.card.operating_points if point.fingerprint == scored.fingerprint]
+        points = [point for point in model.card.operating_points if isinstance(point, OperatingPoint)]
+        seen = [point.name for point in points if point.fingerprint == scored.fingerprint]
         if seen:
             note(
                 f"warning: the thresholds of {', '.join(seen)} of {label} were chosen on exactly these recordings; "
@@ -137,7 +138,7 @@ def _print(
         )
 
 
-def _save_mistakes(folder: Path, model: Model, scored: Scored, point: str | None) -> None:
+def _save_mistakes(folder: Path, model: Subject, scored: Scored, point: str | None) -> None:
     chosen = model.card.point(point)
     mistakes = find_mistakes(model, scored, scored.sets[0], chosen.threshold)
     saved = save_mistakes(folder, mistakes, scored)
@@ -146,7 +147,7 @@ def _save_mistakes(folder: Path, model: Model, scored: Scored, point: str | None
         note(f"{folder / sort}: {kept} of {found} at {chosen.name}, the worst first")
 
 
-def _plot(path: Path, models: Mapping[str, Model], scored: Scored) -> None:
+def _plot(path: Path, models: Mapping[str, Subject], scored: Scored) -> None:
     labels = list(models) if len(models) > 1 else [""]
     card = next(iter(models.values())).card
     points = {point.name: point.threshold for point in card.operating_points}

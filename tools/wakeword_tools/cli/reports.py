@@ -3,15 +3,15 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from wakeword.model.model import Model
 from wakeword_tools.measure.latency import latency
 from wakeword_tools.measure.model_difference import Difference
 from wakeword_tools.measure.model_report import ModelReport, evaluate_model
 from wakeword_tools.measure.recordings import Scored
+from wakeword_tools.measure.subject import Subject
 
 
 def reports_on(
-    models: Mapping[str, Model],
+    models: Mapping[str, Subject],
     scored: Scored,
     noisy: Mapping[str, Scored],
     *,

@@ -12,7 +12,6 @@ from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.journal import Journal
 from wakeword.cli.console import note
 from wakeword.cli.job_options import audio_progress, journal_of, open_results
-from wakeword.model.model import Model
 from wakeword_tools.cli.calibrate import CalibrateOptions
 from wakeword_tools.cli.compare import CompareOptions
 from wakeword_tools.cli.evaluate import EvaluateOptions
@@ -21,6 +20,7 @@ from wakeword_tools.measure.noise import NoiseMixer, NoiseSettings
 from wakeword_tools.measure.recordings import Scored, items_of, scored_rows
 from wakeword_tools.measure.score_work import ScoreWork
 from wakeword_tools.measure.selection import select
+from wakeword_tools.measure.subject import Subject, SubjectData, one_word
 
 Measuring = CalibrateOptions | CompareOptions | EvaluateOptions
 
@@ -28,18 +28,18 @@ Measuring = CalibrateOptions | CompareOptions | EvaluateOptions
 @contextmanager
 def scoring(
     options: Measuring,
-    models: Sequence[Model],
+    models: Sequence[Subject],
     *,
-    data: Sequence[bytes],
+    data: Sequence[SubjectData],
     verify: bool = True,
     noise: NoiseSettings | None = None,
     delays: bool = False,
 ) -> Iterator[list[Scored]]:
     """Score all recordings as they are, and clips at each ratio of ``noise``, with progress and warnings on stderr.
 
-    ``data``: the bytes of the models' files. ``verify``: whether models of two stages use the second one. ``delays``: score
-    the positives in streams too. The scores are kept next to the report until the block, which uses them, has ended without
-    an error.
+    ``data``: what other processes load the models from. ``verify``: whether models of two stages use the second one.
+    ``delays``: score the positives in streams too. The scores are kept next to the report until the block, which uses
+    them, has ended without an error.
 
     Raises ``typer.BadParameter`` if scores are to be resumed that are kept nowhere, ``DataError`` for noise that cannot be
     used, and what ``select``, ``scored_rows`` and ``Run.rows`` do.
@@ -53,7 +53,7 @@ def scoring(
         Kind.NEAR_NEGATIVE: others.near_negatives or (),
         Kind.BACKGROUND: others.background or (),
     }
-    chosen = select(places, models[0].card.phrase, report=note)
+    chosen = select(places, one_word(models), report=note)
     mixer = None if noise is None else NoiseMixer.of(noise, warn=note)
     work = ScoreWork(models, data=data, verify=verify, noise=noise, mixer=mixer, delays=delays)
     with _journal(options.report, work, resume=jobs.resume) as journal:

@@ -6,6 +6,7 @@ from enum import StrEnum
 from math import ceil
 
 from wakeword.format.operating_point import OperatingPoint, Rate
+from wakeword_tools.measure.foreign import Cutoff
 from wakeword_tools.measure.paired import PER_HOUR, PairedDifference
 from wakeword_tools.measure.rates import RateKind, measure
 from wakeword_tools.measure.scores import ScoreSet
@@ -41,10 +42,12 @@ class Promise:
         )
 
 
-def promise_of(point: OperatingPoint, scores: ScoreSet) -> Promise | None:
+def promise_of(point: OperatingPoint | Cutoff, scores: ScoreSet) -> Promise | None:
     """What a point promises, and its rate in the background of ``scores``; ``None`` without either."""
     shown = measure(scores, point.threshold).false_accepts_per_hour
-    return Promise(point.target, shown) if shown is not None and point.kind == RateKind.FA_PER_HOUR else None
+    if shown is None or isinstance(point, Cutoff) or point.kind != RateKind.FA_PER_HOUR:
+        return None
+    return Promise(point.target, shown)
 
 
 class Outcome(StrEnum):

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array, Scores
-from wakeword.model.model import Model
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.takes.word_region import locate_word
-from wakeword_tools.measure.scores import event_windows, stream_scores
+from wakeword_tools.measure.scores import event_windows
+from wakeword_tools.measure.subject import Subject, SubjectScorer, first_end, look
 
 _AFTER = SAMPLE_RATE
 """Samples of room noise after a clip: a detector that needs longer has missed the word."""
@@ -27,29 +28,28 @@ class TimedWord:
     end: float
 
 
-def spoken_word(model: Model, clip: Array, *, seed: int = 0) -> TimedWord:
+def spoken_word(model: Subject, clip: Array, *, seed: int = 0) -> TimedWord:
     """Score a clip, ``(samples,)`` at 16 kHz, in the middle of a stream of noise at the clip's own floor.
 
     A clip alone would begin inside the first window, and its detections would come later than in real use.
     """
     word, floor = locate_word(clip)
-    before = model.card.features.samples_in(model.card.window)
+    before = look(model)
     random = np.random.default_rng(seed)
     room = (floor * random.standard_normal(before + _AFTER)).astype(np.float32)
     stream = np.concatenate([room[:before], clip, room[before:]])
-    return TimedWord(
-        stream_scores(model, stream), (before + word.start) / SAMPLE_RATE, (before + word.end) / SAMPLE_RATE
-    )
+    (scores,) = SubjectScorer([model]).score([stream])
+    return TimedWord(scores, (before + word.start) / SAMPLE_RATE, (before + word.end) / SAMPLE_RATE)
 
 
-def delay(model: Model, word: TimedWord, threshold: float, *, hop: int = DEFAULT_HOP) -> float | None:
+def delay(model: Subject, word: TimedWord, threshold: float, *, hop: int = DEFAULT_HOP) -> float | None:
     """Seconds from the end of the word to the end of the window that fires; negative if it fires before the end.
 
     ``None`` if the word is missed. A detection before the start of the word does not count.
     """
-    features = model.card.features
+    step = hop * FeatureConfig().hop_length
     for window in event_windows(word.scores, threshold, hop=hop):
-        end = (window * hop * features.hop_length + features.samples_in(model.card.window)) / features.sample_rate
+        end = (window * step + first_end(model)) / SAMPLE_RATE
         if end > word.start:
             return end - word.end
     return None
@@ -65,7 +65,7 @@ class Latency:
     percentile_95: float
 
 
-def latency(model: Model, words: Iterable[TimedWord], threshold: float) -> Latency | None:
+def latency(model: Subject, words: Iterable[TimedWord], threshold: float) -> Latency | None:
     """The delays of ``words`` at a threshold; ``None`` if none was found."""
     delays = [found for word in words if (found := delay(model, word, threshold)) is not None]
     if not delays:

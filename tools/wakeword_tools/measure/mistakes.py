@@ -10,12 +10,12 @@ from wakeword.audio.pcm import SAMPLE_RATE, write_audio
 from wakeword.base.files import new_folder, write_json
 from wakeword.base.types import Scores
 from wakeword.batch.inputs.recording import plain_name
-from wakeword.model.model import Model
-from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.foreign_streams import HOP_SAMPLES
 from wakeword_tools.measure.reading import ReadRecording, read_again
 from wakeword_tools.measure.recordings import Scored
-from wakeword_tools.measure.scores import ScoreSet, event_windows, stream_scores
+from wakeword_tools.measure.scores import ScoreSet, event_windows
+from wakeword_tools.measure.subject import Subject, SubjectScorer, first_end, look
 
 FALSE_ACCEPTS = "false-accepts"
 MISSED = "missed"
@@ -46,14 +46,13 @@ class Mistake:
     """Path of the excerpt inside the folder."""
 
 
-def find_mistakes(model: Model, scored: Scored, scores: ScoreSet, threshold: float) -> list[Mistake]:
+def find_mistakes(model: Subject, scored: Scored, scores: ScoreSet, threshold: float) -> list[Mistake]:
     """All mistakes at a threshold, the worst of each sort first."""
-    config = model.card.features
-    window, step = config.samples_in(model.card.window), DEFAULT_HOP * config.hop_length
+    window, first, scorer = look(model), first_end(model), SubjectScorer([model])
 
     def mistake(sort: str, kind: Kind, recording: ReadRecording, index: int, score: float, peak: float) -> Mistake:
-        start = index * step / SAMPLE_RATE
-        end = min(start + window / SAMPLE_RATE, recording.seconds)
+        last = index * HOP_SAMPLES + first
+        start, end = max(0, last - window) / SAMPLE_RATE, min(last / SAMPLE_RATE, recording.seconds)
         return Mistake(sort, kind.plural, recording.name, start, end, score, peak)
 
     accepted: list[Mistake] = []
@@ -65,7 +64,7 @@ def find_mistakes(model: Model, scored: Scored, scores: ScoreSet, threshold: flo
         }
         # The place in the clip was not kept: scoring the few wrong clips a second time is cheaper.
         for recording, samples in read_again(wrong):
-            index = int(np.argmax(stream_scores(model, samples)))
+            index = int(np.argmax(scorer.score([samples])[0]))
             accepted.append(mistake(FALSE_ACCEPTS, kind, recording, index, wrong[recording], wrong[recording]))
     for recording, stream in zip(scored.recordings[Kind.BACKGROUND], scores.streams, strict=True):
         for index in event_windows(stream, threshold):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wakeword.format.card import ModelCard
+from wakeword_tools.measure.foreign import ForeignCard
 from wakeword_tools.measure.latency import Latency
 from wakeword_tools.measure.rates import (
     DEFAULT_FA_PER_HOUR,
@@ -77,7 +78,7 @@ class ModelReport:
 
 def evaluate_model(
     scores: ScoreSet,
-    card: ModelCard,
+    card: ModelCard | ForeignCard,
     *,
     fprs: Sequence[float] = DEFAULT_FPRS,
     rates: Sequence[float] = DEFAULT_FA_PER_HOUR,

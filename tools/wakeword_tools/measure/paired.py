@@ -8,10 +8,10 @@ import numpy as np
 
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Scores
-from wakeword.model.model import Model
-from wakeword.model.scorer import DEFAULT_HOP
+from wakeword_tools.measure.foreign_streams import HOP_SAMPLES
 from wakeword_tools.measure.intervals import poisson_rate, wilson
 from wakeword_tools.measure.scores import ScoreSet, event_windows
+from wakeword_tools.measure.subject import Subject, first_end
 
 PER_HOUR = "FA per hour"
 """The name of the difference in false accepts an hour; the others are shares of clips."""
@@ -156,7 +156,7 @@ def _matches(first: Sequence[float], second: Sequence[float]) -> int:
 
 
 def paired_differences(
-    models: tuple[Model, Model], sets: tuple[ScoreSet, ScoreSet], thresholds: tuple[float, float]
+    models: tuple[Subject, Subject], sets: tuple[ScoreSet, ScoreSet], thresholds: tuple[float, float]
 ) -> list[PairedDifference]:
     """All figures that the recordings allow: recall, false positives of each kind of clips, false accepts an hour."""
     first, second = sets
@@ -179,8 +179,7 @@ def paired_differences(
     return found
 
 
-def _seconds(model: Model, stream: Scores, threshold: float) -> list[float]:
+def _seconds(model: Subject, stream: Scores, threshold: float) -> list[float]:
     """When a model fires in a stream ``(windows,)``: the ends of its windows."""
-    config = model.card.features
-    window, step = config.samples_in(model.card.window), DEFAULT_HOP * config.hop_length
-    return [(index * step + window) / SAMPLE_RATE for index in event_windows(stream, threshold)]
+    first = first_end(model)
+    return [(index * HOP_SAMPLES + first) / SAMPLE_RATE for index in event_windows(stream, threshold)]

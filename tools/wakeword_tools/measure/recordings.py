@@ -18,12 +18,13 @@ from wakeword.base.types import Scores
 from wakeword.batch.inputs.recording import Recording as Source
 from wakeword.format.fusion import FLOOR
 from wakeword.model.model import Model
-from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.foreign_streams import HOP_SAMPLES
 from wakeword_tools.measure.latency import TimedWord
 from wakeword_tools.measure.reading import ReadRecording, SeenRecordings, kind_in_words
 from wakeword_tools.measure.score_work import Rows, ScoredFile, ScoredItem, ScoreWork, scored_item
 from wakeword_tools.measure.scores import ScoreSet
+from wakeword_tools.measure.subject import Subject, first_end, look
 from wakeword_tools.transcripts import TimedText
 
 SCORED_KINDS = (Kind.POSITIVE, Kind.NEAR_NEGATIVE, Kind.NEGATIVE, Kind.BACKGROUND)
@@ -87,7 +88,11 @@ class Scored:
 
 
 def score_files(
-    models: Sequence[Model], files: Files | Selection, *, warn: Line, share: Callable[[float], None] = lambda done: None
+    models: Sequence[Subject],
+    files: Files | Selection,
+    *,
+    warn: Line,
+    share: Callable[[float], None] = lambda done: None,
 ) -> Scored:
     """Score every file with every model, in this process: ``scored_rows`` of ``ScoreWork``.
 
@@ -120,7 +125,7 @@ def items_of(chosen: Selection) -> list[ScoredItem]:
 
 
 def scored_rows(
-    models: Sequence[Model], chosen: Selection, rows: Iterable[tuple[ScoredItem, Rows]], *, warn: Line
+    models: Sequence[Subject], chosen: Selection, rows: Iterable[tuple[ScoredItem, Rows]], *, warn: Line
 ) -> list[Scored]:
     """The rows of all files in the order of ``items_of``, as one result as recorded and one for each ratio of noise.
 
@@ -157,7 +162,7 @@ def _variant(
     number: int,
     used: Mapping[Kind, Sequence[ScoredFile]],
     chosen: Selection,
-    models: Sequence[Model],
+    models: Sequence[Subject],
     skipped: int,
 ) -> Scored:
     """One of the ways in which clips were scored; background is the same in all."""
@@ -172,15 +177,14 @@ def _variant(
     return _scored(rows, chosen.synthetic, models, skipped)
 
 
-def _in_parts(row: _Row, parts: Sequence[TimedText], models: Sequence[Model]) -> _Row:
+def _in_parts(row: _Row, parts: Sequence[TimedText], models: Sequence[Subject]) -> _Row:
     """The row with a score of 0, which no threshold is, for every window that is not inside one of the parts."""
     recording, streams, _ = row
     found, left_out = [], 0.0
     for model, scores in zip(models, streams, strict=True):
-        config = model.card.features
-        step = DEFAULT_HOP * config.hop_length / SAMPLE_RATE
-        starts = step * np.arange(len(scores))
-        ends = np.minimum(starts + config.samples_in(model.card.window) / SAMPLE_RATE, recording.seconds)
+        step = HOP_SAMPLES / SAMPLE_RATE
+        ends = step * np.arange(len(scores)) + first_end(model) / SAMPLE_RATE
+        starts, ends = ends - look(model) / SAMPLE_RATE, np.minimum(ends, recording.seconds)
         inside = np.zeros(len(scores), bool)
         for part in parts:
             inside |= (starts >= part.start) & (ends <= part.end)
@@ -189,7 +193,9 @@ def _in_parts(row: _Row, parts: Sequence[TimedText], models: Sequence[Model]) ->
     return _Row(dataclasses.replace(recording, left_out=left_out), found)
 
 
-def _scored(rows: Mapping[Kind, Sequence[_Row]], synthetic: Set[Path], models: Sequence[Model], skipped: int) -> Scored:
+def _scored(
+    rows: Mapping[Kind, Sequence[_Row]], synthetic: Set[Path], models: Sequence[Subject], skipped: int
+) -> Scored:
     """Rows of all kinds as one result, with synthetic positives apart from recordings of people."""
     of_people = [row for row in rows[Kind.POSITIVE] if row.recording.path not in synthetic]
     apart = [row for row in rows[Kind.POSITIVE] if row.recording.path in synthetic] if of_people else []
@@ -205,7 +211,7 @@ def _scored(rows: Mapping[Kind, Sequence[_Row]], synthetic: Set[Path], models: S
             hours=hours,
             synthetic_positives=_joined(apart, index),
             only_synthetic=not of_people,
-            least_threshold=0.0 if model.card.verifier is None else FLOOR,
+            least_threshold=FLOOR if isinstance(model, Model) and model.card.verifier is not None else 0.0,
         )
         for index, model in enumerate(models)
     ]

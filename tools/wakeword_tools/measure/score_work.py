@@ -19,12 +19,13 @@ from wakeword.batch.inputs.opening import LocalFile, local_files
 from wakeword.batch.inputs.recording import Recording as Source
 from wakeword.batch.inputs.recording import local_recording
 from wakeword.batch.jobs.work import Report, Reported
-from wakeword.model.model import Model, parse_model
+from wakeword.model.model import parse_model
 from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.foreign import ForeignModel
 from wakeword_tools.measure.latency import TimedWord, spoken_word
 from wakeword_tools.measure.noise import NoiseMixer, NoiseSettings
 from wakeword_tools.measure.reading import HashedBlocks, ReadRecording, pcm_blocks
-from wakeword_tools.measure.scores import RecordingScorer
+from wakeword_tools.measure.subject import Subject, SubjectData, SubjectScorer
 
 _FLOAT = np.dtype("<f8")
 
@@ -93,29 +94,29 @@ def scored_item(place: Path | Source, kind: Kind) -> ScoredItem:
 class ScoreWork:
     """Scores recordings with models: ``wakeword.batch.jobs.work.Work``.
 
-    ``data``: the bytes of the model files, from which other processes load them; without these the work can be done in
-    this one only. ``verify``: whether models of two stages use the second one, there as in the ``models`` given.
-    ``delays``: whether positives are scored in a stream too.
+    ``data``: what other processes load the models from; without it the work can be done in this one only. ``verify``:
+    whether models of two stages use the second one, there as in the ``models`` given. ``delays``: whether positives are
+    scored in a stream too.
     """
 
     def __init__(
         self,
-        models: Sequence[Model],
+        models: Sequence[Subject],
         *,
-        data: Sequence[bytes] = (),
+        data: Sequence[SubjectData] = (),
         verify: bool = True,
         noise: NoiseSettings | None = None,
         mixer: NoiseMixer | None = None,
         delays: bool = False,
     ) -> None:
         """``mixer`` mixes ``noise``, if there is one already."""
-        self._models: Sequence[Model] | None = models
+        self._models: Sequence[Subject] | None = models
         self._data, self._verify = list(data), verify
         self._noise, self._mixer, self._delays = noise, mixer, delays
         sounds = "" if mixer is None else mixer.digest
         self._settings = {
             "version": __version__,
-            "models": [hashlib.sha256(one).hexdigest() for one in data],
+            "models": [_digest(one) for one in data],
             "verify": verify,
             "noise": None if noise is None else [list(noise.ratios), noise.seed, noise.least, sounds],
             "delays": delays,
@@ -135,11 +136,11 @@ class ScoreWork:
         """Load models and noise. Raises ``ModelError``, and ``DataError`` for noise that cannot be used."""
         models = self._models
         if models is None:
-            loaded = [parse_model(data) for data in self._data]
+            loaded = [one if isinstance(one, ForeignModel) else parse_model(one) for one in self._data]
             models = loaded if self._verify else [model.stage_one() for model in loaded]
         noise = self._noise
         mixer = self._mixer if self._mixer is not None or noise is None else NoiseMixer.of(noise, warn=_ignore)
-        scoring = _Scoring(models, RecordingScorer(models), mixer, () if noise is None else noise.ratios, self._delays)
+        scoring = _Scoring(models, SubjectScorer(models), mixer, () if noise is None else noise.ratios, self._delays)
         return lambda item: tuple(_score(scoring, item, report))
 
     def lost(self, item: ScoredItem, reason: str) -> Rows:
@@ -179,8 +180,8 @@ class ScoreWork:
 class _Scoring:
     """All that is needed to score recordings, ready in a process."""
 
-    models: Sequence[Model]
-    scorer: RecordingScorer
+    models: Sequence[Subject]
+    scorer: SubjectScorer
     mixer: NoiseMixer | None
     ratios: Sequence[float]
     delays: bool
@@ -222,6 +223,10 @@ def _score_file(scoring: _Scoring, file: LocalFile, kind: Kind, heard: Callable[
     is_spoken = scoring.delays and kind is Kind.POSITIVE
     words = [spoken_word(model, samples) for model in scoring.models] if is_spoken else []
     return ScoredFile(recording, scores, words=words)
+
+
+def _digest(data: SubjectData) -> str:
+    return data.digest if isinstance(data, ForeignModel) else hashlib.sha256(data).hexdigest()
 
 
 def _text_of(scores: Scores) -> str:

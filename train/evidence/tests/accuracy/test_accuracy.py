@@ -13,7 +13,7 @@ from wakeword.base.errors import ConfigError, DataError
 from wakeword.format.card import ModelCard
 from wakeword_experiments.accuracy import accuracy_contenders as accuracy_contenders
 from wakeword_experiments.accuracy import accuracy_scores as accuracy_scores
-from wakeword_experiments.accuracy.accuracy_contenders import BLOCK, JudgedModel, ours, peer, peers
+from wakeword_experiments.accuracy.accuracy_contenders import JudgedModel, ours, peer, peers
 from wakeword_experiments.accuracy.accuracy_scores import ScoredRecording, ScoredSplit, SplitScores, padded, score_clips
 from wakeword_experiments.accuracy.held_out import Clips, data_folders, dealing
 from wakeword_experiments.accuracy.measures import (
@@ -23,6 +23,7 @@ from wakeword_experiments.accuracy.measures import (
     paired,
 )
 from wakeword_tools.kinds import Kind, Split
+from wakeword_tools.measure.foreign_streams import HOP_SAMPLES
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.rates import fpr_of
 from wakeword_tools.measure.scores import ScoreSet
@@ -51,7 +52,7 @@ class Loudness:
         self.loudest = 0.0
 
     def push(self, block: np.ndarray) -> float:
-        assert block.shape == (BLOCK,)
+        assert block.shape == (HOP_SAMPLES,)
         assert block.dtype == np.int16
         self.loudest = max(self.loudest, float(np.abs(block).max()) / 32_768)
         return self.loudest
@@ -70,7 +71,7 @@ class Loudness:
 
 def loudest(samples: np.ndarray) -> np.ndarray:
     """``Loudness`` without a stream."""
-    return np.maximum.accumulate(np.abs(np.round(samples * 32_767)).reshape(-1, BLOCK).max(axis=1)) / 32_768
+    return np.maximum.accumulate(np.abs(np.round(samples * 32_767)).reshape(-1, HOP_SAMPLES).max(axis=1)) / 32_768
 
 
 def test_thresholds_do_not_depend_on_the_test_split() -> None:
@@ -223,7 +224,7 @@ def test_a_peer_gets_the_same_samples_under_the_same_rules(spoken: Clips, tmp_pa
 
 
 def _whole_blocks(samples: np.ndarray) -> np.ndarray:
-    return np.pad(samples, (0, -len(samples) % BLOCK))
+    return np.pad(samples, (0, -len(samples) % HOP_SAMPLES))
 
 
 def test_noise_is_mixed_only_into_the_noisy_positives(spoken: Clips, tmp_path: Path) -> None:
@@ -237,8 +238,13 @@ def test_noise_is_mixed_only_into_the_noisy_positives(spoken: Clips, tmp_path: P
 
 def test_cached_scores_are_not_computed_again(spoken: Clips, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = []
-    for identity, block in (("one", BLOCK), ("one", BLOCK), ("another", BLOCK), ("one", BLOCK // 2)):
-        monkeypatch.setattr(accuracy_scores, "BLOCK", block)
+    for identity, block in (
+        ("one", HOP_SAMPLES),
+        ("one", HOP_SAMPLES),
+        ("another", HOP_SAMPLES),
+        ("one", HOP_SAMPLES // 2),
+    ):
+        monkeypatch.setattr(accuracy_scores, "HOP_SAMPLES", block)
         calls: list[int] = []
 
         def score(samples: np.ndarray, calls: list[int] = calls) -> np.ndarray:
@@ -309,5 +315,5 @@ def test_our_models_give_one_score_per_hop_from_a_fresh_state(tmp_path: Path) ->
     first = contender.score(samples)
     contender.score(samples[::-1])
     np.testing.assert_array_equal(first, contender.score(samples))
-    assert abs(len(first) - len(samples) / BLOCK) <= RATE / BLOCK
+    assert abs(len(first) - len(samples) / HOP_SAMPLES) <= RATE / HOP_SAMPLES
     assert contender.facts["bytes"] == path.stat().st_size

@@ -9,10 +9,11 @@ import soundfile
 
 from wakeword import ConfigError
 from wakeword.base.types import Array, Scores
-from wakeword_experiments.accuracy.accuracy_contenders import BLOCK, JudgedModel
+from wakeword_experiments.accuracy.accuracy_contenders import JudgedModel
 from wakeword_experiments.two_stages import peers
 from wakeword_experiments.two_stages.peers import measure_peer, measure_peers, peers_page
 from wakeword_tools.kinds import Kind, Split
+from wakeword_tools.measure.foreign_streams import HOP_SAMPLES
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip
 from wakeword_train.training_run import DataFolders
@@ -20,7 +21,7 @@ from wakeword_train.training_run import DataFolders
 
 def loudness(samples: Array) -> Scores:
     """An engine that takes what is loud for the word."""
-    blocks = np.pad(samples, (0, -len(samples) % BLOCK)).reshape(-1, BLOCK)
+    blocks = np.pad(samples, (0, -len(samples) % HOP_SAMPLES)).reshape(-1, HOP_SAMPLES)
     return np.abs(blocks).max(axis=1).astype(np.float64)
 
 

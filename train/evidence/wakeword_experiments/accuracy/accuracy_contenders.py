@@ -4,30 +4,24 @@ Each gives one score in 0..1 for every hop of a recording, beginning from a fres
 often it is the best score of each hop: no peak is lost, and events are counted on one grid for all.
 """
 
-import copy
 import hashlib
 import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import contenders as bench_contenders
-from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array, Scores
 from wakeword.model.model import Model
-from wakeword.model.scorer import DEFAULT_HOP
+from wakeword_tools.measure.foreign_streams import HOP_SAMPLES, OPEN_CUTOFF, ForeignStream, MicroStream, OpenStream
 from wakeword_tools.measure.scores import RecordingScorer
 
-BLOCK = DEFAULT_HOP * FeatureConfig().hop_length
-"""Samples between two scores."""
 _FULL_SCALE = 32_767
-_OPEN_CUTOFF = 0.5
-"""The threshold that openWakeWord's makers recommend, and at which its servers report a word."""
 
 
 @dataclass(frozen=True)
@@ -41,51 +35,6 @@ class JudgedModel:
     """A recording, ``(samples,)`` float32 at 16 kHz -> one score for each hop."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """For the record: its origin and size."""
-
-
-class PeerStream(Protocol):
-    """A running engine with one model."""
-
-    def push(self, block: NDArray[np.int16]) -> float:
-        """The best score within the next ``(BLOCK,)`` samples; 0 if there is none."""
-        ...
-
-    def reset(self) -> None:
-        """Forget all audio."""
-        ...
-
-    def bytes(self) -> int:
-        """Size of the files that the engine reads for this word."""
-        ...
-
-    @property
-    def cutoff(self) -> float:
-        """The score above which the engine reports the word, as its makers set it."""
-        ...
-
-
-class _PymicroWakeword:
-    def __init__(self) -> None:
-        from pymicro_wakeword import MicroWakeWord, MicroWakeWordFeatures
-        from pymicro_wakeword import Model as Word
-
-        self._features = MicroWakeWordFeatures()
-        self._model = MicroWakeWord.from_builtin(Word.ALEXA)
-
-    def push(self, block: NDArray[np.int16]) -> float:
-        features = self._features.process_streaming(block.tobytes())
-        return max((self._model.process_streaming_prob(frame) or 0.0 for frame in features), default=0.0)
-
-    def reset(self) -> None:
-        self._features.reset()
-        self._model.reset()
-
-    def bytes(self) -> int:
-        return Path(self._model.model_path.decode()).stat().st_size
-
-    @property
-    def cutoff(self) -> float:
-        return float(self._model.probability_cutoff)
 
 
 class _OpenWakeWord:
@@ -109,45 +58,21 @@ class _OpenWakeWord:
     def bytes(self) -> int:
         return sum(path.stat().st_size for path in self._files)
 
-    cutoff = _OPEN_CUTOFF
+    cutoff = OPEN_CUTOFF
 
 
-class _PyopenWakeword:
-    def __init__(self) -> None:
-        from pyopen_wakeword import Model as Word
-        from pyopen_wakeword import OpenWakeWord, OpenWakeWordFeatures
-
-        self._features = OpenWakeWordFeatures.from_builtin()
-        self._model = OpenWakeWord.from_builtin(Word.ALEXA)
-        # A new stream processes eight seconds of silence with its first block. That state is stored and restored: the
-        # same scores as after a reset, in a tenth of the time.
-        self.push(np.zeros(BLOCK, np.int16))
-        self._fresh = [(part, _state(part)) for part in (self._features, self._model)]
-
-    def push(self, block: NDArray[np.int16]) -> float:
-        embeddings = self._features.process_streaming(block.tobytes())
-        return max((score for one in embeddings for score in self._model.process_streaming(one)), default=0.0)
-
-    def reset(self) -> None:
-        for part, state in self._fresh:
-            vars(part).update(copy.deepcopy(state))
-
-    def bytes(self) -> int:
-        files = (self._model.tflite_model, self._features.mel_path, self._features.emb_path)
-        return sum(Path(path).stat().st_size for path in files)
-
-    cutoff = _OPEN_CUTOFF
+def _shipped(package: str, name: str) -> Path:
+    """A model that an engine brings."""
+    spec = importlib.util.find_spec(package)
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent / "models" / name
 
 
-def _state(part: object) -> dict[str, Any]:
-    """Buffers and counters of a part of the engine."""
-    return {name: copy.deepcopy(value) for name, value in vars(part).items() if isinstance(value, int | np.ndarray)}
-
-
-STREAMS: Mapping[str, Callable[[], PeerStream]] = {
-    "pymicro-wakeword": _PymicroWakeword,
+STREAMS: Mapping[str, Callable[[], ForeignStream]] = {
+    "pymicro-wakeword": lambda: MicroStream(_shipped("pymicro_wakeword", "alexa.json")),
     "openwakeword": _OpenWakeWord,
-    "pyopen-wakeword": _PyopenWakeword,
+    "pyopen-wakeword": lambda: OpenStream(_shipped("pyopen_wakeword", "alexa.tflite")),
 }
 """Name on PyPI -> a stream of that engine with its model of ``PEERS_WORD``."""
 PEERS_WORD = "alexa"
@@ -193,7 +118,7 @@ def peers(keyword: str) -> tuple[list[JudgedModel], dict[str, str]]:
         else:
             try:
                 stream = STREAMS[engine.name]()
-                stream.push(np.zeros(BLOCK, np.int16))
+                stream.push(np.zeros(HOP_SAMPLES, np.int16))
             # An error of any kind in one package must not stop the measurement of the others.
             except Exception as error:
                 absent[engine.name] = f"installed, but did not run: {bench_contenders.why(error)}"
@@ -202,13 +127,13 @@ def peers(keyword: str) -> tuple[list[JudgedModel], dict[str, str]]:
     return working, absent
 
 
-def peer(name: str, version: str, stream: PeerStream) -> JudgedModel:
+def peer(name: str, version: str, stream: ForeignStream) -> JudgedModel:
     """A contender that scores recordings with another engine's stream."""
 
     def score(samples: Array) -> Scores:
         stream.reset()
         pcm = np.round(np.clip(samples, -1, 1) * _FULL_SCALE).astype(np.int16)
-        blocks = np.pad(pcm, (0, -len(pcm) % BLOCK)).reshape(-1, BLOCK)
+        blocks = np.pad(pcm, (0, -len(pcm) % HOP_SAMPLES)).reshape(-1, HOP_SAMPLES)
         return np.array([stream.push(block) for block in blocks], np.float64)
 
     facts = {"ours": False, "version": version, "bytes": stream.bytes(), "cutoff": stream.cutoff}

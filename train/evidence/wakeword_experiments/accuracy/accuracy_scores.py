@@ -14,9 +14,10 @@ from wakeword.base.events import Line
 from wakeword.base.files import replacing
 from wakeword.base.types import Array, Scores
 from wakeword.takes.word_region import locate_word
-from wakeword_experiments.accuracy.accuracy_contenders import BLOCK, JudgedModel
+from wakeword_experiments.accuracy.accuracy_contenders import JudgedModel
 from wakeword_experiments.accuracy.held_out import FIGURE_NAMES, Clips
 from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.foreign_streams import HOP_SAMPLES
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.reading import ReadRecording
 from wakeword_tools.measure.scores import ScoreSet
@@ -79,7 +80,7 @@ class ScoreCache:
     def __init__(self, contender: JudgedModel, folder: Path | None) -> None:
         self._contender = contender
         # The scores of another hop are other scores.
-        key = f"{contender.identity}, {BLOCK} samples"
+        key = f"{contender.identity}, {HOP_SAMPLES} samples"
         self._path = folder / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.npz" if folder else None
         self._scores: dict[str, Scores] = {}
         self._changed = False

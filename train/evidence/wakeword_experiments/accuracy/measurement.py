@@ -13,7 +13,7 @@ from wakeword.base.errors import ConfigError
 from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
 from wakeword.model.model import Model, read_model
-from wakeword_experiments.accuracy.accuracy_contenders import BLOCK, ELSEWHERE, JudgedModel, ours, peers
+from wakeword_experiments.accuracy.accuracy_contenders import ELSEWHERE, JudgedModel, ours, peers
 from wakeword_experiments.accuracy.accuracy_page import INDEX, index_page, page_name, word_page
 from wakeword_experiments.accuracy.accuracy_scores import ScoredSplit, score_clips
 from wakeword_experiments.accuracy.accuracy_summary import summary_page
@@ -21,6 +21,7 @@ from wakeword_experiments.accuracy.held_out import DEALING, HeldOutClips, deal, 
 from wakeword_experiments.accuracy.measures import ERRORS_AT, errors, figures, paired
 from wakeword_experiments.figures_report import versions
 from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.foreign_streams import HOP_SAMPLES
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.store import ClipStore
@@ -66,7 +67,7 @@ def measure_accuracy(models: Sequence[Path], bench: Bench) -> dict[str, Any]:
         "settings": {
             "near_clips": bench.near_clips,
             "snr": SNR,
-            "hop_ms": 1_000 * BLOCK / SAMPLE_RATE,
+            "hop_ms": 1_000 * HOP_SAMPLES / SAMPLE_RATE,
             "seed": bench.seed,
             "errors_at": ERRORS_AT,
         },

@@ -1,0 +1,34 @@
+"""``wakeword info`` for any file that can be measured: a model of this project, or a file of another engine."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from wakeword.base.text import printable
+from wakeword.cli.info import InfoAll, InfoJson, InfoModel, info
+from wakeword.cli.info_card import print_entry
+from wakeword_tools.measure.foreign import ForeignCard
+from wakeword_tools.measure.subject import read_foreign
+
+
+def info_of_any(model: InfoModel, everything: InfoAll = False, as_json: InfoJson = False) -> None:
+    """Show what a model listens for, and how often it is right and wrong."""
+    foreign = read_foreign(Path(model)) if Path(model).is_file() else None
+    if foreign is None:
+        info(model, everything, as_json)
+    elif as_json:
+        print(json.dumps(asdict(foreign.card), indent=2))
+    else:
+        _print(foreign.card)
+
+
+def _print(card: ForeignCard) -> None:
+    source = "" if card.names_phrase else ", as the file is called; it names no word"
+    for name, text in (
+        ("listens for", printable(card.phrase) + source),
+        ("engine", card.engine),
+        ("cutoff", f"{card.cutoff:.4g}; it fires above it. Another is set {card.where}"),
+        ("finds", "not measured: wakeword evaluate measures it"),
+        ("fires wrongly", "not measured: wakeword evaluate measures it"),
+    ):
+        print_entry(f"{name:<15}", text)

@@ -1,0 +1,125 @@
+"""What is measured: a model of this project, or a file of another engine. All figures need a few facts of either."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.errors import ConfigError, ModelError
+from wakeword.base.text import printable
+from wakeword.base.types import Array, Scores
+from wakeword.model.model import Model, read_model, read_model_bytes
+from wakeword_tools.measure.foreign import ForeignCard, ForeignModel, parse_foreign
+from wakeword_tools.measure.foreign_streams import HOP_SAMPLES, ForeignStream
+from wakeword_tools.measure.scores import RecordingScorer
+
+Subject = Model | ForeignModel
+SubjectData = bytes | ForeignModel
+"""From which another process loads a subject."""
+_LOOK = 2 * SAMPLE_RATE
+"""Samples that a score of another engine judges, about: 16 embeddings of openWakeWord span 1.98 s."""
+_AFTER = SAMPLE_RATE
+"""Silence after a recording: the engines report a word some time after its end."""
+
+
+def read_foreign(path: Path) -> ForeignModel | None:
+    """The model in a file of another engine, of which the content says what it is; ``None`` if it is none.
+
+    Raises what ``read_model_bytes`` and ``parse_foreign`` do, in one line that names the file.
+    """
+    try:
+        return parse_foreign(path, read_model_bytes(path))
+    except (ModelError, ConfigError) as error:
+        raise type(error)(f"{printable(path)}: {error}") from error
+
+
+def read_subject(path: Path) -> Subject:
+    """Load and check a file. Raises what ``read_model`` and ``read_foreign`` do."""
+    return read_foreign(path) or read_model(path)
+
+
+def subject_data(path: Path, subject: Subject) -> SubjectData:
+    """What a subject, read from this file, is loaded from elsewhere. ``ModelError`` if the file cannot be read."""
+    return subject if isinstance(subject, ForeignModel) else read_model_bytes(path)
+
+
+def one_word(subjects: Sequence[Subject]) -> str:
+    """The phrase that all subjects are for. ``ConfigError`` for several.
+
+    A file that names no phrase is taken to be for the same as the others.
+    """
+    cards = [subject.card for subject in subjects]
+    named = [card.phrase for card in cards if not isinstance(card, ForeignCard) or card.names_phrase]
+    words = {phrase.casefold() for phrase in named}
+    if len(words) > 1:
+        raise ConfigError(f"expected models of one word, to compare on the same recordings, got {sorted(words)}")
+    return (named or [card.phrase for card in cards])[0]
+
+
+def look(subject: Subject) -> int:
+    """Samples that one score judges."""
+    card = subject.card
+    return _LOOK if isinstance(card, ForeignCard) else card.features.samples_in(card.window)
+
+
+def first_end(subject: Subject) -> int:
+    """Samples from the start of a stream to the end of its first score; the others follow one hop apart."""
+    return HOP_SAMPLES if isinstance(subject, ForeignModel) else look(subject)
+
+
+class SubjectScorer:
+    """Scores recordings, one after the other, with models of this project and of other engines."""
+
+    def __init__(self, subjects: Sequence[Subject]) -> None:
+        own = [subject for subject in subjects if isinstance(subject, Model)]
+        self._own = RecordingScorer(own) if own else None
+        self._subjects = subjects
+
+    def score(self, blocks: Iterable[Array]) -> list[Scores]:
+        """Blocks of a recording, each ``(samples,)`` float32 at 16 kHz -> one score per hop for each model, ``(windows,)``.
+
+        Models of this project are scored as by ``RecordingScorer``. Other engines hear a second of silence after the
+        recording.
+        """
+        foreign = [_Hearing(one.stream) for one in self._subjects if isinstance(one, ForeignModel)]
+
+        def passing() -> Iterator[Array]:
+            for block in blocks:
+                for one in foreign:
+                    one.push(block)
+                yield block
+
+        own, others = iter(_scored(self._own, passing())), iter(foreign)
+        return [next(own) if isinstance(one, Model) else next(others).end() for one in self._subjects]
+
+
+def _scored(scorer: RecordingScorer | None, blocks: Iterable[Array]) -> list[Scores]:
+    if scorer is not None:
+        return scorer.score(blocks)
+    for _ in blocks:
+        pass
+    return []
+
+
+class _Hearing:
+    """A recording as a running engine hears it, hop by hop, from a fresh state."""
+
+    def __init__(self, stream: ForeignStream) -> None:
+        stream.reset()
+        self._stream = stream
+        self._kept: NDArray[np.int16] = np.zeros(0, np.int16)
+        self._scores: list[float] = []
+
+    def push(self, block: Array) -> None:
+        # As 16-bit integers, which is what the engines take.
+        pcm = np.clip(np.rint(block * np.float32(32_768)), -32_768, 32_767).astype(np.int16)
+        self._kept = np.concatenate([self._kept, pcm])
+        whole = len(self._kept) // HOP_SAMPLES * HOP_SAMPLES
+        self._scores += [self._stream.push(one) for one in self._kept[:whole].reshape(-1, HOP_SAMPLES)]
+        self._kept = self._kept[whole:]
+
+    def end(self) -> Scores:
+        self.push(np.zeros(_AFTER + -(len(self._kept) + _AFTER) % HOP_SAMPLES, np.float32))
+        return np.array(self._scores, np.float64)
