@@ -246,7 +246,7 @@ class TrainConfig:
 def read_config(path: Path | str) -> TrainConfig:
     """Read a TOML file; settings it does not name keep their defaults. ``ConfigError`` for unknown or wrong settings.
 
-    ``base`` names another file, relative to this one, whose settings the file changes.
+    ``base`` names another file, relative to this one: this one then changes the settings in it.
     """
     raw = read_tables(Path(path))
     try:
@@ -256,7 +256,7 @@ def read_config(path: Path | str) -> TrainConfig:
 
 
 def read_tables(path: Path) -> dict[str, Any]:
-    """The tables of a TOML file, with those of its ``base`` beneath. ``ConfigError`` for a file that cannot be read."""
+    """The tables of a TOML file over the tables of its ``base``. ``ConfigError`` for a file that cannot be read."""
     raw = _toml(path)
     if "base" not in raw:
         return raw

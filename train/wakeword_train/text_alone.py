@@ -34,13 +34,15 @@ class TextAlone:
     weights: tuple[float, float, float]
     """What the first stage's logit, the head's logit and the phonemes' score count."""
     told: Mapping[str, float]
-    """Word whose phonemes have full weight -> share of its people that the default point of a model from its text finds."""
+    """Word that its phonemes tell from speech -> share of people found at the default point of a model from its text."""
     untold: Mapping[str, float]
-    """The same of words whose phonemes tell them less well from speech."""
+    """The same of words that their phonemes tell less well from speech."""
 
     def people_found(self, voices: float, phonemes: float) -> PeopleFound:
-        """What a share of synthetic voices means for people, going by the words whose phonemes count alike: never more than
-        that share. ``phonemes``: their weight."""
+        """What a share of synthetic voices means for people, going by words with phonemes that count alike: never more.
+
+        ``phonemes``: their weight.
+        """
         alike = self.told if phonemes >= self.weights[2] else self.untold
         shares = [min(share, voices) for share in alike.values()]
         return PeopleFound(len(shares), min(shares), mean(shares), max(shares))

@@ -25,7 +25,7 @@ _AFTER = SAMPLE_RATE
 
 
 def read_foreign(path: Path) -> ForeignModel | None:
-    """The model in a file of another engine, of which the content says what it is; ``None`` if it is none.
+    """The model in a file that belongs, by its content, to another engine; ``None`` if it belongs to none.
 
     Raises what ``read_model_bytes`` and ``parse_foreign`` do, in one line that names the file.
     """

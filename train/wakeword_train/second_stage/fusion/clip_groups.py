@@ -16,7 +16,7 @@ _PEOPLE, _VOICES, _SPEECH, _CLOSE, _OTHERS = 0.7, 0.3, 0.6, 0.3, 0.1
 """Shares of recorded and synthetic positives, and of background, close words and other words, in the fusion."""
 
 _APART = 0.6
-"""By how much voices' phonemes have to fit better than those of the background for their full weight. Where they do, words
+"""By how much phonemes of voices have to fit better than phonemes of the background for their full weight. Where they do, words
 with recordings of people are found most with that weight or more; where they do not fit better, with a third of it or none
 (train/evidence/text-alone.md)."""
 _UNLIKELY = 1.0
@@ -61,8 +61,8 @@ def told_apart(heard: HeldOut) -> float:
     """How well the word's phonemes tell it from the background, 0 to 1; 1 without background or without positives.
 
     The median of the positives' best scores is compared with the level that ``_UNLIKELY`` recordings an hour of the
-    background exceed. A word whose sounds are common together ("happy"), or that the recogniser seldom hears where it is
-    said ("visual"), would be lost among speech that fits as well.
+    background exceed. A word with sounds that are common together ("happy"), or that the recogniser seldom hears where it
+    is said ("visual"), would be lost among speech that fits as well.
     """
 
     def best(kind: Kind) -> Scores:
