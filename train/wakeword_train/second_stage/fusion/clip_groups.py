@@ -16,9 +16,9 @@ _PEOPLE, _VOICES, _SPEECH, _CLOSE, _OTHERS = 0.7, 0.3, 0.6, 0.3, 0.1
 """Shares of recorded and synthetic positives, and of background, close words and other words, in the fusion."""
 
 _APART = 0.6
-"""By how much phonemes of voices have to fit better than phonemes of the background for their full weight. Where they do, words
-with recordings of people are found most with that weight or more; where they do not fit better, with a third of it or none
-(train/evidence/text-alone.md)."""
+"""By how much phonemes of voices have to fit better than phonemes of the background for their full weight. Where they do,
+words with recordings of people are found most with that weight or more; where they do not fit better, with a third of it or
+none (train/evidence/text-alone.md)."""
 _UNLIKELY = 1.0
 """Recordings an hour of background that may fit better than the level with which the voices are compared."""
 
