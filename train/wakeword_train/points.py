@@ -34,7 +34,7 @@ the default of words from text alone, far above the background, and lost a third
 _BY_LUCK = 2.0
 """Where fewer than ``FEW`` people say the word, the default may have so many false accepts an hour if the strictest point
 stands above all of the background: of a starter pack's two hours one score, the highest, then set it, by luck. Words from
-text alone are found in fewer recordings with that, and fire hardly less (train/evidence/text-alone.md)."""
+text alone are found in fewer recordings with that, and fire a quarter less often (train/evidence/text-alone.md)."""
 
 
 def selection(clips: Iterable[Clip]) -> Selection:

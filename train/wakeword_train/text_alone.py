@@ -34,16 +34,16 @@ class TextAlone:
     weights: tuple[float, float, float]
     """What the first stage's logit, the head's logit and the phonemes' score count."""
     told: Mapping[str, float]
-    """Word that its phonemes tell from speech -> share of people found at the default point of a model from its text."""
+    """Word with half of the phonemes' weight or more -> share of people found at the default of a model from its text."""
     untold: Mapping[str, float]
-    """The same of words that their phonemes tell less well from speech."""
+    """The same of words with less: their phonemes do not tell them from speech."""
 
     def people_found(self, voices: float, phonemes: float) -> PeopleFound:
-        """What a share of synthetic voices means for people, going by words with phonemes that count alike: never more.
+        """What a share of synthetic voices means for people, going by the words on the same side: never more.
 
         ``phonemes``: their weight.
         """
-        alike = self.told if phonemes >= self.weights[2] else self.untold
+        alike = self.told if phonemes >= self.weights[2] / 2 else self.untold
         shares = [min(share, voices) for share in alike.values()]
         return PeopleFound(len(shares), min(shares), mean(shares), max(shares))
 

@@ -111,7 +111,7 @@ def test_the_weights_follow_people_more_than_synthetic_voices(phonemes: bool) ->
 
 
 def spoken(fits: list[float], people: int = 0) -> HeldOut:
-    """Voices, or people, whose phonemes fit like this, and ten hours of speech, ten recordings of which fit above -1.2."""
+    """Voices, or people, whose phonemes fit like this, and ten hours of speech, two in a hundred recordings fit above -1.04."""
     positives = [evidence(3.0, 3.0, fit) for fit in fits]
     background = [evidence(1.0, -3.0, fit) for fit in np.linspace(-3, -1, 100)]
     return dataclasses.replace(held_out(positives, background, people=people), hours=10.0)
@@ -119,7 +119,7 @@ def spoken(fits: list[float], people: int = 0) -> HeldOut:
 
 def test_from_voices_alone_the_phonemes_weigh_as_they_tell_the_word_from_speech() -> None:
     shares = []
-    for fit in (-3.0, -1.1, -0.9, -0.5, 0.0):
+    for fit in (-3.0, -0.9, -0.7, -0.4, 0.0):
         heard = spoken([fit] * 20)
         shares.append(told_apart(heard))
         fusion = best_fusion(heard, GATE, phonemes=True)
@@ -131,12 +131,17 @@ def test_from_voices_alone_the_phonemes_weigh_as_they_tell_the_word_from_speech(
 
 
 def test_one_strange_voice_or_one_strange_moment_does_not_move_the_phonemes() -> None:
-    usual = told_apart(spoken([-1.0] * 21))
-    assert told_apart(spoken([-1.0] * 20 + [-6.0])) == usual
-    heard = spoken([-1.0] * 21)
+    usual = told_apart(spoken([-0.8] * 21))
+    assert told_apart(spoken([-0.8] * 20 + [-6.0])) == usual
+    heard = spoken([-0.8] * 21)
     heard.evidence[Kind.BACKGROUND][-1] = evidence(1.0, -3.0, 0.0)
     assert told_apart(heard) == pytest.approx(usual, abs=0.05)
     assert 0 < usual < 1
+
+
+def test_few_long_recordings_are_no_reason_to_trust_the_phonemes() -> None:
+    heard = held_out([evidence(3.0, 3.0, -5.0)] * 20, [evidence(1.0, -3.0, -0.1)] * 5)
+    assert told_apart(dataclasses.replace(heard, hours=10.0)) == 0
 
 
 def test_without_background_or_phonemes_nothing_is_told_apart() -> None:

@@ -8,6 +8,7 @@ import hashlib
 import importlib.util
 import json
 import math
+import re
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ _NETWORK, _MANIFEST = "model.tflite", "model.json"
 _FLOAT32, _INT8 = 1, 9
 _TYPES = {_FLOAT32: "float32", 2: "int32", 3: "uint8", _INT8: "int8"}
 """``TfLiteType`` of TensorFlow's C interface."""
+_VERSION = re.compile(r"_v\d[\d.]*$")
+"""As in hey_jarvis_v0.1."""
 _TFLITE = b"TFL3"
 """Bytes 4 to 7 of a TFLite file."""
 
@@ -154,7 +157,7 @@ def parse_foreign(path: Path, data: bytes) -> ForeignModel | None:
     if data.lstrip()[:1] == b"{":
         model = _of_manifest(path, data)
     elif data[4:8] == _TFLITE:
-        phrase = path.stem.replace("_", " ").strip() or "wake word"
+        phrase = _VERSION.sub("", path.stem).replace("_", " ").strip() or "wake word"
         card = ForeignCard(_OPEN.name, phrase, False, OPEN_CUTOFF, _OPEN.where)
         model = ForeignModel("openWakeWord", card, {_NETWORK: data})
     else:

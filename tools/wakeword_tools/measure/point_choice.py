@@ -193,11 +193,13 @@ def _described(data: str, scores: ScoreSet, target: Target, measured: Measured) 
 def default_name(card: ModelCard, points: Sequence[OperatingPoint]) -> str | None:
     """The point that listening uses once ``points`` are in the card: the strictest supported one of false accepts an hour.
 
-    Without one the default stays, and without a default it is the first new point.
+    Without a new one of these the default stays, and without a default it is the first new point.
     """
     after = _after(card, points)
-    supported = sorted((point for point in after if is_supported(point)), key=lambda point: point.target)
     kept = [point for point in after if point.name == card.default_point]
+    if kept and not any(is_supported(point) for point in points):
+        return kept[0].name
+    supported = sorted((point for point in after if is_supported(point)), key=lambda point: point.target)
     candidates = [point.name for point in (*supported, *kept, *points)]
     return candidates[0] if candidates else None
 

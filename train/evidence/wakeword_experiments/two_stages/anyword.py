@@ -210,7 +210,8 @@ def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
         "Nobody who says the word was heard in training; false accepts "
         f"are counted in {hours:.1f} h or more of the speech of people who are not in the starter pack. One training each, "
         f"with {_cores(record['words'])} and seed 0. People are heard as they are, in noise at 10 dB, and 20 dB below that "
-        "with a microphone's own noise. *: with the synthetic speech of an earlier training; -: trained earlier."
+        "with a microphone's own noise. The recipe was chosen by some of these words. *: with the synthetic speech of an "
+        "earlier training; -: trained earlier."
         f"{unnamed}",
         "",
     )

@@ -1,4 +1,4 @@
-"""The fusion of both stages: a logistic regression, kept near weights that are good for any word."""
+"""The fusion of both stages: a logistic regression, kept near weights that are good for most words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,8 +43,8 @@ def fit_fusion(
     """The fusion that separates the positives' best looks from the best looks of all candidates of the others.
 
     Recordings without a candidate say nothing about it. Without positives or without negatives among the candidates, the
-    usual weights with a bias of 0. ``phonemes``: the share of their usual weight that the phonemes begin with, 0 for a
-    fusion without them. ``floor``: one of ``PHONEME_FLOORS``.
+    weights stay where they begin, with a bias of 0. ``phonemes``: the share of their usual weight that the phonemes begin
+    with, 0 for a fusion without them. ``floor``: one of ``PHONEME_FLOORS``.
     ``fixed``: the weights stay where they begin, and only the bias is fitted. All parts find nearly every synthetic voice
     of the kind that they learned from, so these cannot tell which part finds people.
     """
