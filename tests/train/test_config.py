@@ -86,10 +86,10 @@ def test_a_file_changes_its_base_table_by_table(tmp_path: Path) -> None:
     assert (config.seed, config.licence, config.network.hidden_size, config.network.stem) == (3, "MIT", 32, 8)
 
 
-@pytest.mark.parametrize("base", ['"config.toml"', "3", '"absent.toml"', '"nested.toml"'])
+@pytest.mark.parametrize("base", ['"config.toml"', "3", '"absent.toml"', '"nested.toml"', '"a\\u0000b"'])
 def test_a_base_that_is_none_is_named(tmp_path: Path, base: str) -> None:
     (tmp_path / "nested.toml").write_text('base = "config.toml"')
-    with pytest.raises(ConfigError, match=r"expected (base to be the name|a training configuration)"):
+    with pytest.raises(ConfigError, match=r"expected (base to be the name|a training configuration|TOML)"):
         read_config(write(tmp_path, f"base = {base}"))
 
 

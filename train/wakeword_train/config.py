@@ -272,7 +272,7 @@ def _toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: expected a training configuration, could not read it: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # neither TOML, nor UTF-8, nor the name of any file
         raise ConfigError(f"{path}: expected TOML: {error}") from error
 
 

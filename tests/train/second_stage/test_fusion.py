@@ -111,7 +111,7 @@ def test_the_weights_follow_people_more_than_synthetic_voices(phonemes: bool) ->
 
 
 def spoken(fits: list[float], people: int = 0) -> HeldOut:
-    """Voices, or people, whose phonemes fit like this, and ten hours of speech, two in a hundred recordings fit above -1.04."""
+    """Voices, or people, whose phonemes fit like this, and speech: two of a hundred recordings fit better than -1.04."""
     positives = [evidence(3.0, 3.0, fit) for fit in fits]
     background = [evidence(1.0, -3.0, fit) for fit in np.linspace(-3, -1, 100)]
     return dataclasses.replace(held_out(positives, background, people=people), hours=10.0)

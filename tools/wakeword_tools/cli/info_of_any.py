@@ -2,18 +2,21 @@
 
 import json
 from dataclasses import asdict
+from pathlib import Path
 
 from wakeword.base.text import printable
 from wakeword.cli.info import InfoAll, InfoJson, InfoModel, info
 from wakeword.cli.info_card import print_entry
-from wakeword.model.installed import model_file
+from wakeword.model.installed import find_model, shipped_models
 from wakeword_tools.measure.foreign import ForeignCard
 from wakeword_tools.measure.subject import read_foreign
 
 
 def info_of_any(model: InfoModel, everything: InfoAll = False, as_json: InfoJson = False) -> None:
     """Show what a model listens for, and how often it is right and wrong."""
-    foreign = read_foreign(file) if (file := model_file(model)).is_file() else None
+    # A name that is known comes before a file of that name, as everywhere.
+    is_file = find_model(model, shipped_models()) is None and Path(model).is_file()
+    foreign = read_foreign(Path(model)) if is_file else None
     if foreign is None:
         info(model, everything, as_json)
     elif as_json:
