@@ -202,13 +202,10 @@ class MfccTransform:
         """
         number, count = frames.shape[:2]
         rows = _whole_products(before + count)
-        products, end = (-1, PRODUCT_FRAMES), number * rows
-        windowed = self._windowed[:end].reshape(*products, self.config.n_fft)
-        spectra = self._spectra[:end].reshape(*products, self._spectra.shape[1])
-        energies = self._energies[:end].reshape(*products, self.config.n_mels)
-        result = self._cepstra[:end].reshape(*products, self.config.n_mfcc)
-        np.multiply(frames, self._window, out=windowed.reshape(number, rows, -1)[:, before : before + count])
-        self._compute(windowed, spectra, spectra.view(np.float32), energies, result)
+        samples, windowed, spectra, parts, energies = self._whole[number * rows]
+        result = self._cepstra[: number * rows].reshape(-1, PRODUCT_FRAMES, self.config.n_mfcc)
+        np.multiply(frames, self._window, out=samples.reshape(number, rows, -1)[:, before : before + count])
+        self._compute(windowed, spectra, parts, energies, result)
         cepstra[:] = result.reshape(number, rows, -1)[:, before : before + count]
 
     def _compute(self, windowed: Array, spectra: Spectra, parts: Array, energies: Array, cepstra: Array) -> None:

@@ -117,6 +117,7 @@ class ForeignModel:
         self.card = card
         self._engine, self._files = engine, dict(files)
         self._stream: ForeignStream | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_stream": None, "_folder": None}
