@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from wakeword.base.errors import DataError
 from wakeword_experiments.two_stages.weighing import judged, read_looks, weighing_page, write_looks
 from wakeword_experiments.two_stages.weighing_rules import (
     Looks,
@@ -77,6 +78,14 @@ def test_what_is_learned_gives_weight_to_the_part_that_tells() -> None:
     people = {name: [only_phonemes(4, 0.2) for _ in range(40)] for name in ("clean", "noisy", "quiet")}
     own = WordLooks("word", {"350": -20.0}, people, [only_phonemes(50, 3.0) for _ in range(20)], 10.0, (1, 1, 3))
     assert learned_weights([own], "350")[2] >= 4
+
+
+def test_looks_of_an_earlier_version_are_named_by_their_file(tmp_path: Path) -> None:
+    old = tmp_path / "one.json"
+    write_looks(old, word(0, name="one"))
+    old.write_text(json.dumps({key: value for key, value in json.loads(old.read_text()).items() if key != "weights"}))
+    with pytest.raises(DataError, match=r"one\.json: expected looks with weights"):
+        read_looks(old)
 
 
 def test_each_word_is_judged_by_what_the_others_taught_and_looks_are_kept_exactly(tmp_path: Path) -> None:

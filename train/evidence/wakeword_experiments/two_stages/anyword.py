@@ -22,6 +22,7 @@ from wakeword.base.errors import DataError
 from wakeword.base.events import Line
 from wakeword.base.files import new_folder
 from wakeword.base.types import Scores
+from wakeword.base.version import __version__
 from wakeword.model.model import Model, read_model
 from wakeword_experiments.two_stages.conditions import from_quiet_microphone
 from wakeword_experiments.two_stages.two_stages_measure import TestClips, people_scores, share
@@ -87,7 +88,7 @@ def measure_anyword(
 
 
 def _trained(config: TrainConfig, folders: DataFolders, out: Path, work: Path, report: Line) -> dict[str, float]:
-    """Train a model, unless ``out`` is one of these settings; the seconds that it took, or nothing."""
+    """Train a model, unless ``out`` is the one that would be made; the seconds that it took, or nothing."""
     if _is_of(out, config):
         return {}
     began, spent = time.monotonic(), _cpu()
@@ -96,11 +97,14 @@ def _trained(config: TrainConfig, folders: DataFolders, out: Path, work: Path, r
 
 
 def _is_of(model_file: Path, config: TrainConfig) -> bool:
-    """Whether a file is the model of these settings."""
+    """Whether a file is the model of these settings, of this version and of the same starter pack."""
     if not model_file.is_file():
         return False
+    training = read_model(model_file).card.training
     settings = json.loads(json.dumps(dataclasses.asdict(config)))
-    return bool(read_model(model_file).card.training["config"] == settings)
+    pack = read_pack(pack_path(config.starter_pack)).digest if config.starter_pack else None
+    made_from = (training["config"], training["versions"]["wakeword"], training.get("starter_pack", {}).get("digest"))
+    return bool(made_from == (settings, __version__, pack))
 
 
 def strangers_speech(config: TrainConfig, folders: Sequence[Path]) -> ClipStore:

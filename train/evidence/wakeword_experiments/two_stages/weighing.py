@@ -214,8 +214,10 @@ def write_looks(path: Path, word: WordLooks) -> None:
 
 
 def read_looks(path: Path) -> WordLooks:
-    """What ``write_looks`` wrote."""
+    """What ``write_looks`` wrote. Raises ``DataError`` for what an earlier version wrote."""
     content = json.loads(path.read_text())
+    if missing := {field.name for field in dataclasses.fields(WordLooks)} - set(content):
+        raise DataError(f"{path}: expected looks with {', '.join(sorted(missing))}, found none; delete the file")
 
     def looks(rows: list[list[float]]) -> Looks:
         return np.array(rows, np.float64).reshape(-1, 4)
