@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
-from scripts.make_pack import make_pack
+from scripts.make_pack import chosen_turns, make_pack
 from support.small_world import RATE, tones
 
 
@@ -29,5 +29,5 @@ def write_spoken(root: Path, *, speakers: int = 6, seconds: float = 8.0) -> Path
 def write_small_pack(folder: Path, *, share: float = 1.0) -> Path:
     """A pack of the recordings of ``write_spoken``."""
     path = folder / "small.pack"
-    make_pack(write_spoken(folder / "spoken"), path, patterns=["talk-*"], share=share, licence="CC0-1.0")
+    make_pack(chosen_turns(write_spoken(folder / "spoken"), ["talk-*"], share), path, licence="CC0-1.0")
     return path

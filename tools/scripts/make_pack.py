@@ -2,8 +2,9 @@
 
 ``python -m scripts.make_pack FOLDER --only 'librispeech-*' --only 'speechocean762-*' --share 0.5``: the features of
 that share of the speakers, whole speakers by a hash of their names, so that the others stay strangers to every model.
-The recordings must be under a licence that allows derived data; name it with ``--licence``. The same recordings give
-the same bytes on the same machine.
+``--also FOLDER`` adds all recordings of another folder, where those without transcripts are sounds of no person: music,
+noise. The recordings must be under a licence that allows derived data; name it with ``--licence``. The same recordings
+give the same bytes on the same machine.
 """
 
 import argparse
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from wakeword.audio.audio_folders import audio_files
 from wakeword.audio.features import FeatureConfig, mfcc
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import DataError
@@ -24,7 +26,7 @@ from wakeword.verify.embedding import DIMENSION, embeddings_of
 from wakeword.verify.phoneme_verifier import PhonemeNetwork
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_embedding, load_phonemes
 from wakeword.verify.verifier import PHONEME_SAMPLES
-from wakeword_tools.transcripts import TimedText, TranscribedSpeech, read_transcripts, turns
+from wakeword_tools.transcripts import TimedText, TranscribedSpeech, read_transcripts, transcripts_beside, turns
 from wakeword_train.pack.codec import BLOCK, BlockCodec
 from wakeword_train.pack.speech_pack import (
     FRAMES_A_SECOND,
@@ -79,6 +81,16 @@ def chosen_turns(
     return found
 
 
+def all_turns(folder: Path) -> list[tuple[TimedText, list[TranscribedSpeech]]]:
+    """Every turn of a folder with its utterances; a recording without transcripts is one part, without a speaker."""
+    found = []
+    for path in audio_files(folder):
+        utterances = transcripts_beside([path])
+        for turn in turns(utterances) or [TimedText(path)]:
+            found.append((turn, [one for one in utterances if turn.start <= one.start < turn.end]))
+    return found
+
+
 def heard_phonemes(network: PhonemeNetwork, samples: Array, frames: int) -> Array:
     """What the recogniser says of a recording, ``(frames, tokens)``, each frame in a window as in use: two seconds, half a
     second of them after it."""
@@ -116,14 +128,16 @@ def _recordings(
             yield PackedRecording(turn.path.stem, turn.speaker, frames, texts), samples
 
 
-def make_pack(folder: Path, out: Path, *, patterns: Sequence[str], share: float, licence: str) -> tuple[int, float]:
-    """Write the pack of a folder with transcripts; the number of people in it, and its hours. Raises ``DataError``."""
+def make_pack(
+    found: Sequence[tuple[TimedText, list[TranscribedSpeech]]], out: Path, *, licence: str
+) -> tuple[int, float]:
+    """Write the pack of these turns and their utterances; the number of people in it, and its hours."""
     encoders = assets_folder() / "encoders"
     digests = [file_digest(encoders / name) for name in (EMBEDDING_FILE, PHONEMES_FILE)]
     embedding = load_embedding(encoders / EMBEDDING_FILE, digests[0])
     recogniser = load_phonemes(encoders / PHONEMES_FILE, digests[1])
     recordings, frames, embedded, heard = [], [], [], []
-    for recording, samples in _recordings(chosen_turns(folder, patterns, share)):
+    for recording, samples in _recordings(found):
         recordings.append(recording)
         frames.append(mfcc(samples))
         embedded.append(embeddings_of(embedding, samples))
@@ -139,7 +153,7 @@ def make_pack(folder: Path, out: Path, *, patterns: Sequence[str], share: float,
         phonemes=Phonemes.joined(heard),
         phonemes_digest=digests[1],
     )
-    return len({one.person for one in recordings}), len(features) / FRAMES_A_SECOND / 3600
+    return len({one.person for one in recordings if one.speaker}), len(features) / FRAMES_A_SECOND / 3600
 
 
 def main() -> None:
@@ -148,12 +162,16 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", action="append", metavar="PATTERN", help="recordings of such names; repeatable")
     parser.add_argument("--share", type=float, default=0.5, help="share of the speakers")
+    parser.add_argument(
+        "--also", action="append", default=[], type=Path, metavar="FOLDER", help="all of it too; repeatable"
+    )
     parser.add_argument("--licence", default="CC-BY-4.0")
     parser.add_argument("--out", type=Path, default=assets_folder() / "background" / f"{STARTER}{SUFFIX}")
     given = parser.parse_args()
-    people, hours = make_pack(
-        given.folder, given.out, patterns=given.only or ["*"], share=given.share, licence=given.licence
-    )
+    found = chosen_turns(given.folder, given.only or ["*"], given.share)
+    for folder in given.also:
+        found += all_turns(folder)
+    people, hours = make_pack(found, given.out, licence=given.licence)
     data = given.out.read_bytes()
     print(f"{given.out.name}: {people} people, {hours:.2f} h, {len(data)} bytes")  # noqa: T201
     print(hashlib.sha256(data).hexdigest())  # noqa: T201

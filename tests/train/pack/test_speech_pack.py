@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import soundfile
 import torch
-from support.packs import write_small_pack
-from support.small_world import SMALL_SECOND_STAGE, small_config, write_world
+from support.packs import write_small_pack, write_spoken
+from support.small_world import RATE, SMALL_SECOND_STAGE, small_config, tones, write_world
 
+from scripts.make_pack import all_turns, chosen_turns, make_pack
 from wakeword.audio.features import FeatureConfig, dct_matrix
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.model.installed import assets_folder
@@ -52,6 +54,21 @@ def test_rounding_moves_no_coefficient_by_more_than_half_a_step() -> None:
     assert np.array_equal(codec.encode(again), codec.encode(rows))
     with pytest.raises(DataError, match="multiple of 16"):
         codec.encode(rows[:-1])
+
+
+def test_sounds_of_nobody_are_background_and_no_people(tmp_path: Path) -> None:
+    spoken, sounds = write_spoken(tmp_path / "spoken"), tmp_path / "sounds"
+    sounds.mkdir()
+    for name in ("song-1", "song-2"):
+        soundfile.write(sounds / f"{name}.wav", np.tile(tones((700.0, 900.0), np.random.default_rng(0)), 3), RATE)
+    path = tmp_path / "wide.pack"
+    people, hours = make_pack([*chosen_turns(spoken, ["*"], 1.0), *all_turns(sounds)], path, licence="CC0-1.0")
+    pack = read_pack(path)
+    assert len(pack.people) == people == 6
+    assert pack.hours == pytest.approx(hours)
+    own = [clip for clip in packed_clips(pack, ["updown"], validation=0.5) if clip.speaker.startswith("song")]
+    # Each is dealt out alone.
+    assert [clip.speaker for clip in own] == ["song-1/", "song-2/"]
 
 
 def test_clips_are_rounded_as_the_pack_is() -> None:

@@ -67,7 +67,7 @@ class PackedStore:
 
     @property
     def hours(self) -> float:
-        """Hours of speech."""
+        """Hours of sound."""
         return float(self.lengths.sum()) / FRAMES_A_SECOND / 3600
 
     @property

@@ -55,11 +55,12 @@ _MOST_UNPACKED = 512 * 2**20
 
 @dataclass(frozen=True)
 class PackedRecording:
-    """Speech of one person, in sequence."""
+    """Speech of one person, in sequence, or other sound."""
 
     source: str
     """The collection's recording, without the suffix of its name."""
     speaker: str
+    """Empty if nobody in particular is heard: music, noise."""
     frames: int
     utterances: tuple[tuple[float, float, str], ...] = ()
     """Start and end in seconds of the recording, and the text."""
@@ -78,8 +79,9 @@ class PackedRecording:
 
     @property
     def person(self) -> str:
-        """The speaker, with the collection that the source is a numbered part of."""
-        return f"{self.source.rpartition('-')[0] or self.source}/{self.speaker}"
+        """The speaker, with the collection that the source is a numbered part of; of other sound the whole source."""
+        collection = self.source.rpartition("-")[0] if self.speaker else ""
+        return f"{collection or self.source}/{self.speaker}"
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ class SpeechPack:
 
     @property
     def hours(self) -> float:
-        """Hours of speech."""
+        """Hours of speech and other sounds."""
         return len(self.mfcc) / FRAMES_A_SECOND / 3600
 
     @property
@@ -175,7 +177,7 @@ class SpeechPack:
     @property
     def people(self) -> frozenset[str]:
         """Everyone who speaks in it."""
-        return frozenset(recording.person for recording in self.recordings)
+        return frozenset(recording.person for recording in self.recordings if recording.speaker)
 
     @property
     def heard(self) -> frozenset[tuple[str, str]]:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 from support.packs import write_small_pack
 from support.small_world import SMALL_SECOND_STAGE, small_config, write_background, write_world
 
@@ -38,7 +39,10 @@ def test_a_model_is_measured_at_its_default_and_at_one_rate(tmp_path: Path) -> N
     noise = read_folder(world / "low", Kind.NOISE)
     test = Clips(people, [], [], [], [clip.path for clip in noise])
     speech = strangers_speech(config, [write_background(tmp_path / "other", speakers=2)])
-    found = measured(read_model(tmp_path / "m.onnx"), test, speech, lambda line: None)
+    found = measured(read_model(tmp_path / "m.onnx"), test, speech, [tmp_path / "other"], lambda line: None)
+    # The same recordings as other sound fire as often, and last as long.
+    assert found["default"]["others"] == {"other": found["default"]["events"]}
+    assert found["hours_of_others"]["other"] == pytest.approx(speech.hours, rel=1e-3)
     assert found["default"]["clean"]["of"] == len(people)
     assert found["at_rate"]["per_hour"][0] <= 0.5 or found["at_rate"]["events"] == 0
     assert np.isclose(found["hours"], speech.hours)
@@ -54,7 +58,8 @@ def test_the_mean_of_words_weighs_each_word_alike() -> None:
     def measured_as(clean: float, clips: int) -> dict[str, object]:
         share = {"rate": clean, "of": clips}
         at = {"clean": share, "noisy": share, "quiet": share, "events": 1, "per_hour": [0.25, 0.0, 1.0]}
-        return {"point": "fa_per_hour=1", "hours": 4.0, "default": at, "at_rate": at}
+        at |= {"others": {"music": 2}}
+        return {"point": "fa_per_hour=1", "hours": 4.0, "hours_of_others": {"music": 0.5}, "default": at, "at_rate": at}
 
     words = [
         {
@@ -68,5 +73,6 @@ def test_the_mean_of_words_weighs_each_word_alike() -> None:
         for name, clean, clips in (("one", 1.0, 10), ("two", 0.5, 30))
     ]
     page = anyword_page({"words": words, "command": "made", "date": "2026-01-01"}, figures="figures.json")
-    assert "| **mean, text alone** | 40 | | 75 / 75 / 75 % | 0.25 | 75 / 75 / 75 % | |" in page
+    assert "| **mean, text alone** | 40 | | 75 / 75 / 75 % | 0.25 | 4 | 75 / 75 / 75 % | |" in page
+    assert "Other sound: music (0.50 h)" in page
     assert "1, 1 min* |" in page

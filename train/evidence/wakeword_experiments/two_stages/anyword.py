@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from wakeword.audio.audio_folders import audio_files
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import DataError
 from wakeword.base.events import Line
 from wakeword.base.files import new_folder
@@ -51,12 +51,13 @@ _PEERS = (
 
 
 def measure_anyword(
-    word: str, audio: Path, speech: Sequence[Path], work: Path, *, takes: int, report: Line
+    word: str, audio: Path, speech: Sequence[Path], others: Sequence[Path], work: Path, *, takes: int, report: Line
 ) -> dict[str, Any]:
     """Train a word from its text alone as the command does, and measure; with ``takes`` also after as many recordings.
 
-    ``audio``: the folder with ``speech_commands`` and ``noise``. ``speech``: folders of long recordings. A model of these
-    settings in ``work`` is measured without training it again; then its record has no cost.
+    ``audio``: the folder with ``speech_commands`` and ``noise``. ``speech``: folders of long recordings; ``others``: of
+    other sound, say music or other languages, in which false accepts are counted too. A model of these settings in
+    ``work`` is measured without training it again; then its record has no cost.
     """
     config = dataclasses.replace(default_recipe(), keyword=word)
     model_file = work / f"{word}.onnx"
@@ -70,7 +71,7 @@ def measure_anyword(
     }
     test = _people(audio, word)
     sounds = strangers_speech(config, speech)
-    record["text"] = measured(read_model(model_file), test, sounds, report)
+    record["text"] = measured(read_model(model_file), test, sounds, others, report)
     if takes:
         own, others = split_takes(test.people, takes)
         folder = work / f"{word}-takes"
@@ -82,8 +83,8 @@ def measure_anyword(
         given = {"takes": len(own), **_trained(config, DataFolders(positives=[folder]), again, work, report)}
         record["takes"] = given
         rest = dataclasses.replace(test, people=others)
-        record["before"] = measured(read_model(model_file), rest, sounds, report)
-        record["after"] = measured(read_model(again), rest, sounds, report)
+        record["before"] = measured(read_model(model_file), rest, sounds, others, report)
+        record["after"] = measured(read_model(again), rest, sounds, others, report)
     return record
 
 
@@ -114,7 +115,7 @@ def strangers_speech(config: TrainConfig, folders: Sequence[Path]) -> ClipStore:
     return ClipStore([clip for clip in clips if (clip.path.stem, clip.speaker) not in known])
 
 
-def measured(model: Model, test: TestClips, speech: ClipStore, report: Line) -> dict[str, Any]:
+def measured(model: Model, test: TestClips, speech: ClipStore, others: Sequence[Path], report: Line) -> dict[str, Any]:
     """Recall of people as they are, in noise and quiet, and false accepts: at the default, and at half a one an hour."""
     point = model.card.point()
     streams = _streams(model, speech)
@@ -123,12 +124,14 @@ def measured(model: Model, test: TestClips, speech: ClipStore, report: Line) -> 
     people["quiet"] = np.array([float(stream_scores(model, one).max()) for one in faint])
     scores = ScoreSet(positives=people["clean"], negatives=np.zeros(0), streams=streams, hours=speech.hours)
     thresholds = {"default": point.threshold, "at_rate": choose_fa_per_hour(scores, RATE).threshold}
+    heard = {folder.name: _heard(model, folder) for folder in others}
     found: dict[str, Any] = {
         "point": point.name,
         "phonemes": model.card.verifier.fusion.phonemes if model.card.verifier is not None else 0.0,
         "promised": {"recall": point.recall, "synthetic": point.synthetic},
         "hours": speech.hours,
         "speakers": len({clip.speaker for clip in speech.clips}),
+        "hours_of_others": {name: hours for name, (_, hours) in heard.items()},
     }
     for name, threshold in thresholds.items():
         events = events_at(streams, threshold)
@@ -136,6 +139,7 @@ def measured(model: Model, test: TestClips, speech: ClipStore, report: Line) -> 
             "threshold": threshold,
             "events": events,
             "per_hour": [events / speech.hours, *poisson_rate(events, speech.hours)],
+            "others": {name: events_at(scores, threshold) for name, (scores, _) in heard.items()},
             **{condition: share(some >= threshold, test.groups["people"]) for condition, some in people.items()},
         }
     return found
@@ -174,6 +178,16 @@ def _streams(model: Model, speech: ClipStore) -> list[Scores]:
     return found
 
 
+def _heard(model: Model, folder: Path) -> tuple[list[Scores], float]:
+    """The scores of a folder's recordings, and their hours."""
+    scores, samples = [], 0
+    for path in audio_files(folder):
+        sound = read_audio(path)
+        scores.append(stream_scores(model, sound))
+        samples += len(sound)
+    return scores, samples / SAMPLE_RATE / 3600
+
+
 def _cpu() -> float:
     """CPU seconds of this process and of those that it has ended."""
     times = os.times()
@@ -183,8 +197,9 @@ def _cpu() -> float:
 def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
     """The page in Markdown; ``figures`` is a link to the record."""
     rows = [
-        "| | recordings | default | clean / 10 dB / -20 dB | false accepts an hour (95 %) | at 0.5 an hour | clock, CPU |",
-        "| --- | ---: | --- | ---: | ---: | ---: | ---: |",
+        "| | recordings | default | clean / 10 dB / -20 dB | false accepts an hour (95 %) | in other sound "
+        "| at 0.5 an hour | clock, CPU |",
+        "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |",
     ]
     for word in record["words"]:
         rows.append(_row(f"{word['keyword']}, text alone", word["text"], _cost(word)))
@@ -202,6 +217,9 @@ def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
         if (row := _mean_row(name, [word[state] for word in record["words"] if state in word]))
     ]
     hours = min((word["text"]["hours"] for word in record["words"]), default=0.0)
+    others = ", ".join(
+        f"{name} ({hours:.2f} h)" for name, hours in record["words"][0]["text"].get("hours_of_others", {}).items()
+    )
     with_takes = any("after" in word for word in record["words"])
     after = ", and after `wakeword train WORD --positives` with recordings" if with_takes else ""
     unnamed = (
@@ -214,7 +232,8 @@ def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
         "Nobody who says the word was heard in training; false accepts "
         f"are counted in {hours:.1f} h or more of the speech of people who are not in the starter pack. One training each, "
         f"with {_cores(record['words'])} and seed 0. People are heard as they are, in noise at 10 dB, and 20 dB below that "
-        "with a microphone's own noise. The recipe was chosen by some of these words. *: with the synthetic speech of an "
+        f"with a microphone's own noise. Other sound: {others or 'none'}, false accepts of the default. "
+        "The recipe was chosen by some of these words. *: with the synthetic speech of an "
         "earlier training; -: trained earlier."
         f"{unnamed}",
         "",
@@ -229,8 +248,14 @@ def _row(name: str, own: Mapping[str, Any], cost: str) -> str:
     rate, low, high = point["per_hour"]
     return (
         f"| {name} | {point['clean']['of']} | `{own['point']}` | {_conditions(point)} | "
-        f"{rate:.2f} ({low:.2f} to {high:.2f}) | {_conditions(at)} | {cost} |"
+        f"{rate:.2f} ({low:.2f} to {high:.2f}) | {_events([own])} | {_conditions(at)} | {cost} |"
     )
+
+
+def _events(words: Sequence[Mapping[str, Any]]) -> str:
+    """The false accepts at the default in each folder of other sound."""
+    names = words[0].get("hours_of_others", ())
+    return " / ".join(str(sum(own["default"]["others"][name] for own in words)) for name in names) or "-"
 
 
 def _mean_row(name: str, words: Sequence[Mapping[str, Any]]) -> str:
@@ -247,7 +272,7 @@ def _mean_row(name: str, words: Sequence[Mapping[str, Any]]) -> str:
     clips = sum(own["default"]["clean"]["of"] for own in words)
     events = sum(own["default"]["events"] for own in words)
     rate = events / sum(own["hours"] for own in words)
-    return f"| **{name}** | {clips} | | {mean('default')} | {rate:.2f} | {mean('at_rate')} | |"
+    return f"| **{name}** | {clips} | | {mean('default')} | {rate:.2f} | {_events(words)} | {mean('at_rate')} | |"
 
 
 def _cores(words: Sequence[Mapping[str, Any]]) -> str:

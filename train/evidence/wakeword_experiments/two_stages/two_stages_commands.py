@@ -166,6 +166,9 @@ def anyword(
     speech: Annotated[
         list[Path], typer.Option("--speech", help="Long recordings to count false accepts in; repeatable.")
     ],
+    other: Annotated[
+        list[Path] | None, typer.Option("--other", help="Music, noise or other languages; repeatable.")
+    ] = None,
     takes: Annotated[int, typer.Option("--takes", min=0, help="Recordings to train with afterwards.")] = 10,
     work: Annotated[Path, typer.Option("--work", help="For models, clips and embeddings.")] = Path("runs/anyword"),
     figures: Annotated[Path, typer.Option("--figures", help="Earlier figures there are kept.")] = _OUT / "anyword.json",
@@ -174,7 +177,9 @@ def anyword(
     from wakeword_experiments.two_stages.two_stages_run import measure_any_words
 
     begin(1)
-    measure_any_words(word, audio, speech, work, figures, takes=takes, command=command_line(), report=report_progress)
+    measure_any_words(
+        word, audio, speech, other or [], work, figures, takes=takes, command=command_line(), report=report_progress
+    )
 
 
 def weighing(

@@ -162,6 +162,7 @@ def measure_any_words(
     words: Sequence[str],
     audio: Path,
     speech: Sequence[Path],
+    others: Sequence[Path],
     work: Path,
     figures: Path,
     *,
@@ -171,7 +172,7 @@ def measure_any_words(
 ) -> None:
     """Train and measure words as ``measure_anyword`` does; the figures and their page are written after each word."""
     for word in words:
-        measured = measure_anyword(word, audio, speech, work, takes=takes, report=report)
+        measured = measure_anyword(word, audio, speech, others, work, takes=takes, report=report)
         known = json.loads(figures.read_text(encoding="utf-8"))["words"] if figures.is_file() else []
         record = {
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
