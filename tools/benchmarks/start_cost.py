@@ -9,27 +9,26 @@ import json
 import sys
 import time
 
-from benchmarks.contenders import OURS, PEERS
+from benchmarks.contenders import start
 from benchmarks.memory import peak_memory
+from wakeword_tools.contenders.own_engine import OURS
+from wakeword_tools.contenders.registry import PEERS
 
 _BLOCKS = 100
 
 
 def main(name: str, model: str) -> None:
     """Start one contender and print the time and memory that it took."""
-    contender = next(one for one in (OURS, *PEERS) if one.name == name)
+    contender = next(one for one in (OURS, *PEERS) if one.distribution == name)
     began, cpu = time.perf_counter(), time.process_time()
     importlib.import_module(contender.package)
     imported, imported_cpu = time.perf_counter(), time.process_time()
-    listener = contender.start(model, 1)
+    listener = start(contender, model, 1)
     loaded = time.perf_counter()
-    if contender.takes_bytes:
-        silence: object = bytes(2 * 1_280)
-    else:
-        # The engine has imported it already.
-        import numpy as np
+    # After the clocks have stopped.
+    import numpy as np
 
-        silence = np.zeros(1_280, np.int16)
+    silence = np.zeros(1_280, np.int16)
     for _ in range(_BLOCKS):
         listener(silence)
     figures = {

@@ -14,11 +14,10 @@ from support.builders import random_model
 
 from wakeword.base.errors import ConfigError, ModelError
 from wakeword.model.installed import assets_folder
-from wakeword_tools.measure.foreign import ForeignModel
-from wakeword_tools.measure.foreign_streams import HOP_SAMPLES
+from wakeword_tools.contenders.foreign import ForeignModel
 from wakeword_tools.measure.latency import delay, spoken_word
 from wakeword_tools.measure.scores import RecordingScorer
-from wakeword_tools.measure.subject import SubjectScorer, one_word, read_subject
+from wakeword_tools.measure.subject import HOP_SAMPLES, SubjectScorer, one_word, read_subject
 
 
 def package(name: str) -> Path:
