@@ -32,7 +32,7 @@ _SEED = 778
 
 
 @dataclass(frozen=True)
-class Speech:
+class OtherSpeech:
     """Utterances without the word."""
 
     utterances: Sequence[NDArray[np.int16]]
@@ -40,7 +40,7 @@ class Speech:
     """Utterances in which the word is said."""
 
     @staticmethod
-    def of(folders: Sequence[Path], word: str) -> "Speech":
+    def of(folders: Sequence[Path], word: str) -> "OtherSpeech":
         """What is said in folders of recordings with transcripts, of this project or of LibriSpeech, without the word.
 
         The benchmark means to leave it out too, but compares with transcripts in capitals. ``DataError`` if there is none.
@@ -59,16 +59,16 @@ class Speech:
                         found.append(part)
         if not found:
             raise DataError(f"expected recordings with transcripts in {', '.join(map(str, folders))}, found none")
-        return Speech(found, left_out)
+        return OtherSpeech(found, left_out)
 
 
 def _of_librispeech(folder: Path) -> list[TranscribedSpeech]:
     """The utterances of LibriSpeech: a file each, with a line in a file of its chapter."""
-    lines = [
-        (file.parent, line) for file in sorted(folder.rglob("*.trans.txt")) for line in file.read_text().splitlines()
-    ]
-    named = [(chapter, *line.split(" ", 1)) for chapter, line in lines if " " in line]
-    return [TranscribedSpeech(chapter / f"{name}.flac", 0.0, np.inf, text) for chapter, name, text in named]
+    found = []
+    for file in sorted(folder.rglob("*.trans.txt")):
+        named = (line.partition(" ") for line in file.read_text(encoding="utf-8").splitlines())
+        found += [TranscribedSpeech(file.parent / f"{name}.flac", 0.0, np.inf, text) for name, _, text in named]
+    return found
 
 
 def noise_files(folders: Sequence[Path]) -> list[Path]:
@@ -90,7 +90,7 @@ class Part(NamedTuple):
 class Mixture:
     """The file of a word, made block by block; the same arguments give the same file."""
 
-    def __init__(self, words: Sequence[Path], speech: Speech, noise: Sequence[Path], *, hours: float) -> None:
+    def __init__(self, words: Sequence[Path], speech: OtherSpeech, noise: Sequence[Path], *, hours: float) -> None:
         """``words``: the recordings of the word. Raises ``AudioError`` for one that cannot be read."""
         self._noise = [one for one in map(_without_pauses, noise) if len(one)]
         random, drawing = np.random.RandomState(_SEED), np.random.RandomState(_SEED)
@@ -114,7 +114,7 @@ class Mixture:
 
     @staticmethod
     def _between(
-        speech: Speech, least: int, random: np.random.RandomState, drawing: np.random.RandomState
+        speech: OtherSpeech, least: int, random: np.random.RandomState, drawing: np.random.RandomState
     ) -> list[Part]:
         parts: list[Part] = []
         while sum(part.length for part in parts) < least:
@@ -156,7 +156,8 @@ def _without_pauses(path: Path) -> Array:
     energy = np.square(frames).sum(axis=1)
     # A word in a pause would be scaled to nothing. The noise of DEMAND has no such pauses.
     kept = frames[energy > _PAUSE * energy.max(initial=0.0)].ravel()
-    return kept / np.abs(kept).max(initial=1e-9)
+    scaled: Array = kept / np.abs(kept).max(initial=1e-9)
+    return scaled
 
 
 def loudest(samples: Array) -> float:

@@ -16,7 +16,7 @@ from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
 from wakeword.base.types import Scores
 from wakeword_experiments.figures_report import versions
-from wakeword_experiments.picovoice.mixture import AFTER, Mixture, Speech, noise_files
+from wakeword_experiments.picovoice.mixture import AFTER, Mixture, OtherSpeech, noise_files
 from wakeword_experiments.picovoice.picovoice_page import picovoice_page
 from wakeword_tools.contenders.foreign import ForeignModel
 from wakeword_tools.measure.model_difference import Metric, Resample, resampled
@@ -77,7 +77,7 @@ def run_picovoice(engines: Sequence[str], material: Material, out: Path, *, comm
 
 def measure_word(word: str, subjects: Mapping[str, Subject], material: Material, report: Line) -> dict[str, Any]:
     """All engines of a word on its file: the words missed at ``RATES`` with their 95 % intervals, and the curve."""
-    speech = Speech.of(material.speech, word)
+    speech = OtherSpeech.of(material.speech, word)
     mixture = Mixture(material.recordings(word), speech, noise_files(material.noise), hours=material.hours)
     report(f"{word}: {mixture.hours:.2f} h, {mixture.hours_heard:.2f} h of them speech, {len(mixture.words)} words")
     streams = SubjectScorer(list(subjects.values())).score(mixture.blocks())
