@@ -25,7 +25,7 @@ PEERS = (
 
 
 def contenders() -> list[Contender]:
-    """All engines: this project's, the other built-in ones, and those of other packages."""
+    """All engines: this project's, the other built-in ones, and the ones that packages add."""
     built_in = [OURS, *PEERS]
     names = {one.name for one in built_in}
     return [*built_in, *(contender_named(name) for name in plugin_names(ENTRY_POINTS) if name not in names)]

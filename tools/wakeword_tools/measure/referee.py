@@ -120,7 +120,7 @@ def curve_of(scores: ScoreSet, most: float) -> Curve:
 
 
 def speakers_of(recordings: Sequence[ReadRecording]) -> list[str]:
-    """Who says each word, by the transcripts next to it or by its name; a recording that names nobody is one of its own."""
+    """Who says each word, by the transcripts next to it or by its name; each recording without one stands alone."""
     told = {one.path: one.speaker for one in transcripts_beside([one.path for one in recordings]) if one.speaker}
     return [told.get(one.path, speaker_of(one.path)) for one in recordings]
 
