@@ -9,7 +9,7 @@ from support.builders import random_model, random_model_bytes
 
 from wakeword.base.types import Array
 from wakeword_experiments.picovoice import mixture
-from wakeword_experiments.picovoice.mixture import Mixture, OtherSpeech, loudest, noise_files
+from wakeword_experiments.picovoice.mixture import Mixture, loudest, noise_files, utterances_of
 from wakeword_experiments.picovoice.picovoice_run import Material, missed_of, run_picovoice, score_set
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_tools.measure.subject import HOP_SAMPLES, first_end
@@ -46,8 +46,8 @@ def material(tmp_path: Path) -> Material:
 def test_every_part_is_ten_decibels_above_the_noise_under_it(
     material: Material, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    speech = OtherSpeech.of(material.speech, "marvin")
-    assert (len(speech.utterances), speech.left_out) == (5, 1)
+    speech = utterances_of(material.speech)
+    assert [one.told.says("marvin") for one in speech] == [False, True, False, False, False, False]
     assert [path.name for path in noise_files(material.noise)] == ["ch01.wav"]
     made = Mixture(material.recordings("marvin"), speech, noise_files(material.noise), hours=material.hours)
     assert made.hours >= material.hours
@@ -68,7 +68,7 @@ def test_every_part_is_ten_decibels_above_the_noise_under_it(
 
 
 def test_a_detection_counts_until_half_a_second_after_the_end(material: Material) -> None:
-    speech = OtherSpeech.of(material.speech, "marvin")
+    speech = utterances_of(material.speech)
     made = Mixture(material.recordings("marvin"), speech, noise_files(material.noise), hours=material.hours)
     model = random_model()
     ends = (np.arange(round(made.hours * 3600 * RATE / HOP_SAMPLES)) * HOP_SAMPLES + first_end(model)) / RATE

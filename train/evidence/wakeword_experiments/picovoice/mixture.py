@@ -6,7 +6,6 @@ the loudest 512 samples of each part 10 dB above those of the noise under it; on
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,35 +30,32 @@ _PAUSE = 1e-4
 _SEED = 778
 
 
-@dataclass(frozen=True)
-class OtherSpeech:
-    """Utterances without the word."""
+class Utterance(NamedTuple):
+    """What is said, and its samples at 16 kHz."""
 
-    utterances: Sequence[NDArray[np.int16]]
-    left_out: int
-    """Utterances in which the word is said."""
+    told: TranscribedSpeech
+    samples: NDArray[np.int16]
 
-    @staticmethod
-    def of(folders: Sequence[Path], word: str) -> "OtherSpeech":
-        """What is said in folders of recordings with transcripts, of this project or of LibriSpeech, without the word.
 
-        The benchmark means to leave it out too, but compares with transcripts in capitals. ``DataError`` if there is none.
-        """
-        found: list[NDArray[np.int16]] = []
-        left_out = 0
-        for folder in folders:
-            told = read_transcripts(folder) or _of_librispeech(folder)
-            for path in dict.fromkeys(one.path for one in told):
-                samples = (read_audio(path) * 32_767).astype(np.int16)
-                for one in (some for some in told if some.path == path):
-                    end = min(one.end, len(samples) / SAMPLE_RATE)
-                    part = samples[round(one.start * SAMPLE_RATE) : round(end * SAMPLE_RATE)]
-                    left_out += one.says(word)
-                    if len(part) >= _FRAME and part.any() and not one.says(word):
-                        found.append(part)
-        if not found:
-            raise DataError(f"expected recordings with transcripts in {', '.join(map(str, folders))}, found none")
-        return OtherSpeech(found, left_out)
+def utterances_of(folders: Sequence[Path]) -> list[Utterance]:
+    """All utterances in folders with transcripts, of this project or of LibriSpeech. ``DataError`` if there are none."""
+    found: list[Utterance] = []
+    for folder in folders:
+        told = read_transcripts(folder) or _of_librispeech(folder)
+        for path in dict.fromkeys(one.path for one in told):
+            samples = _pcm(path)
+            for one in (some for some in told if some.path == path):
+                end = min(one.end, len(samples) / SAMPLE_RATE)
+                part = samples[round(one.start * SAMPLE_RATE) : round(end * SAMPLE_RATE)]
+                if len(part) >= _FRAME and part.any():
+                    found.append(Utterance(one, part))
+    if not found:
+        raise DataError(f"expected recordings with transcripts in {', '.join(map(str, folders))}, found none")
+    return found
+
+
+def _pcm(path: Path) -> NDArray[np.int16]:
+    return (read_audio(path) * 32_767).astype(np.int16)
 
 
 def _of_librispeech(folder: Path) -> list[TranscribedSpeech]:
@@ -90,8 +86,10 @@ class Part(NamedTuple):
 class Mixture:
     """The file of a word, made block by block; the same arguments give the same file."""
 
-    def __init__(self, words: Sequence[Path], speech: OtherSpeech, noise: Sequence[Path], *, hours: float) -> None:
-        """``words``: the recordings of the word. Raises ``AudioError`` for one that cannot be read."""
+    def __init__(
+        self, words: Sequence[Path], speech: Sequence[Utterance], noise: Sequence[Path], *, hours: float
+    ) -> None:
+        """``words``: the recordings of the word. ``speech``: utterances without it. Raises ``AudioError`` as ``read_audio``."""
         self._noise = [one for one in map(_without_pauses, noise) if len(one)]
         random, drawing = np.random.RandomState(_SEED), np.random.RandomState(_SEED)
         between = int(hours * 3600 * SAMPLE_RATE) // (len(words) + 1)
@@ -100,7 +98,7 @@ class Mixture:
         """Start and end of each recording of the word, in seconds."""
         length = sum(part.length for part in self.parts)
         for place in random.permutation(len(words)).tolist():
-            word = (read_audio(words[place]) * 32_767).astype(np.int16)
+            word = _pcm(words[place])
             following = self._between(speech, between, random, drawing)
             self.words.append((length / SAMPLE_RATE, (length + len(word)) / SAMPLE_RATE))
             self.parts += [Part(word, len(word)), *following]
@@ -114,11 +112,11 @@ class Mixture:
 
     @staticmethod
     def _between(
-        speech: OtherSpeech, least: int, random: np.random.RandomState, drawing: np.random.RandomState
+        speech: Sequence[Utterance], least: int, random: np.random.RandomState, drawing: np.random.RandomState
     ) -> list[Part]:
         parts: list[Part] = []
         while sum(part.length for part in parts) < least:
-            one = speech.utterances[drawing.randint(0, len(speech.utterances))]
+            one = speech[drawing.randint(0, len(speech))].samples
             parts.append(Part(one if random.uniform() < HEARD else None, len(one)))
         return parts
 

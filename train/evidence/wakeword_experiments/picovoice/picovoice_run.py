@@ -16,7 +16,7 @@ from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
 from wakeword.base.types import Scores
 from wakeword_experiments.figures_report import versions
-from wakeword_experiments.picovoice.mixture import AFTER, Mixture, OtherSpeech, noise_files
+from wakeword_experiments.picovoice.mixture import AFTER, Mixture, Utterance, noise_files, utterances_of
 from wakeword_experiments.picovoice.picovoice_page import picovoice_page
 from wakeword_tools.contenders.foreign import ForeignModel
 from wakeword_tools.measure.model_difference import Metric, Resample, resampled
@@ -60,9 +60,9 @@ def run_picovoice(engines: Sequence[str], material: Material, out: Path, *, comm
     for engine in engines:
         subject = read_engine(engine)[1]
         by_word.setdefault(subject.card.phrase.casefold(), {})[engine] = subject
-    figures = out / "picovoice.json"
+    figures, utterances = out / "picovoice.json", utterances_of(material.speech)
     for word, subjects in by_word.items():
-        measured = measure_word(word, subjects, material, report)
+        measured = measure_word(word, subjects, material, utterances, report)
         known = json.loads(figures.read_text(encoding="utf-8"))["words"] if figures.is_file() else []
         record = {
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
@@ -75,9 +75,12 @@ def run_picovoice(engines: Sequence[str], material: Material, out: Path, *, comm
             temporary.write_text(picovoice_page(record, figures=figures.name), encoding="utf-8")
 
 
-def measure_word(word: str, subjects: Mapping[str, Subject], material: Material, report: Line) -> dict[str, Any]:
+def measure_word(
+    word: str, subjects: Mapping[str, Subject], material: Material, utterances: Sequence[Utterance], report: Line
+) -> dict[str, Any]:
     """All engines of a word on its file: the words missed at ``RATES`` with their 95 % intervals, and the curve."""
-    speech = OtherSpeech.of(material.speech, word)
+    # The benchmark means to leave these out too, but compares with transcripts in capitals.
+    speech = [one for one in utterances if not one.told.says(word)]
     mixture = Mixture(material.recordings(word), speech, noise_files(material.noise), hours=material.hours)
     report(f"{word}: {mixture.hours:.2f} h, {mixture.hours_heard:.2f} h of them speech, {len(mixture.words)} words")
     streams = SubjectScorer(list(subjects.values())).score(mixture.blocks())
@@ -96,8 +99,8 @@ def measure_word(word: str, subjects: Mapping[str, Subject], material: Material,
         "recordings": len(mixture.words),
         "hours": mixture.hours,
         "hours_heard": mixture.hours_heard,
-        "utterances": len(speech.utterances),
-        "left_out": speech.left_out,
+        "utterances": len(speech),
+        "left_out": len(utterances) - len(speech),
         "speech": [folder.name for folder in material.speech],
         "noise": [folder.name for folder in material.noise],
         "engines": found,
