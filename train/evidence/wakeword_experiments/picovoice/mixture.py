@@ -89,7 +89,7 @@ class Mixture:
     def __init__(
         self, words: Sequence[Path], speech: Sequence[Utterance], noise: Sequence[Path], *, hours: float
     ) -> None:
-        """``words``: the recordings of the word. ``speech``: utterances without it. Raises ``AudioError`` as ``read_audio``."""
+        """``words``: the recordings of the word; ``speech``: utterances without it. ``AudioError`` for a damaged file."""
         self._noise = [one for one in map(_without_pauses, noise) if len(one)]
         random, drawing = np.random.RandomState(_SEED), np.random.RandomState(_SEED)
         between = int(hours * 3600 * SAMPLE_RATE) // (len(words) + 1)
