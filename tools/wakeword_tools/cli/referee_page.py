@@ -14,8 +14,15 @@ _MOST = 20
 def referee_page(content: Mapping[str, Any]) -> str:
     """The page as HTML, from the figures of the JSON; recordings that are no files here are named and not played."""
     engines = content["engines"]
-    columns = ("engine", "found (95 %)", "against the first", "false accepts", "delay, 95 % below", "CPU ms a second")
-    chosen = [(one["false_accepts"]["per_hour"], one["recall"]) for one in engines]
+    columns = (
+        "engine",
+        "found, % (95 %)",
+        "against the first, points",
+        "false accepts",
+        "delay, 95 % below",
+        "CPU ms a second",
+    )
+    chosen = [(one["false_accepts_per_hour"]["value"], one["recall"]) for one in engines]
     parts = [
         f"<h1>{text(content['word'])}</h1>",
         f"<p>Each engine at the threshold that keeps {content['fa_per_hour']:g} false accepts an hour in these "
@@ -33,17 +40,20 @@ def referee_page(content: Mapping[str, Any]) -> str:
 
 def cells(engine: Mapping[str, Any]) -> list[str]:
     """The figures of an engine, in words: recall, difference, false accepts, delay, processor time."""
-    change, delay, fired = engine["difference"], engine["delay"], engine["false_accepts"]
+    change, delay, fired = engine["difference"], engine["delay"], engine["false_accepts_per_hour"]
     return [
-        f"{100 * engine['recall']:.1f} % ({100 * engine['low']:.1f} to {100 * engine['high']:.1f})",
-        ""
-        if change is None
-        else f"{100 * change['value']:+.1f} ({100 * change['low']:+.1f} to {100 * change['high']:+.1f})"
-        + (" *" if change["clear"] else ""),
-        f"{fired['events']}, {fired['per_hour']:.2f} an hour",
+        _percent(engine["recall"], engine["low"], engine["high"], ""),
+        "" if change is None else _percent(change["second"] - change["first"], change["low"], change["high"], "+"),
+        f"{fired['count']}, {fired['value']:.2f} an hour",
         "" if delay is None else f"{delay['median']:.2f} s, {delay['percentile_95']:.2f} s",
         f"{engine['cpu_ms_per_second']:.1f}",
     ]
+
+
+def _percent(value: float, low: float, high: float, sign: str) -> str:
+    """With its interval; a difference, which has a sign, is marked where its interval excludes zero."""
+    mark = " *" if sign and (low > 0 or high < 0) else ""
+    return f"{100 * value:{sign}.1f} ({100 * low:{sign}.1f} to {100 * high:{sign}.1f}){mark}"
 
 
 def _colours(engines: Sequence[Mapping[str, Any]]) -> list[str]:

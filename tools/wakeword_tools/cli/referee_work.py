@@ -78,28 +78,9 @@ def _content(
     positives, background = scored.recordings[Kind.POSITIVE], scored.recordings[Kind.BACKGROUND]
     engines = []
     for name, one, only in zip(given, standings, only_one_finds(standings), strict=True):
-        fired, change = one.false_accepts_per_hour, one.difference
-        engines.append(
-            {
-                "engine": name,
-                "threshold": one.threshold,
-                "recall": one.recall,
-                "low": one.low,
-                "high": one.high,
-                "difference": None
-                if change is None
-                else {"value": change.difference, "low": change.low, "high": change.high, "clear": change.is_clear},
-                "false_accepts": {
-                    "events": fired.count,
-                    "per_hour": fired.value,
-                    "low": fired.low,
-                    "high": fired.high,
-                },
-                "delay": None if one.delay is None else asdict(one.delay),
-                "curve": one.curve,
-                "only": [positives[place].name for place in only],
-            }
-        )
+        row = {"engine": name, **asdict(one), "only": [positives[place].name for place in only]}
+        del row["found"]
+        engines.append(row)
     return {
         "word": word,
         "fa_per_hour": rate,
@@ -127,7 +108,7 @@ def _costs(files: Sequence[Path], models: Sequence[Subject], scored: Scored) -> 
 
 def _print(word: str, scored: Scored, content: dict[str, Any]) -> None:
     rate = content["fa_per_hour"]
-    columns = ("found (95 %)", "- the first", "false accepts", "delay, 95 % below", "CPU ms/s", "alone")
+    columns = ("found, % (95 %)", "- the first", "false accepts", "delay, 95 % below", "CPU ms/s", "alone")
     made = table(f"all at {rate:g} false accepts an hour; * where the interval excludes zero", "", *columns)
     for one in content["engines"]:
         name, _, place = one["engine"].partition(":")
