@@ -116,7 +116,7 @@ def at_a_microphones_pace(
 
 def start_up(contender: Contender, model: str) -> Mapping[str, Any]:
     """The figures that ``start`` measures for one start."""
-    command = [sys.executable, "-m", "benchmarks.start_cost", contender.distribution, model]
+    command = [sys.executable, "-m", "benchmarks.start_cost", contender.package, contender.distribution, model]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     # Packages may print as they are imported; the figures come last.
     figures: Mapping[str, Any] = json.loads(printed.splitlines()[-1])
