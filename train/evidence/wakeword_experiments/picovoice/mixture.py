@@ -30,16 +30,16 @@ _PAUSE = 1e-4
 _SEED = 778
 
 
-class Utterance(NamedTuple):
+class SpokenPart(NamedTuple):
     """What is said, and its samples at 16 kHz."""
 
     told: TranscribedSpeech
     samples: NDArray[np.int16]
 
 
-def utterances_of(folders: Sequence[Path]) -> list[Utterance]:
+def utterances_of(folders: Sequence[Path]) -> list[SpokenPart]:
     """All utterances in folders with transcripts, of this project or of LibriSpeech. ``DataError`` if there are none."""
-    found: list[Utterance] = []
+    found: list[SpokenPart] = []
     for folder in folders:
         told = read_transcripts(folder) or _of_librispeech(folder)
         for path in dict.fromkeys(one.path for one in told):
@@ -48,7 +48,7 @@ def utterances_of(folders: Sequence[Path]) -> list[Utterance]:
                 end = min(one.end, len(samples) / SAMPLE_RATE)
                 part = samples[round(one.start * SAMPLE_RATE) : round(end * SAMPLE_RATE)]
                 if len(part) >= _FRAME and part.any():
-                    found.append(Utterance(one, part))
+                    found.append(SpokenPart(one, part))
     if not found:
         raise DataError(f"expected recordings with transcripts in {', '.join(map(str, folders))}, found none")
     return found
@@ -87,7 +87,7 @@ class Mixture:
     """The file of a word, made block by block; the same arguments give the same file."""
 
     def __init__(
-        self, words: Sequence[Path], speech: Sequence[Utterance], noise: Sequence[Path], *, hours: float
+        self, words: Sequence[Path], speech: Sequence[SpokenPart], noise: Sequence[Path], *, hours: float
     ) -> None:
         """``words``: the recordings of the word; ``speech``: utterances without it. ``AudioError`` for a damaged file."""
         self._noise = [one for one in map(_without_pauses, noise) if len(one)]
@@ -112,7 +112,7 @@ class Mixture:
 
     @staticmethod
     def _between(
-        speech: Sequence[Utterance], least: int, random: np.random.RandomState, drawing: np.random.RandomState
+        speech: Sequence[SpokenPart], least: int, random: np.random.RandomState, drawing: np.random.RandomState
     ) -> list[Part]:
         parts: list[Part] = []
         while sum(part.length for part in parts) < least:

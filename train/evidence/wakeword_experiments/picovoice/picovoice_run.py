@@ -16,7 +16,7 @@ from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
 from wakeword.base.types import Scores
 from wakeword_experiments.figures_report import versions
-from wakeword_experiments.picovoice.mixture import AFTER, Mixture, Utterance, noise_files, utterances_of
+from wakeword_experiments.picovoice.mixture import AFTER, Mixture, SpokenPart, noise_files, utterances_of
 from wakeword_experiments.picovoice.picovoice_page import picovoice_page
 from wakeword_tools.contenders.foreign import ForeignModel
 from wakeword_tools.measure.model_difference import Metric, Resample, resampled
@@ -76,7 +76,7 @@ def run_picovoice(engines: Sequence[str], material: Material, out: Path, *, comm
 
 
 def measure_word(
-    word: str, subjects: Mapping[str, Subject], material: Material, utterances: Sequence[Utterance], report: Line
+    word: str, subjects: Mapping[str, Subject], material: Material, utterances: Sequence[SpokenPart], report: Line
 ) -> dict[str, Any]:
     """All engines of a word on its file: the words missed at ``RATES`` with their 95 % intervals, and the curve."""
     # The benchmark means to leave these out too, but compares with transcripts in capitals.
