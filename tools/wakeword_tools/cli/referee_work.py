@@ -14,16 +14,14 @@ from wakeword.base.errors import ConfigError
 from wakeword.base.files import replacing, write_json
 from wakeword.base.text import printable
 from wakeword.checkup.processor import cost
-from wakeword.cli.console import note
 from wakeword.cli.tables import console, table
 from wakeword_tools.cli.compare import CompareOptions
-from wakeword_tools.cli.evaluate_work import warn_of_seen_recordings
+from wakeword_tools.cli.evaluate_work import warn_of_few_hours, warn_of_seen_recordings
 from wakeword_tools.cli.referee_page import cells, referee_page
 from wakeword_tools.cli.scoring import scoring
 from wakeword_tools.contenders.foreign import ForeignModel
 from wakeword_tools.contenders.own_engine import OURS
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.intervals import hours_needed
 from wakeword_tools.measure.reading import read_again
 from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.referee import Standing, judge, only_one_finds, speakers_of
@@ -51,12 +49,7 @@ def compare_engines(options: CompareOptions) -> None:
     with scoring(options, used, data=data, verify=options.verify, delays=True) as (scored,):
         warn_of_seen_recordings(dict(zip(given, used, strict=True)), scored)
         standings = judge(used, scored, options.fa_per_hour)
-        hours = scored.sets[0].hours
-        if hours < hours_needed(options.fa_per_hour):
-            note(
-                f"warning: {hours:.2f} h of background leave fa_per_hour={options.fa_per_hour:g} uncertain; give "
-                f"{hours_needed(options.fa_per_hour):.0f} h or more"
-            )
+        warn_of_few_hours(scored.sets[0].hours, options.fa_per_hour)
         content = _content(word, given, standings, scored, options.fa_per_hour)
         for one, took in zip(content["engines"], _costs(files, models, scored), strict=True):
             one["cpu_ms_per_second"] = took
