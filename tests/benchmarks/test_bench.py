@@ -15,7 +15,7 @@ from benchmarks import benchmark as bench
 from benchmarks import stopwatch as bench_measures
 from benchmarks import streams as bench_streams
 from benchmarks.benchmark import benchmark
-from benchmarks.contenders import MOST_KEYWORDS, OURS, Contender, Listener, present, why
+from benchmarks.contenders import MOST_KEYWORDS, present, why
 from benchmarks.performance_page import endurance, meaning, write_page
 from benchmarks.performance_report import BLOCKS, LoadCost, PerformanceReport, PushLatency, Start
 from benchmarks.performance_tables import cost_table, keyword_table, share, speech_table, stream_table, tables
@@ -26,11 +26,19 @@ from wakeword import Detection, Detector, load_model
 from wakeword.audio.pcm import read_audio
 from wakeword.model.installed import assets_folder
 from wakeword.stream.pool.pool import DetectorPool
+from wakeword_tools.contenders.contender import Contender, Listener, RunningEngine
+from wakeword_tools.contenders.own_engine import OURS
+from wakeword_tools.contenders.registry import PEERS
 
 
-def contender(name: str, listener: Listener, *, takes_bytes: bool = False) -> Contender:
+def fail(files: object) -> RunningEngine:
+    """In place of opening an engine."""
+    raise RuntimeError("no\nmodel")
+
+
+def contender(name: str, listener: Listener) -> Contender:
     """An engine that is always present; all its streams go to one listener."""
-    return Contender(name, "json", lambda model, keywords: listener, takes_bytes=takes_bytes)
+    return Contender(name, name, name, "json", fail, listener=lambda files: listener)
 
 
 def busy(milliseconds: float) -> Callable[[object], None]:
@@ -98,18 +106,15 @@ def test_every_contender_gets_all_the_audio_in_every_block_size() -> None:
     audio = signals(0.5)["speech-like"]
     for block in BLOCKS:
         arrays: list[np.ndarray] = []
-        raw: list[bytes] = []
-        cpu_ms_per_second(contender("one", arrays.append), arrays.append, audio, block)
-        cpu_ms_per_second(contender("two", raw.append, takes_bytes=True), raw.append, audio, block)
+        cpu_ms_per_second(arrays.append, audio, block)
         np.testing.assert_array_equal(np.concatenate(arrays), audio)
-        assert b"".join(raw) == audio.tobytes()
         assert {len(one) for one in arrays[:-1]} == {block}
 
 
 def test_the_cost_is_the_computing_time() -> None:
     audio = signals(0.5)["silence"]
     # 50 blocks of 10 ms, 1 ms each: 50 ms in half a second of audio.
-    cost = cpu_ms_per_second(contender("busy", busy(1.0)), busy(1.0), audio, 160)
+    cost = cpu_ms_per_second(busy(1.0), audio, 160)
     assert 100 <= cost < 150
 
 
@@ -197,12 +202,9 @@ def test_every_stream_is_scored(
 # --- peers
 
 
-def test_peers_that_are_missing_or_fail_are_reported_and_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(model: str, keywords: int) -> Listener:
-        raise RuntimeError("no\nmodel")
-
-    missing = Contender("missing", "no_such_package", fail)
-    broken = Contender("broken", "json", fail)
+def test_peers_that_are_missing_or_fail_are_reported_and_left_out() -> None:
+    missing = Contender("missing", "missing", "missing", "no_such_package", fail)
+    broken = Contender("broken", "broken", "broken", "json", fail)
     working_peer = contender("working_peer", lambda block: None)
     assert present((missing, broken, working_peer)) == (
         [working_peer],
@@ -234,10 +236,8 @@ def test_why_a_peer_failed_is_short_and_names_no_folder(error: Exception, expect
 
 @pytest.mark.skipif(importlib.util.find_spec("pymicro_wakeword") is None, reason="pymicro-wakeword is not installed")
 def test_a_real_peer_runs() -> None:
-    from benchmarks.contenders import PEERS
-
     working, absent = present(PEERS[:1])
-    assert ([one.name for one in working], absent) == (["pymicro-wakeword"], {})
+    assert ([one.distribution for one in working], absent) == (["pymicro-wakeword"], {})
 
 
 @pytest.mark.usefixtures("quick")

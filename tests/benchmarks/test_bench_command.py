@@ -7,11 +7,12 @@ import pytest
 import typer
 
 from benchmarks import benchmark as bench
-from benchmarks import contenders as bench_contenders
 from benchmarks import stopwatch as bench_measures
 from benchmarks.__main__ import BenchmarkOptions
 from benchmarks.bench_command import run_benchmark
 from wakeword import ModelError
+from wakeword_tools.contenders.contender import Contender
+from wakeword_tools.contenders.own_engine import OwnEngine
 
 QUICK = {"seconds": 0.5, "repeats": 1, "paced_seconds": 0.5, "streams": [2]}
 
@@ -19,7 +20,7 @@ QUICK = {"seconds": 0.5, "repeats": 1, "paced_seconds": 0.5, "streams": [2]}
 @pytest.fixture(autouse=True)
 def without_peers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Peers are not tested here: the only one is not installed."""
-    missing = bench_contenders.Contender("missing", "no_such_package", lambda model, keywords: lambda block: None)
+    missing = Contender("missing", "missing", "missing", "no_such_package", OwnEngine)
     monkeypatch.setattr(bench, "PEERS", (missing,))
     monkeypatch.setattr(bench_measures, "_WARM_UP_SECONDS", 0.1)
     monkeypatch.setattr(bench, "_STARTS", 1)

@@ -1,4 +1,4 @@
-"""The engine, the method, the exporter, the verifier and the source on the page about adding work as printed."""
+"""The engines, the method, the exporter, the verifier and the source on the page about adding work as printed."""
 
 import re
 import sys
@@ -12,6 +12,7 @@ import torch
 from wakeword import Detector, FileSource, ModelError
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword_tools.engines.registry import engine_named, engine_of, english_voices
+from wakeword_tools.measure.subject import HOP_SAMPLES, SubjectScorer, read_engine
 from wakeword_train import FitConfig, fit_tensors
 from wakeword_train.config import build_config
 from wakeword_train.methods.registry import method_named
@@ -23,7 +24,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "adding.md").read_text(encoding="ut
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The page's modules as an installed package, with the entry points that the page names."""
     modules = re.findall(r"```python\n# (my_package/\w+\.py)\n(.*?)```", PAGE, flags=re.DOTALL)
-    assert len(modules) == 5
+    assert len(modules) == 6
     (tmp_path / "my_package").mkdir()
     for name, code in modules:
         (tmp_path / name).write_text(code)
@@ -66,6 +67,14 @@ def test_the_exporter_writes(cli, tmp_path: Path) -> None:
     ended = cli("export", "marvin", tmp_path / "out", "--to", "table")
     assert (ended.status, ended.out) == (0, "3 thresholds of marvin\n"), ended.err
     assert (tmp_path / "out" / "thresholds.csv").read_text().startswith("point,threshold\nfpr=0.03,")
+
+
+def test_the_wake_word_engine_is_scored(tmp_path: Path) -> None:
+    (tmp_path / "word.loud").write_text("marvin")
+    _, model = read_engine(f"loud:{tmp_path / 'word.loud'}")
+    assert (model.card.phrase, model.card.engine) == ("marvin", "Loud")
+    (scores,) = SubjectScorer([model]).score([np.repeat(np.float32([0.25, 0.75]), HOP_SAMPLES)])
+    assert scores[:3].tolist() == [0.25, 0.75, 0.0]
 
 
 def test_the_verifier_is_asked_and_a_runtime_without_it_refuses_the_model(

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.contenders import MOST_KEYWORDS, OURS, PEERS, Contender, present, version
+from benchmarks.contenders import MOST_KEYWORDS, present, start
 from benchmarks.performance_report import BLOCKS, LoadCost, PerformanceReport, PushLatency, Start
 from benchmarks.speech_cost import LEAST_SECONDS, speech_costs
 from benchmarks.stopwatch import at_a_microphones_pace, cpu_ms_per_second, one_core, settle, signals, start_up
@@ -24,6 +24,9 @@ from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.model.installed import assets_folder
 from wakeword.model.scorer import DEFAULT_HOP
+from wakeword_tools.contenders.contender import Contender
+from wakeword_tools.contenders.own_engine import OURS
+from wakeword_tools.contenders.registry import PEERS
 
 _STARTS = 5
 
@@ -50,7 +53,7 @@ def benchmark(
     Raises ``ModelError`` if the model cannot be used, and ``AudioFormatError`` if the recording cannot be read.
     """
     with one_core() as core:
-        OURS.start(model, 1)  # An unusable model is reported immediately.
+        start(OURS, model, 1)  # An unusable model is reported immediately.
         working, absent = present(PEERS if peers is None else peers)
         contenders = [OURS, *working]
         costs = _costs(contenders, model, seconds, repeats, lambda done: advance(0.5 * done))
@@ -68,7 +71,7 @@ def benchmark(
         seconds=seconds,
         repeats=repeats,
         hop_ms=1_000 * DEFAULT_HOP * FeatureConfig().hop_length / SAMPLE_RATE,
-        versions={one.name: version(one) for one in contenders},
+        versions={one.distribution: one.version for one in contenders},
         absent=absent,
         costs=costs,
         streams=streams,
@@ -86,20 +89,21 @@ def _costs(
     """One keyword in blocks of every size, and several in the longest, each on every signal."""
     audio = signals(seconds)
     loads = [(block, 1) for block in BLOCKS] + [(BLOCKS[-1], MOST_KEYWORDS)]
-    listeners = {(one.name, number): one.start(model, number) for one in contenders for number in (1, MOST_KEYWORDS)}
+    names = [one.distribution for one in contenders]
+    listeners = {
+        (one.distribution, number): start(one, model, number) for one in contenders for number in (1, MOST_KEYWORDS)
+    }
     costs = {
-        signal: [LoadCost(one.name, signal, block, number, []) for (block, number), one in product(loads, contenders)]
+        signal: [LoadCost(name, signal, block, number, []) for (block, number), name in product(loads, names)]
         for signal in audio
     }
-    by_name = {one.name: one for one in contenders}
     for turn in range(repeats):
         for signal, some in costs.items():
-            for (name, _), listener in listeners.items():
-                settle(by_name[name], listener, audio[signal][: 2 * SAMPLE_RATE])
+            for listener in listeners.values():
+                settle(listener, audio[signal][: 2 * SAMPLE_RATE])
             for cost in some:
                 listener = listeners[cost.contender, cost.keywords]
-                took = cpu_ms_per_second(by_name[cost.contender], listener, audio[signal], cost.block)
-                cost.ms_per_second.append(took)
+                cost.ms_per_second.append(cpu_ms_per_second(listener, audio[signal], cost.block))
         advance((turn + 1) / repeats)
     return [cost for some in costs.values() for cost in some]
 
@@ -120,10 +124,10 @@ def _latencies(contenders: Sequence[Contender], model: str, seconds: float) -> l
 
 
 def _starts(contenders: Sequence[Contender], model: str) -> list[Start]:
-    found: dict[str, list[Mapping[str, Any]]] = {one.name: [] for one in contenders}
+    found: dict[str, list[Mapping[str, Any]]] = {one.distribution: [] for one in contenders}
     for _ in range(_STARTS):
         for one in contenders:
-            found[one.name].append(start_up(one, model))
+            found[one.distribution].append(start_up(one, model))
     return [
         Start(
             name,

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.contenders import OURS
 from benchmarks.performance_report import BLOCKS, PerformanceReport
 from benchmarks.performance_tables import (
     cost_table,
@@ -23,6 +22,7 @@ from benchmarks.performance_tables import (
     stream_table,
 )
 from wakeword.base.files import replacing, write_json
+from wakeword_tools.contenders.own_engine import OURS
 
 _METHOD = """## How it was measured
 
@@ -107,10 +107,10 @@ def render(report: PerformanceReport, figures: str, endured: str = "") -> str:
 def meaning(report: PerformanceReport) -> str:
     """The figures in sentences: what a wake word costs."""
     block = BLOCKS[1]
-    speech = report.cost(OURS.name, "speech-like", block)
-    silence, room = (median(report.cost(OURS.name, signal, block)) for signal in ("silence", "quiet room"))
-    paced = next(one for one in report.latencies if (one.contender, one.block) == (OURS.name, block))
-    start = next(one for one in report.starts if one.contender == OURS.name)
+    speech = report.cost(OURS.distribution, "speech-like", block)
+    silence, room = (median(report.cost(OURS.distribution, signal, block)) for signal in ("silence", "quiet room"))
+    paced = next(one for one in report.latencies if (one.contender, one.block) == (OURS.distribution, block))
+    start = next(one for one in report.starts if one.contender == OURS.distribution)
     most = report.streams[-1]
     lines = [
         f"One keyword takes {median(speech):.2f} ms of CPU time for a second of sound as loud as speech, in which no "
@@ -119,9 +119,10 @@ def meaning(report: PerformanceReport) -> str:
         *(
             _cost_ratio(name, speech, report.cost(name, "speech-like", block))
             for name in report.versions
-            if name != OURS.name
+            if name != OURS.distribution
         ),
-        f"Each further keyword adds {median(report.further(OURS.name, 'speech-like')):.2f} ms: the features are shared.",
+        f"Each further keyword adds {median(report.further(OURS.distribution, 'speech-like')):.2f} ms: "
+        "the features are shared.",
         f"In a pool of {most.streams:,} a stream that speaks without a pause takes {median(most.pool):.2f} ms: one core "
         f"carries {1_000 / median(most.pool):,.0f} of them.",
         f"A window ends every {report.hop_ms:g} ms, so a word waits {report.hop_ms / 2:g} ms on average for the end of its "

@@ -7,9 +7,9 @@ from statistics import median
 
 import numpy as np
 
-from benchmarks.contenders import OURS
 from benchmarks.performance_report import BLOCKS, PerformanceReport
 from wakeword.base.text import counted
+from wakeword_tools.contenders.own_engine import OURS
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def cost_table(report: PerformanceReport) -> CostTable:
     for signal in dict.fromkeys(cost.signal for cost in report.costs):
         for block in BLOCKS:
             costs = {name: report.cost(name, signal, block) for name in names}
-            shares = [share(costs[OURS.name], costs[name]) for name in names[1:]]
+            shares = [share(costs[OURS.distribution], costs[name]) for name in names[1:]]
             rows.append([f"{signal}, {_ms(block)}", *(f"{median(cost):.2f}" for cost in costs.values()), *shares])
     return CostTable(
         "CPU milliseconds per second of audio, one keyword",
@@ -92,8 +92,8 @@ def _per_core(one: float, further: Sequence[float]) -> str:
 
 def speech_table(report: PerformanceReport) -> CostTable:
     """The shipped words on speech, with and without their second stage, and our share of one word of each peer."""
-    ours = {(one.words, one.verified): one.ms_per_second for one in report.speech if one.contender == OURS.name}
-    peers = {one.contender: one.ms_per_second for one in report.speech if one.contender != OURS.name}
+    ours = {(one.words, one.verified): one.ms_per_second for one in report.speech if one.contender == OURS.distribution}
+    peers = {one.contender: one.ms_per_second for one in report.speech if one.contender != OURS.distribution}
     rows = []
     for (words, verified), cost in ours.items():
         alone = ours[1, verified]

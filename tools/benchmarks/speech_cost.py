@@ -9,12 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.contenders import Contender, Listener
+from benchmarks.contenders import start
 from benchmarks.stopwatch import TICK, cpu_ms_per_second, settle
 from wakeword import Detector
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.checkup.processor import Pcm
 from wakeword.model.installed import shipped_models
+from wakeword_tools.contenders.contender import Contender, Listener
+from wakeword_tools.contenders.own_engine import OURS
 
 WORD_COUNTS = (1, 2, 6)
 _BLOCK = 8 * TICK
@@ -46,18 +48,19 @@ def speech_costs(
     it cannot be read.
     """
     audio = _pcm(recording)
-    ours = Contender("wakeword", "wakeword", lambda words, number: _ours(int(words), verified=bool(number)))
-    loads = [(ours, words, verified) for words in WORD_COUNTS for verified in (False, True)]
+    loads = [(OURS, words, verified) for words in WORD_COUNTS for verified in (False, True)]
     loads += [(peer, 1, False) for peer in peers]
-    listeners = [one.start(str(words), int(verified) if one is ours else 1) for one, words, verified in loads]
-    costs = [SpeechCost(one.name, words, verified, []) for one, words, verified in loads]
-    for (one, _, _), listener in zip(loads, listeners, strict=True):
-        settle(one, listener, audio[: 2 * SAMPLE_RATE])
+    listeners = [
+        _ours(words, verified=verified) if one is OURS else start(one, "", words) for one, words, verified in loads
+    ]
+    costs = [SpeechCost(one.distribution, words, verified, []) for one, words, verified in loads]
+    for listener in listeners:
+        settle(listener, audio[: 2 * SAMPLE_RATE])
     length = round(seconds * SAMPLE_RATE)
     for turn in range(repeats):
         piece = np.take(audio, range(turn * length, (turn + 1) * length), mode="wrap")
-        for (one, _, _), listener, cost in zip(loads, listeners, costs, strict=True):
-            cost.ms_per_second.append(cpu_ms_per_second(one, listener, piece, _BLOCK))
+        for listener, cost in zip(listeners, costs, strict=True):
+            cost.ms_per_second.append(cpu_ms_per_second(listener, piece, _BLOCK))
         advance((turn + 1) / repeats)
     return costs
 

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.contenders import Contender, Listener
+from benchmarks.contenders import start
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.checkup.processor import Pcm, cost, speech_like
+from wakeword_tools.contenders.contender import Contender, Listener
 
 TICK = 160
 """Samples in 10 ms; every block is a whole number of them."""
@@ -53,22 +54,22 @@ def one_core() -> Iterator[int | None]:
         os.sched_setaffinity(0, before)
 
 
-def settle(contender: Contender, listener: Listener, audio: Pcm) -> None:
+def settle(listener: Listener, audio: Pcm) -> None:
     """Push some seconds of this audio, so that filling the first window, buffers and gates is not measured."""
     pushed = 0
     while pushed < _WARM_UP_SECONDS * SAMPLE_RATE:
-        for piece in _pieces(contender, audio, 8 * TICK):
+        for piece in _pieces(audio, 8 * TICK):
             listener(piece)
         pushed += len(audio)
 
 
-def cpu_ms_per_second(contender: Contender, listener: Listener, audio: Pcm, block: int) -> float:
+def cpu_ms_per_second(listener: Listener, audio: Pcm, block: int) -> float:
     """CPU time of all threads, in milliseconds per second of audio."""
-    return cost(listener, _pieces(contender, audio, block), len(audio) / SAMPLE_RATE).cpu_ms_per_second
+    return cost(listener, _pieces(audio, block), len(audio) / SAMPLE_RATE).cpu_ms_per_second
 
 
-def _pieces(contender: Contender, audio: Pcm, block: int) -> list[Pcm | bytes]:
-    return [contender.block(audio[start : start + block]) for start in range(0, len(audio), block)]
+def _pieces(audio: Pcm, block: int) -> list[Pcm]:
+    return [audio[start : start + block] for start in range(0, len(audio), block)]
 
 
 @dataclass(frozen=True)
@@ -90,32 +91,32 @@ def at_a_microphones_pace(
 
     Caches are then as cold, and the clock of the processor as low, as when an engine waits for its microphone.
     """
-    streams = [(one, one.start(model, 1), block) for block in blocks for one in contenders]
-    for one, listener, _ in streams:
-        settle(one, listener, audio[: round(_WARM_UP_SECONDS * SAMPLE_RATE)])
+    streams = [(one, start(one, model, 1), block) for block in blocks for one in contenders]
+    for _, listener, _ in streams:
+        settle(listener, audio[: round(_WARM_UP_SECONDS * SAMPLE_RATE)])
     wall: list[list[float]] = [[] for _ in streams]
     cpu = [0.0] * len(streams)
     began = time.perf_counter()
     for tick in range(1, len(audio) // TICK + 1):
         end = tick * TICK
         time.sleep(max(0.0, began + end / SAMPLE_RATE - time.perf_counter()))
-        for number, (one, listener, block) in enumerate(streams):
+        for number, (_, listener, block) in enumerate(streams):
             if end % block:
                 continue
-            piece = one.block(audio[end - block : end])
+            piece = audio[end - block : end]
             cpu_before, wall_before = time.process_time(), time.perf_counter()
             listener(piece)
             wall[number].append(1_000 * (time.perf_counter() - wall_before))
             cpu[number] += time.process_time() - cpu_before
     return [
-        Paced(one.name, block, 1_000 * cpu[number] / (len(wall[number]) * block / SAMPLE_RATE), wall[number])
+        Paced(one.distribution, block, 1_000 * cpu[number] / (len(wall[number]) * block / SAMPLE_RATE), wall[number])
         for number, (one, _, block) in enumerate(streams)
     ]
 
 
 def start_up(contender: Contender, model: str) -> Mapping[str, Any]:
     """The figures that ``start`` measures for one start."""
-    command = [sys.executable, "-m", "benchmarks.start_cost", contender.name, model]
+    command = [sys.executable, "-m", "benchmarks.start_cost", contender.package, contender.distribution, model]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     # Packages may print as they are imported; the figures come last.
     figures: Mapping[str, Any] = json.loads(printed.splitlines()[-1])

@@ -136,6 +136,15 @@ def by_speaker(parts: Iterable[TimedText]) -> dict[str, list[TimedText]]:
     return found
 
 
+def speaker_of(path: Path) -> str:
+    """The speaker named in a file name, or the whole stem if it names none."""
+    name = path.stem
+    if "_nohash_" in name:
+        return name.split("_nohash_")[0]
+    librispeech = re.fullmatch(r"(\d+)-\d+(-\d+)?", name)
+    return librispeech.group(1) if librispeech else name
+
+
 def _cut(part: TimedText, start: float, end: float) -> list[TimedText]:
     """The part without what is between ``start`` and ``end``: none, one or two parts."""
     pieces = (

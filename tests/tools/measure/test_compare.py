@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.simulated import evenly
 
-from wakeword_tools.measure.model_difference import differences
+from wakeword_tools.measure.model_difference import differences, recall_at_rate, resampled
 from wakeword_tools.measure.scores import ScoreSet
 
 FPRS, RATES = (0.1,), (2.0,)
@@ -84,3 +84,15 @@ def minutes_of_noise(windows: int) -> ScoreSet:
     streams[0][100] = 0.2
     streams[1][[300, 1_050, 1_800]] = 0.4, 0.6, 0.8
     return ScoreSet(np.linspace(0.05, 0.95, 40), np.zeros(0), streams=streams, hours=1.0)
+
+
+def test_intervals_by_speaker_are_wider_where_a_speaker_is_found_or_missed_as_a_whole() -> None:
+    stream = np.zeros(3_000)
+    stream[::100] = 0.5
+    scores = ScoreSet(np.repeat([0.9, 0.1], [60, 20]), np.zeros(0), streams=[stream], hours=1.0)
+    speakers = [f"{place // 10}" for place in range(80)]
+    widths = [
+        np.ptp(np.percentile(resampled([scores], [recall_at_rate(1.0)], speakers=some, resamples=200), [2.5, 97.5]))
+        for some in ([], speakers)
+    ]
+    assert widths[1] > 2 * widths[0] > 0

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from wakeword.base.errors import AudioFileError, DataError
 from wakeword_tools.kinds import Kind, Split
+from wakeword_tools.transcripts import speaker_of
 from wakeword_train import DataFolders, TrainConfig
 from wakeword_train.data.clips import (
     Clip,
@@ -23,7 +24,6 @@ from wakeword_train.data.clips import (
     hold_out,
     read_folder,
     read_speech_commands,
-    speaker_of,
     without_fold,
 )
 from wakeword_train.training import gather_clips

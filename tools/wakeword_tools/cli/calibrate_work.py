@@ -15,8 +15,8 @@ from wakeword.model.model import Model
 from wakeword_tools.cli.calibrate import CalibrateOptions
 from wakeword_tools.cli.measure_tables import points_table
 from wakeword_tools.cli.scoring import scoring
+from wakeword_tools.contenders.foreign import ForeignModel
 from wakeword_tools.measure.better import promise_of
-from wakeword_tools.measure.foreign import ForeignModel
 from wakeword_tools.measure.plots import draw
 from wakeword_tools.measure.point_choice import (
     calibrate_point,

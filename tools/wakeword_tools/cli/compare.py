@@ -9,7 +9,7 @@ import typer
 from wakeword.cli.job_options import JobOptions
 from wakeword.cli.option_class import command
 from wakeword.cli.options import PointOption, VerifyOption
-from wakeword_tools.cli.measure_options import JsonOption, OtherOptions, PositivesOption, require
+from wakeword_tools.cli.measure_options import JsonOption, OtherOptions, PositivesOption, rate_option, require
 
 _ModelArgument = typer.Argument(help="A model that `wakeword models` lists, or a model file.")
 
@@ -18,10 +18,19 @@ _ModelArgument = typer.Argument(help="A model that `wakeword models` lists, or a
 class CompareOptions:
     """The options of the command."""
 
-    old: Annotated[str, _ModelArgument]
-    new: Annotated[str, _ModelArgument]
+    old: Annotated[str, _ModelArgument] = ""
+    new: Annotated[str, _ModelArgument] = ""
     positives: PositivesOption
     others: OtherOptions
+    engine: Annotated[
+        list[str] | None,
+        typer.Option("--engine", metavar="ENGINE:FILE", help="Compare engines, at the same --fa-per-hour; repeatable."),
+    ] = None
+    fa_per_hour: Annotated[float, rate_option("--fa-per-hour", 60, "With --engine: the rate that all keep.")] = 0.5
+    page: Annotated[
+        Path | None,
+        typer.Option("--page", metavar="FILE.html", help="With --engine: write a page with curves and sounds."),
+    ] = None
     point: PointOption = None
     verify: VerifyOption = True
     report: Annotated[
@@ -30,16 +39,27 @@ class CompareOptions:
     as_json: JsonOption = False
     jobs: JobOptions
 
+    def __post_init__(self) -> None:
+        if not self.engine and not self.new:
+            raise typer.BadParameter("give OLD and NEW, two models, or --engine ENGINE:FILE")
+        if self.engine and self.point:
+            raise typer.BadParameter("--engine compares at the same --fa-per-hour; leave out --point")
+        if self.page is not None and not self.engine:
+            raise typer.BadParameter("--page needs --engine; give ours:OLD and ours:NEW as engines")
+
 
 @command
 def compare(options: CompareOptions) -> None:
-    """Say whether a new model is better than an old one, on the same recordings.
+    """Say whether a new model is better than an old one, or which of several engines, on the same recordings.
 
-    Each at its own default point, or at --point. What one finds more is weighed against what it fires more, and
-    against the false accepts that its point promises. Take recordings that neither model was trained on.
+    Two models: each at its own default point, or at --point. What one finds more is weighed against what it fires more, and
+    against the false accepts that its point promises. With --engine: ours:WORD, microwakeword:FILE.json,
+    openwakeword:FILE.tflite or porcupine:FILE.ppn, all at the same false accepts an hour. Take recordings that no model was
+    trained on.
     """
     require("scipy")
     # Imported here, so that --help works without these packages.
     from wakeword_tools.cli.compare_work import compare_models
+    from wakeword_tools.cli.referee_work import compare_engines
 
-    compare_models(options)
+    (compare_engines if options.engine else compare_models)(options)

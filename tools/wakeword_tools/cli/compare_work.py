@@ -18,8 +18,8 @@ from wakeword_tools.cli.compare import CompareOptions
 from wakeword_tools.cli.evaluate_work import warn_of_seen_recordings
 from wakeword_tools.cli.measure_tables import interval, threshold
 from wakeword_tools.cli.scoring import scoring
+from wakeword_tools.contenders.foreign import Cutoff, ForeignModel
 from wakeword_tools.measure.better import Weighing, promise_of
-from wakeword_tools.measure.foreign import Cutoff, ForeignModel
 from wakeword_tools.measure.paired import PairedDifference, paired_differences
 from wakeword_tools.measure.subject import Subject, one_word, read_subject, subject_data
 

@@ -104,13 +104,20 @@ def _warn_of_little_data(scores: ScoreSet, fprs: Sequence[float], rates: Sequenc
         given = " and ".join(map(str, counts))
         of_each = "" if len(counts) == 1 else " of each kind"
         note(f"warning: {given} negative clips show little of fpr={min(fprs):g}; give {needed:.0f} or more{of_each}")
-    if scores.hours and scores.hours < hours_needed(min(rates)):
-        note(
-            f"warning: {scores.hours:.2f} h of background leave fa_per_hour={min(rates):g} uncertain; "
-            f"give {hours_needed(min(rates)):.0f} h or more"
-        )
+    if scores.hours:
+        warn_of_few_hours(scores.hours, min(rates))
     if scores.only_synthetic:
         note("warning: all positives are synthetic; for people recall can be lower")
+
+
+def warn_of_few_hours(hours: float, rate: float) -> None:
+    """Warn of fewer hours than show that a rate an hour is kept."""
+    needed = hours_needed(rate)
+    if hours < needed:
+        note(
+            f"warning: {hours:.2f} h of background leave fa_per_hour={rate:g} uncertain; "
+            f"give {needed:.{0 if needed >= 1 else 1}f} h or more"
+        )
 
 
 def warn_of_seen_recordings(models: Mapping[str, Subject], scored: Scored) -> None:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from math import ceil
 
 from wakeword.format.operating_point import OperatingPoint, Rate
-from wakeword_tools.measure.foreign import Cutoff
+from wakeword_tools.contenders.foreign import Cutoff
 from wakeword_tools.measure.paired import PER_HOUR, PairedDifference
 from wakeword_tools.measure.rates import RateKind, measure
 from wakeword_tools.measure.scores import ScoreSet

@@ -11,11 +11,10 @@ from wakeword.base.files import new_folder, write_json
 from wakeword.base.types import Scores
 from wakeword.batch.inputs.recording import plain_name
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.foreign_streams import HOP_SAMPLES
 from wakeword_tools.measure.reading import ReadRecording, read_again
 from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.scores import ScoreSet, event_windows
-from wakeword_tools.measure.subject import Subject, SubjectScorer, first_end, look
+from wakeword_tools.measure.subject import HOP_SAMPLES, Subject, SubjectScorer, first_end, look
 
 FALSE_ACCEPTS = "false-accepts"
 MISSED = "missed"

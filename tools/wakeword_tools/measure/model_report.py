@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wakeword.format.card import ModelCard
-from wakeword_tools.measure.foreign import ForeignCard
+from wakeword_tools.contenders.foreign import ForeignCard
 from wakeword_tools.measure.latency import Latency
 from wakeword_tools.measure.rates import (
     DEFAULT_FA_PER_HOUR,

@@ -8,10 +8,9 @@ import numpy as np
 
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Scores
-from wakeword_tools.measure.foreign_streams import HOP_SAMPLES
 from wakeword_tools.measure.intervals import poisson_rate, wilson
 from wakeword_tools.measure.scores import ScoreSet, event_windows
-from wakeword_tools.measure.subject import Subject, first_end
+from wakeword_tools.measure.subject import HOP_SAMPLES, Subject, first_end
 
 PER_HOUR = "FA per hour"
 """The name of the difference in false accepts an hour; the others are shares of clips."""

@@ -19,12 +19,11 @@ from wakeword.batch.inputs.recording import Recording as Source
 from wakeword.format.fusion import FLOOR
 from wakeword.model.model import Model
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.foreign_streams import HOP_SAMPLES
 from wakeword_tools.measure.latency import TimedWord
 from wakeword_tools.measure.reading import ReadRecording, SeenRecordings, kind_in_words
 from wakeword_tools.measure.score_work import Rows, ScoredFile, ScoredItem, ScoreWork, scored_item
 from wakeword_tools.measure.scores import ScoreSet
-from wakeword_tools.measure.subject import Subject, first_end, look
+from wakeword_tools.measure.subject import HOP_SAMPLES, Subject, first_end, look
 from wakeword_tools.transcripts import TimedText
 
 SCORED_KINDS = (Kind.POSITIVE, Kind.NEAR_NEGATIVE, Kind.NEGATIVE, Kind.BACKGROUND)

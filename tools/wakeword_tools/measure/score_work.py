@@ -20,8 +20,8 @@ from wakeword.batch.inputs.recording import Recording as Source
 from wakeword.batch.inputs.recording import local_recording
 from wakeword.batch.jobs.work import Report, Reported
 from wakeword.model.model import parse_model
+from wakeword_tools.contenders.foreign import ForeignModel
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.foreign import ForeignModel
 from wakeword_tools.measure.latency import TimedWord, spoken_word
 from wakeword_tools.measure.noise import NoiseMixer, NoiseSettings
 from wakeword_tools.measure.reading import HashedBlocks, ReadRecording, pcm_blocks

@@ -6,33 +6,61 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError, ModelError
 from wakeword.base.text import printable
 from wakeword.base.types import Array, Scores
+from wakeword.model.installed import model_file
 from wakeword.model.model import Model, read_model, read_model_bytes
-from wakeword_tools.measure.foreign import ForeignCard, ForeignModel, parse_foreign
-from wakeword_tools.measure.foreign_streams import HOP_SAMPLES, ForeignStream
+from wakeword.model.scorer import DEFAULT_HOP
+from wakeword_tools.contenders.contender import RunningEngine
+from wakeword_tools.contenders.foreign import ForeignCard, ForeignModel, parse_foreign
+from wakeword_tools.contenders.own_engine import OURS
+from wakeword_tools.contenders.registry import contender_named
 from wakeword_tools.measure.scores import RecordingScorer
 
 Subject = Model | ForeignModel
 SubjectData = bytes | ForeignModel
 """From which another process loads a subject."""
+HOP_SAMPLES = DEFAULT_HOP * FeatureConfig().hop_length
+"""Samples between two scores. Other engines score more often: the best score of a hop loses no peak, and events are counted
+on the same grid for all."""
 _LOOK = 2 * SAMPLE_RATE
 """Samples that a score of another engine judges, about: 16 embeddings of openWakeWord span 1.98 s."""
 _AFTER = SAMPLE_RATE
 """Silence after a recording: the engines report a word some time after its end."""
 
 
-def read_foreign(path: Path) -> ForeignModel | None:
+def read_foreign(path: Path, engine: str | None = None) -> ForeignModel | None:
     """The model in a file that belongs, by its content, to another engine; ``None`` if it belongs to none.
 
-    Raises what ``read_model_bytes`` and ``parse_foreign`` do, in one line that names the file.
+    ``engine``: the one that it must belong to. Raises as ``read_model_bytes``, ``contender_named`` and ``parse_foreign``
+    do, in one line that names the file.
     """
+    wanted = None if engine is None else [contender_named(engine)]
     try:
-        return parse_foreign(path, read_model_bytes(path))
+        return parse_foreign(path, read_model_bytes(path), wanted)
     except (ModelError, ConfigError) as error:
         raise type(error)(f"{printable(path)}: {error}") from error
+
+
+def read_engine(text: str) -> tuple[Path, Subject]:
+    """What is given as ``ENGINE:FILE``, or as ``ours:WORD``: the file and its model.
+
+    Raises ``ConfigError`` for an unknown engine, ``ModelError`` for a file of another kind, and what ``read_foreign`` does.
+    """
+    name, colon, place = text.partition(":")
+    engine = contender_named(name)
+    if not colon or not place:
+        raise ConfigError(f"expected {name}:{engine.takes}, got {text!r}")
+    if engine is OURS:
+        file = model_file(place)
+        return file, read_model(file)
+    found = read_foreign(Path(place), name)
+    if found is None:
+        raise ModelError(f"{printable(place)}: expected {engine.takes} of {engine.title}, got a file of another kind")
+    return Path(place), found
 
 
 def read_subject(path: Path) -> Subject:
@@ -106,7 +134,7 @@ def _scored(scorer: RecordingScorer | None, blocks: Iterable[Array]) -> list[Sco
 class _Hearing:
     """A recording as a running engine hears it, hop by hop, from a fresh state."""
 
-    def __init__(self, stream: ForeignStream) -> None:
+    def __init__(self, stream: RunningEngine) -> None:
         stream.reset()
         self._stream = stream
         self._kept: NDArray[np.int16] = np.zeros(0, np.int16)

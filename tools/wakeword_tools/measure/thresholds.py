@@ -22,8 +22,11 @@ def threshold_allowing(scores: ArrayLike, allowed: int) -> float:
 
     Ties count against it: of several clips with one score either all reach the threshold or none.
     """
-    ordered: NDArray[np.float64] = np.sort(np.asarray(scores, np.float64))
-    return -np.inf if allowed >= len(ordered) else just_above(float(ordered[-1 - allowed]))
+    values: NDArray[np.float64] = np.asarray(scores, np.float64)
+    if allowed >= len(values):
+        return -np.inf
+    place = len(values) - 1 - allowed
+    return just_above(float(np.partition(values, place)[place]))
 
 
 def threshold_at_fpr(negatives: ArrayLike, fpr: float) -> float:

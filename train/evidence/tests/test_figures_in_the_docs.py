@@ -398,3 +398,11 @@ def test_what_ships_of_words_from_text_alone_is_that_of_the_records() -> None:
             "told": word["text"]["phonemes"] >= content["weights"][2] / 2,
         }
     assert not content["words"]
+
+
+@pytest.mark.parametrize("name", ["peers", "picovoice"])
+def test_the_page_of_peers_has_the_tables_of_its_records(name: str) -> None:
+    page = (DOCS / "peers.md").read_text(encoding="utf-8")
+    rows = [row for row in (RESULTS / f"{name}.md").read_text(encoding="utf-8").splitlines() if row.startswith("|")]
+    assert len(rows) > 3
+    assert "\n".join(rows) in page

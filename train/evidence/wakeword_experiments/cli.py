@@ -16,6 +16,7 @@ from wakeword.batch.jobs.choice import executor_for
 from wakeword.batch.jobs.work import Executor
 from wakeword_experiments.invocation import begin, command_line, report_progress
 from wakeword_experiments.one_class import one_class_commands as one_class
+from wakeword_experiments.picovoice.picovoice_command import picovoice
 from wakeword_experiments.sweep.sweep_command import sweep
 from wakeword_experiments.ten_words.ten_words_commands import ten_words, ten_words_settings
 from wakeword_experiments.two_stages.two_stages_commands import (
@@ -256,6 +257,7 @@ for other in (
     unheard,
     heads,
     peers,
+    picovoice,
     anyword,
     weighing,
     close_words,

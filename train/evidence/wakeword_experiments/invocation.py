@@ -21,5 +21,12 @@ def begin(seeds: int) -> list[int]:
 
 def command_line() -> str:
     """The command line as given, for the record; of absolute paths only the last part."""
-    arguments = [Path(argument).name if Path(argument).is_absolute() else argument for argument in sys.argv[1:]]
-    return " ".join(["python -m wakeword_experiments", *arguments])
+    return " ".join(["python -m wakeword_experiments", *map(_shown, sys.argv[1:])])
+
+
+def _shown(argument: str) -> str:
+    """An argument without the folders of an absolute path, also in ``ENGINE:FILE``."""
+    name, colon, place = argument.partition(":")
+    if Path(place).is_absolute():
+        return f"{name}{colon}{Path(place).name}"
+    return Path(argument).name if Path(argument).is_absolute() else argument

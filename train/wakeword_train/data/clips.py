@@ -19,7 +19,14 @@ from wakeword.base.types import Array
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.kinds import Kind as Kind
 from wakeword_tools.kinds import Split as Split
-from wakeword_tools.transcripts import TimedText, describe_cut, read_transcripts, turns, without_keyword
+from wakeword_tools.transcripts import (
+    TimedText,
+    describe_cut,
+    read_transcripts,
+    speaker_of,
+    turns,
+    without_keyword,
+)
 from wakeword_train.pack.speech_pack import SUFFIX
 
 log = logging.getLogger(__name__)
@@ -200,15 +207,6 @@ def _without_keyword(clips: list[Clip], root: Path, keyword: str) -> list[Clip]:
             elif part.end - part.start >= _LEAST_PART:
                 kept.append(dataclasses.replace(clip, part=part.span))
     return kept
-
-
-def speaker_of(path: Path) -> str:
-    """The speaker named in a file name, or the whole stem if it names none."""
-    name = path.stem
-    if "_nohash_" in name:
-        return name.split("_nohash_")[0]
-    librispeech = re.fullmatch(r"(\d+)-\d+(-\d+)?", name)
-    return librispeech.group(1) if librispeech else name
 
 
 def hold_out(clips: Iterable[Clip], kind: Kind) -> list[Clip]:

@@ -8,10 +8,10 @@ import numpy as np
 from wakeword.format.card import ModelCard
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.scores import ScoreSet, events_at
+from wakeword_tools.page.charts import curve_of_epochs, curve_of_thresholds
+from wakeword_tools.page.markup import bullets, sound, text
 from wakeword_train.data.clips import Clip
 from wakeword_train.points import found
-from wakeword_train.report.charts import curve_of_epochs, curve_of_thresholds
-from wakeword_train.report.markup import bullets, sound, text
 from wakeword_train.second_stage.result import SecondStageResult
 from wakeword_train.training import TrainingResult
 

@@ -5,24 +5,11 @@ from pathlib import Path
 
 from wakeword.base.files import replacing
 from wakeword.format.card import ModelCard
-from wakeword_train.report.markup import commands, text
+from wakeword_tools.page.markup import commands, document, text
 from wakeword_train.report.page_details import details
 from wakeword_train.report.page_findings import findings
 from wakeword_train.report.verdict import NextStep, verdict
 from wakeword_train.training import TrainingResult
-
-_STYLE = """
-body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}
-h1{margin-bottom:0}.good,.fair,.weak{padding:.8rem 1rem;border-radius:.5rem}.good{background:#dff3e3}
-.fair{background:#fdf2d0}.weak{background:#fbe0dd}table{border-collapse:collapse}
-td,th{padding:.2rem .8rem .2rem 0;text-align:left}
-svg{width:100%;max-width:34rem}svg path{fill:none;stroke:#0b62a4;stroke-width:2}svg circle{fill:#c33}svg line{stroke:#ccc}
-svg text{font-size:11px;fill:#555}audio{height:2rem;vertical-align:middle}li{margin:.3rem 0}
-code,pre{background:#eee;padding:.1rem .3rem}pre{padding:.5rem .8rem;overflow-x:auto}pre code{padding:0}
-details{margin-top:2rem}summary{font-size:1.2rem;cursor:pointer}
-@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}.good{background:#1f3d27}.fair{background:#463b12}
-.weak{background:#4a211d}code,pre{background:#333}svg text{fill:#aaa}svg path{stroke:#6bb3e8}}
-"""
 
 
 def write_page(path: Path, card: ModelCard, result: TrainingResult, *, model: str) -> None:
@@ -43,12 +30,7 @@ def page(card: ModelCard, result: TrainingResult, *, model: str) -> str:
         f"<h2>What to do next</h2><ol>{''.join(map(_step, steps))}</ol>",
         details(card, result),
     ]
-    return (
-        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-        'media-src data:">'
-        f"<title>{text(card.phrase)}</title><style>{_STYLE}</style></head><body>{''.join(parts)}</body></html>\n"
-    )
+    return document(card.phrase, parts)
 
 
 def _step(step: NextStep) -> str:

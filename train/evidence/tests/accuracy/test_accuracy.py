@@ -22,11 +22,12 @@ from wakeword_experiments.accuracy.measures import (
     figures,
     paired,
 )
+from wakeword_tools.contenders.contender import Contender
 from wakeword_tools.kinds import Kind, Split
-from wakeword_tools.measure.foreign_streams import HOP_SAMPLES
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.rates import fpr_of
 from wakeword_tools.measure.scores import ScoreSet
+from wakeword_tools.measure.subject import HOP_SAMPLES
 from wakeword_train.data.clips import Clip
 
 RATE = 16_000
@@ -167,22 +168,19 @@ def test_folders_follow_the_shipped_recipes(tmp_path: Path) -> None:
 def test_missing_peers_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     working, absent = peers("stop")
     assert working == []
-    assert set(absent) == set(accuracy_contenders.STREAMS)
+    assert set(absent) == {"pymicro-wakeword", "openwakeword", "pyopen-wakeword", "pvporcupine"}
     assert all("no model of 'stop'" in reason for reason in absent.values())
 
-    def broken() -> Loudness:
+    def broken(files: object) -> Loudness:
         raise OSError("its library\nis gone")
 
-    monkeypatch.setattr(accuracy_contenders.importlib.util, "find_spec", lambda name: None if "open" in name else True)
-    monkeypatch.setattr(accuracy_contenders, "STREAMS", {"pymicro-wakeword": broken})
+    installed = Contender("micro", "micro", "pymicro-wakeword", "json", broken)
+    missing = Contender("open", "open", "openwakeword", "no_such_package", broken)
+    monkeypatch.setattr(accuracy_contenders, "PEERS", (installed, missing))
     working, absent = peers("alexa")
     assert working == []
-    assert absent["openwakeword"] == absent["pyopen-wakeword"] == "not installed"
+    assert absent["openwakeword"] == "not installed"
     assert absent["pymicro-wakeword"] == "installed, but did not run: OSError: its library is gone"
-
-
-def test_every_engine_of_the_benchmark_can_be_scored() -> None:
-    assert set(accuracy_contenders.STREAMS) == {engine.name for engine in accuracy_contenders.bench_contenders.PEERS}
 
 
 def tone(rng: np.random.Generator, amplitude: float, seconds: float = 0.6) -> np.ndarray:

@@ -13,7 +13,7 @@ from wakeword_experiments.accuracy.accuracy_contenders import JudgedModel
 from wakeword_experiments.two_stages import peers
 from wakeword_experiments.two_stages.peers import measure_peer, measure_peers, peers_page
 from wakeword_tools.kinds import Kind, Split
-from wakeword_tools.measure.foreign_streams import HOP_SAMPLES
+from wakeword_tools.measure.subject import HOP_SAMPLES
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip
 from wakeword_train.training_run import DataFolders

@@ -5,21 +5,21 @@ often it is the best score of each hop: no peak is lost, and events are counted 
 """
 
 import hashlib
-import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from benchmarks import contenders as bench_contenders
+from benchmarks.contenders import why
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array, Scores
 from wakeword.model.model import Model
-from wakeword_tools.measure.foreign_streams import HOP_SAMPLES, OPEN_CUTOFF, ForeignStream, MicroStream, OpenStream
+from wakeword_tools.contenders.contender import RunningEngine
+from wakeword_tools.contenders.registry import PEERS
 from wakeword_tools.measure.scores import RecordingScorer
+from wakeword_tools.measure.subject import HOP_SAMPLES
 
 _FULL_SCALE = 32_767
 
@@ -37,46 +37,8 @@ class JudgedModel:
     """For the record: its origin and size."""
 
 
-class _OpenWakeWord:
-    def __init__(self) -> None:
-        import openwakeword
-        from openwakeword.model import Model as EngineModel
-
-        # Its other runtime, TensorFlow Lite, is not published for current Pythons.
-        self._model = EngineModel(wakeword_models=["alexa"], inference_framework="onnx")
-        own = [Path(path) for path in openwakeword.get_pretrained_model_paths("onnx") if "alexa" in Path(path).name]
-        self._files = [*own, *(own[0].parent / f"{name}.onnx" for name in ("melspectrogram", "embedding_model"))]
-
-    def push(self, block: NDArray[np.int16]) -> float:
-        return float(self._model.predict(block)["alexa"])
-
-    def reset(self) -> None:
-        # It fills its history with noise from the global generator.
-        np.random.seed(0)
-        self._model.reset()
-
-    def bytes(self) -> int:
-        return sum(path.stat().st_size for path in self._files)
-
-    cutoff = OPEN_CUTOFF
-
-
-def _shipped(package: str, name: str) -> Path:
-    """A model that an engine brings."""
-    spec = importlib.util.find_spec(package)
-    assert spec is not None
-    assert spec.origin is not None
-    return Path(spec.origin).parent / "models" / name
-
-
-STREAMS: Mapping[str, Callable[[], ForeignStream]] = {
-    "pymicro-wakeword": lambda: MicroStream(_shipped("pymicro_wakeword", "alexa.json")),
-    "openwakeword": _OpenWakeWord,
-    "pyopen-wakeword": lambda: OpenStream(_shipped("pyopen_wakeword", "alexa.tflite")),
-}
-"""Name on PyPI -> a stream of that engine with its model of ``PEERS_WORD``."""
 PEERS_WORD = "alexa"
-"""The only word of which both the peers and this project have a model."""
+"""The first word that the peers bring, and the only one of which this project has a model too."""
 
 ELSEWHERE: Mapping[str, str] = {
     "marvin": "The community's openWakeWord model of this word, measured elsewhere and not run here: 13 of 15 recordings "
@@ -110,24 +72,25 @@ def peers(keyword: str) -> tuple[list[JudgedModel], dict[str, str]]:
     """The other engines with a model of ``keyword`` that work here, and the reason for each that is left out."""
     working: list[JudgedModel] = []
     absent: dict[str, str] = {}
-    for engine in bench_contenders.PEERS:
+    for engine in PEERS:
+        name = engine.distribution
         if keyword.casefold() != PEERS_WORD:
-            absent[engine.name] = f"has no model of {keyword!r}"
-        elif importlib.util.find_spec(engine.package) is None:
-            absent[engine.name] = "not installed"
+            absent[name] = f"has no model of {keyword!r}"
+        elif not engine.is_installed:
+            absent[name] = "not installed"
         else:
             try:
-                stream = STREAMS[engine.name]()
+                stream = engine.open(engine.included("", 1))
                 stream.push(np.zeros(HOP_SAMPLES, np.int16))
             # An error of any kind in one package must not stop the measurement of the others.
             except Exception as error:
-                absent[engine.name] = f"installed, but did not run: {bench_contenders.why(error)}"
+                absent[name] = f"installed, but did not run: {why(error)}"
             else:
-                working.append(peer(engine.name, bench_contenders.version(engine), stream))
+                working.append(peer(name, engine.version, stream))
     return working, absent
 
 
-def peer(name: str, version: str, stream: ForeignStream) -> JudgedModel:
+def peer(name: str, version: str, stream: RunningEngine) -> JudgedModel:
     """A contender that scores recordings with another engine's stream."""
 
     def score(samples: Array) -> Scores:

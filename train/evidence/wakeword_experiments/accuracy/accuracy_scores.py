@@ -17,10 +17,10 @@ from wakeword.takes.word_region import locate_word
 from wakeword_experiments.accuracy.accuracy_contenders import JudgedModel
 from wakeword_experiments.accuracy.held_out import FIGURE_NAMES, Clips
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.foreign_streams import HOP_SAMPLES
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.reading import ReadRecording
 from wakeword_tools.measure.scores import ScoreSet
+from wakeword_tools.measure.subject import HOP_SAMPLES
 from wakeword_train.data.clips import Clip
 
 _PADDING = SAMPLE_RATE

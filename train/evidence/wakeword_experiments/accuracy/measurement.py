@@ -21,8 +21,8 @@ from wakeword_experiments.accuracy.held_out import DEALING, HeldOutClips, deal, 
 from wakeword_experiments.accuracy.measures import ERRORS_AT, errors, figures, paired
 from wakeword_experiments.figures_report import versions
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.foreign_streams import HOP_SAMPLES
 from wakeword_tools.measure.noise import NoiseMixer
+from wakeword_tools.measure.subject import HOP_SAMPLES
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.store import ClipStore
 

@@ -31,8 +31,9 @@ from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.intervals import poisson_rate
 from wakeword_tools.measure.rates import choose_fa_per_hour
 from wakeword_tools.measure.scores import ScoreSet, events_at, stream_scores
+from wakeword_tools.transcripts import speaker_of
 from wakeword_train.config import TrainConfig
-from wakeword_train.data.clips import Clip, read_folder, speaker_of
+from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.store import ClipStore
 from wakeword_train.pack.speech_pack import pack_path, read_pack
 from wakeword_train.pipeline import train_model

@@ -13,6 +13,28 @@ from wakeword.base.errors import AudioError, SynthesisError
 from wakeword_tools.texts.wordlike import readable
 
 _LONGEST = 3 * SAMPLE_RATE
+_STYLE = """
+body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}
+h1{margin-bottom:0}.good,.fair,.weak{padding:.8rem 1rem;border-radius:.5rem}.good{background:#dff3e3}
+.fair{background:#fdf2d0}.weak{background:#fbe0dd}table{border-collapse:collapse}
+td,th{padding:.2rem .8rem .2rem 0;text-align:left}
+svg{width:100%;max-width:34rem}svg path{fill:none;stroke:#0b62a4;stroke-width:2}svg circle{fill:#c33}svg line{stroke:#ccc}
+svg text{font-size:11px;fill:#555}audio{height:2rem;vertical-align:middle}li{margin:.3rem 0}
+code,pre{background:#eee;padding:.1rem .3rem}pre{padding:.5rem .8rem;overflow-x:auto}pre code{padding:0}
+details{margin-top:2rem}summary{font-size:1.2rem;cursor:pointer}
+@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}.good{background:#1f3d27}.fair{background:#463b12}
+.weak{background:#4a211d}code,pre{background:#333}svg text{fill:#aaa}svg path{stroke:#6bb3e8}}
+"""
+
+
+def document(title: str, parts: Iterable[str]) -> str:
+    """A page of pieces of HTML. It may load nothing but what it holds."""
+    return (
+        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+        'media-src data:">'
+        f"<title>{text(title)}</title><style>{_STYLE}</style></head><body>{''.join(parts)}</body></html>\n"
+    )
 
 
 def text(content: str) -> str:

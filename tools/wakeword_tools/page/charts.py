@@ -1,20 +1,27 @@
 """Two charts as SVG, without a library: a page must not load anything, and a line is a path."""
 
 import html
+import itertools
 import math
 from collections.abc import Callable, Sequence
 
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 520, 220, 46, 34
 
+COLOURS = ("#0b62a4", "#c8553d", "#3a8f63", "#8a5fa8", "#d98c21", "#7a7a7a")
 Points = Sequence[tuple[float, float]]
 
 
 def curve_of_thresholds(points: Points, *, chosen: tuple[float, float] | None) -> str:
     """The share found, 0..1, against the false accepts an hour, as steps; ``chosen`` is marked. Empty without points."""
-    shown = [(max(rate, 0.1), share) for rate, share in points]
+    return curves_of_thresholds([points], chosen=[] if chosen is None else [chosen])
+
+
+def curves_of_thresholds(curves: Sequence[Points], *, chosen: Points) -> str:
+    """The same for several models, each in its colour of ``COLOURS``. Empty without points."""
+    shown = [[(max(rate, 0.1), share) for rate, share in points] for points in curves if points]
     if not shown:
         return ""
-    low, high = math.log10(0.1), math.log10(max(20.0, *(rate for rate, _ in shown)))
+    low, high = math.log10(0.1), math.log10(max(20.0, *(rate for points in shown for rate, _ in points)))
 
     def place(rate: float, share: float) -> tuple[float, float]:
         across = (math.log10(max(rate, 0.1)) - low) / (high - low)
@@ -22,11 +29,15 @@ def curve_of_thresholds(points: Points, *, chosen: tuple[float, float] | None) -
 
     marks = [(rate, f"{rate:g}") for rate in (0.1, 0.5, 1, 2, 5, 10, 20)]
     axis = "".join(_tick_below(place(rate, 0)[0], "0" if rate == 0.1 else text) for rate, text in marks)
+    colours = COLOURS if len(shown) > 1 else ("",)
     return _chart(
         "Share of the word found against mistakes an hour",
         axis + _ticks_left(lambda share: place(0.1, share)[1]),
-        _path([place(*point) for point in shown]),
-        "" if chosen is None else _dot(*place(*chosen)),
+        "".join(
+            _path([place(*point) for point in points], colour)
+            for points, colour in zip(shown, itertools.cycle(colours), strict=False)
+        ),
+        "".join(_dot(*place(*one)) for one in chosen),
         "mistakes in an hour of speech",
     )
 
@@ -53,9 +64,9 @@ def _chart(title: str, axes: str, line: str, mark: str, below: str) -> str:
     )
 
 
-def _path(places: Points) -> str:
+def _path(places: Points, colour: str = "") -> str:
     text = " ".join(f"{'L' if index else 'M'}{x:.1f} {y:.1f}" for index, (x, y) in enumerate(places))
-    return f'<path d="{text}"/>'
+    return f'<path d="{text}" style="stroke:{colour}"/>' if colour else f'<path d="{text}"/>'
 
 
 def _dot(x: float, y: float) -> str:

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
-from support.builders import random_model
+from support.builders import random_model, random_model_bytes
 
 from wakeword.base.errors import ConfigError, ModelError
 from wakeword.model.installed import assets_folder
-from wakeword_tools.measure.foreign import ForeignModel
-from wakeword_tools.measure.foreign_streams import HOP_SAMPLES
+from wakeword_tools.contenders.foreign import ForeignModel
+from wakeword_tools.contenders.own_engine import OURS
 from wakeword_tools.measure.latency import delay, spoken_word
 from wakeword_tools.measure.scores import RecordingScorer
-from wakeword_tools.measure.subject import SubjectScorer, one_word, read_subject
+from wakeword_tools.measure.subject import HOP_SAMPLES, SubjectScorer, first_end, one_word, read_engine, read_subject
 
 
 def package(name: str) -> Path:
@@ -87,7 +87,9 @@ def test_scores_are_those_of_openwakeword_run_directly(openww: Path, sound: np.n
         scores = [score for one in features.process_streaming(hop) for score in engine.process_streaming(one)]
         # The first hop brings the scores of eight seconds of silence before it too.
         expected.append(max(scores[-2:]))
-    scorer = SubjectScorer([read_subject(openww)])
+    model = read_subject(openww)
+    model.stream.push(np.full(HOP_SAMPLES, 9_999, np.int16))  # before it is started anew for the first time
+    scorer = SubjectScorer([model])
     for _ in range(2):
         assert scorer.score([sound])[0].tolist() == expected
     assert len(set(expected)) > 5
@@ -141,6 +143,18 @@ def test_the_delay_ends_with_the_hop_that_fires(micro: Path, sound: np.ndarray) 
     peak = int(np.argmax(word.scores))
     found = delay(model, word, float(word.scores[peak]))
     assert found == pytest.approx((peak + 1) * HOP_SAMPLES / 16_000 - word.end)
+
+
+def test_our_own_streaming_interface_gives_the_scores_that_are_judged(tmp_path: Path, sound: np.ndarray) -> None:
+    (tmp_path / "own.onnx").write_bytes(random_model_bytes("attention", 2))
+    file, model = read_engine(f"ours:{tmp_path / 'own.onnx'}")
+    expected = SubjectScorer([model]).score([sound])[0]
+    running, pcm = OURS.open([file]), (sound * 32_768).astype(np.int16)
+    for _ in range(2):
+        running.reset()
+        scores = [running.push(hop) for hop in pcm[: len(pcm) // HOP_SAMPLES * HOP_SAMPLES].reshape(-1, HOP_SAMPLES)]
+        first = first_end(model) // HOP_SAMPLES
+        np.testing.assert_allclose(scores[first:], expected[: len(scores) - first], atol=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,109 @@
+"""The work of ``wakeword compare --engine``: engines and recordings to one table, a page and JSON."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.errors import ConfigError
+from wakeword.base.files import replacing, write_json
+from wakeword.base.text import printable
+from wakeword.checkup.processor import cost
+from wakeword.cli.tables import console, table
+from wakeword_tools.cli.compare import CompareOptions
+from wakeword_tools.cli.evaluate_work import warn_of_few_hours, warn_of_seen_recordings
+from wakeword_tools.cli.referee_page import cells, referee_page
+from wakeword_tools.cli.scoring import scoring
+from wakeword_tools.contenders.foreign import ForeignModel
+from wakeword_tools.contenders.own_engine import OURS
+from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.reading import read_again
+from wakeword_tools.measure.recordings import Scored
+from wakeword_tools.measure.referee import Standing, judge, only_one_finds, speakers_of
+from wakeword_tools.measure.subject import Subject, one_word, read_engine, subject_data
+
+_SECONDS, _TURNS, _BLOCK = 30, 3, 1_280
+
+
+def compare_engines(options: CompareOptions) -> None:
+    """Measure all engines at the same false accepts an hour; print the table, and write page and report.
+
+    Raises ``ConfigError`` for an unknown engine or one that is not installed and for models of different words,
+    ``CalibrationError`` for too few hours, ``ModelError`` and ``DataError`` for files that cannot be read or used.
+    """
+    given = [*(f"ours:{name}" for name in (options.old, options.new) if name), *(options.engine or ())]
+    if len(set(given)) != len(given):
+        raise ConfigError("expected different engines, got one of them twice")
+    if not options.others.background:
+        raise ConfigError("expected --background, in which false accepts are counted, got none")
+    read = [read_engine(text) for text in given]
+    files, models = [file for file, _ in read], [model for _, model in read]
+    word = one_word(models)
+    data = [subject_data(file, model) for file, model in read]
+    used = models if options.verify else [model.stage_one() for model in models]
+    with scoring(options, used, data=data, verify=options.verify, delays=True) as (scored,):
+        warn_of_seen_recordings(dict(zip(given, used, strict=True)), scored)
+        standings = judge(used, scored, options.fa_per_hour)
+        warn_of_few_hours(scored.sets[0].hours, options.fa_per_hour)
+        content = _content(word, given, standings, scored, options.fa_per_hour)
+        for one, took in zip(content["engines"], _costs(files, models, scored), strict=True):
+            one["cpu_ms_per_second"] = took
+        if options.as_json:
+            print(json.dumps(content, indent=1, allow_nan=False))
+        else:
+            _print(word, scored, content)
+        if options.report is not None:
+            write_json(options.report, content)
+        if options.page is not None:
+            with replacing(options.page) as temporary:
+                temporary.write_text(referee_page(content), encoding="utf-8")
+
+
+def _content(
+    word: str, given: Sequence[str], standings: Sequence[Standing], scored: Scored, rate: float
+) -> dict[str, Any]:
+    """The figures as JSON: the same for any number of processes."""
+    positives, background = scored.recordings[Kind.POSITIVE], scored.recordings[Kind.BACKGROUND]
+    engines = []
+    for name, one, only in zip(given, standings, only_one_finds(standings), strict=True):
+        row = {"engine": name, **asdict(one), "only": [positives[place].name for place in only]}
+        del row["found"]
+        engines.append(row)
+    return {
+        "word": word,
+        "fa_per_hour": rate,
+        "hours": scored.sets[0].hours,
+        "left_out_seconds": sum(one.left_out for one in background),
+        "positives": len(positives),
+        "speakers": len(set(speakers_of(positives))),
+        "fingerprint": scored.fingerprint,
+        "engines": engines,
+    }
+
+
+def _costs(files: Sequence[Path], models: Sequence[Subject], scored: Scored) -> list[float]:
+    """CPU milliseconds of each engine per second of the first background, as an application runs it."""
+    _, samples = next(read_again(scored.recordings[Kind.BACKGROUND][:1]))
+    pcm = (np.clip(samples[: _SECONDS * SAMPLE_RATE], -1, 1) * 32_767).astype(np.int16)
+    pieces = [pcm[start : start + _BLOCK] for start in range(0, len(pcm), _BLOCK)]
+    listeners = [
+        model.engine.start([model.given]) if isinstance(model, ForeignModel) else OURS.start([file])
+        for file, model in zip(files, models, strict=True)
+    ]
+    turns = [[cost(one, pieces, len(pcm) / SAMPLE_RATE) for one in listeners] for _ in range(_TURNS)]
+    return [median(one.cpu_ms_per_second for one in of_engine) for of_engine in zip(*turns, strict=True)]
+
+
+def _print(word: str, scored: Scored, content: dict[str, Any]) -> None:
+    rate = content["fa_per_hour"]
+    columns = ("found, % (95 %)", "- the first", "false accepts", "delay, 95 % below", "CPU ms/s", "alone")
+    made = table(f"all at {rate:g} false accepts an hour; * where the interval excludes zero", "", *columns)
+    for one in content["engines"]:
+        name, _, place = one["engine"].partition(":")
+        made.add_row(printable(f"{name}:{Path(place).name}"), *cells(one), str(len(one["only"])))
+    console().print(printable(f"'{word}': {scored.description}, {content['speakers']} speakers"), made, sep="\n")

@@ -1,0 +1,140 @@
+"""The referee: engines on the same recordings, each at the threshold that keeps the same rate of false accepts."""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.errors import CalibrationError
+from wakeword.base.types import Scores
+from wakeword.format.operating_point import Rate
+from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.intervals import clopper_pearson
+from wakeword_tools.measure.latency import Latency, TimedWord, latency
+from wakeword_tools.measure.model_difference import RESAMPLES, Difference, recall_at_rate, resampled
+from wakeword_tools.measure.paired import paired_shares
+from wakeword_tools.measure.rates import choose_fa_per_hour, measure
+from wakeword_tools.measure.reading import ReadRecording
+from wakeword_tools.measure.recordings import Scored
+from wakeword_tools.measure.scores import ScoreSet, events_at, threshold_allowing_events
+from wakeword_tools.measure.subject import HOP_SAMPLES, Subject, first_end
+from wakeword_tools.measure.thresholds import just_above
+from wakeword_tools.transcripts import speaker_of, transcripts_beside
+
+_MOST_AN_HOUR = 5.0
+"""False accepts an hour up to which curves are drawn."""
+Curve = list[tuple[float, float]]
+"""False accepts an hour and recall, at ever lower thresholds."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One engine at the rate that all keep."""
+
+    threshold: float
+    recall: float
+    low: float
+    """Lower end of the 95 % interval by speaker, with the threshold chosen again each time; ``high`` the upper.
+
+    At least as wide as the exact one for as many clips as there are speakers: where all are found, all draws are the same.
+    """
+    high: float
+    false_accepts_per_hour: Rate
+    difference: Difference | None
+    """Recall against the first engine; ``None`` for it."""
+    delay: Latency | None
+    """From the end of the word to the report; ``None`` if no word was found."""
+    curve: Curve
+    found: Sequence[bool]
+    """For each positive."""
+
+
+def require_hours(hours: float, rate: float) -> None:
+    """``CalibrationError`` for fewer hours than one false accept takes at that rate."""
+    if hours * rate < 1 - 1e-9:
+        raise CalibrationError(
+            f"expected at least {1 / rate:g} h of background for {rate:g} false accepts an hour, got {hours:.2f} h; give "
+            "more, or a higher --fa-per-hour"
+        )
+
+
+def judge(
+    subjects: Sequence[Subject], scored: Scored, rate: float, *, seed: int = 0, resamples: int = RESAMPLES
+) -> list[Standing]:
+    """Every engine at the lowest threshold that keeps ``rate`` an hour in the background; ``scored`` must have words.
+
+    Words are judged in a stream, as the delays are: an engine in use has heard something before them. Raises
+    ``CalibrationError`` as ``require_hours``.
+    """
+    require_hours(scored.sets[0].hours, rate)
+    sets = [
+        dataclasses.replace(one, positives=_in_streams(subject, words))
+        for subject, one, words in zip(subjects, scored.sets, scored.words, strict=True)
+    ]
+    speakers = speakers_of(scored.recordings[Kind.POSITIVE])
+    drawn = resampled(sets, [recall_at_rate(rate)], speakers=speakers, seed=seed, resamples=resamples)[:, 0]
+    standings: list[Standing] = []
+    for place, (subject, scores, words) in enumerate(zip(subjects, sets, scored.words, strict=True)):
+        threshold = choose_fa_per_hour(scores, rate).threshold
+        rates = measure(scores, threshold)
+        assert rates.false_accepts_per_hour is not None
+        found = (scores.positives >= threshold).tolist()
+        least, most = clopper_pearson(rates.recall.value * len(set(speakers)), len(set(speakers)))
+        low, high = np.percentile(drawn[:, place], [2.5, 97.5]).tolist()
+        first = standings[0] if standings else None
+        standings.append(
+            Standing(
+                threshold,
+                rates.recall.value,
+                min(low, least),
+                max(high, most),
+                rates.false_accepts_per_hour,
+                None if first is None else _difference(first.found, found, drawn[:, place] - drawn[:, 0]),
+                latency(subject, words, threshold),
+                curve_of(scores, _MOST_AN_HOUR),
+                found,
+            )
+        )
+    return standings
+
+
+def _difference(first: Sequence[bool], found: Sequence[bool], drawn: NDArray[np.float64]) -> Difference:
+    """Recall against the first engine. The interval also covers the one for clips: where none differs, none is drawn."""
+    by_clip = paired_shares("recall", first, found, higher_is_better=True)
+    low, high = np.percentile(drawn, [2.5, 97.5]).tolist()
+    return Difference("recall", by_clip.first, by_clip.second, min(low, by_clip.low), max(high, by_clip.high))
+
+
+def curve_of(scores: ScoreSet, most: float) -> Curve:
+    """Recall at the thresholds that allow ever more events, up to ``most`` an hour."""
+    events = int(most * scores.hours)
+    allowed = {*range(min(events, 10) + 1), *np.geomspace(10, max(10, events), 12).astype(int).tolist()}
+    points: dict[float, float] = {}
+    for count in sorted(one for one in allowed if one <= events):
+        lowest = max(threshold_allowing_events(scores.streams, count), scores.least_threshold, just_above(0.0))
+        points[events_at(scores.streams, lowest) / scores.hours] = float(np.mean(scores.positives >= lowest))
+    return sorted(points.items())
+
+
+def speakers_of(recordings: Sequence[ReadRecording]) -> list[str]:
+    """Who says each word, by the transcripts next to it or by its name; each recording without one stands alone."""
+    told = {one.path: one.speaker for one in transcripts_beside([one.path for one in recordings]) if one.speaker}
+    return [told.get(one.path, speaker_of(one.path)) for one in recordings]
+
+
+def only_one_finds(standings: Sequence[Standing]) -> list[list[int]]:
+    """For each engine the places of the words that no other engine finds; none if it is the only one."""
+    found = np.array([one.found for one in standings])
+    alone = found & (found.sum(axis=0) == 1) & (len(standings) > 1)
+    return [np.flatnonzero(row).tolist() for row in alone]
+
+
+def _in_streams(subject: Subject, words: Sequence[TimedWord]) -> Scores:
+    """The best score of each word, of the windows that end after its start, ``(words,)``."""
+    first = first_end(subject)
+    # The first window that ends after the start.
+    starts = [max(0, int((word.start * SAMPLE_RATE - first) // HOP_SAMPLES) + 1) for word in words]
+    return np.array([word.scores[start:].max() for start, word in zip(starts, words, strict=True)])

@@ -1,0 +1,1 @@
+"""Pieces of pages: one HTML file that loads nothing."""
