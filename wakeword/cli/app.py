@@ -41,7 +41,7 @@ COMMANDS = {
     for group, commands in {
         "Listen": {
             "listen": ("wakeword.cli.listen.listen:listen", "Report the wake words as they are spoken, until Ctrl-C."),
-            "scan": ("wakeword.cli.scan:scan", "Find the wake words in recordings."),
+            "scan": ("wakeword_tools.cli.scan_of_any:scan_of_any", "Find the wake words in recordings."),
             "models": (
                 "wakeword.cli.models:models",
                 "List the models that are known by name, install one, or remove one.",

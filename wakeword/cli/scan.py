@@ -1,6 +1,6 @@
-"""``wakeword scan``: find the wake words in recordings."""
+"""The options and the work of ``wakeword scan``, which finds the wake words in recordings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,6 @@ from wakeword.batch.scanning import Scanned, ScanWork
 from wakeword.cli.console import complain, note
 from wakeword.cli.formats import FormatName
 from wakeword.cli.job_options import JobOptions, audio_progress, journal_of, open_results
-from wakeword.cli.option_class import command
 from wakeword.cli.options import ModelOptions, PointOptions, open_detector
 from wakeword.cli.scan_results import is_folder, writing
 from wakeword.model.installed import names_model
@@ -71,26 +70,9 @@ class ScanOptions:
             raise typer.BadParameter("give recordings, or a list of them with --files-from")
 
 
-@command
-def scan(options: ScanOptions) -> None:
-    """Find the wake words in recordings.
-
-    Folders are searched for audio files to any depth; recordings of phones (m4a, aac, mp4, webm, 3gp) need PyAV or ffmpeg:
-    pip install '.[phones]'. Every recording is a separate stream; times are seconds of the
-    recording. A recording or folder that cannot be read, or not completely, is reported, the others are scanned, and the
-    exit status is then 1.
-    """
-    scan_recordings(options)
-
-
-def scan_recordings(options: ScanOptions) -> None:
-    """Write the detections in the recordings to ``--out`` or stdout.
-
-    Raises ``ConfigError`` if that would overwrite a recording, ``typer.BadParameter`` if ``--out`` cannot hold the results,
-    and at the end ``typer.Exit`` if a recording could not be read.
-    """
-    points, out = options.points, options.out
-    places = [*expanded(options.files or []), *(listed_places(options.files_from) if options.files_from else [])]
+def own_models(options: ScanOptions) -> tuple[ScanWork, list[str]]:
+    """The work with models of this project, and warnings about their operating points. Raises as ``open_detector``."""
+    points = options.points
     detector, warnings = open_detector(options.models, points)
     work = ScanWork(
         options.models.contents(),
@@ -99,6 +81,17 @@ def scan_recordings(options: ScanOptions) -> None:
         verify=points.verify,
         detector=detector,
     )
+    return work, warnings
+
+
+def scan_recordings(options: ScanOptions, work: ScanWork, warnings: Sequence[str]) -> None:
+    """Write the detections in the recordings to ``--out`` or stdout; the warnings are said first.
+
+    Raises ``ConfigError`` if that would overwrite a recording, ``typer.BadParameter`` if ``--out`` cannot hold the results,
+    and at the end ``typer.Exit`` if a recording could not be read.
+    """
+    out = options.out
+    places = [*expanded(options.files or []), *(listed_places(options.files_from) if options.files_from else [])]
     tally = _Tally()
     recordings = find_recordings(places, failed=tally.fail)
     if out is not None and out.is_file() and any(_is_same(out, recording) for recording in recordings):

@@ -218,3 +218,20 @@ def test_a_missing_engine_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         'expected pyopen-wakeword, which runs files of openWakeWord, found none: pip install "wakeword[peers]"'
         in str(refused.value)
     )
+
+
+def test_scan_reports_an_event_of_another_engine_once(cli, micro: Path, sound: np.ndarray, tmp_path: Path) -> None:
+    scores = SubjectScorer([read_subject(micro)]).score([sound])[0]
+    threshold = float(np.sort(scores)[-2])
+    talk = tmp_path / "talk.wav"
+    soundfile.write(talk, sound, 16_000, subtype="FLOAT")
+    command = ("scan", talk, "--model", micro, "--threshold", repr(threshold), "--format", "json")
+    code, out, _ = cli(*command)
+    assert code == 0
+    (found,) = [json.loads(line) for line in out.splitlines()]
+    first = int(np.flatnonzero(scores >= threshold)[0])
+    assert found["keyword"] == "Okay Nabu"
+    assert found["end"] == pytest.approx(min((first + 1) * HOP_SAMPLES, len(sound)) / 16_000, abs=1e-3)
+    code, _, err = cli(*command, "--keyword", "marvin")
+    assert code == 1
+    assert "expected models of this project alone or files of other engines alone, got both" in err
