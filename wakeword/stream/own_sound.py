@@ -1,0 +1,195 @@
+"""The microphone and what the loudspeaker gets: joined by sample number, the echo taken out."""
+
+import logging
+import math
+
+import numpy as np
+
+from wakeword.audio.echo_canceller import ECHO_BLOCK, EchoCanceller
+from wakeword.audio.pcm import SAMPLE_RATE, PcmStream, to_mono
+from wakeword.base.errors import AudioFormatError
+from wakeword.base.types import Array, Samples
+
+logger = logging.getLogger(__name__)
+
+_MOST_LATE = SAMPLE_RATE // 2
+"""Samples for which the microphone waits for the reference."""
+_MOST_EARLY = 60.0
+"""Seconds of the reference that may come before the microphone's."""
+_NOTHING: Array = np.zeros(0, np.float32)
+
+
+class SoundInput:
+    """Blocks of a microphone, and of a reference if there is one -> 16 kHz mono without the loudspeaker's echo.
+
+    Before the first reference, and some time after the last one, a block passes as it is: ``(n,)`` float32. Otherwise a
+    row has a sample without echo and the reference at that time, ``(n, 2)``. Rows come in whole blocks of 160 ms that end
+    where windows do, so that no detection comes later. However both signals are cut, the result is the same as long as the
+    reference is at most half a second behind the microphone.
+    """
+
+    def __init__(self, pcm: PcmStream, reference_rate: int | None = None, *, window: int) -> None:
+        """``reference_rate``: Hz, default as ``pcm``. ``window``: samples in a window."""
+        self.sample_rate = pcm.sample_rate
+        self._pcm = pcm
+        self._reference_pcm = PcmStream(pcm.sample_rate if reference_rate is None else reference_rate)
+        self._phase = window % ECHO_BLOCK
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin a new stream."""
+        self._pcm.reset()
+        self._reference_pcm.reset()
+        self._canceller: EchoCanceller | None = None
+        """``None`` until something plays."""
+        self._is_active = self._warned = False
+        # Of the microphone: number of the first sample that waits for its block or for the reference, and these samples.
+        self._at, self._held = 0, _NOTHING
+        # Of the reference: the same numbers, before the canceller's shift.
+        self._kept_from, self._kept = 0, _NOTHING
+
+    @property
+    def held(self) -> int:
+        """Samples of the microphone that wait for the rest of their block, or for the reference."""
+        return len(self._held)
+
+    @property
+    def lack(self) -> float:
+        """Seconds of reference that the microphone's samples so far need, and do not have."""
+        return (self._needed(self._at + self.held) - self._reference_end) / SAMPLE_RATE if self._is_active else 0.0
+
+    def push(self, block: Samples, playback: Samples | None = None) -> Array:
+        """The samples now complete, ``(n,)`` or ``(n, 2)``.
+
+        ``playback`` is the next part of the reference, of any length; ``None``: nothing plays any more, after what was
+        given. Raises ``AudioFormatError`` for what is no audio, which leaves the stream unchanged.
+        """
+        if playback is None and not self._is_active:
+            samples = self._pcm.push(block)
+            self._at += len(samples)
+            return samples
+        mono = _NOTHING if playback is None else self._checked(playback)
+        samples = self._pcm.push(block)
+        if not self._is_active:
+            self._begin()
+        self._held = np.concatenate((self._held, samples))
+        if playback is None:
+            self._silence_until(self._at + self.held)
+        else:
+            self._kept = np.concatenate((self._kept, self._reference_pcm.push(mono)))
+            self._fill_late()
+        rows = self._rows()
+        if playback is None and self._is_over():
+            rows = np.concatenate((rows, _pairs(self._held, np.zeros_like(self._held))))
+            self._at += self.held
+            self._held, self._is_active = _NOTHING, False
+        return rows
+
+    def flush(self) -> Array:
+        """End the stream: the samples that are left, ``(n,)`` or ``(n, 2)``. Then begin a new one."""
+        rest = self._pcm.flush()
+        if self._is_active:
+            self._held = np.concatenate((self._held, rest))
+            self._kept = np.concatenate((self._kept, self._reference_pcm.flush()))
+            end = self._at + self.held
+            self._silence_until(end + ECHO_BLOCK)
+            rest = self._rows()
+            if self.held:
+                rest = np.concatenate((rest, self._block(self._border(), learn=False)))
+        self.reset()
+        return rest
+
+    def _checked(self, playback: Samples) -> Array:
+        try:
+            mono = to_mono(playback)
+        except AudioFormatError as error:
+            raise AudioFormatError(f"playback: {error}") from error
+        early = len(mono) / self._reference_pcm.sample_rate - (self.lack if self._is_active else 0.0)
+        if early > _MOST_EARLY:
+            raise AudioFormatError(
+                f"playback: expected at most {_MOST_EARLY:g} s before the microphone gets there, got {early:.1f} s; "
+                "push the rest with later blocks"
+            )
+        return mono
+
+    def _begin(self) -> None:
+        """Begin to read a reference; its first sample is as old as the microphone's next."""
+        if self._canceller is None:
+            self._canceller = EchoCanceller()
+        else:
+            self._canceller.restart()
+        self._reference_pcm.reset()
+        self._is_active = True
+        self._kept_from, self._kept = self._at, _NOTHING
+
+    @property
+    def _reference_end(self) -> int:
+        return self._kept_from + len(self._kept)
+
+    def _needed(self, end: int) -> int:
+        """The end of the reference that the microphone's samples up to ``end`` need."""
+        assert self._canceller is not None
+        return end - math.floor(self._canceller.shift)
+
+    def _silence_until(self, end: int) -> None:
+        """Append silence to a reference that does not reach as far as the microphone's sample ``end``."""
+        missing = self._needed(end) - self._reference_end
+        if missing > 0:
+            self._kept = np.concatenate((self._kept, np.zeros(missing, np.float32)))
+
+    def _fill_late(self) -> None:
+        """Wait no longer for a reference that does not come."""
+        end = self._at + self.held - _MOST_LATE
+        if self._needed(end) > self._reference_end:
+            if not self._warned:
+                logger.warning(
+                    "the playback reference is over 0.5 s behind the microphone; what is missing counts as silence"
+                )
+                self._warned = True
+            self._silence_until(end)
+
+    def _border(self) -> int:
+        """The end of the block that the first held sample is in."""
+        return self._at + ECHO_BLOCK - (self._at - self._phase) % ECHO_BLOCK
+
+    def _rows(self) -> Array:
+        """All blocks that are complete, ``(n, 2)``."""
+        blocks = [np.zeros((0, 2), np.float32)]
+        while (end := self._border()) <= self._at + self.held and self._needed(end) <= self._reference_end:
+            blocks.append(self._block(end))
+        self._forget()
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+
+    def _block(self, end: int, *, learn: bool = True) -> Array:
+        """The block up to ``end``; of the last one of a stream, what there is of it."""
+        assert self._canceller is not None
+        count = end - self._at
+        last = self._needed(end)
+        reference = self._reference(last - 2 * ECHO_BLOCK, last)
+        there = min(count, self.held)
+        microphone, self._held = self._held[:there], self._held[there:]
+        if count == ECHO_BLOCK:
+            whole = microphone if there == count else np.pad(microphone, (0, count - there))
+            microphone = self._canceller.cancel(whole, reference, learn=learn)[:there]
+        self._at += there
+        return _pairs(microphone, reference[-count:][:there])
+
+    def _reference(self, start: int, end: int) -> Array:
+        first = max(start, self._kept_from)
+        kept = self._kept[first - self._kept_from : end - self._kept_from]
+        return kept if first == start else np.concatenate((np.zeros(first - start, np.float32), kept))
+
+    def _forget(self) -> None:
+        """Drop what no later block needs, once it is much."""
+        old = self._needed(self._at) - 3 * ECHO_BLOCK - self._kept_from
+        if old > max(ECHO_BLOCK, len(self._kept) // 4):
+            self._kept = self._kept[old:]
+            self._kept_from += old
+
+    def _is_over(self) -> bool:
+        assert self._canceller is not None
+        return self._canceller.is_idle and not self._kept[max(0, self._needed(self._at) - self._kept_from) :].any()
+
+
+def _pairs(sound: Array, reference: Array) -> Array:
+    return np.stack((sound, reference), axis=1)
