@@ -7,6 +7,7 @@ partitions reach over a delay of 500 ms and the room's first 140 ms: no search f
 """
 
 import logging
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,20 @@ _MOST_DRIFT = 300e-6
 _SHIFT_STEP, _RATE_STEP = 0.5, 0.1
 """Share of an error in time that corrects the position of the reference, and its speed."""
 
+_FRACTIONS = 64
+"""Steps of a sample in which the reference is delayed."""
+
 Spectrum = NDArray[np.complex64]
+
+_OMEGA: Array = (np.arange(ECHO_BLOCK + 1) * (np.pi / ECHO_BLOCK)).astype(np.float32)
+"""Of each bin: its angle in a sample."""
+
+
+@lru_cache(maxsize=_FRACTIONS)
+def _delay_of(steps: int) -> Spectrum:
+    """What a delay of ``steps`` / 64 of a sample makes of a spectrum, as a factor; a new one takes longer than a filter."""
+    delay: Spectrum = np.exp(np.complex64(-1j * steps / _FRACTIONS) * _OMEGA)
+    return delay
 
 
 class EchoCanceller:
@@ -53,8 +67,7 @@ class EchoCanceller:
         self._rest: Array = np.full(bins, 1e-6 * ECHO_BLOCK, np.float32)
         """Power of what is not echo, smoothed."""
         self._padded: Array = np.zeros(2 * ECHO_BLOCK, np.float32)
-        self._omega: Array = (np.arange(bins) * (np.pi / ECHO_BLOCK)).astype(np.float32)
-        self._turn = 0
+        self._turn = self._learned = 0
         self._loud = 0
         """Blocks until the loudspeaker's sound has left the filter."""
         self._warned = False
@@ -96,7 +109,7 @@ class EchoCanceller:
             return microphone
         self._take(reference, fraction)
         spectra = self._spectra[self._turn : self._turn + _PARTITIONS]
-        echo = np.einsum("pb,pb->b", self._weights, spectra)
+        echo: Spectrum = (self._weights * spectra).sum(0)
         rest: Array = (microphone - np.fft.irfft(echo, 2 * ECHO_BLOCK)[ECHO_BLOCK:]).astype(np.float32, copy=False)
         if learn:
             self._learn(rest, echo, spectra)
@@ -118,12 +131,13 @@ class EchoCanceller:
     def _take(self, reference: Array, fraction: float) -> None:
         """Put the spectrum of the newest reference, at its fraction of a sample, before the others."""
         self._turn = (self._turn - 1) % _PARTITIONS
-        spectrum = np.fft.rfft(reference)
-        if fraction:
-            spectrum = spectrum * np.exp(np.complex64(-1j * fraction) * self._omega)
+        spectrum: Spectrum = np.fft.rfft(reference).astype(np.complex64, copy=False)
+        steps = round(fraction * _FRACTIONS)
+        if steps:
+            spectrum *= _delay_of(steps)
+        power = _power(spectrum)
         for turn in (self._turn, self._turn + _PARTITIONS):
-            self._spectra[turn] = spectrum
-            self._powers[turn] = _power(self._spectra[turn])
+            self._spectra[turn], self._powers[turn] = spectrum, power
 
     def _learn(self, rest: Array, echo: Spectrum, spectra: Spectrum) -> None:
         """Improve the filter by what is left of a block, ``(2560,)``; ``echo`` is what was found of it."""
@@ -142,11 +156,13 @@ class EchoCanceller:
         step *= self._variance
         step *= error
         self._weights += step
-        # A partition is as long as a block: the other half of its response is error. One partition in turn is enough.
-        turn = self._turn
-        response = np.fft.irfft(self._weights[turn], 2 * ECHO_BLOCK)
-        response[ECHO_BLOCK:] = 0
-        self._weights[turn] = np.fft.rfft(response)
+        # A partition is as long as a block: the other half of its response is error. One in every second block is enough.
+        self._learned += 1
+        if self._learned % 2:
+            partition = self._learned // 2 % _PARTITIONS
+            response = np.fft.irfft(self._weights[partition], 2 * ECHO_BLOCK)
+            response[ECHO_BLOCK:] = 0
+            self._weights[partition] = np.fft.rfft(response)
         unknown /= all_power
         unknown *= -0.5 * _KEEP
         unknown += _KEEP
@@ -160,9 +176,9 @@ class EchoCanceller:
 
         A delay of t samples changes the echo by ``-j omega t`` times itself; t is the weighted least squares solution.
         """
-        weight = self._omega / all_power
+        weight = _OMEGA / all_power
         explained = float(weight @ (error.real * echo.imag - error.imag * echo.real))
-        certain = 0.5 * float((weight * self._omega) @ _power(echo))
+        certain = 0.5 * float((weight * _OMEGA) @ _power(echo))
         # Of 20 on: an error in time below a quarter of a sample.
         delay = max(-1.0, min(1.0, explained / (certain + 1e-9))) * certain / (certain + 20)
         self.shift += _SHIFT_STEP * delay

@@ -19,7 +19,7 @@ from wakeword.model.scorer import covering_samples
 from wakeword.stream.keyword import Fired, KeywordTracker
 from wakeword.stream.near_miss import NearMisses
 from wakeword.stream.suppression import Suppression
-from wakeword.stream.veto import OwnWord
+from wakeword.stream.veto import OWN_WORD_SAMPLES, OwnWord
 from wakeword.verify.verifier import StreamSound
 
 
@@ -73,9 +73,9 @@ class StreamAudio:
         return self._length
 
     def push(self, samples: Array) -> None:
-        """Append ``(n,)`` float32, at most ``piece`` samples; ``(n, 2)``: with what the loudspeaker gets at the same time."""
+        """Append ``(n,)`` float32, at most ``piece`` samples; ``(n, 2)``: with what the loudspeaker gets then."""
         if samples.ndim == 2 and self._reference is None:
-            self._reference = AudioHistory(self._history.capacity + ECHO_SAMPLES)
+            self._reference = AudioHistory(self._history.capacity + ECHO_SAMPLES + OWN_WORD_SAMPLES)
             self._reference_from = self.end
         if self._reference is not None:
             self._reference.push(samples[:, 1] if samples.ndim == 2 else np.zeros_like(samples))

@@ -58,5 +58,5 @@ class Trigger:
         return smoothed
 
     def retract(self) -> None:
-        """Take back the detection that ``push`` has just returned: its event fires no more, but no refractory time begins."""
+        """Take back the detection that ``push`` has just returned: no refractory time, but its event fires no more."""
         self._silent_frames = 0

@@ -2,6 +2,7 @@
 
 from wakeword.audio.echo_canceller import ECHO_SAMPLES
 from wakeword.audio.history import SamplesOf
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 from wakeword.model.first_stage import FirstStage
 from wakeword.model.model import Model
@@ -12,6 +13,8 @@ from wakeword.verify.verifier import StreamSound
 
 _SHARE = 0.5
 """Share of a keyword's threshold that the reference must reach: without room and microphone the word is clear."""
+OWN_WORD_SAMPLES = SAMPLE_RATE
+"""Samples after its word for which a second stage may still fire."""
 _SILENT = 10 ** (-70 / 10)
 """Mean square up to which the reference is silent."""
 
@@ -23,12 +26,12 @@ class OwnWord:
         """``threshold``: of the keyword; ``hop``: frames between two windows."""
         self._first_stage = FirstStage([model], hop=hop)
         self._keyword = KeywordTracker(model, Trigger(_SHARE * threshold, refractory=0, hop=hop), hop=hop)
-        # An echo is later than its reference: the windows that are that much earlier are asked too.
+        # An echo is later than its reference, and a score counts what the first stage found before.
         step = self._keyword.step
-        self.samples = self._keyword.window + -(-ECHO_SAMPLES // step) * step
+        self.samples = self._keyword.window + -(-(ECHO_SAMPLES + OWN_WORD_SAMPLES) // step) * step
 
     def is_in(self, reference_of: SamplesOf, end: int) -> bool:
-        """Whether the reference says the word in the ``samples`` before sample ``end``, where a window of the microphone ends."""
+        """Whether the reference says the word in the ``samples`` before ``end``, where a window of the microphone ends."""
         start = end - self.samples
 
         def shifted(first: int, last: int) -> Array:

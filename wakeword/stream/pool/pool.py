@@ -103,8 +103,8 @@ class DetectorPool:
     ) -> PoolStream:
         """A new stream at time 0, with its own thresholds if ``point`` or ``threshold`` is given.
 
-        ``sample_rate``, ``channel`` and ``playback_rate`` describe the blocks that it will get; errors contain its ``name``. Raises
-        ``AudioFormatError`` and ``ConfigError`` as ``Detector`` does, ``ClosedError`` after ``close``.
+        ``sample_rate``, ``channel`` and ``playback_rate`` describe the blocks that it will get; errors contain its
+        ``name``. Raises ``AudioFormatError`` and ``ConfigError`` as ``Detector`` does, ``ClosedError`` after ``close``.
         """
         if self._closed:
             raise ClosedError("expected an open pool, got one that was closed; make a new one")

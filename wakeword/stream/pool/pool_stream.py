@@ -24,7 +24,7 @@ class _Event(Enum):
 
 
 _Item = Array | tuple[_Event, float]
-"""Audio of a ``SoundInput``, or an event at this position in it, with the level of a suppression or the samples of a gap."""
+"""Audio of a ``SoundInput``, or an event at this position, with the level of a suppression or the samples of a gap."""
 
 
 class PoolStream:
