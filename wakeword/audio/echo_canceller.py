@@ -31,11 +31,11 @@ _SILENT = ECHO_BLOCK * 10 ** (-80 / 10)
 _COPY = 0.98
 """Correlation from which the reference is the microphone itself: a loudspeaker and a room change any sound by more."""
 _MOST_DRIFT = 300e-6
-_SHIFT_STEP, _RATE_STEP = 0.5, 0.1
-"""Share of an error in time that corrects the position of the reference, and its speed."""
+_DELAY_STEP, _RATE_STEP = 1.0, 0.15
+"""Share of an error in time that corrects the filter, and the speed at which the reference is read."""
 
 _FRACTIONS = 64
-"""Steps of a sample in which the reference is delayed."""
+"""Steps of a sample in which something is delayed."""
 
 Spectrum = NDArray[np.complex64]
 
@@ -43,7 +43,7 @@ _OMEGA: Array = (np.arange(ECHO_BLOCK + 1) * (np.pi / ECHO_BLOCK)).astype(np.flo
 """Of each bin: its angle in a sample."""
 
 
-@lru_cache(maxsize=_FRACTIONS)
+@lru_cache(maxsize=2 * _FRACTIONS)
 def _delay_of(steps: int) -> Spectrum:
     """What a delay of ``steps`` / 64 of a sample makes of a spectrum, as a factor; a new one takes longer than a filter."""
     delay: Spectrum = np.exp(np.complex64(-1j * steps / _FRACTIONS) * _OMEGA)
@@ -172,7 +172,7 @@ class EchoCanceller:
         self._variance += power
 
     def _follow_clock(self, error: Spectrum, echo: Spectrum, all_power: Array) -> None:
-        """Correct ``shift`` and ``rate`` by the delay that explains most of the error.
+        """Correct the filter and ``rate`` by the delay that explains most of the error.
 
         A delay of t samples changes the echo by ``-j omega t`` times itself; t is the weighted least squares solution.
         """
@@ -181,7 +181,10 @@ class EchoCanceller:
         certain = 0.5 * float((weight * _OMEGA) @ _power(echo))
         # Of 20 on: an error in time below a quarter of a sample.
         delay = max(-1.0, min(1.0, explained / (certain + 1e-9))) * certain / (certain + 20)
-        self.shift += _SHIFT_STEP * delay
+        # Not in ``shift``: that changes the echo only after its own delay, and a loop with such a delay swings.
+        steps = round(_DELAY_STEP * delay * _FRACTIONS)
+        if steps:
+            self._weights *= _delay_of(steps)
         most = _MOST_DRIFT * ECHO_BLOCK
         self.rate = max(-most, min(most, self.rate + _RATE_STEP * delay))
 
