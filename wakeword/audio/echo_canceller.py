@@ -40,7 +40,7 @@ _FRACTIONS = 64
 Spectrum = NDArray[np.complex64]
 
 _OMEGA: Array = (np.arange(ECHO_BLOCK + 1) * (np.pi / ECHO_BLOCK)).astype(np.float32)
-"""Of each bin: its angle in a sample."""
+"""The angle of each bin in a sample."""
 
 
 @lru_cache(maxsize=2 * _FRACTIONS)
@@ -179,7 +179,7 @@ class EchoCanceller:
         weight = _OMEGA / all_power
         explained = float(weight @ (error.real * echo.imag - error.imag * echo.real))
         certain = 0.5 * float((weight * _OMEGA) @ _power(echo))
-        # Of 20 on: an error in time below a quarter of a sample.
+        # From 20 on the error in time is below a quarter of a sample.
         delay = max(-1.0, min(1.0, explained / (certain + 1e-9))) * certain / (certain + 20)
         # Not in ``shift``: that changes the echo only after its own delay, and a loop with such a delay swings.
         steps = round(_DELAY_STEP * delay * _FRACTIONS)

@@ -43,9 +43,9 @@ class SoundInput:
         self._canceller: EchoCanceller | None = None
         """``None`` until something plays."""
         self._is_active = self._warned = False
-        # Of the microphone: number of the first sample that waits for its block or for the reference, and these samples.
+        # The microphone's samples that wait for their block or for the reference, and the number of the first.
         self._at, self._held = 0, _NOTHING
-        # Of the reference: the same numbers, before the canceller's shift.
+        # The reference's, by the same numbers before the shift.
         self._kept_from, self._kept = 0, _NOTHING
 
     @property

@@ -245,8 +245,8 @@ def _page(rows: list[Row]) -> list[str]:
     cost = [[method, f"{ms:.2f}", f"{ms / costs['none']:.2f}"] for method, ms in costs.items()]
     return [
         "People say alexa, jarvis and computer while a small loudspeaker plays in a room (80 ms late, 180 Hz to 7 kHz, "
-        "softly clipped). The first word comes after 10 s of playback. `none` is the detector without a reference; the libraries "
-        "stand before such a detector.",
+        "softly clipped). The first word comes after 10 s of playback. `none` is the detector without a reference; the "
+        "libraries stand before such a detector.",
         "Recall by how far the word is below the echo, dB:",
         markdown_table(["", *map(str, LEVELS)], recall),
         "10 dB below, by the echo's delay and the difference of the clocks:",
