@@ -22,9 +22,9 @@ from wakeword.checkup.findings import NO_VOICE, CheckRecording, Finding, diagnos
 from wakeword.checkup.processor import PROCESSOR, examine_processor
 from wakeword.cli.console import complain, note, without_native_messages
 from wakeword.cli.listen.playing import naming
+from wakeword.cli.loudspeaker_check import examine_loudspeaker
 from wakeword.cli.options import DEFAULT_KEYWORD, DeviceOption, number_or_name
 from wakeword.cli.ranges import finite
-from wakeword.cli.sweeping import examine_loudspeaker
 from wakeword.cli.tables import console, table
 from wakeword.microphone.device import NO_INPUT, Device, list_devices
 from wakeword.microphone.portaudio import PORTAUDIO, sounddevice_module
