@@ -58,6 +58,10 @@ class SoundInput:
         """Seconds of reference that the microphone's samples so far need, and do not have."""
         return (self._needed(self._at + self.held) - self._reference_end) / SAMPLE_RATE if self._is_active else 0.0
 
+    def seconds_in(self, block: Samples) -> float:
+        """How long a block of the microphone is; 0 for one that ``push`` refuses."""
+        return len(block) / self.sample_rate if isinstance(block, np.ndarray) and block.ndim else 0.0
+
     def push(self, block: Samples, playback: Samples | None = None) -> Array:
         """The samples now complete, ``(n,)`` or ``(n, 2)``.
 
@@ -68,7 +72,7 @@ class SoundInput:
             samples = self._pcm.push(block)
             self._at += len(samples)
             return samples
-        mono = _NOTHING if playback is None else self._checked(playback)
+        mono = _NOTHING if playback is None else self._checked(playback, block)
         samples = self._pcm.push(block)
         if not self._is_active:
             self._begin()
@@ -99,12 +103,12 @@ class SoundInput:
         self.reset()
         return rest
 
-    def _checked(self, playback: Samples) -> Array:
+    def _checked(self, playback: Samples, block: Samples) -> Array:
         try:
             mono = to_mono(playback)
         except AudioFormatError as error:
             raise AudioFormatError(f"playback: {error}") from error
-        early = len(mono) / self._reference_pcm.sample_rate - (self.lack if self._is_active else 0.0)
+        early = len(mono) / self._reference_pcm.sample_rate - self.lack - self.seconds_in(block)
         if early > _MOST_EARLY:
             raise AudioFormatError(
                 f"playback: expected at most {_MOST_EARLY:g} s before the microphone gets there, got {early:.1f} s; "
@@ -138,15 +142,14 @@ class SoundInput:
             self._kept = np.concatenate((self._kept, np.zeros(missing, np.float32)))
 
     def _fill_late(self) -> None:
-        """Wait no longer for a reference that does not come."""
-        end = self._at + self.held - _MOST_LATE
-        if self._needed(end) > self._reference_end:
-            if not self._warned:
-                logger.warning(
-                    "the playback reference is over 0.5 s behind the microphone; what is missing counts as silence"
-                )
-                self._warned = True
-            self._silence_until(end)
+        """Wait no longer for a reference that does not come; what comes later belongs to the microphone's next samples."""
+        end = self._at + self.held
+        if self._needed(end) - self._reference_end <= _MOST_LATE:
+            return
+        if not self._warned:
+            logger.warning("the playback is over 0.5 s behind the microphone; what is missing counts as silence")
+            self._warned = True
+        self._silence_until(end)
 
     def _border(self) -> int:
         """The end of the block that the first held sample is in."""

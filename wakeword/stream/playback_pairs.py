@@ -93,7 +93,6 @@ def with_playback(pairs: Iterable[Pair], reader: PlaybackReader, sound: SoundInp
     """The same blocks with the playback that ``sound`` needs for each."""
     try:
         for block, _ in pairs:
-            length = len(block) if isinstance(block, np.ndarray) and block.ndim else 0
-            yield block, reader.take(sound.lack + length / sound.sample_rate)
+            yield block, reader.take(sound.lack + sound.seconds_in(block))
     finally:
         reader.close()
