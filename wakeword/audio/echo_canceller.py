@@ -68,7 +68,7 @@ class EchoCanceller:
         """Power of what is not echo, smoothed."""
         self._padded: Array = np.zeros(2 * ECHO_BLOCK, np.float32)
         self._turn = self._learned = 0
-        self._loud = 0
+        self._loud = self._number = 0
         """Blocks until the loudspeaker's sound has left the filter."""
         self._warned = False
         self.rate = 0.0
@@ -88,23 +88,29 @@ class EchoCanceller:
     def restart(self) -> None:
         """Begin with a reference at its own number again, after a pause in which its place may have changed."""
         self.shift = 0.0
+        self._spectra[:] = 0
+        self._powers[:] = 0
         self._variance += _power(self._weights)
 
-    def cancel(self, microphone: Array, reference: Array, *, learn: bool = True) -> Array:
+    def cancel(self, microphone: Array, reference: Array, number: int, *, learn: bool = True) -> Array:
         """The next block of the microphone, ``(2560,)`` float32, without the echo; the same array if there is none.
 
         ``reference``: ``(5120,)``, the block before and the block at the same time, read ``int(shift)`` samples earlier.
+        ``number`` counts blocks, and silent ones may be left out. The first block after silence passes unchanged.
         """
-        fraction = self.shift % 1.0
-        self.shift += self.rate
         newest = reference[ECHO_BLOCK:]
         energy = float(newest @ newest)
-        if energy > _SILENT:
-            self._loud = _PARTITIONS + 1
-        elif not self._loud:
+        if self.is_idle:
+            if energy > _SILENT:
+                self._loud = _PARTITIONS + 1
+                self.shift += self.rate * (number - self._number)
+                self._number = number
+                self._take(np.concatenate((np.zeros_like(newest), newest)), self.shift % 1.0)
             return microphone
-        else:
-            self._loud -= 1
+        self._loud = _PARTITIONS + 1 if energy > _SILENT else self._loud - 1
+        fraction = self.shift % 1.0
+        self.shift += self.rate
+        self._number = number
         if self._is_copy(microphone, newest, energy):
             return microphone
         self._take(reference, fraction)

@@ -17,6 +17,7 @@ _MOST_LATE = SAMPLE_RATE // 2
 _MOST_EARLY = 60.0
 """Seconds of the reference that may come before the microphone's."""
 _NOTHING: Array = np.zeros(0, np.float32)
+_DTYPES = [np.dtype(name) for name in ("int16", "int32", "float32")]
 
 
 class SoundInput:
@@ -42,11 +43,12 @@ class SoundInput:
         self._reference_pcm.reset()
         self._canceller: EchoCanceller | None = None
         """``None`` until something plays."""
-        self._is_active = self._warned = False
+        self._is_active = self._is_anchored = self._warned = False
         # The microphone's samples that wait for their block or for the reference, and the number of the first.
         self._at, self._held = 0, _NOTHING
         # The reference's, by the same numbers before the shift.
         self._kept_from, self._kept = 0, _NOTHING
+        self._part = 0
 
     @property
     def held(self) -> int:
@@ -68,14 +70,15 @@ class SoundInput:
         ``playback`` is the next part of the reference, of any length; ``None``: nothing plays any more, after what was
         given. Raises ``AudioFormatError`` for what is no audio, which leaves the stream unchanged.
         """
-        if playback is None and not self._is_active:
-            samples = self._pcm.push(block)
-            self._at += len(samples)
-            return samples
+        if not self._is_active and (playback is None or not _may_sound(playback)):
+            return self._passed(block, playback)
         mono = _NOTHING if playback is None else self._checked(playback, block)
         samples = self._pcm.push(block)
         if not self._is_active:
-            self._begin()
+            self._anchor()
+            self._is_active = True
+        if self._canceller is None:
+            self._canceller = EchoCanceller()
         self._held = np.concatenate((self._held, samples))
         if playback is None:
             self._silence_until(self._at + self.held)
@@ -83,11 +86,29 @@ class SoundInput:
             self._kept = np.concatenate((self._kept, self._reference_pcm.push(mono)))
             self._fill_late()
         rows = self._rows()
-        if playback is None and self._is_over():
+        self._is_anchored = playback is not None
+        if self._is_over():
             rows = np.concatenate((rows, _pairs(self._held, np.zeros_like(self._held))))
             self._at += self.held
+            self._kept_from, self._kept = self._reference_end, _NOTHING
             self._held, self._is_active = _NOTHING, False
         return rows
+
+    def _passed(self, block: Samples, playback: Samples | None) -> Array:
+        """A block while nothing plays. A silent ``playback`` only moves its end; the microphone waits if that is late."""
+        samples = self._pcm.push(block)
+        if playback is None:
+            self._is_anchored = False
+        else:
+            self._anchor()
+            moved, self._part = divmod(len(playback) * SAMPLE_RATE + self._part, self._reference_pcm.sample_rate)
+            self._kept_from += moved
+            # Of another rate its end can be a part of a sample behind.
+            if self._needed(self._at + len(samples)) > self._kept_from + 1:
+                self._is_active, self._held = True, samples
+                return _pairs(_NOTHING, _NOTHING)
+        self._at += len(samples)
+        return samples
 
     def flush(self) -> Array:
         """End the stream: the samples that are left, ``(n,)`` or ``(n, 2)``. Then begin a new one."""
@@ -116,15 +137,14 @@ class SoundInput:
             )
         return mono
 
-    def _begin(self) -> None:
-        """Begin to read a reference; its first sample is as old as the microphone's next."""
-        if self._canceller is None:
-            self._canceller = EchoCanceller()
-        else:
-            self._canceller.restart()
-        self._reference_pcm.reset()
-        self._is_active = True
-        self._kept_from, self._kept = self._at, _NOTHING
+    def _anchor(self) -> None:
+        """After a pause without a reference: its next sample is as old as the microphone's next."""
+        if not self._is_anchored:
+            if self._canceller is not None:
+                self._canceller.restart()
+            self._reference_pcm.reset()
+            self._is_anchored, self._part = True, 0
+            self._kept_from, self._kept = self._at, _NOTHING
 
     @property
     def _reference_end(self) -> int:
@@ -132,8 +152,7 @@ class SoundInput:
 
     def _needed(self, end: int) -> int:
         """The end of the reference that the microphone's samples up to ``end`` need."""
-        assert self._canceller is not None
-        return end - math.floor(self._canceller.shift)
+        return end if self._canceller is None else end - math.floor(self._canceller.shift)
 
     def _silence_until(self, end: int) -> None:
         """Append silence to a reference that does not reach as far as the microphone's sample ``end``."""
@@ -164,23 +183,25 @@ class SoundInput:
         return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 
     def _block(self, end: int, *, learn: bool = True) -> Array:
-        """The block up to ``end``; of the last one of a stream, what there is of it."""
-        assert self._canceller is not None
+        """The block up to ``end``; of the first and the last one of a stream, what there is of it."""
         count = end - self._at
         last = self._needed(end)
         reference = self._reference(last - 2 * ECHO_BLOCK, last)
         there = min(count, self.held)
         microphone, self._held = self._held[:there], self._held[there:]
-        if count == ECHO_BLOCK:
-            whole = microphone if there == count else np.pad(microphone, (0, count - there))
-            microphone = self._canceller.cancel(whole, reference, learn=learn)[:there]
+        if self._canceller is not None:
+            whole = np.concatenate(
+                (np.zeros(ECHO_BLOCK - count, np.float32), microphone, np.zeros(count - there, np.float32))
+            )
+            clean = self._canceller.cancel(whole, reference, end // ECHO_BLOCK, learn=learn)
+            microphone = clean[ECHO_BLOCK - count :][:there]
         self._at += there
         return _pairs(microphone, reference[-count:][:there])
 
     def _reference(self, start: int, end: int) -> Array:
-        first = max(start, self._kept_from)
-        kept = self._kept[first - self._kept_from : end - self._kept_from]
-        return kept if first == start else np.concatenate((np.zeros(first - start, np.float32), kept))
+        kept = self._kept[max(0, start - self._kept_from) : max(0, end - self._kept_from)]
+        missing = end - start - len(kept)
+        return kept if not missing else np.concatenate((np.zeros(missing, np.float32), kept))
 
     def _forget(self) -> None:
         """Drop what no later block needs, once it is much."""
@@ -190,9 +211,18 @@ class SoundInput:
             self._kept_from += old
 
     def _is_over(self) -> bool:
-        assert self._canceller is not None
-        return self._canceller.is_idle and not self._kept[max(0, self._needed(self._at) - self._kept_from) :].any()
+        """Whether nothing that is held or still comes can have an echo."""
+        if self._canceller is not None and not self._canceller.is_idle:
+            return False
+        comes = self._kept[max(0, self._needed(self._at) - self._kept_from) :]
+        return self._needed(self._at + self.held) <= self._reference_end and not comes.any()
 
 
 def _pairs(sound: Array, reference: Array) -> Array:
     return np.stack((sound, reference), axis=1)
+
+
+def _may_sound(playback: Samples) -> bool:
+    """Whether a reference is other than digital silence, or no audio at all."""
+    plain = type(playback) is np.ndarray and playback.ndim in (1, 2) and playback.dtype in _DTYPES
+    return not plain or bool(playback.any())

@@ -37,7 +37,11 @@ def cancelled(microphone: Array, reference: Array, canceller: EchoCanceller) -> 
     found = []
     for start in range(0, len(microphone), ECHO_BLOCK):
         first = start + 7 * ECHO_BLOCK - int(np.floor(canceller.shift))
-        found.append(canceller.cancel(microphone[start : start + ECHO_BLOCK], padded[first : first + 2 * ECHO_BLOCK]))
+        found.append(
+            canceller.cancel(
+                microphone[start : start + ECHO_BLOCK], padded[first : first + 2 * ECHO_BLOCK], start // ECHO_BLOCK
+            )
+        )
     return np.concatenate(found)
 
 

@@ -89,6 +89,18 @@ def test_the_word_above_its_own_loudspeaker_is_found_whatever_the_blocks(marvin:
     assert [(hit.start, hit.end) for hit in found] == [one[:2] for one in expected]
 
 
+def test_a_playback_that_stops_and_starts_may_be_cut_anywhere_too(marvin: Model, word: Array) -> None:
+    """It begins in the middle of a block, pauses for two seconds, and goes on over the word."""
+    reference = music(len(word))
+    reference[:9_001] = reference[60_000:92_345] = 0
+    microphone = word + echo(reference)
+    detector = Detector(marvin)
+    expected = pushed(detector, microphone, reference, [len(word)])
+    assert len(expected) == 1
+    for sizes, own in (([160], [160]), ([509, 4_000], [2_255]), ([320], [640, 0]), ([16_001], [9_000, 23_002])):
+        assert pushed(detector, microphone, reference, sizes, own) == expected
+
+
 class _Blocks:
     sample_rate = 16_000
 
@@ -131,7 +143,7 @@ def test_a_playback_may_have_another_rate_and_channels(marvin: Model, word: Arra
 
 
 @pytest.mark.parametrize(
-    "bad", [np.full(100, np.nan, np.float32), np.zeros(100), "music", np.zeros(61 * 16_000, np.int16)]
+    "bad", [np.full(100, np.nan, np.float32), np.zeros(100), "music", np.ones(61 * 16_000, np.int16)]
 )
 def test_a_bad_playback_is_refused_and_leaves_the_stream(bad: Samples, marvin: Model, word: Array) -> None:
     detector = Detector(marvin)

@@ -172,7 +172,7 @@ def _losses(kind: str, reference: Array, room: Array) -> list[Row]:
         for start in range(0, len(reference) - ECHO_BLOCK + 1, ECHO_BLOCK):
             first = start + 7 * ECHO_BLOCK - int(np.floor(canceller.shift))
             block = microphone[start : start + ECHO_BLOCK]
-            rest.append(canceller.cancel(block, padded[first : first + 2 * ECHO_BLOCK]))
+            rest.append(canceller.cancel(block, padded[first : first + 2 * ECHO_BLOCK], start // ECHO_BLOCK))
         left = np.concatenate(rest)
         for second in TIMES:
             part = slice(second * SAMPLE_RATE, (second + 2) * SAMPLE_RATE)
