@@ -20,6 +20,32 @@ _NOTHING: Array = np.zeros(0, np.float32)
 _DTYPES = [np.dtype(name) for name in ("int16", "int32", "float32")]
 
 
+class _Pieces:
+    """A signal in pieces, joined when they are looked at: not at each small block."""
+
+    def __init__(self) -> None:
+        self._parts: list[Array] = []
+        self.length = 0
+
+    def add(self, part: Array) -> None:
+        """Append ``(n,)``."""
+        self._parts.append(part)
+        self.length += len(part)
+
+    def joined(self) -> Array:
+        """All of it, ``(n,)``."""
+        if len(self._parts) != 1:
+            self._parts = [np.concatenate([_NOTHING, *self._parts])]
+        return self._parts[0]
+
+    def take(self, count: int) -> Array:
+        """Remove and return the first ``count`` samples, or what there is of them."""
+        whole = self.joined()
+        self._parts = [whole[count:]]
+        self.length = len(self._parts[0])
+        return whole[:count]
+
+
 class SoundInput:
     """Blocks of a microphone, and of a reference if there is one -> 16 kHz mono without the loudspeaker's echo.
 
@@ -45,15 +71,15 @@ class SoundInput:
         """``None`` until something plays."""
         self._is_active = self._is_anchored = self._warned = False
         # The microphone's samples that wait for their block or for the reference, and the number of the first.
-        self._at, self._held = 0, _NOTHING
+        self._at, self._held = 0, _Pieces()
         # The reference's, by the same numbers before the shift.
-        self._kept_from, self._kept = 0, _NOTHING
+        self._kept_from, self._kept = 0, _Pieces()
         self._part = 0
 
     @property
     def held(self) -> int:
         """Samples of the microphone that wait for the rest of their block, or for the reference."""
-        return len(self._held)
+        return self._held.length
 
     @property
     def lack(self) -> float:
@@ -79,19 +105,20 @@ class SoundInput:
             self._is_active = True
         if self._canceller is None:
             self._canceller = EchoCanceller()
-        self._held = np.concatenate((self._held, samples))
+        self._held.add(samples)
         if playback is None:
             self._silence_until(self._at + self.held)
         else:
-            self._kept = np.concatenate((self._kept, self._reference_pcm.push(mono)))
+            self._kept.add(mono if self._reference_pcm.sample_rate == SAMPLE_RATE else self._reference_pcm.push(mono))
             self._fill_late()
         rows = self._rows()
         self._is_anchored = playback is not None
         if self._is_over():
-            rows = np.concatenate((rows, _pairs(self._held, np.zeros_like(self._held))))
-            self._at += self.held
-            self._kept_from, self._kept = self._reference_end, _NOTHING
-            self._held, self._is_active = _NOTHING, False
+            held = self._held.take(self.held)
+            rows = np.concatenate((rows, _pairs(held, np.zeros_like(held))))
+            self._at += len(held)
+            self._kept_from, self._kept = self._reference_end, _Pieces()
+            self._is_active = False
         return rows
 
     def _passed(self, block: Samples, playback: Samples | None) -> Array:
@@ -105,7 +132,8 @@ class SoundInput:
             self._kept_from += moved
             # Of another rate its end can be a part of a sample behind.
             if self._needed(self._at + len(samples)) > self._kept_from + 1:
-                self._is_active, self._held = True, samples
+                self._is_active = True
+                self._held.add(samples)
                 return _pairs(_NOTHING, _NOTHING)
         self._at += len(samples)
         return samples
@@ -114,8 +142,8 @@ class SoundInput:
         """End the stream: the samples that are left, ``(n,)`` or ``(n, 2)``. Then begin a new one."""
         rest = self._pcm.flush()
         if self._is_active:
-            self._held = np.concatenate((self._held, rest))
-            self._kept = np.concatenate((self._kept, self._reference_pcm.flush()))
+            self._held.add(rest)
+            self._kept.add(self._reference_pcm.flush())
             end = self._at + self.held
             self._silence_until(end + ECHO_BLOCK)
             rest = self._rows()
@@ -144,11 +172,11 @@ class SoundInput:
                 self._canceller.restart()
             self._reference_pcm.reset()
             self._is_anchored, self._part = True, 0
-            self._kept_from, self._kept = self._at, _NOTHING
+            self._kept_from, self._kept = self._at, _Pieces()
 
     @property
     def _reference_end(self) -> int:
-        return self._kept_from + len(self._kept)
+        return self._kept_from + self._kept.length
 
     def _needed(self, end: int) -> int:
         """The end of the reference that the microphone's samples up to ``end`` need."""
@@ -158,7 +186,7 @@ class SoundInput:
         """Append silence to a reference that does not reach as far as the microphone's sample ``end``."""
         missing = self._needed(end) - self._reference_end
         if missing > 0:
-            self._kept = np.concatenate((self._kept, np.zeros(missing, np.float32)))
+            self._kept.add(np.zeros(missing, np.float32))
 
     def _fill_late(self) -> None:
         """Wait no longer for a reference that does not come; what comes later belongs to the microphone's next samples."""
@@ -187,8 +215,8 @@ class SoundInput:
         count = end - self._at
         last = self._needed(end)
         reference = self._reference(last - 2 * ECHO_BLOCK, last)
-        there = min(count, self.held)
-        microphone, self._held = self._held[:there], self._held[there:]
+        microphone = self._held.take(count)
+        there = len(microphone)
         if self._canceller is not None:
             whole = np.concatenate(
                 (np.zeros(ECHO_BLOCK - count, np.float32), microphone, np.zeros(count - there, np.float32))
@@ -199,23 +227,23 @@ class SoundInput:
         return _pairs(microphone, reference[-count:][:there])
 
     def _reference(self, start: int, end: int) -> Array:
-        kept = self._kept[max(0, start - self._kept_from) : max(0, end - self._kept_from)]
+        kept = self._kept.joined()[max(0, start - self._kept_from) : max(0, end - self._kept_from)]
         missing = end - start - len(kept)
         return kept if not missing else np.concatenate((np.zeros(missing, np.float32), kept))
 
     def _forget(self) -> None:
         """Drop what no later block needs, once it is much."""
         old = self._needed(self._at) - 3 * ECHO_BLOCK - self._kept_from
-        if old > max(ECHO_BLOCK, len(self._kept) // 4):
-            self._kept = self._kept[old:]
-            self._kept_from += old
+        if old > max(ECHO_BLOCK, self._kept.length // 4):
+            self._kept_from += len(self._kept.take(old))
 
     def _is_over(self) -> bool:
         """Whether nothing that is held or still comes can have an echo."""
         if self._canceller is not None and not self._canceller.is_idle:
             return False
-        comes = self._kept[max(0, self._needed(self._at) - self._kept_from) :]
-        return self._needed(self._at + self.held) <= self._reference_end and not comes.any()
+        if self._needed(self._at + self.held) > self._reference_end:
+            return False
+        return not self._kept.joined()[max(0, self._needed(self._at) - self._kept_from) :].any()
 
 
 def _pairs(sound: Array, reference: Array) -> Array:
