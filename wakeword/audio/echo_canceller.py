@@ -152,8 +152,8 @@ class EchoCanceller:
         self._rest *= _SMOOTHING
         self._rest += (1 - _SMOOTHING) * _power(error)
         unknown = self._variance * self._powers[self._turn : self._turn + _PARTITIONS]
+        # Half of it would do for noise (Kuech et al.), but takes a first block that is half silent for certain.
         all_power = unknown.sum(0)
-        all_power *= 0.5
         all_power += self._rest
         all_power += np.float32(1e-9)
         self._follow_clock(error, echo, all_power)
