@@ -78,7 +78,7 @@ def test_wrong_use_is_one_line(cli, engines: tuple[str | Path, ...]) -> None:
         ((*engines, "--point", "fpr=0.03"), "leave out --point"),
         ((*engines[:3], *engines[5:], "--engine", engines[2]), "got one of them twice"),
         (engines[:-2], "expected --background"),
-        (("compare", *engines[5:]), "give OLD and NEW"),
+        (("compare", *engines[5:]), "expected OLD and NEW"),
     ):
         done = cli(*arguments)
         assert (done.status != 0, done.out) == (True, "")

@@ -11,15 +11,23 @@ from wakeword.cli.option_class import command
 from wakeword.cli.options import PointOption, VerifyOption
 from wakeword_tools.cli.measure_options import JsonOption, OtherOptions, PositivesOption, rate_option, require
 
-_ModelArgument = typer.Argument(help="A model that `wakeword models` lists, or a model file.")
+_MODEL_HELP = "A model that `wakeword models` lists, or a model file."
+
+
+def _second(context: typer.Context, new: str) -> str:
+    """The value of NEW, which only --engine makes needless."""
+    # Options that were given are read before arguments that were not.
+    if not new and not context.params.get("engine"):
+        raise typer.BadParameter("expected OLD and NEW, two models, or --engine ENGINE:FILE")
+    return new
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions:
     """The options of the command."""
 
-    old: Annotated[str, _ModelArgument] = ""
-    new: Annotated[str, _ModelArgument] = ""
+    old: Annotated[str, typer.Argument(help=_MODEL_HELP)] = ""
+    new: Annotated[str, typer.Argument(help=_MODEL_HELP, callback=_second)] = ""
     positives: PositivesOption
     others: OtherOptions
     engine: Annotated[
@@ -40,8 +48,6 @@ class CompareOptions:
     jobs: JobOptions
 
     def __post_init__(self) -> None:
-        if not self.engine and not self.new:
-            raise typer.BadParameter("give OLD and NEW, two models, or --engine ENGINE:FILE")
         if self.engine and self.point:
             raise typer.BadParameter("--engine compares at the same --fa-per-hour; leave out --point")
         if self.page is not None and not self.engine:
