@@ -8,6 +8,7 @@ import numpy as np
 
 from wakeword.audio.pcm import to_mono
 from wakeword.audio.sources import AudioSource
+from wakeword.base.errors import AudioFormatError
 from wakeword.base.types import Samples
 from wakeword.stream.own_sound import SoundInput
 
@@ -41,6 +42,8 @@ class PlaybackReader:
                 self._is_late = True
                 break
             self._is_late = False
+            if isinstance(block, AudioFormatError):
+                raise AudioFormatError(f"playback: {block}") from block
             if isinstance(block, BaseException):
                 raise block
             if block is None:
