@@ -42,14 +42,15 @@ class PlaybackReader:
                 self._is_late = True
                 break
             self._is_late = False
-            if isinstance(block, AudioFormatError):
-                raise AudioFormatError(f"playback: {block}") from block
             if isinstance(block, BaseException):
                 raise block
             if block is None:
                 self._ended = True
                 break
-            taken.append(to_mono(block))
+            try:
+                taken.append(to_mono(block))
+            except AudioFormatError as error:
+                raise AudioFormatError(f"playback: {error}") from error
             wanted -= len(taken[-1])
         if self._ended and not taken:
             return None
