@@ -28,9 +28,7 @@ class ForeignScan(ScanWork):
         names = [model.card.phrase for model in models]
         if len({name.casefold() for name in names}) != len(names):
             raise ConfigError(f"expected one or more models with different keywords, got {names}")
-        # Another version of an engine can find other words.
-        described = [f"{model.digest} {model.engine.version}".encode() for model in models]
-        super().__init__(described, threshold=threshold, point=point)
+        super().__init__([model.digest.encode() for model in models], threshold=threshold, point=point)
         self._foreign = list(models)
         self._thresholds = [model.card.point(point).threshold if threshold is None else threshold for model in models]
 
