@@ -34,7 +34,9 @@ class CompareOptions:
         list[str] | None,
         typer.Option("--engine", metavar="ENGINE:FILE", help="Compare engines, at the same --fa-per-hour; repeatable."),
     ] = None
-    fa_per_hour: Annotated[float, rate_option("--fa-per-hour", 60, "With --engine: the rate that all keep.")] = 0.5
+    fa_per_hour: Annotated[
+        float | None, rate_option("--fa-per-hour", 60, "With --engine: the rate that all keep. Default: 0.5.")
+    ] = None
     page: Annotated[
         Path | None,
         typer.Option("--page", metavar="FILE.html", help="With --engine: write a page with curves and sounds."),
@@ -50,6 +52,10 @@ class CompareOptions:
     def __post_init__(self) -> None:
         if self.engine and self.point:
             raise typer.BadParameter("--engine compares at the same --fa-per-hour; leave out --point")
+        if self.engine and (self.others.negatives or self.others.near_negatives):
+            raise typer.BadParameter("--engine counts false accepts in --background; leave out other negatives")
+        if self.fa_per_hour is not None and not self.engine:
+            raise typer.BadParameter("--fa-per-hour needs --engine; give ours:OLD and ours:NEW as engines")
         if self.page is not None and not self.engine:
             raise typer.BadParameter("--page needs --engine; give ours:OLD and ours:NEW as engines")
 
