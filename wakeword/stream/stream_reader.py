@@ -74,7 +74,7 @@ class StreamReader:
             self._first_stage.begin(audio.wake())
         found = [
             detection
-            for keyword, windows in zip(audio.keywords, self._first_stage.read(audio.samples_of, end), strict=True)
+            for keyword, windows in zip(audio.keywords, self._first_stage.read(audio.samples_of, end, audio.is_over), strict=True)
             for detection in audio.take(keyword, windows)
         ]
         audio.sleep_if(quiet)
