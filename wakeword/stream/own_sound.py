@@ -150,6 +150,14 @@ class SoundInput:
         self._at += len(samples)
         return samples
 
+    def rejoin(self) -> None:
+        """The reference's next sample is as old as the microphone's next, whatever was lost of either."""
+        self._is_anchored = False
+        if self._canceller is not None:
+            self._canceller.restart()
+        if self._is_active:
+            self._silence_until(self._at + self.held)
+
     def flush(self) -> Array:
         """End the stream: the samples that are left, ``(n,)`` or ``(n, 2)``. Then begin a new one."""
         rest = self._pcm.flush()
