@@ -87,7 +87,7 @@ class PlaybackReader:
             return False
         while not self._blocks.empty() and (self._given - self._taken) / self._playback.sample_rate > seconds:
             self.take(1 / self._playback.sample_rate)
-        logger.warning("the microphone has lost %.1f s; the playback goes on with what is played now", ahead)
+        logger.info("the playback was %.1f s ahead of the microphone; it goes on with what is played now", ahead)
         return True
 
     def close(self) -> None:
