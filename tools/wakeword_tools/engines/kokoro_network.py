@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import unicodedata
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,6 +15,7 @@ from wakeword.base.errors import ConfigError, SynthesisError
 from wakeword.base.files import resolved
 from wakeword.base.types import Array
 from wakeword_tools.engines.espeak import shared_espeak
+from wakeword_tools.engines.languages import readers_of
 from wakeword_tools.engines.voice_folders import kokoro_folder
 
 ENVIRONMENT = "WAKEWORD_KOKORO"
@@ -36,6 +39,15 @@ _FROM_AMERICAN = (
     *(("o^ʊ", "O"), ("ɜːɹ", "ɜɹ"), ("ɜː", "ɜɹ"), ("ɪə", "iə"), ("ː", ""), ("ɾ", "T"), ("ʔ", "t")),
     ("^", ""),
 )
+_FROM_ANY = (
+    *(("t^s.", "ꭧ"), ("ts.", "ꭧ"), ("t^ɕ", "ʨ"), ("d^ʑ", "ʥ"), ("t^s", "ʦ"), ("d^z", "ʣ"), ("t^ʃ", "ʧ"), ("d^ʒ", "ʤ")),
+    *(("a^ɪ", "I"), ("a^ʊ", "W"), ("e^ɪ", "A"), ("o^ʊ", "O"), ("ə^ʊ", "Q"), ("ɔ^ɪ", "Y"), ("s.", "ʂ"), ("i.", "ɨ")),
+    *(("ħ", "h"), ("ɦ", "h"), ("ʕ", "ʔ"), ("ɫ", "l"), ("ɭ", "l"), ("ɬ", "l"), ("ʉ", "u"), ("ɵ", "ø"), ("ʏ", "y")),
+    *(("ʐ", "ʒ"), ("ʑ", "ʒ"), ("ɗ", "d"), ("ɓ", "b"), ("ɠ", "ɡ"), ("ɢ", "ɡ"), ("ʀ", "ʁ"), ("ɱ", "m"), ("ɘ", "ə")),
+)
+"""Affricates and diphthongs, as Kokoro's reader writes them for every language, and the nearest of sounds that it lacks."""
+_TONES = (("5", "→"), ("ɜ", "↗"), ("2", "↓"), ("1", "↘"))
+"""Mandarin's, as espeak-ng numbers them."""
 _FROM_BRITISH = (("e^ə", "ɛː"), ("iə", "ɪə"), ("ə^ʊ", "Q"), ("ʔ", "t"), ("^", ""))
 
 
@@ -58,6 +70,17 @@ class KokoroNetwork:
         if not any(symbol.isalpha() for symbol in ipa):
             return []
         sounds = [self.vocabulary[symbol] for symbol in ipa if symbol in self.vocabulary]
+        return [*sounds, self.vocabulary[mark if mark and mark in _MARKS else _NO_MARK]]
+
+    def foreign_tokens(self, text: str, language: str) -> list[int]:
+        """The tokens of a text in another language than English, as ``tokens``."""
+        mark = text.rstrip()[-1:]
+        ipa = re.sub(r"\([^)]*\)", "", shared_espeak().ipa(text, readers_of(language)[0]))
+        for old, new in (*_FROM_ANY, *(_TONES if language == "zh" else ())):
+            ipa = ipa.replace(old, new)
+        sounds = [self.vocabulary[symbol] for symbol in unicodedata.normalize("NFD", ipa) if symbol in self.vocabulary]
+        if not any(symbol.isalpha() for symbol in ipa):
+            return []
         return [*sounds, self.vocabulary[mark if mark and mark in _MARKS else _NO_MARK]]
 
     def style(self, name: str, length: int) -> Array:
