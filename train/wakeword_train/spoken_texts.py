@@ -13,7 +13,7 @@ from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.accents import accents
 from wakeword_tools.texts.candidates import choose_texts, speakable
 from wakeword_tools.texts.confusables import confusables, without_sound_of
-from wakeword_tools.texts.foreign import foreign_language
+from wakeword_tools.texts.foreign_language import foreign_language
 from wakeword_tools.texts.foreign_words import (
     foreign_confusables,
     foreign_of_ipa,

@@ -11,9 +11,7 @@ from functools import cache
 from statistics import mean
 
 from wakeword.base.errors import DataError
-from wakeword.format.card import ModelCard
 from wakeword.model.installed import assets_folder
-from wakeword_tools.engines.languages import ENGLISH
 
 FILE = "text-alone.json"
 
@@ -48,12 +46,6 @@ class TextAlone:
         alike = self.told if phonemes >= self.weights[2] / 2 else self.untold
         shares = [min(share, voices) for share in alike.values()]
         return PeopleFound(len(shares), min(shares), mean(shares), max(shares))
-
-
-def language_of_card(card: ModelCard) -> str:
-    """The language of a model's word; English for cards from before there were others."""
-    config = card.training.get("config")
-    return str(config.get("language", ENGLISH)) if isinstance(config, Mapping) else ENGLISH
 
 
 @cache

@@ -27,7 +27,6 @@ from wakeword_train.placement import file_stem
 from wakeword_train.recipe import default_recipe, describe_plan
 from wakeword_train.report.report_page import write_page
 from wakeword_train.report.verdict import meaning_of_threshold, verdict
-from wakeword_train.text_alone import language_of_card
 from wakeword_train.time_left import expected_seconds, in_words
 from wakeword_train.training import TrainingResult, check_keyword
 from wakeword_train.training_run import DataFolders
@@ -181,7 +180,7 @@ def _language(options: TrainOptions, keyword: str, configured: str) -> str:
     for phrase in options.also or ():
         require_one_script(phrase)
     if options.base is not None:
-        return language_of_card(read_model(base_model(options.base)).card)
+        return read_model(base_model(options.base)).card.language
     return require_language(keyword, options.language or (None if configured == ENGLISH else configured))
 
 

@@ -25,7 +25,7 @@ from wakeword_tools.texts.advice import (
     require_short,
     respelt,
 )
-from wakeword_tools.texts.foreign import foreign_language
+from wakeword_tools.texts.foreign_language import foreign_language
 from wakeword_tools.texts.phonemes import pronunciations
 
 

@@ -100,9 +100,7 @@ def _list(language: str, *, as_json: bool) -> None:
             print(printable(f"{one.engine:<10} {one.kind:<8} {one.speakers:>4} speaker(s){own}  {one.licence}"))
     natural = installed_engines("natural")
     if code != ENGLISH and not any(one.speaks for one in listed if one.kind == "natural"):
-        note(
-            f"none of the natural voices speaks {name_of_language(code)}: they say its phonemes with their own accent"
-        )
+        note(f"none of the natural voices speaks {name_of_language(code)}: they say its phonemes with their own accent")
     if not natural:
         note(
             "no natural voices are installed, and models find fewer people without: wakeword voices install kokoro "

@@ -21,7 +21,7 @@ from wakeword_tools.engines.espeak_library import (
     read_symbols,
     read_twice,
 )
-from wakeword_tools.engines.languages import ENGLISH, espeak_data, language_files, readers_of
+from wakeword_tools.engines.languages import ENGLISH, accents_of, espeak_data, language_files
 from wakeword_tools.engines.synthesizer import Engine, Prosody, TimedSpeech
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
@@ -102,7 +102,7 @@ _SOURCES: dict[Split, dict[str, tuple[str, ...]]] = {
 
 def espeak_voices(language: str = ENGLISH) -> list[Voice]:
     """Every accent of a language in espeak-ng with every usable variant."""
-    accents = _ACCENTS if language == ENGLISH else readers_of(language)
+    accents = _ACCENTS if language == ENGLISH else accents_of(language)
     # The licence of the engine (GPL-3.0-or-later) covers the program, not the sound that it makes.
     return [
         Voice(

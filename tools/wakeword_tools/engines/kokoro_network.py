@@ -15,7 +15,7 @@ from wakeword.base.errors import ConfigError, SynthesisError
 from wakeword.base.files import resolved
 from wakeword.base.types import Array
 from wakeword_tools.engines.espeak import shared_espeak
-from wakeword_tools.engines.languages import readers_of
+from wakeword_tools.engines.languages import accents_of
 from wakeword_tools.engines.voice_folders import kokoro_folder
 
 ENVIRONMENT = "WAKEWORD_KOKORO"
@@ -46,8 +46,8 @@ _FROM_ANY = (
     *(("ʐ", "ʒ"), ("ʑ", "ʒ"), ("ɗ", "d"), ("ɓ", "b"), ("ɠ", "ɡ"), ("ɢ", "ɡ"), ("ʀ", "ʁ"), ("ɱ", "m"), ("ɘ", "ə")),
 )
 """Affricates and diphthongs, as Kokoro's reader writes them for every language, and the nearest of sounds that it lacks."""
-_TONES = (("5", "→"), ("ɜ", "↗"), ("2", "↓"), ("1", "↘"))
-"""Mandarin's, as espeak-ng numbers them."""
+_TONES = {"55": "→", "35": "↗", "214": "↓", "51": "↘", "11": ""}
+"""Mandarin's: the pitch at the beginning and the end of a vowel -> Kokoro's mark behind it."""
 _FROM_BRITISH = (("e^ə", "ɛː"), ("iə", "ɪə"), ("ə^ʊ", "Q"), ("ʔ", "t"), ("^", ""))
 
 
@@ -75,8 +75,10 @@ class KokoroNetwork:
     def foreign_tokens(self, text: str, language: str) -> list[int]:
         """The tokens of a text in another language than English, as ``tokens``."""
         mark = text.rstrip()[-1:]
-        ipa = re.sub(r"\([^)]*\)", "", shared_espeak().ipa(text, readers_of(language)[0]))
-        for old, new in (*_FROM_ANY, *(_TONES if language == "zh" else ())):
+        reader = accents_of(language)[0]
+        ipa = _with_arrows(*shared_espeak().readings([text], reader)[0]) if language == "zh" else ""
+        ipa = re.sub(r"\([^)]*\)", "", ipa or shared_espeak().ipa(text, reader))
+        for old, new in _FROM_ANY:
             ipa = ipa.replace(old, new)
         sounds = [self.vocabulary[symbol] for symbol in unicodedata.normalize("NFD", ipa) if symbol in self.vocabulary]
         if not any(symbol.isalpha() for symbol in ipa):
@@ -96,6 +98,21 @@ class KokoroNetwork:
         except Exception as error:  # ONNX Runtime's errors have no common base class
             raise SynthesisError(f"{self.folder}: Kokoro failed on {len(tokens)} sounds: {error}") from error
         return np.asarray(audio, np.float32).ravel()
+
+
+def _with_arrows(own: str, ipa: str) -> str:
+    """Mandarin's IPA with its tones, which only espeak-ng's own phonemes tell apart; empty where they do not agree."""
+    pairs = [
+        (one, symbol)
+        for word, spelled in zip(own.split(), ipa.split(), strict=False)
+        for one, symbol in zip(word.split("·"), spelled.split("·"), strict=False)
+    ]
+    found = ""
+    for one, symbol in pairs:
+        tone = re.search(r"\d+$", one)
+        aspirated = re.sub("(?<=[^ˈˌ])h$", "ʰ", symbol)
+        found += re.sub("[0-9ɜ]+$", "", symbol) + _TONES.get(tone.group(), "") if tone else aspirated
+    return found
 
 
 def folder_at(place: Path | str) -> Path:

@@ -82,7 +82,7 @@ def family_of(language: str) -> str:
     return _FAMILIES.get(wide, wide)
 
 
-def readers_of(language: str) -> list[str]:
+def accents_of(language: str) -> list[str]:
     """espeak-ng's accents of a language; the first one is the usual one."""
     usual = _FILES.get(language, language)
     if "-" in language or usual != language:
@@ -95,7 +95,7 @@ def name_of_language(language: str) -> str:
     """Its English name, such as ``German``."""
     if language == ENGLISH:
         return "English"
-    for line in language_files()[readers_of(language)[0]].read_text(encoding="utf-8", errors="replace").splitlines():
+    for line in language_files()[accents_of(language)[0]].read_text(encoding="utf-8", errors="replace").splitlines():
         if line.startswith("name "):
             return line.removeprefix("name ").split(" (")[0].strip()
     return language
@@ -116,7 +116,7 @@ def _script_of(letter: str) -> str:
 
 
 def require_one_script(text: str) -> None:
-    """Raise ``ConfigError`` for a text in several scripts, of which an engine would read one only."""
+    """Raise ``ConfigError`` for a text in several scripts: an engine would read one only."""
     scripts = scripts_of(text)
     if len(scripts) > 1 and not set(scripts) <= _TOGETHER:
         raise ConfigError(

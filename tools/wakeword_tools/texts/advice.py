@@ -15,8 +15,8 @@ from wakeword.base.errors import ConfigError
 from wakeword.base.text import counted, printable
 from wakeword_tools.engines.languages import ENGLISH, name_of_language
 from wakeword_tools.texts.confusables import contains_sound, one_contains, phrases_near
-from wakeword_tools.texts.foreign import foreign_language, is_foreign_vowel
-from wakeword_tools.texts.foreign_words import foreign_confusables, sound_of
+from wakeword_tools.texts.foreign_language import foreign_language, is_foreign_vowel
+from wakeword_tools.texts.foreign_words import foreign_confusables, short_sounds
 from wakeword_tools.texts.lexicon import spoken_words, words_near, zipf_frequency
 from wakeword_tools.texts.phonemes import Phones, as_espeak_reads, dictionary, is_vowel, pronunciations, words_of
 from wakeword_tools.texts.sounds import Sounds, distances, main_key, sound_keys
@@ -163,9 +163,9 @@ def advise_in(language: str, keyword: str) -> Advice:
 
     near = (one for one in foreign_confusables(keyword, language) if one.distance <= SHOWN + _ROUNDING)
     found = {one.text: said(one.text, Relation.CLOSE, one.distance) for one in near if "[[" not in one.text}
-    same = sound_of(way)
+    same = short_sounds(way)
     for word in foreign.spoken:
-        if one_contains([sound := sound_of(word.phones)], frozenset({same})):
+        if one_contains([sound := short_sounds(word.phones)], frozenset({same})):
             found[word.text] = said(word.text, Relation.SAME if sound == same else Relation.INSIDE)
     found[keyword] = said(keyword, Relation.SAME)
     return Advice(keyword, [way], [], sorted(found.values(), key=lambda one: (one.distance, -one.per_hour)), language)

@@ -19,7 +19,13 @@ from wakeword_tools.engines.languages import name_of_language, scripts_of
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.candidates import Candidate, TextOrigin
 from wakeword_tools.texts.confusables import one_contains
-from wakeword_tools.texts.foreign import ForeignLanguage, Reading, Sound, foreign_language, is_foreign_vowel
+from wakeword_tools.texts.foreign_language import (
+    ForeignLanguage,
+    Reading,
+    ReadSound,
+    foreign_language,
+    is_foreign_vowel,
+)
 from wakeword_tools.texts.lists import texts_without
 from wakeword_tools.texts.phonemes import Phones
 from wakeword_tools.texts.sounds import Sounds
@@ -32,7 +38,7 @@ _TWICE = 1_000
 """Words of two edits that are drawn."""
 _OTHER_WORDS = 250
 _OTHERS_AMONG = 3_000
-"""The commonest words, of which the other words are drawn."""
+"""The commonest words: the other words are drawn from these."""
 _MARKS = "\u064b-\u0652\u0670\u05b0-\u05c7"
 """Vowels of Arabic and Hebrew, which most texts leave out."""
 
@@ -56,11 +62,11 @@ def foreign_confusables(keyword: str, code: str) -> list[Candidate]:
     by_sound: dict[Sounds, tuple[str, Phones, TextOrigin, float]] = {}
     for one in kept.values():
         if one[0] in other:
-            by_sound.setdefault(sound_of(one[1]), one)
+            by_sound.setdefault(short_sounds(one[1]), one)
     chosen = list(by_sound.values())
     away = language.distances(target, [one[1] for one in chosen])
     made = [
-        Candidate(text, phones, round(float(distance), 3), origin, split_of_sound(sound_of(phones)), zipf)
+        Candidate(text, phones, round(float(distance), 3), origin, split_of_sound(short_sounds(phones)), zipf)
         for (text, phones, origin, zipf), distance in zip(chosen, away, strict=True)
         if distance <= limit or origin is TextOrigin.FRAGMENT
     ]
@@ -73,14 +79,16 @@ def foreign_without(keyword: str, texts: Sequence[str], code: str, spoken: Seque
     ``spoken``: their sounds, if they are known.
     """
     language = foreign_language(code)
-    same = frozenset({sound_of(language.require(keyword).phones)})
+    same = frozenset({short_sounds(language.require(keyword).phones)})
     sounds = [one.phones for one in language.read(texts)] if spoken is None else spoken
     bare = _without_marks(keyword)
     others = set(texts_without(bare, [_without_marks(text) for text in texts]))
     return [
         text
         for text, phones in zip(texts, sounds, strict=True)
-        if not one_contains([sound_of(phones)], same) and _without_marks(text) in others and not _is_inside(bare, text)
+        if not one_contains([short_sounds(phones)], same)
+        and _without_marks(text) in others
+        and not _is_inside(bare, text)
     ]
 
 
@@ -88,7 +96,7 @@ def foreign_splits(texts: Sequence[str], code: str) -> dict[Split, list[str]]:
     """The texts of each split, by their sounds."""
     by_split: dict[Split, list[str]] = {split: [] for split in Split}
     for text, reading in zip(texts, foreign_language(code).read(texts), strict=True):
-        by_split[split_of_sound(sound_of(reading.phones))].append(text)
+        by_split[split_of_sound(short_sounds(reading.phones))].append(text)
     return by_split
 
 
@@ -99,7 +107,7 @@ def other_words(code: str) -> list[str]:
     return [words[place] for place in sorted(drawn)]
 
 
-def sound_of(phones: Phones) -> Sounds:
+def short_sounds(phones: Phones) -> Sounds:
     """The sounds without their length: what a hearer may take for the same."""
     short = [re.sub(r"^(.+)\1$", r"\1", sound.replace("ː", "")) for sound in phones]
     return tuple(one for place, one in enumerate(short) if not place or one != short[place - 1])
@@ -158,16 +166,16 @@ def _made_up(
 
 
 def _pseudo_words(
-    language: ForeignLanguage, sounds: tuple[Sound, ...], random: np.random.Generator
-) -> list[tuple[Sound, ...]]:
+    language: ForeignLanguage, sounds: tuple[ReadSound, ...], random: np.random.Generator
+) -> list[tuple[ReadSound, ...]]:
     known = _pairs(language.code)
 
-    def possible(word: tuple[Sound, ...]) -> bool:
+    def possible(word: tuple[ReadSound, ...]) -> bool:
         spelled = ["", *(sound.ipa for sound in word if sound.ipa), ""]
         return any(map(is_foreign_vowel, spelled)) and known.issuperset(pairwise(spelled))
 
     once = [word for word in _edited(language, sounds) if possible(word)]
-    twice: dict[tuple[Sound, ...], None] = {}
+    twice: dict[tuple[ReadSound, ...], None] = {}
     for row in random.permutation(len(once))[:_TWICE]:
         second = [word for word in _edited(language, once[row]) if possible(word)]
         if second:
@@ -175,7 +183,7 @@ def _pseudo_words(
     return list(dict.fromkeys([*once, *twice]))
 
 
-def _edited(language: ForeignLanguage, sounds: tuple[Sound, ...]) -> Iterator[tuple[Sound, ...]]:
+def _edited(language: ForeignLanguage, sounds: tuple[ReadSound, ...]) -> Iterator[tuple[ReadSound, ...]]:
     """All words with one sound less, one changed for another of its kind, or one consonant more."""
     inventory = language.inventory
     consonants = [ipa for ipa in inventory if not is_foreign_vowel(ipa)]
@@ -185,9 +193,9 @@ def _edited(language: ForeignLanguage, sounds: tuple[Sound, ...]) -> Iterator[tu
         stress = sound.own[: len(sound.own) - len(sound.own.lstrip("',"))]
         for other in vowels if is_foreign_vowel(sound.ipa) else consonants:
             if other != sound.ipa:
-                yield (*sounds[:at], Sound(stress + inventory[other], other), *sounds[at + 1 :])
+                yield (*sounds[:at], ReadSound(stress + inventory[other], other), *sounds[at + 1 :])
         for other in consonants:
-            yield (*sounds[:at], Sound(inventory[other], other), *sounds[at:])
+            yield (*sounds[:at], ReadSound(inventory[other], other), *sounds[at:])
 
 
 @cache
@@ -216,7 +224,7 @@ def foreign_of_ipa(text: str, code: str) -> str:
     inventory = language.inventory
     rest = unicodedata.normalize("NFC", re.sub(r"[\s./\[\]‿-]", "", text)).replace("g", "ɡ").replace("'", "ˈ")
     longest = max(map(len, inventory), default=1)
-    sounds, stress = list[Sound](), ""
+    sounds, stress = list[ReadSound](), ""
     while rest:
         if rest[0] in "ˈˌ":
             stress, rest = "'" if rest[0] == "ˈ" else ",", rest[1:]
@@ -228,7 +236,7 @@ def foreign_of_ipa(text: str, code: str) -> str:
                 f"{rest[0]!r} in {text!r}; write the sound that comes closest"
             )
         vowel = is_foreign_vowel(symbol)
-        sounds.append(Sound((stress if vowel else "") + inventory[symbol], symbol))
+        sounds.append(ReadSound((stress if vowel else "") + inventory[symbol], symbol))
         stress, rest = "" if vowel else stress, rest[len(symbol) :]
     if len(sounds) < 2 or not any(is_foreign_vowel(sound.ipa) for sound in sounds):
         raise SynthesisError(f"expected two sounds or more in IPA, one of them a vowel, got {text!r}")

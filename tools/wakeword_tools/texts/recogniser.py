@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from wakeword.format.verifier_card import TokenLosses, Variant
 from wakeword.model.installed import assets_folder
-from wakeword_tools.texts.foreign import foreign_language, without_tone
+from wakeword_tools.texts.foreign_language import foreign_language, without_tone
 from wakeword_tools.texts.phonemes import is_vowel, pronunciations
 
 MOST_VARIANTS = 8
@@ -116,7 +116,7 @@ def foreign_variants(text: str, language: str, known: Collection[str]) -> tuple[
 
 @cache
 def _tokens_like(sound: str, language: str, known: frozenset[str]) -> dict[str, float]:
-    """Tokens that may stand for a sound, the likest first, with their losses, of which the smallest is 0."""
+    """Tokens that may stand for a sound, the likest first, with their losses; the smallest is 0."""
     tokens = sorted(token for token in known if all(one.isalpha() or one in "͡ː" for one in token))
     away = foreign_language(language).distances((sound,), [(token,) for token in tokens])
     near = sorted(zip(away.tolist(), tokens, strict=True))[:_LIKE]

@@ -1,6 +1,6 @@
 """Words of any language but English, as espeak-ng reads them, and how far apart they sound.
 
-A sound is a symbol of espeak-ng's IPA without stress; the tone of a vowel is part of it. The unit of distance is that of
+A sound is a symbol of espeak-ng's IPA without stress; the tone of a vowel is part of it. Distances are in the unit of
 ``sounds``: one typical phoneme edit. Frequencies are those of wordfreq, which knows some forty languages. Another one is
 given the words of a language in the same script or, where there is none, strings of the script's letters: how often these
 are said is not known.
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from wakeword.base.errors import SynthesisError
 from wakeword.base.text import shortened
 from wakeword_tools.engines.espeak import shared_espeak
-from wakeword_tools.engines.languages import SCRIPTS, family_of, name_of_language, readers_of, scripts_of
+from wakeword_tools.engines.languages import SCRIPTS, accents_of, family_of, name_of_language, scripts_of
 from wakeword_tools.texts.lexicon import SpokenWord
 from wakeword_tools.texts.phonemes import Phones
 from wakeword_tools.texts.sounds import Costs, costs_of, edit_distances, feature_table
@@ -35,7 +35,7 @@ _TONE = 0.5
 _LISTS = {"hr": "sh", "bs": "sh", "sr": "sh"}
 _LISTS_OF_SCRIPT = {"LATIN": "en", "CYRILLIC": "ru", "ARABIC": "ar", "DEVANAGARI": "hi", "BENGALI": "bn", "GREEK": "el"}
 _MADE_UP = 4_000
-"""Strings of letters for a script of which no language has a list."""
+"""Strings of letters, for a script without a list in any language."""
 _SWITCH = re.compile(r"\([a-z-]+\)")
 _STRESS = "'ˈ,ˌ%="
 # espeak-ng's own signs among its IPA -> IPA.
@@ -43,7 +43,7 @@ _PLAIN = (("ts.", "ʈʂ"), ("s.", "ʂ"), ("z.", "ʐ"), ("i.", "ɨ"), ("onɡ", "o
 _TONES = re.compile(r"[0-9ɜ]+$")
 
 
-class Sound(NamedTuple):
+class ReadSound(NamedTuple):
     """A sound as espeak-ng writes it in its own phonemes, with its stress, and in IPA without."""
 
     own: str
@@ -53,7 +53,7 @@ class Sound(NamedTuple):
 class Reading(NamedTuple):
     """A text as it is read."""
 
-    words: tuple[tuple[Sound, ...], ...]
+    words: tuple[tuple[ReadSound, ...], ...]
     """Empty where espeak-ng's two ways to write it have not the same sounds."""
     phones: Phones
     """All sounds in a row."""
@@ -72,7 +72,7 @@ class ForeignLanguage:
 
     def __init__(self, code: str) -> None:
         self.code = code
-        self._reader = readers_of(code)[0]
+        self._reader = accents_of(code)[0]
         self._index: dict[str, int] = {}
         self._costs: Costs = np.zeros((0, 0))
 
@@ -87,8 +87,8 @@ class ForeignLanguage:
         strange = [script for script in found if self.scripts and script not in self.scripts]
         if strange and not by_syllables:
             raise SynthesisError(
-                f"{name} cannot read {shown}: it is not written in {' and '.join(strange).title()} letters; write it in "
-                f"those of {name}, or take the language that has them"
+                f"{name} cannot read {shown}: it is not written in {' and '.join(strange).title()} letters; write it as "
+                f"{name} is written, or take the language that has them"
             )
         (reading,) = self.read([text])
         if by_syllables and reading.switches:
@@ -103,7 +103,7 @@ class ForeignLanguage:
             )
         return reading
 
-    def own_text(self, sounds: Sequence[Sound]) -> str:
+    def own_text(self, sounds: Sequence[ReadSound]) -> str:
         """Sounds as a text that voices of this language take, ``[[h|'a|l|o:]]``."""
         return f"[[{'|'.join(sound.own for sound in sounds)}]]"
 
@@ -155,7 +155,7 @@ class ForeignLanguage:
 
     @cached_property
     def inventory(self) -> dict[str, str]:
-        """Sound -> how espeak-ng writes it most often, for sounds of several common words."""
+        """ReadSound -> how espeak-ng writes it most often, for sounds in several common words."""
         counts: Counter[tuple[str, str]] = Counter()
         for reading in self.read([word.text for word in self.spoken[:_SOUNDS_OF_LIST]]):
             if not reading.switches:
@@ -231,12 +231,13 @@ def _reading(own: str, ipa: str) -> Reading:
     owned, spelled = own.split(), ipa.split()
     for place, word in enumerate(spelled):
         symbols = [_bare(symbol) for symbol in _SWITCH.sub("", word).split("·")]
-        phones += [symbol for symbol in symbols if symbol]
         mnemonics = _joined(owned[place].split("·")) if len(owned) == len(spelled) else []
         while symbols and not symbols[-1]:
             symbols.pop()
         if not switches and len(mnemonics) == len(symbols):
-            words.append(tuple(map(Sound, mnemonics, symbols)))
+            symbols = [_with_tone(symbol, own) for symbol, own in zip(symbols, mnemonics, strict=True)]
+            words.append(tuple(map(ReadSound, mnemonics, symbols)))
+        phones += [symbol for symbol in symbols if symbol]
     return Reading(tuple(words) if len(words) == len(spelled) else (), tuple(phones), switches)
 
 
@@ -251,6 +252,12 @@ def _joined(mnemonics: Iterable[str]) -> list[str]:
     while found and found[-1].strip("_|:") == "":
         found.pop()
     return found
+
+
+def _with_tone(symbol: str, own: str) -> str:
+    """A sound with its whole tone, ``a51``: espeak-ng puts its first digit alone into IPA, where 55 and 51 are the same."""
+    tone = _TONES.search(own)
+    return without_tone(symbol) + tone.group() if tone else symbol
 
 
 @cache
