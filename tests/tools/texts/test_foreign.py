@@ -66,6 +66,7 @@ def test_a_word_is_read_by_the_dictionary_of_its_language() -> None:
     # Characters and syllables with tones are the same word; the first and the fourth tone are not.
     chinese = foreign_language("zh")
     assert chinese.require("北京").phones == chinese.require("bei3jing1").phones
+    assert foreign_language("de").require("wasser").phones[-1] == "ɜ"
     assert chinese.require("ma1").phones != chinese.require("ma4").phones
     assert short_sounds(("aː", "b", "b")) == ("a", "b")
 

@@ -155,7 +155,7 @@ class ForeignLanguage:
 
     @cached_property
     def inventory(self) -> dict[str, str]:
-        """ReadSound -> how espeak-ng writes it most often, for sounds in several common words."""
+        """Sound -> how espeak-ng writes it most often, for sounds in several common words."""
         counts: Counter[tuple[str, str]] = Counter()
         for reading in self.read([word.text for word in self.spoken[:_SOUNDS_OF_LIST]]):
             if not reading.switches:
@@ -255,9 +255,12 @@ def _joined(mnemonics: Iterable[str]) -> list[str]:
 
 
 def _with_tone(symbol: str, own: str) -> str:
-    """A sound with its whole tone, ``a51``: espeak-ng puts its first digit alone into IPA, where 55 and 51 are the same."""
-    tone = _TONES.search(own)
-    return without_tone(symbol) + tone.group() if tone else symbol
+    """A sound with its whole tone, ``a51``: espeak-ng puts its first digit alone into IPA, where 55 and 51 are the same.
+
+    Other digits in its own phonemes, such as the German 3, are no tones.
+    """
+    tone, bare = _TONES.search(own), without_tone(symbol)
+    return bare + tone.group() if tone and bare != symbol else symbol
 
 
 @cache
