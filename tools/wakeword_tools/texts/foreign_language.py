@@ -1,7 +1,7 @@
 """Words of any language but English, as espeak-ng reads them, and how far apart they sound.
 
 A sound is a symbol of espeak-ng's IPA without stress; the tone of a vowel is part of it. Distances are in the unit of
-``sounds``: one typical phoneme edit. Frequencies are those of wordfreq, which knows some forty languages. Another one is
+``sounds``: one typical phoneme edit. Frequencies come from wordfreq, which knows some forty languages. Another one is
 given the words of a language in the same script or, where there is none, strings of the script's letters: how often these
 are said is not known.
 """
