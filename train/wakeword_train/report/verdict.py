@@ -77,12 +77,16 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
             own = f"; it found {round(point.recall * point.positives)} of only {of_people} of people"
         phonemes = card.verifier.fusion.phonemes if card.verifier is not None else 0.0
         people = text_alone().people_found(share, phonemes)
-        other = "other" if card.language == ENGLISH else "English"
-        share = people.middle
         finds = (
-            f"finds {_of_ten(share)} people, if it does as {people.words} {other} words did, which were trained from their "
-            f"text and said by people ({people.low:.0%} to {people.high:.0%}{own})"
+            f"finds {_of_ten(people.middle)} people, if it does as {people.words} other words did, which were trained from "
+            f"their text and said by people ({people.low:.0%} to {people.high:.0%}{own})"
         )
+        if card.language != ENGLISH:
+            finds = (
+                f"finds {_of_ten(share)} synthetic voices; how many people is not known, as what English words find says nothing "
+                f"of {name_of_language(card.language)}{own}"
+            )
+        share = people.middle if card.language == ENGLISH else 0.0
     elif card.training.get("method") == ENROLMENT:
         finds = (
             f"finds {_of_ten(share)} of your takes, each tried by a model that never heard it ({point.positives} takes)"
