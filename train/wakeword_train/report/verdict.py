@@ -83,8 +83,8 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
         )
         if card.language != ENGLISH:
             finds = (
-                f"finds {_of_ten(share)} synthetic voices; how many people is not known, as what English words find says nothing "
-                f"of {name_of_language(card.language)}{own}"
+                f"finds {_of_ten(share)} synthetic voices; how many people is not known, as what English words find says "
+                f"nothing of {name_of_language(card.language)}{own}"
             )
         share = people.middle if card.language == ENGLISH else 0.0
     elif card.training.get("method") == ENROLMENT:
