@@ -95,8 +95,7 @@ def measure_anyword(
                 for take in own:
                     (made / take.path.name).symlink_to(take.path.resolve())
         again = work / f"{word}-takes.onnx"
-        given = {"takes": len(own), **_trained(config, DataFolders(positives=[folder]), again, work, report)}
-        record["takes"] = given
+        record["takes"] = {"takes": len(own), **_trained(config, DataFolders(positives=[folder]), again, work, report)}
         rest = dataclasses.replace(test, people=left)
         record["before"] = measured(read_model(model_file), rest, sounds, others, report)
         record["after"] = measured(read_model(again), rest, sounds, others, report)
