@@ -219,7 +219,8 @@ def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
         "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |",
     ]
     for word in record["words"]:
-        rows.append(_row(f"{word['keyword']}, text alone", word["text"], _cost(word)))
+        said = f" ({word['language']}: {word['said']})" if "said" in word else ""
+        rows.append(_row(f"{word['keyword']}{said}, text alone", word["text"], _cost(word)))
         if "after" in word:
             own = word["takes"]
             rows.append(_row("the same, people who gave none", word["before"], ""))
@@ -237,6 +238,7 @@ def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
     others = ", ".join(
         f"{name} ({hours:.2f} h)" for name, hours in record["words"][0]["text"].get("hours_of_others", {}).items()
     )
+    foreign = all("said" in word for word in record["words"])
     with_takes = any("after" in word for word in record["words"])
     after = ", and after `wakeword train WORD --positives` with recordings" if with_takes else ""
     unnamed = (
@@ -250,7 +252,7 @@ def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
         f"are counted in {hours:.1f} h or more of the speech of people who are not in the starter pack. One training each, "
         f"with {_cores(record['words'])} and seed 0. People are heard as they are, in noise at 10 dB, and 20 dB below that "
         f"with a microphone's own noise. Other sound: {others or 'none'}, false accepts of the default. "
-        "The recipe was chosen by some of these words. *: with the synthetic speech of an "
+        f"{'' if foreign else 'The recipe was chosen by some of these words. '}*: with the synthetic speech of an "
         "earlier training; -: trained earlier."
         f"{unnamed}",
         "",
