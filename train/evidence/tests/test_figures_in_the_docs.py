@@ -410,6 +410,25 @@ def test_what_other_languages_tell_is_that_of_the_record() -> None:
     assert languages_page(content, figures="languages.json") == (RESULTS / "languages.md").read_text("utf-8")
 
 
+def test_what_an_arabic_word_finds_from_its_text_is_that_of_the_record() -> None:
+    without, word = (one["text"] for one in record("anyword-languages")["words"])
+    found = {name: [word[name][how]["found"] for how in ("clean", "noisy")] for name in ("default", "at_one")}
+    page = one_line(DOCS / "languages.md")
+    clips, people = word["default"]["clean"]["of"], word["default"]["clean"]["by_group"]["groups"]
+    assert f"Of {clips} recordings of {people} people who say" in page
+    assert f"the model finds {found['default'][0]} at its default" in page
+    assert (
+        f"at 1 false accept an hour in {word['hours']:.1f} h of other speech {found['at_one'][0]} as they are and "
+        f"{found['at_one'][1]} at 10 dB; trained without Kokoro it finds {without['at_one']['clean']['found']} and "
+        f"{without['at_one']['noisy']['found']}"
+    ) in page
+    assert f"It finds {100 * word['promised']['recall']:.0f} % of the synthetic voices" in page
+    shares = (
+        f"{found['default'][0]} of {clips} recordings of people at its default, {found['at_one'][0]} at 1 false accept"
+    )
+    assert shares in one_line(RESULTS / "README.md")
+
+
 def test_what_ships_of_words_from_text_alone_is_that_of_the_records() -> None:
     content = json.loads((assets_folder() / "text-alone.json").read_text("utf-8"))
     for word in record("anyword")["words"]:
