@@ -1,6 +1,7 @@
 """Laws of the clips that training synthesises."""
 
 import dataclasses
+import hashlib
 import json
 import sys
 from pathlib import Path
@@ -12,12 +13,15 @@ import soundfile
 
 from wakeword import ConfigError
 from wakeword.base.errors import DataError
+from wakeword.base.events import SILENT
 from wakeword.batch.jobs.choice import executor_for
 from wakeword.batch.jobs.cluster import Cluster
 from wakeword.batch.jobs.processes import Processes
-from wakeword_tools.clips.manifest import MANIFEST
+from wakeword_tools.clips.clip_plan import plan
+from wakeword_tools.clips.manifest import MANIFEST, recipe_row
 from wakeword_tools.clips.synthesize import synthesize
 from wakeword_tools.clips.voice_check import without_voices
+from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.confusables import without_sound_of
 from wakeword_tools.texts.ipa import espeak_of_ipa
@@ -26,6 +30,7 @@ from wakeword_train import DataFolders, TrainConfig
 from wakeword_train import synthesis as synthesised
 from wakeword_train.config import NaturalConfig, SynthesisConfig
 from wakeword_train.phases import Phase
+from wakeword_train.recipe import default_recipe
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.synthesis import check_synthesis, with_synthesised
 from wakeword_train.training_run import TrainingEvents, TrainingLines, TrainingRun
@@ -244,6 +249,31 @@ def test_installed_voices_are_those_of_the_machine_and_none_is_needed(
     assert {phase for phase, _ in seen} == {Phase.SPEECH}
     assert seen[-1][1] == 1.0
     assert [done for _, done in seen] == sorted(done for _, done in seen)
+
+
+def test_a_word_of_another_language_is_spoken_among_words_of_that_language(tmp_path: Path) -> None:
+    settings = SynthesisConfig(positives=6, negatives=12, check_voices=False)
+    made = made_by(TrainConfig(keyword="merhaba ayşe", language="tr", synthesis=settings), tmp_path)
+    spoken = [row for kind in Kind for folder in getattr(made, kind.plural, ()) for row in rows(folder)]
+    assert {row["accent"] for row in spoken} == {"tr"}
+    assert all(row["phonemes"] for row in spoken)
+    assert {row["text"] for folder in made.positives for row in rows(folder)} == {"merhaba ayşe"}
+    with pytest.raises(ConfigError, match="expected the language as 'de'"):
+        TrainConfig(keyword="hallo", language="DE")
+
+
+def test_english_is_spoken_as_before_there_were_other_languages() -> None:
+    """The texts, voices and drawn numbers of the clips, as this digest had them then."""
+    word = SpokenKeyword.of(dataclasses.replace(default_recipe(), keyword="hey zorvella"))
+    voices = {split: english_voices(split) for split in (Split.TRAIN, Split.VALIDATION)}
+    drawn: list[dict[str, object]] = []
+    for kind in (Kind.POSITIVE, Kind.NEGATIVE):
+        texts = word.texts(kind, voices, SILENT)
+        for split, own in voices.items():
+            recipes = plan(list(texts[split]), own, count=40, seed=0, max_pause=0.2, children=0.15)
+            drawn += [recipe_row(recipe, "", seed=0) for recipe in recipes]
+    digest = hashlib.sha256(json.dumps(drawn, sort_keys=True).encode()).hexdigest()
+    assert digest == "c587584d613b92bc1ac311534860c1bc639f210dd995509bfa8cf346ef3b4934"
 
 
 def test_accents_are_said_beside_the_usual_way_by_voices_that_can(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ _REPORT = typer.Option("--report/--no-report", help="Write a page about the mode
 _WORK = typer.Option("--work", metavar="DIR", help="For checkpoints and synthesised clips.")
 
 
+_LANGUAGE = typer.Option("--language", metavar="CODE", help="Of the word, as de, ar or zh; default en.")
 _ALSO = typer.Option("--also", metavar="PHRASE", help="Another phrase that wakes it too; repeatable.")
 _SAY = typer.Option("--say", metavar="IPA", help="How the word is said, as 'ˈmɑɹvɪn'; repeatable.")
 _ANYWAY = typer.Option("--anyway", help="Train a word that `wakeword check` finds poor.")
@@ -55,6 +56,7 @@ class TrainOptions:
         None
     )
     keyword: Annotated[str, typer.Option("--keyword", metavar="K", help="The same as WORD.")] = ""
+    language: Annotated[str | None, _LANGUAGE] = None
     also: Annotated[list[str] | None, _ALSO] = None
     say: Annotated[list[str] | None, _SAY] = None
     anyway: Annotated[bool, _ANYWAY] = False

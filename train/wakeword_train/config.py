@@ -11,6 +11,7 @@ from wakeword.base.errors import ConfigError
 from wakeword.format.card import MAX_WINDOW
 from wakeword.format.card_checks import require_entries, require_name
 from wakeword.model.scorer import DEFAULT_HOP
+from wakeword_tools.engines.languages import ENGLISH, language_named
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.mining import MiningConfig
 from wakeword_train.methods.losses import AdversaryConfig
@@ -152,12 +153,12 @@ class SynthesisConfig:
     also: tuple[str, ...] = ()
     """Other phrases that wake the model too, such as "ok marvin" with "hey marvin"."""
     say: tuple[str, ...] = ()
-    """Ways to say the keyword as IPA, in place of how English reads it. Only voices that take phonemes then speak it."""
+    """Ways to say the keyword as IPA, in place of how it is read. Only voices that take phonemes then speak it."""
     children: float = 0.0
     """Share of the clips of the keyword with formants and pitch as high as of children."""
     accents: float = 0.0
-    """Clips of the keyword with the vowels of people who learnt English later, in proportion to the other clips of it. A
-    batch draws all of them as one other word, so somewhat more often than that."""
+    """Clips of an English keyword with the vowels of people who learnt English later, in proportion to the other clips of
+    it. A batch draws all of them as one other word, so somewhat more often than that."""
     check_voices: bool = True
     """Leave out voices if the phoneme network does not hear the keyword when they speak."""
     natural: NaturalConfig = field(default_factory=NaturalConfig)
@@ -179,6 +180,8 @@ class TrainConfig:
     """One training run."""
 
     keyword: str = ""
+    language: str = ENGLISH
+    """Language that the keyword, its close words and the other words are read in: any of espeak-ng, as ``de`` or ``zh``."""
     method: str = DEFAULT_METHOD
     seed: int = 0
     licence: str = "unknown"
@@ -221,6 +224,8 @@ class TrainConfig:
         # What the card will hold, before hours of training and not after them.
         require_name("a keyword", self.keyword)
         require_name("a licence", self.licence)
+        if language_named(self.language) != self.language:
+            raise ConfigError(f"expected the language as {language_named(self.language)!r}, got {self.language!r}")
         require_entries("the configuration", dataclasses.asdict(self))
         method = method_named(self.method)
         method.check_warmup(self.schedule.warmup_epochs)

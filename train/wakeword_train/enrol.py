@@ -275,4 +275,4 @@ def _provenance(
         "from": dict(card.training),
         "versions": {name: importlib.metadata.version(name) for name in packages},
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-    }
+    } | {key: card.training[key] for key in ("language", "background_hours") if key in card.training}

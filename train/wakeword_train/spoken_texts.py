@@ -7,14 +7,24 @@ from pathlib import Path
 from wakeword.base.errors import ConfigError
 from wakeword.base.events import Events
 from wakeword.model.installed import assets_folder
+from wakeword_tools.engines.languages import ENGLISH, name_of_language
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.accents import accents
 from wakeword_tools.texts.candidates import choose_texts, speakable
 from wakeword_tools.texts.confusables import confusables, without_sound_of
+from wakeword_tools.texts.foreign_language import foreign_language
+from wakeword_tools.texts.foreign_words import (
+    foreign_confusables,
+    foreign_of_ipa,
+    foreign_splits,
+    foreign_without,
+    other_words,
+)
 from wakeword_tools.texts.ipa import espeak_of_ipa
 from wakeword_tools.texts.lists import read_texts, spoken_phrases
-from wakeword_tools.texts.recogniser import HeardAs, recogniser_variants
+from wakeword_tools.texts.phonemes import pronunciations
+from wakeword_tools.texts.recogniser import HeardAs, foreign_variants, recogniser_variants
 from wakeword_tools.texts.splits import split_texts
 from wakeword_train.config import SynthesisConfig, TrainConfig
 
@@ -37,38 +47,55 @@ class SpokenKeyword:
     keyword: str
     plan: SynthesisConfig
     seed: int
+    language: str = ENGLISH
 
     @classmethod
     def of(cls, config: TrainConfig) -> "SpokenKeyword":
         """The keyword of a configuration."""
-        return cls(config.keyword, config.synthesis, config.seed)
+        return cls(config.keyword, config.synthesis, config.seed, config.language)
 
     @property
     def forms(self) -> list[str]:
         """What is spoken as the keyword: its ways to be said if they are given, otherwise its letters; and other phrases.
 
-        Raises ``SynthesisError`` for a way to say it that is not English IPA.
+        Raises ``SynthesisError`` for a way to say it that is not IPA of its language.
         """
-        ways = [espeak_of_ipa(way) for way in self.plan.say] or [self.keyword]
+        ways = [self._of_ipa(way) for way in self.plan.say] or [self.keyword]
         return list(dict.fromkeys([*ways, *self.plan.also]))
+
+    def _of_ipa(self, way: str) -> str:
+        return espeak_of_ipa(way) if self.language == ENGLISH else foreign_of_ipa(way, self.language)
+
+    def require_spoken(self) -> None:
+        """Raise ``SynthesisError`` for a form that its language cannot say."""
+        for form in self.forms:
+            if self.language == ENGLISH:
+                pronunciations(form)
+            else:
+                foreign_language(self.language).require(form)
 
     def accented(self) -> list[str]:
         """The forms as people with an accent say them; none if no such clips are asked for.
 
         None sounds like a text that the settings list to stay silent for.
         """
-        if not self.plan.accents:
+        if not self.plan.accents or self.language != ENGLISH:
             return []
         each = max(1, _ACCENTS // len(self.forms))
         said = [one for form in self.forms for one in accents(form, each, seed=self.seed)]
         if not self.plan.near_negative_texts:
             return said
-        close = _unlike(read_texts(_phrases(self.plan.near_negative_texts)), self.forms)
+        close = self._unlike(read_texts(_phrases(self.plan.near_negative_texts)), self.forms)
         return [one for one in said if without_sound_of(one, close) == close]
 
     def variants(self, known: Collection[str]) -> tuple[HeardAs, ...]:
         """The ways to say any form, as tokens that the recogniser has; empty if it lacks one of a form."""
-        of_forms = [recogniser_variants(form, known) for form in self.forms]
+        of_forms = [
+            recogniser_variants(form, known)
+            if self.language == ENGLISH
+            else foreign_variants(form, self.language, known)
+            for form in self.forms
+        ]
         return tuple(dict.fromkeys(one for form in of_forms for one in form)) if all(of_forms) else ()
 
     def texts(self, kind: Kind, voices: dict[Split, list[Voice]], events: Events) -> SpokenTexts:
@@ -76,6 +103,9 @@ class SpokenKeyword:
         if kind is Kind.POSITIVE:
             return {split: dict.fromkeys(self.forms, 0.0) for split in SHARES}
         if kind is Kind.NEGATIVE:
+            if self.language != ENGLISH and self.plan.negative_texts == SynthesisConfig.negative_texts:
+                common = other_words(self.language)
+                return self._split(common, name_of_language(self.language), events, phrases=True)
             return self._listed(_phrases(self.plan.negative_texts), events, phrases=True)
         if not self.plan.near_negative_texts:
             return self._generated(voices)
@@ -86,7 +116,7 @@ class SpokenKeyword:
         forms, accented = self.forms, self.accented()
         texts: SpokenTexts = {split: {} for split in SHARES}
         for form in forms:
-            pool = confusables(form)
+            pool = confusables(form) if self.language == ENGLISH else foreign_confusables(form, self.language)
             for split, share in SHARES.items():
                 if not voices[split]:
                     continue
@@ -94,17 +124,22 @@ class SpokenKeyword:
                     speakable(pool, voices[split]), max(1, round(_DISTINCT * share / len(forms))), split=split
                 )
                 distances = {candidate.text: candidate.distance for candidate in chosen}
-                kept = _unlike(list(distances), [*(other for other in forms if other != form), *accented])
+                kept = self._unlike(list(distances), [*(other for other in forms if other != form), *accented])
                 texts[split] |= {text: distances[text] for text in kept}
         return texts
 
     def _listed(self, path: Path, events: Events, *, phrases: bool) -> SpokenTexts:
-        """The texts of a list that do not sound like the keyword; with ``phrases`` also running speech made of them."""
-        listed = _unlike(read_texts(path), self.forms)
-        by_split = split_texts(self.keyword, listed)
+        """``_split`` of the texts of a list."""
+        return self._split(read_texts(path), path.name, events, phrases=phrases)
+
+    def _split(self, every: list[str], name: str, events: Events, *, phrases: bool) -> SpokenTexts:
+        """The texts that do not sound like the keyword; with ``phrases`` also running speech made of them."""
+        listed = self._unlike(every, self.forms)
+        foreign = self.language != ENGLISH
+        by_split = foreign_splits(listed, self.language) if foreign else split_texts(self.keyword, listed)
         if len(by_split[Split.TRAIN]) + len(by_split[Split.VALIDATION]) < 2:
             raise ConfigError(
-                f"{path}: expected two or more texts other than {self.keyword!r} that are not kept for the test, "
+                f"{name}: expected two or more texts other than {self.keyword!r} that are not kept for the test, "
                 f"got {listed[:5]}; write more"
             )
         if not by_split[Split.TRAIN]:
@@ -112,21 +147,21 @@ class SpokenKeyword:
         if not by_split[Split.VALIDATION]:
             by_split[Split.VALIDATION].append(by_split[Split.TRAIN].pop())
         if by_split[Split.TEST]:
-            events.note(f"{path.name}: {len(by_split[Split.TEST])} of {len(listed)} texts are kept for the test")
+            events.note(f"{name}: {len(by_split[Split.TEST])} of {len(listed)} texts are kept for the test")
         texts: SpokenTexts = {}
         for split in SHARES:
             chosen = by_split[split]
             if phrases:
                 running = spoken_phrases(chosen, count=len(chosen) * _PHRASES_PER_TEXT, seed=self.seed)
-                chosen = [*chosen, *_unlike(running, self.forms)]
+                chosen = [*chosen, *self._unlike(running, self.forms)]
             texts[split] = dict.fromkeys(chosen)
         return texts
 
-
-def _unlike(texts: list[str], forms: list[str]) -> list[str]:
-    for form in forms:
-        texts = without_sound_of(form, texts)
-    return texts
+    def _unlike(self, texts: list[str], forms: list[str]) -> list[str]:
+        for form in forms:
+            foreign = self.language != ENGLISH
+            texts = foreign_without(form, texts, self.language) if foreign else without_sound_of(form, texts)
+        return texts
 
 
 def _phrases(name: str) -> Path:

@@ -19,10 +19,10 @@ from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
 from wakeword_tools.clips.synthesize import ClipPart, synthesize
 from wakeword_tools.clips.voice_check import voice_scores, without_voices
-from wakeword_tools.engines.registry import INSTALLED, english_voices, resolved_engines, takes_phonemes
+from wakeword_tools.engines.languages import ENGLISH, name_of_language
+from wakeword_tools.engines.registry import INSTALLED, resolved_engines, takes_phonemes, voices_in
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Kind, Split
-from wakeword_tools.texts.phonemes import pronunciations
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import require_audio
 from wakeword_train.phases import Phase
@@ -103,12 +103,15 @@ class _Pass:
     ) -> "_Pass":
         """With the engines of this machine in place of ``installed``."""
         found = resolved_engines(engines, natural=phase is Phase.NATURAL)
+        if INSTALLED in engines:
+            found = tuple(engine for engine in found if voices_in(run.config.language, engines=[engine]))
         if any(counts.values()) and not found:
             run.events.note(
                 "no natural voices are installed, and the model will find fewer people: wakeword voices install kokoro"
             )
             counts = dict.fromkeys(counts, 0)
-        voices = _voices(found, required=INSTALLED not in engines) if any(counts.values()) else {}
+        speak = any(counts.values())
+        voices = _voices(found, run.config.language, required=INSTALLED not in engines) if speak else {}
         return cls(phase, counts, found, voices, run.executor)
 
     def with_accents(self, word: SpokenKeyword) -> "_Pass":
@@ -253,7 +256,7 @@ def _voices_in(folder: Path) -> set[str]:
 
 
 def check_synthesis(config: TrainConfig, folders: DataFolders) -> bool:
-    """Refuse missing folders, and a keyword that English voices cannot say, before thousands of clips of it are tried.
+    """Refuse missing folders, and a keyword that no voices can say, before thousands of clips of it are tried.
 
     Returns whether there are recordings of the keyword. Raises ``DataError`` and ``SynthesisError``.
     """
@@ -263,8 +266,7 @@ def check_synthesis(config: TrainConfig, folders: DataFolders) -> bool:
     recorded = bool(folders.positives) or any(folder.name.casefold() == keyword for folder in of_words)
     spoken = bool(plan.positives or plan.natural.positives) or not recorded
     if spoken and not any(engine.startswith("command:") for engine in plan.engines):
-        for form in SpokenKeyword.of(config).forms:
-            pronunciations(form)
+        SpokenKeyword.of(config).require_spoken()
     return recorded
 
 
@@ -280,12 +282,15 @@ def require_folders(folders: DataFolders) -> None:
                 require_audio(root, kind)
 
 
-def _voices(engines: tuple[str, ...], *, required: bool) -> dict[Split, list[Voice]]:
+def _voices(engines: tuple[str, ...], language: str, *, required: bool) -> dict[Split, list[Voice]]:
     """The voices of each split; some split may have none unless they are ``required``."""
-    voices = {split: english_voices(split, engines=engines) for split in SHARES}
+    voices = {split: voices_in(language, split, engines=engines) for split in SHARES}
     for split, found in voices.items():
         if not found and (required or split is Split.TRAIN):
-            raise ConfigError(f"expected voices of the split {split}, but {', '.join(engines)} has none; add an engine")
+            of = "" if language == ENGLISH else f" that speak {name_of_language(language)}"
+            raise ConfigError(
+                f"expected voices of the split {split}{of}, but {', '.join(engines)} has none; add an engine"
+            )
     return voices
 
 

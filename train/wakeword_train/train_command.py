@@ -15,6 +15,7 @@ from wakeword.cli.console import note
 from wakeword.cli.job_options import how_to_go_on
 from wakeword.format.card import ModelCard
 from wakeword.model.model import read_model
+from wakeword_tools.engines.languages import ENGLISH, require_language, require_one_script
 from wakeword_train.cli import TrainOptions
 from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.data.speech_commands import download_speech_commands
@@ -133,6 +134,7 @@ def _try(path: Path) -> None:
 def _refuse_with_base(options: TrainOptions) -> None:
     values = {
         "--also": options.also,
+        "--language": options.language,
         "--say": options.say,
         "--data": options.data,
         "--method": options.method,
@@ -156,9 +158,11 @@ def _settings(options: TrainOptions) -> TrainConfig:
         settings = read_config(options.config)
     else:
         settings = TrainConfig() if options.base is not None else default_recipe()
+    keyword = keyword or settings.keyword
     settings = dataclasses.replace(
         settings,
-        keyword=keyword or settings.keyword,
+        keyword=keyword,
+        language=_language(options, keyword, settings.language),
         method=settings.method if options.method is None else options.method,
         seed=settings.seed if options.seed is None else options.seed,
         synthesis=dataclasses.replace(
@@ -169,6 +173,15 @@ def _settings(options: TrainOptions) -> TrainConfig:
     )
     check_keyword(settings)
     return settings
+
+
+def _language(options: TrainOptions, keyword: str, configured: str) -> str:
+    """The language that is given, the base model's, or the configuration's; asked for where letters are not Latin."""
+    for phrase in options.also or ():
+        require_one_script(phrase)
+    if options.base is not None:
+        return read_model(base_model(options.base)).card.language
+    return require_language(keyword, options.language or (None if configured == ENGLISH else configured))
 
 
 def _folders(options: TrainOptions, settings: TrainConfig) -> DataFolders:

@@ -13,6 +13,7 @@ import torch
 
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.format.card import ModelCard, SelfTest
+from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import BatchSampler, load_stores
@@ -193,7 +194,10 @@ def train_first_stage(
         version=datetime.date.today().strftime("%Y.%m.%d"),
         window=config.network.window,
         self_test=SelfTest(0.0),
-        training=provenance(config, stores, held_out, reports) | encoder | _describe_pack(sampler, packed),
+        training=provenance(config, stores, held_out, reports)
+        | encoder
+        | _describe_pack(sampler, packed)
+        | _describe_languages(config, (stores, held_out), (sampler.packed, packed)),
         licence=config.licence,
     )
     network.round_to_half()
@@ -240,6 +244,16 @@ def _describe_pack(sampler: BatchSampler, packed: PackedStore | None) -> dict[st
             "hours": {"train" if store is sampler.packed else "validation": round(store.hours, 4) for store in own},
         }
     }
+
+
+def _describe_languages(
+    config: TrainConfig, stores: Sequence[dict[Kind, ClipStore]], packed: Sequence[PackedStore | None]
+) -> dict[str, Any]:
+    """The card's record of the keyword's language, and of the hours of background: the pack's are English."""
+    own = sum(some[Kind.BACKGROUND].hours for some in stores if Kind.BACKGROUND in some)
+    of_pack = sum(store.hours for store in packed if store is not None)
+    hours = {name: round(value, 2) for name, value in ((ENGLISH, of_pack), ("own", own)) if value}
+    return {"language": config.language, "background_hours": hours}
 
 
 def describe_encoder(config: TrainConfig) -> dict[str, Any]:

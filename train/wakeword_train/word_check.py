@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wakeword.base.errors import ConfigError, SynthesisError
 from wakeword.base.text import printable
-from wakeword_tools.texts.advice import Grade, advise, english_only, reasons
+from wakeword_tools.texts.advice import Grade, advise_in, is_guess, reasons
 from wakeword_train.config import TrainConfig
 
 
@@ -15,10 +15,10 @@ def judge_words(config: TrainConfig, *, anyway: bool) -> Iterator[str]:
     """
     for phrase in (config.keyword, *config.synthesis.also):
         try:
-            advice = advise(phrase)
+            advice = advise_in(config.language, phrase)
         except SynthesisError:
             continue  # recordings or IPA say it: check_synthesis has refused it otherwise
-        if not config.synthesis.say and (line := english_only(advice)):
+        if not config.synthesis.say and (line := is_guess(advice)):
             yield line
         if advice.grade is Grade.GOOD:
             continue

@@ -3,6 +3,7 @@
 A file name may hold any character, and what it does on a screen or in a spreadsheet is no matter of anyone who named it.
 """
 
+import re
 import unicodedata
 
 _JOINERS = "\u200c\u200d"
@@ -15,6 +16,19 @@ MAX_SHOWN = 80
 
 _MOST_MARKS = 6
 """Combining marks on a letter: Hebrew with points and accents has five. More smear over the lines next to it."""
+
+
+def letters_of(text: str, *, kept: str, between: str) -> str:
+    """A text as part of a name: letters of any script with their marks, digits, ``kept``; ``between`` for runs of others.
+
+    Marks are no letters to Python, but "नमस्ते" without them is another word.
+    """
+    spared = (one if one.isalnum() or one in kept or one in _JOINERS or _is_mark(one) else "\0" for one in text)
+    return re.sub("\0+", between, "".join(spared))
+
+
+def _is_mark(one: str) -> bool:
+    return unicodedata.category(one).startswith("M")
 
 
 def is_printable(text: str) -> bool:

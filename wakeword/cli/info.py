@@ -44,6 +44,9 @@ def info(model: InfoModel, everything: InfoAll = False, as_json: InfoJson = Fals
 def _summary(card: ModelCard) -> Iterator[tuple[str, str]]:
     """What a user asks first: names and texts."""
     yield "listens for", printable(card.phrase)
+    if card.language != "en":
+        heard = ", ".join(f"{hours:.1f} h {printable(name)}" for name, hours in card.hours_by_language.items())
+        yield "language", f"{printable(card.language)}; speech that training heard: {heard or 'not known'}"
     about = "version", f"{printable(card.version)}, licence {printable(card.licence)}"
     points = ", ".join(printable(point.name) for point in card.operating_points if point.name != card.default_point)
     if card.default_point is None:

@@ -83,6 +83,19 @@ class ModelCard:
             for point in self.operating_points:
                 require_above_floor(point.threshold, self.phrase)
 
+    @property
+    def language(self) -> str:
+        """Code of the wake word's language; ``en`` where the record of training names none."""
+        stated = self.training.get("language", "en")
+        return stated if isinstance(stated, str) else "en"
+
+    @property
+    def hours_by_language(self) -> dict[str, float]:
+        """Hours of background that training heard: language -> hours, ``own`` for the user's; empty if not known."""
+        stated = self.training.get("background_hours", {})
+        pairs = stated.items() if isinstance(stated, Mapping) else ()
+        return {str(name): float(hours) for name, hours in pairs if isinstance(hours, int | float)}
+
     def of_stage_one(self) -> "ModelCard":
         """The card of the first stage alone, at its own points."""
         if self.verifier is None:

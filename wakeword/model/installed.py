@@ -13,7 +13,7 @@ from pathlib import Path
 
 from wakeword.base.checks import file_path
 from wakeword.base.errors import ModelError
-from wakeword.base.text import shortened
+from wakeword.base.text import letters_of, shortened
 
 HOME_VARIABLE = "WAKEWORD_HOME"
 """Environment variable that names the folder in place of the system's own."""
@@ -47,7 +47,8 @@ def user_folder(name: str) -> Path:
 
 def model_name(text: str) -> str:
     """A name as files have it: ``Hey Zorvella`` and ``hey-zorvella`` are the same, ``hey-zorvella``."""
-    return re.sub(r"[^\w.]+", "-", text.casefold()).strip("-.")
+    name = letters_of(text.casefold(), kept="_.", between="-").strip("-.")
+    return name if re.search(r"\w", name) else ""
 
 
 def user_models() -> dict[str, Path]:

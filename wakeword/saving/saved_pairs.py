@@ -14,9 +14,10 @@ from wakeword.audio.detection import Detection, stage_one_entry
 from wakeword.audio.pcm import write_audio
 from wakeword.base.errors import ConfigError
 from wakeword.base.files import replacing
+from wakeword.base.text import letters_of
 
 # <keyword>-<time of the detection, UTC>-<number>; a temporary file has a dot before and letters after it.
-_STEM = r"(?P<stem>[\w-]+-(?P<time>[0-9]{8}T[0-9]{6}\.[0-9]{6})-(?P<number>[0-9]{4,}))"
+_STEM = r"(?P<stem>[^\s./\\]+-(?P<time>[0-9]{8}T[0-9]{6}\.[0-9]{6})-(?P<number>[0-9]{4,}))"
 _SAVED = re.compile(rf"{_STEM}\.(wav|json)")
 _TEMPORARY = re.compile(rf"\.{_STEM}\.(wav|json)\.\w+\.(wav|json)")
 _SECONDS_TO_WRITE = 3_600
@@ -53,7 +54,11 @@ class SavedPairs:
         """
         self._number += 1
         # File systems count bytes: 255 for a name. A temporary name needs some more than this.
-        keyword = re.sub(r"[^\w-]+", "_", detection.keyword).encode("utf-8")[:_KEYWORD_BYTES].decode("utf-8", "ignore")
+        keyword = (
+            letters_of(detection.keyword, kept="_-", between="_")
+            .encode("utf-8")[:_KEYWORD_BYTES]
+            .decode("utf-8", "ignore")
+        )
         stem = f"{keyword}-{moment.astimezone(UTC):%Y%m%dT%H%M%S.%f}-{self._number:04d}"
         audio, data = (self.folder / f"{stem}.{suffix}" for suffix in ("wav", "json"))
         samples = np.clip(np.rint(detection.audio * 32_768), -32_768, 32_767).astype(np.int16)

@@ -28,6 +28,21 @@ def test_case_spaces_and_punctuation_of_a_name_do_not_matter(own: Path, name: st
     assert Detector(name).keywords == ["hey high"]
 
 
+@pytest.mark.parametrize(
+    ("phrase", "name"),
+    [
+        ("नमस्ते", "नमस्ते"),
+        ("اِسْتِقْبال", "اِسْتِقْبال"),
+        ("Hallo Luise!", "hallo-luise"),
+        ("北京 上海", "北京-上海"),
+        ("\u200c\u0301", ""),
+    ],
+)
+def test_a_name_keeps_the_marks_of_its_letters_in_every_script(phrase: str, name: str) -> None:
+    assert model_name(phrase) == name
+    assert model_name(name) == name
+
+
 def test_every_command_finds_an_installed_model_by_its_name(cli, own: Path, recordings: Path) -> None:
     by_name = cli("scan", "--keyword", "hey high", recordings / "first.wav")
     by_file = cli("scan", "--model", own / "hey-high.onnx", recordings / "first.wav")

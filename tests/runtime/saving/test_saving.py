@@ -224,7 +224,7 @@ def test_an_error_of_any_kind_does_not_end_the_saving(tmp_path: Path, capsys: py
     ]
 
 
-@pytest.mark.parametrize("keyword", [200 * "\U00020000", 200 * "ж", 200 * "a"])
+@pytest.mark.parametrize("keyword", [200 * "\U00020000", 200 * "ж", 200 * "a", "नमस्ते"])
 def test_keywords_of_any_script_make_names_that_a_file_system_takes(tmp_path: Path, keyword: str) -> None:
     pairs = SavedPairs(tmp_path, 10**9)
     path = pairs.save(detection(keyword=keyword), NOON)

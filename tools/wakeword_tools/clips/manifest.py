@@ -10,6 +10,7 @@ from typing import Any
 from wakeword.base.errors import DataError, SynthesisError
 from wakeword.base.files import replacing, resolved
 from wakeword_tools.clips.clip_plan import Recipe
+from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.engines.registry import engine_named, voice_named
 from wakeword_tools.engines.synthesizer import Prosody
 from wakeword_tools.engines.voice import Voice
@@ -42,7 +43,9 @@ def recorded_row(file: Path, text: str, source: str, split: Split) -> dict[str, 
 
 def recipe_row(recipe: Recipe, file: str, *, seed: int) -> dict[str, object]:
     """The row of a synthesised clip; ``recipe_of`` restores the recipe from it."""
-    return {
+    # Rows of English are as they were before there were other languages.
+    language = {} if recipe.voice.language == ENGLISH else {"language": recipe.voice.language}
+    return language | {
         "file": file,
         "text": recipe.text,
         "engine": recipe.voice.engine,
@@ -118,7 +121,8 @@ def _row(line: str, place: str) -> Row:
 def _voice(row: Row) -> Voice:
     """The voice with this name if its engine has named voices, otherwise the voice that the row describes."""
     content = row.content
-    if "locator" not in content or engine_named(content["engine"]).named_voices():
+    language = content.get("language", ENGLISH)
+    if "locator" not in content or (language == ENGLISH and engine_named(content["engine"]).named_voices()):
         return voice_named(content["voice"])
     fields = {name: content[name] for name in ("engine", "accent", "variant", "licence", "locator")}
-    return Voice(content["voice"], source=row.source, split=row.split, **fields)
+    return Voice(content["voice"], source=row.source, split=row.split, language=language, **fields)

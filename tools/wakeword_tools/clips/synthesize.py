@@ -18,8 +18,10 @@ from wakeword.batch.jobs.work import Executor, ThisProcess
 from wakeword_tools.clips.clip_plan import Recipe, Utterance, plan, render
 from wakeword_tools.clips.manifest import read_manifest, recipe_of, recipe_row, write_manifest
 from wakeword_tools.clips.speaking import SECONDS_FOR_A_CLIP, SpeakWork, SpokenClip
+from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.engines.registry import engine_of
 from wakeword_tools.engines.voice import Voice
+from wakeword_tools.texts.foreign_words import foreign_sounds
 from wakeword_tools.texts.phonemes import pronunciations
 
 __all__ = [
@@ -85,7 +87,7 @@ def synthesize(
     ``ray``: the address of a Ray cluster that speaks in place of ``jobs`` processes. Its machines need the same engines,
     and voices under the same names. Raises ``ConfigError`` and ``WorkerError`` as ``jobs.cluster.Cluster`` does.
     """
-    phonemes = {text: _phonemes(text) for part in parts for text in part.texts}
+    phonemes = {text: _phonemes(text, part.voices[0].language) for part in parts for text in part.texts if part.voices}
     drawn = [(recipe, part) for part in parts for recipe in part.recipes()]
     items = [
         (
@@ -179,8 +181,10 @@ def _spoken(
             yield row, recipe, failure
 
 
-def _phonemes(text: str) -> str:
-    """Phonemes for the manifest; empty where English has none, as a voice of another language can still speak it."""
+def _phonemes(text: str, language: str) -> str:
+    """Phonemes for the manifest; empty where the language has none, as a voice of another one can still speak it."""
+    if language != ENGLISH:
+        return " ".join(foreign_sounds(text, language))
     try:
         return " ".join(pronunciations(text)[0])
     except SynthesisError:

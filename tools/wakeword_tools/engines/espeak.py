@@ -1,4 +1,4 @@
-"""espeak-ng inside this process; nothing has to be installed by hand."""
+"""espeak-ng inside this process, in more than a hundred languages; nothing has to be installed by hand."""
 
 import tempfile
 from collections.abc import Sequence
@@ -11,7 +11,17 @@ import soxr
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import SynthesisError
 from wakeword.base.types import Array
-from wakeword_tools.engines.espeak_library import TIED, clauses, collect, copy_english, fresh_library, read_symbols
+from wakeword_tools.engines.espeak_library import (
+    TIED,
+    clauses,
+    collect,
+    copy_english,
+    copy_language,
+    fresh_library,
+    read_symbols,
+    read_twice,
+)
+from wakeword_tools.engines.languages import ENGLISH, accents_of, espeak_data, language_files
 from wakeword_tools.engines.synthesizer import Engine, Prosody, TimedSpeech
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
@@ -90,15 +100,26 @@ _SOURCES: dict[Split, dict[str, tuple[str, ...]]] = {
 }
 
 
-def espeak_voices() -> list[Voice]:
-    """Every English accent of espeak-ng with every usable variant."""
+def espeak_voices(language: str = ENGLISH) -> list[Voice]:
+    """Every accent of a language in espeak-ng with every usable variant."""
+    accents = _ACCENTS if language == ENGLISH else accents_of(language)
     # The licence of the engine (GPL-3.0-or-later) covers the program, not the sound that it makes.
     return [
-        Voice(f"{ESPEAK}:{accent}+{variant}", ESPEAK, accent, variant, f"{ESPEAK}:{source}", split, "CC0-1.0")
+        Voice(
+            f"{ESPEAK}:{accent}+{variant}",
+            ESPEAK,
+            accent,
+            variant,
+            f"{ESPEAK}:{source}",
+            split,
+            "CC0-1.0",
+            "",
+            language,
+        )
         for split, sources in _SOURCES.items()
         for source, variants in sources.items()
         for variant in variants
-        for accent in _ACCENTS
+        for accent in accents
     ]
 
 
@@ -113,18 +134,16 @@ class EspeakSynthesizer:
     engine = ESPEAK
 
     def __init__(self) -> None:
-        try:
-            import espeakng_loader
-        except ImportError as error:
-            raise SynthesisError(
-                "speaking needs espeak-ng, which is not installed; install it: pip install '.[train]'"
-            ) from error
+        data = espeak_data()
+        import espeakng_loader
+
         self._path = espeakng_loader.get_library_path()
         self._folder = tempfile.TemporaryDirectory(prefix="wakeword-espeak-")
         self._data = Path(self._folder.name)
-        copy_english(Path(espeakng_loader.get_data_path()), self._data)
-        variants = {path.name for path in (self._data / "voices" / "!v").iterdir()}
-        self._voices = {voice: None for voice in espeak_voices() if voice.variant in variants}
+        copy_english(data, self._data)
+        self._variants = {path.name for path in (self._data / "voices" / "!v").iterdir()}
+        self._voices = {voice: None for voice in espeak_voices() if voice.variant in self._variants}
+        self._accents: set[str] = set()
 
     def voices(self) -> list[Voice]:
         """Every English accent with every usable variant that the installed data has."""
@@ -139,7 +158,7 @@ class EspeakSynthesizer:
         if not text.strip() or "\0" in text:
             raise SynthesisError(f"expected a text to speak, got {text!r}")
         # espeak-ng silently speaks an unknown variant with its default speaker.
-        if voice not in self._voices:
+        if voice not in self._voices and not self._speaks(voice):
             raise SynthesisError(f"expected a voice of {self.engine}, got {voice.name!r}")
         with fresh_library(self._path, self._data, voice, prosody or Prosody()) as (library, rate):
             native, words = collect(library, text)
@@ -151,6 +170,28 @@ class EspeakSynthesizer:
         return samples, [
             TimedSpeech(word, start / rate, end / rate) for (start, word), end in zip(words, ends, strict=True)
         ]
+
+    def _speaks(self, voice: Voice) -> bool:
+        """Whether it is a voice of another language; its files are copied when it is first needed."""
+        if voice.engine != self.engine or voice.variant not in self._variants:
+            return False
+        file = language_files().get(voice.accent)
+        if file is None or voice.language == ENGLISH:
+            return False
+        if voice.accent not in self._accents:
+            copy_language(espeak_data(), file, self._data)
+            self._accents.add(voice.accent)
+        return True
+
+    def readings(self, texts: Sequence[str], accent: str) -> list[tuple[str, str]]:
+        """How each text is read in this accent, of any language: in espeak-ng's own phonemes, and in IPA.
+
+        Words are divided by spaces, sounds by ``·``. ``[[...]]`` is taken as phonemes. Raises ``SynthesisError`` for an
+        unknown accent.
+        """
+        with fresh_library(self._path, self._data, self._of_accent(accent), Prosody()) as (library, _):
+            collect(library, ".")  # only speaking turns the reading of [[...]] on, and it stays on
+            return [read_twice(library, text) for text in texts]
 
     def phonemes(self, texts: Sequence[str], accent: str) -> list[list[str]]:
         """The reading of each text in this accent: IPA symbols of all words in a row, stress marks before the vowels.
@@ -170,6 +211,9 @@ class EspeakSynthesizer:
 
     def _of_accent(self, accent: str) -> Voice:
         voice = next((voice for voice in self._voices if voice.accent == accent), None)
+        if voice is None and accent in language_files():
+            voice = Voice(accent, ESPEAK, accent, "adam", "", Split.TRAIN, "", language=accent)
+            voice = voice if self._speaks(voice) else None
         if voice is None:
             raise SynthesisError(f"expected an accent of {self.engine}, got {accent!r}")
         return voice
@@ -189,4 +233,5 @@ ENGINE = Engine(
     kind="fast",
     available=lambda: ESPEAK,
     named_voices=espeak_voices,
+    in_language=lambda voices, language: espeak_voices(language),
 )

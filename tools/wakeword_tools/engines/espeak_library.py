@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,8 @@ _ESPEAK_LOCK = threading.Lock()
 def fresh_library(path: str, data: Path, voice: Voice, prosody: Prosody) -> Iterator[tuple[ctypes.CDLL, int]]:
     """A fresh instance of the library at ``path`` with this voice and prosody, and its sample rate.
 
+    ``data`` has the files of the voice's accent: see ``copy_language``.
+
     The pitch flutter, noise and filters of an instance depend on what it spoke before, and no call resets them; a fresh
     copy of its globals does, in half a millisecond. Raises ``SynthesisError`` if the library finds no data in ``data``
     or does not know the voice.
@@ -58,18 +61,19 @@ def fresh_library(path: str, data: Path, voice: Voice, prosody: Prosody) -> Iter
             rate = library.espeak_Initialize(_RETRIEVAL, 0, str(data).encode(), _DONT_EXIT)
             if rate <= 0:
                 raise SynthesisError(f"espeak-ng found no data in {data}; reinstall the package espeakng-loader")
-            _prepare(library, voice, prosody)
+            _prepare(library, data, voice, prosody)
             yield library, rate
         finally:
             library.espeak_Terminate()
             _unload(library)
 
 
-def _prepare(library: ctypes.CDLL, voice: Voice, prosody: Prosody) -> None:
+def _prepare(library: ctypes.CDLL, data: Path, voice: Voice, prosody: Prosody) -> None:
     # Breath and noise: espeak-ng's own generator, seeded from the clock, and for Klatt voices the generator of C.
     library.espeak_ng_SetRandSeed(ctypes.c_long(1))
     _c_library().srand(1)
-    if library.espeak_SetVoiceByName(f"gmw/{voice.accent.lower()}+{voice.variant}".encode()):
+    place = _place_of(data, voice.accent.lower())
+    if library.espeak_SetVoiceByName(f"{place}+{voice.variant}".encode()):
         raise SynthesisError(f"expected a voice that espeak-ng has, got {voice.name!r}")
     # A quarter of the volume, as the loudest variants clip from half the volume on; 175 words a minute and 50 of 100
     # are espeak-ng's defaults.
@@ -80,6 +84,13 @@ def _prepare(library: ctypes.CDLL, voice: Voice, prosody: Prosody) -> None:
         (_RANGE, min(99, 50 * prosody.pitch_range)),
     ):
         library.espeak_SetParameter(parameter, round(value), 0)
+
+
+@cache
+def _place_of(data: Path, accent: str) -> str:
+    """The file of an accent in the folder of languages: ``gmw/de``; what does not exist the library refuses."""
+    found = next((data / "lang").rglob(accent), data / "lang" / "gmw" / accent)
+    return found.relative_to(data / "lang").as_posix()
 
 
 def collect(library: ctypes.CDLL, text: str) -> tuple[NDArray[np.int16], list[tuple[int, str]]]:
@@ -111,12 +122,22 @@ def read_symbols(library: ctypes.CDLL, text: str) -> list[str]:
     return [symbol for clause in parts for word in clause.split() for symbol in word.split("_") if symbol]
 
 
-def clauses(library: ctypes.CDLL, text: str, marks: int) -> Iterator[str]:
-    """The IPA of each clause; ``marks`` holds the character between symbols (times 256) and flags."""
+def read_twice(library: ctypes.CDLL, text: str) -> tuple[str, str]:
+    """The text in the library's own phonemes and in IPA, with ``·`` between sounds."""
+    marks = ord("·") << 8
+    own, ipa = (" ".join(" ".join(clauses(library, text, marks, kind=kind)).split()) for kind in (0, _IPA))
+    return own, ipa
+
+
+def clauses(library: ctypes.CDLL, text: str, marks: int, *, kind: int = _IPA) -> Iterator[str]:
+    """The IPA of each clause; ``marks`` holds the character between symbols (times 256) and flags.
+
+    ``kind`` 0: the library's own phonemes.
+    """
     library.espeak_TextToPhonemes.restype = ctypes.c_char_p
     rest = ctypes.c_char_p(text.replace("\0", " ").encode())
     while rest.value:
-        clause: bytes = library.espeak_TextToPhonemes(ctypes.byref(rest), _UTF8, _IPA | marks)
+        clause: bytes = library.espeak_TextToPhonemes(ctypes.byref(rest), _UTF8, kind | marks)
         yield clause.decode()
 
 
@@ -133,6 +154,25 @@ def copy_english(data: Path, to: Path) -> None:
         (to / "lang" / "gmw").mkdir(parents=True)
         for path in (data / "lang" / "gmw").glob("en*"):
             shutil.copy(path, to / "lang" / "gmw" / path.name.lower())
+    except OSError as error:
+        raise SynthesisError(f"could not copy espeak-ng's data from {data} to {to}: {error}") from error
+
+
+def copy_language(data: Path, file: Path, to: Path) -> None:
+    """Add a language to the copy ``to``: its ``file``, under a lower-case name, and its dictionary."""
+    described = dict(
+        line.split()[:2] for line in file.read_text("utf-8", "replace").splitlines() if len(line.split()) > 1
+    )
+    dictionary = f"{described.get('dictionary', file.name.lower().partition('-')[0])}_dict"
+    target = to / file.relative_to(data).parent / file.name.lower()
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not (data / dictionary).is_file():
+            raise SynthesisError(
+                f"espeak-ng has no dictionary of {file.name}, so it cannot read it; take another language"
+            )
+        shutil.copy(data / dictionary, to)
+        shutil.copy(file, target)
     except OSError as error:
         raise SynthesisError(f"could not copy espeak-ng's data from {data} to {to}: {error}") from error
 

@@ -6,10 +6,11 @@ The folder is laid out as ``onnx-community/Kokoro-82M-v1.0-ONNX`` on Hugging Fac
     voices/af_heart.bin         float32 (510, 256): a style for each number of sounds
     tokenizer.json              or vocab.json, {"vocab": {"a": 43, ...}}
 
-Every voice speaks English, voices of other languages with their accent. A mixture is a weighted mean of styles, which
-sounds like another speaker; only training voices are mixed, and only with one another.
+Every voice speaks English and, from espeak-ng's phonemes, any other language, with the accent of its own. A mixture is a
+weighted mean of styles, which sounds like another speaker; only training voices are mixed, and only with one another.
 """
 
+import dataclasses
 import os
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from wakeword_tools.engines.kokoro_network import (
     network_of,
     vocabulary_of,
 )
+from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.engines.synthesizer import Engine, Prosody
 from wakeword_tools.engines.voice import Voice, split_of_source
 from wakeword_tools.engines.voice_folders import kokoro_folder
@@ -61,7 +63,12 @@ class KokoroSynthesizer:
         if voice.engine != self.engine:
             raise SynthesisError(f"expected a voice of {self.engine}, got {voice.name!r}")
         network = network_of(voice.locator)
-        tokens = network.tokens(text, british=voice.accent == _BRITISH)
+        foreign = voice.language != ENGLISH
+        tokens = (
+            network.foreign_tokens(text, voice.language)
+            if foreign
+            else network.tokens(text, british=voice.accent == _BRITISH)
+        )
         if not 0 < len(tokens) < LENGTHS:
             raise SynthesisError(f"expected 1 to {LENGTHS - 1} sounds to speak, got {len(tokens)} of {text!r}")
         parts = [weight * network.style(name, len(tokens)) for name, weight in _weights(voice.variant).items()]
@@ -83,6 +90,11 @@ def kokoro_voices(place: Path | str = "", split: Split | None = None) -> list[Vo
     network_file(folder), vocabulary_of(folder)  # raise their errors before any work
     voices = [_voice({name: 1.0}, folder, split or split_of_source(f"{KOKORO}:{name}")) for name in found]
     return voices + _mixtures([voice for voice in voices if voice.split is Split.TRAIN], folder)
+
+
+def _reading(voices: list[Voice], language: str) -> list[Voice]:
+    """The voices, given the phonemes of a language; ``accent`` stays the speaker's."""
+    return [dataclasses.replace(voice, name=f"{voice.name}@{language}", language=language) for voice in voices]
 
 
 def _mixtures(voices: list[Voice], folder: Path) -> list[Voice]:
@@ -136,5 +148,6 @@ ENGINE = Engine(
     takes_place="FOLDER",
     needs_place=False,
     kind="natural",
+    in_language=_reading,
     available=lambda: KOKORO if os.environ.get(ENVIRONMENT) or kokoro_folder() is not None else None,
 )

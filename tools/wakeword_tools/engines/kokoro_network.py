@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import unicodedata
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,6 +15,7 @@ from wakeword.base.errors import ConfigError, SynthesisError
 from wakeword.base.files import resolved
 from wakeword.base.types import Array
 from wakeword_tools.engines.espeak import shared_espeak
+from wakeword_tools.engines.languages import accents_of
 from wakeword_tools.engines.voice_folders import kokoro_folder
 
 ENVIRONMENT = "WAKEWORD_KOKORO"
@@ -36,6 +39,15 @@ _FROM_AMERICAN = (
     *(("o^ʊ", "O"), ("ɜːɹ", "ɜɹ"), ("ɜː", "ɜɹ"), ("ɪə", "iə"), ("ː", ""), ("ɾ", "T"), ("ʔ", "t")),
     ("^", ""),
 )
+_FROM_ANY = (
+    *(("t^s.", "ꭧ"), ("ts.", "ꭧ"), ("t^ɕ", "ʨ"), ("d^ʑ", "ʥ"), ("t^s", "ʦ"), ("d^z", "ʣ"), ("t^ʃ", "ʧ"), ("d^ʒ", "ʤ")),
+    *(("a^ɪ", "I"), ("a^ʊ", "W"), ("e^ɪ", "A"), ("o^ʊ", "O"), ("ə^ʊ", "Q"), ("ɔ^ɪ", "Y"), ("s.", "ʂ"), ("i.", "ɨ")),
+    *(("ħ", "h"), ("ɦ", "h"), ("ʕ", "ʔ"), ("ɫ", "l"), ("ɭ", "l"), ("ɬ", "l"), ("ʉ", "u"), ("ɵ", "ø"), ("ʏ", "y")),
+    *(("ʐ", "ʒ"), ("ʑ", "ʒ"), ("ɗ", "d"), ("ɓ", "b"), ("ɠ", "ɡ"), ("ɢ", "ɡ"), ("ʀ", "ʁ"), ("ɱ", "m"), ("ɘ", "ə")),
+)
+"""Affricates and diphthongs, as Kokoro's reader writes them for every language, and the nearest of sounds that it lacks."""
+_TONES = {"55": "→", "35": "↗", "214": "↓", "51": "↘", "11": ""}
+"""Mandarin's: the pitch at the beginning and the end of a vowel -> Kokoro's mark behind it."""
 _FROM_BRITISH = (("e^ə", "ɛː"), ("iə", "ɪə"), ("ə^ʊ", "Q"), ("ʔ", "t"), ("^", ""))
 
 
@@ -60,6 +72,19 @@ class KokoroNetwork:
         sounds = [self.vocabulary[symbol] for symbol in ipa if symbol in self.vocabulary]
         return [*sounds, self.vocabulary[mark if mark and mark in _MARKS else _NO_MARK]]
 
+    def foreign_tokens(self, text: str, language: str) -> list[int]:
+        """The tokens of a text in another language than English, as ``tokens``."""
+        mark = text.rstrip()[-1:]
+        reader = accents_of(language)[0]
+        ipa = _with_arrows(*shared_espeak().readings([text], reader)[0]) if language == "zh" else ""
+        ipa = re.sub(r"\([^)]*\)", "", ipa or shared_espeak().ipa(text, reader))
+        for old, new in _FROM_ANY:
+            ipa = ipa.replace(old, new)
+        sounds = [self.vocabulary[symbol] for symbol in unicodedata.normalize("NFD", ipa) if symbol in self.vocabulary]
+        if not any(symbol.isalpha() for symbol in ipa):
+            return []
+        return [*sounds, self.vocabulary[mark if mark and mark in _MARKS else _NO_MARK]]
+
     def style(self, name: str, length: int) -> Array:
         """The style of voice ``name`` for ``length`` tokens, ``(256,)``."""
         style: Array = _styles(self.folder / "voices" / f"{name}.bin")[length]
@@ -73,6 +98,21 @@ class KokoroNetwork:
         except Exception as error:  # ONNX Runtime's errors have no common base class
             raise SynthesisError(f"{self.folder}: Kokoro failed on {len(tokens)} sounds: {error}") from error
         return np.asarray(audio, np.float32).ravel()
+
+
+def _with_arrows(own: str, ipa: str) -> str:
+    """Mandarin's IPA with its tones, which only espeak-ng's own phonemes tell apart; empty where they do not agree."""
+    pairs = [
+        (one, symbol)
+        for word, spelled in zip(own.split(), ipa.split(), strict=False)
+        for one, symbol in zip(word.split("·"), spelled.split("·"), strict=False)
+    ]
+    found = ""
+    for one, symbol in pairs:
+        tone = re.search(r"\d+$", one)
+        aspirated = re.sub("(?<=[^ˈˌ])h$", "ʰ", symbol)
+        found += re.sub("[0-9ɜ]+$", "", symbol) + _TONES.get(tone.group(), "") if tone else aspirated
+    return found
 
 
 def folder_at(place: Path | str) -> Path:

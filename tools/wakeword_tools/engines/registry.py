@@ -15,6 +15,7 @@ from wakeword.base.errors import SynthesisError
 from wakeword.base.plugins import load_plugin, plugin_names
 from wakeword_tools.engines import command_engine, espeak, festival, flite, kokoro, piper
 from wakeword_tools.engines.espeak import ESPEAK
+from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.engines.synthesizer import Engine, Synthesizer
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
@@ -93,6 +94,18 @@ def english_voices(split: Split | None = None, *, engines: Iterable[str] = (ESPE
     if split is not None and split not in list(Split):
         raise SynthesisError(f"expected a split of voices among {', '.join(Split)}, got {split!r}")
     return [voice for engine in engines for voice in _voices_of(engine) if split in (None, voice.split)]
+
+
+def voices_in(language: str, split: Split | None = None, *, engines: Iterable[str] = (ESPEAK,)) -> list[Voice]:
+    """``english_voices`` for any language: the voices of these engines that speak it, which may be none."""
+    if language == ENGLISH:
+        return english_voices(split, engines=engines)
+    found = [
+        voice
+        for engine in engines
+        for voice in engine_named(engine.partition(":")[0]).in_language(_voices_of(engine), language)
+    ]
+    return [voice for voice in found if split in (None, voice.split)]
 
 
 def voice_named(name: str) -> Voice:

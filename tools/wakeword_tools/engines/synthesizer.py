@@ -1,11 +1,12 @@
 """The protocol of text-to-speech engines, their record in the registry, and prosody."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from wakeword.base.errors import SynthesisError
 from wakeword.base.types import Array
+from wakeword_tools.engines.languages import family_of
 from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 
@@ -58,6 +59,15 @@ class Synthesizer(Protocol):
         ...
 
 
+def of_language(voices: list[Voice], language: str) -> list[Voice]:
+    """The voices with an accent of a language: ``de-AT`` for ``de``, for ``de-at`` that alone."""
+    return [
+        replace(voice, language=language)
+        for voice in voices
+        if (voice.accent.lower() == language if "-" in language else family_of(voice.accent) == family_of(language))
+    ]
+
+
 @dataclass(frozen=True)
 class Engine:
     """An engine's record in the registry."""
@@ -79,6 +89,8 @@ class Engine:
     ``natural`` ones sound human. Empty: it has to be named."""
     available: Callable[[], str | None] = lambda: None
     """How to name it on this machine, with its place if it takes one; ``None`` if it is not here. For engines of a kind."""
+    in_language: Callable[[list[Voice], str], list[Voice]] = of_language
+    """Its voices and a language other than English -> the voices that speak it; by default those with its accent."""
     named_voices: Callable[[], list[Voice]] = list
     """The voices that can be restored from their names alone, whether or not they are installed."""
 

@@ -28,6 +28,8 @@ class Voice:
     """Licence of the audio that the voice makes."""
     locator: str = ""
     """Where the engine finds the voice: a Piper voice's file, Kokoro's folder, or the command line of a command."""
+    language: str = "en"
+    """Language of the texts that it is given; a voice of another language has its accent."""
 
 
 _KNOWN_SOURCES = {

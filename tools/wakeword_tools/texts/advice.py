@@ -13,7 +13,10 @@ from math import prod
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.text import counted, printable
+from wakeword_tools.engines.languages import ENGLISH, name_of_language
 from wakeword_tools.texts.confusables import contains_sound, one_contains, phrases_near
+from wakeword_tools.texts.foreign_language import foreign_language, is_foreign_vowel
+from wakeword_tools.texts.foreign_words import foreign_confusables, short_sounds
 from wakeword_tools.texts.lexicon import spoken_words, words_near, zipf_frequency
 from wakeword_tools.texts.phonemes import Phones, as_espeak_reads, dictionary, is_vowel, pronunciations, words_of
 from wakeword_tools.texts.sounds import Sounds, distances, main_key, sound_keys
@@ -78,6 +81,7 @@ class Advice:
     """Its words that are not in the dictionary: their pronunciation is espeak-ng's."""
     said: Sequence[Said]
     """What sounds like it, or contains it, the closest first."""
+    language: str = ENGLISH
 
     @property
     def phonemes(self) -> int:
@@ -87,7 +91,8 @@ class Advice:
     @property
     def syllables(self) -> int:
         """Number of vowels, in the pronunciation with the fewest."""
-        return min(sum(map(is_vowel, way)) for way in self.ways)
+        syllabic = is_vowel if self.language == ENGLISH else is_foreign_vowel
+        return min(sum(map(syllabic, way)) for way in self.ways)
 
     @property
     def anyway_per_hour(self) -> float:
@@ -140,6 +145,32 @@ def advise(keyword: str) -> Advice:
     )
 
 
+def advise_in(language: str, keyword: str) -> Advice:
+    """``advise`` for any language. Raises ``SynthesisError`` if the language cannot read the keyword.
+
+    Where it is not known how often words are said, none is listed, and what people say decides nothing.
+    """
+    if language == ENGLISH:
+        return advise(keyword)
+    foreign = foreign_language(language)
+    way = foreign.require(keyword).phones
+    if not foreign.has_list:
+        return Advice(keyword, [way], [], [], language)
+
+    def said(text: str, relation: Relation, away: float = 0.0) -> Said:
+        zipfs = (foreign.frequencies.get(word, 0.0) for word in text.casefold().split())
+        return Said(text, relation, round(away, 2), WORDS_AN_HOUR * prod(10 ** (zipf - 9) for zipf in zipfs))
+
+    near = (one for one in foreign_confusables(keyword, language) if one.distance <= SHOWN + _ROUNDING)
+    found = {one.text: said(one.text, Relation.CLOSE, one.distance) for one in near if "[[" not in one.text}
+    same = short_sounds(way)
+    for word in foreign.spoken:
+        if one_contains([sound := short_sounds(word.phones)], frozenset({same})):
+            found[word.text] = said(word.text, Relation.SAME if sound == same else Relation.INSIDE)
+    found[keyword] = said(keyword, Relation.SAME)
+    return Advice(keyword, [way], [], sorted(found.values(), key=lambda one: (one.distance, -one.per_hour)), language)
+
+
 def reasons(advice: Advice) -> list[str]:
     """The aspects that have the grade of the whole, in words."""
     words = {
@@ -150,12 +181,15 @@ def reasons(advice: Advice) -> list[str]:
     return [words[aspect] for aspect, grade in advice.grades.items() if grade is advice.grade]
 
 
-def english_only(advice: Advice) -> str | None:
-    """That its words are taken for English, the only language so far; ``None`` if all are in the dictionary."""
+def is_guess(advice: Advice) -> str | None:
+    """What is not known of a word: how English says it, or how often another language does; ``None`` if all is known."""
+    if advice.language != ENGLISH:
+        known, name = foreign_language(advice.language).has_list, name_of_language(advice.language)
+        return None if known else f"how often words of {name} are said is not known: nothing is listed or counted"
     if not advice.guessed:
         return None
     words = ", ".join(f"'{printable(word)}'" for word in advice.guessed)
-    return f"not in the dictionary: {words}; read as English, the only language so far: the pronunciation is a guess"
+    return f"not in the dictionary: {words}; read as English (--language takes others): the pronunciation is a guess"
 
 
 def often(per_hour: float) -> str:
@@ -168,7 +202,7 @@ def often(per_hour: float) -> str:
 
 
 def longer(keyword: str) -> list[Advice]:
-    """The same of longer phrases with this wake word, such as "hey X"; none if it begins with a greeting already."""
+    """The same of longer English phrases with this wake word, such as "hey X"; none if it begins with a greeting."""
     if words_of(keyword)[0] in (*BEFORE, "ok", "hi"):
         return []
     return [advise(f"{before} {keyword}") for before in BEFORE]

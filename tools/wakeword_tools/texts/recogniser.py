@@ -9,12 +9,15 @@ from typing import NamedTuple
 
 from wakeword.format.verifier_card import TokenLosses, Variant
 from wakeword.model.installed import assets_folder
+from wakeword_tools.texts.foreign_language import foreign_language, without_tone
 from wakeword_tools.texts.phonemes import is_vowel, pronunciations
 
 MOST_VARIANTS = 8
 """Variants that are looked for: each costs time at every look."""
 CONFUSIONS_FILE = "confusions.json"
 """How often the recogniser heard each token for each phoneme; ``python -m scripts.count_confusions`` makes it."""
+_LIKE = 5
+"""Tokens that may stand for a sound of another language."""
 LEFT_OUT = "-"
 """Stands there for a phoneme of which nothing was heard."""
 
@@ -95,3 +98,26 @@ def _reduced(phones: list[str]) -> list[list[str]]:
         glide = phone == "Y" and after == "UW" and place > 0
         choices.append(([phone], []) if mute or glide else ([phone],))
     return [[phone for part in way for phone in part] for way in product(*choices)]
+
+
+def foreign_variants(text: str, language: str, known: Collection[str]) -> tuple[HeardAs, ...]:
+    """``recogniser_variants`` in another language: each sound as the tokens that sound like it.
+
+    What the recogniser takes for what is counted for English alone; here a token costs more the less it sounds like it.
+    """
+    found = []
+    for sound in foreign_language(language).require(text).phones:
+        costs = _tokens_like(without_tone(sound), language, frozenset(known))
+        found.append(costs)
+    if not found or not all(found):
+        return ()
+    return (HeardAs(tuple(map(tuple, found)), tuple(tuple(one.values()) for one in found)),)
+
+
+@cache
+def _tokens_like(sound: str, language: str, known: frozenset[str]) -> dict[str, float]:
+    """Tokens that may stand for a sound, the likest first, with their losses; the smallest is 0."""
+    tokens = sorted(token for token in known if all(one.isalpha() or one in "͡ː" for one in token))
+    away = foreign_language(language).distances((sound,), [(token,) for token in tokens])
+    near = sorted(zip(away.tolist(), tokens, strict=True))[:_LIKE]
+    return {token: round(_WEIGHT * (cost - near[0][0]), 2) for cost, token in near if cost <= 1.0}

@@ -19,6 +19,7 @@ from wakeword.base.errors import SynthesisError
 from wakeword_tools.texts.phonemes import Phones, is_vowel
 
 if TYPE_CHECKING:
+    from panphon import FeatureTable
     from panphon.segment import Segment
 
 Sounds = tuple[str, ...]
@@ -104,22 +105,34 @@ def _is_heard_vowel(sound: str) -> bool:
 
 
 @cache
-def substitution_costs() -> Costs:
-    """``(phonemes, phonemes)`` in the order of ``HEARD``: the cost of replacing one by the other; 0 on the diagonal."""
+def feature_table() -> "FeatureTable":
+    """The articulatory features of panphon. ``SynthesisError`` if it is not installed."""
     try:
         import panphon
     except ImportError as error:
         raise SynthesisError(
             "comparing sounds needs panphon, which is not installed; install it: pip install '.[train]'"
         ) from error
-    table = panphon.FeatureTable()
+    return panphon.FeatureTable()
+
+
+@cache
+def substitution_costs() -> Costs:
+    """``(phonemes, phonemes)`` in the order of ``HEARD``: the cost of replacing one by the other; 0 on the diagonal."""
+    table = feature_table()
     features = [table.word_fts(ipa) for ipa in _IPA.values()]
     unlike = np.array([[_difference(one, other) for other in features] for one in features])
-    vowels = np.array([_is_heard_vowel(sound) for sound in HEARD])
+    return costs_of(unlike, np.array([_is_heard_vowel(sound) for sound in HEARD]))
+
+
+def costs_of(unlike: Costs, vowels: NDArray[np.bool_]) -> Costs:
+    """Costs in typical edits from differences ``(sounds, sounds)``, ``vowels``: ``(sounds,)``, which of them are vowels."""
     costs = np.full_like(unlike, _MOST)
     for kind in (vowels, ~vowels):
         pairs = np.ix_(kind, kind)
         within = unlike[pairs]
+        if len(within) < 2:
+            continue
         typical = np.median(within[~np.eye(len(within), dtype=bool)])
         costs[pairs] = np.minimum(_MOST, _LEAST + (1 - _LEAST) * within / typical)
     np.fill_diagonal(costs, 0)
@@ -174,7 +187,7 @@ def distances_within(target: Sequence[Phones], others: Sequence[SoundBatch], cou
     for batch in others:
         for sounds in {heard(phones, rhotic=batch.rhotic) for phones in target}:
             if abs(batch.sounds.shape[1] - len(sounds)) * ADDED <= limit:
-                edits = _edit_distances(_indices(sounds), batch.sounds)
+                edits = edit_distances(_indices(sounds), batch.sounds, substitution_costs())
                 found[batch.rows] = np.minimum(found[batch.rows], edits)
     return found
 
@@ -183,9 +196,11 @@ def _indices(sounds: Sounds) -> list[int]:
     return [_INDEX[sound] for sound in sounds]
 
 
-def _edit_distances(target: list[int], batch: NDArray[np.intp]) -> Costs:
-    """``(rows,)``: distance of each row of ``batch`` ``(rows, length)`` to the target, all rows computed together."""
-    costs = substitution_costs()
+def edit_distances(target: list[int], batch: NDArray[np.intp], costs: Costs) -> Costs:
+    """``(rows,)``: distance of each row of ``batch`` ``(rows, length)`` to the target, all rows computed together.
+
+    ``costs``: ``(sounds, sounds)``, of replacing one by the other.
+    """
     sounds = np.ascontiguousarray(batch.T)
     previous = np.tile(np.arange(len(sounds) + 1.0)[:, None] * ADDED, (1, batch.shape[0]))
     for sound in target:

@@ -13,6 +13,7 @@ from wakeword.model.installed import assets_folder
 from wakeword_experiments.figures_report import distinct, mean_interval, paired_difference, plus_minus, select
 from wakeword_experiments.one_class.comparison import COMPARISONS, comparison_page
 from wakeword_experiments.one_class.published import AUDIO
+from wakeword_experiments.two_stages.languages_study import languages_page
 from wakeword_experiments.two_stages.stage_folds_page import RECORD_PREFIX, folds_name, stage_folds_page
 from wakeword_experiments.two_stages.two_stages_page import accuracy_page
 from wakeword_train.recipe import default_recipe
@@ -384,6 +385,48 @@ def test_what_a_text_alone_finds_is_that_of_the_record() -> None:
         for state in ("before", "after")
     )
     assert f"took three words from {before:.0f} to {after:.0f} %" in one_line(DOCS / "train.md")
+
+
+def test_what_other_languages_tell_is_that_of_the_record() -> None:
+    content = record("languages")
+    page, means = (DOCS / "languages.md").read_text("utf-8"), {}
+    for code, name in (("ar", "Arabic"), ("zh", "Mandarin"), ("en", "English, the same measure")):
+        rows = select(content["told"], language=code)
+        told = [row["auc"] for row in rows]
+        people = sorted({row["people"] for row in rows})
+        means[code] = f"{np.mean(told):.2f}"
+        heard = str(people[0]) if len(people) == 1 else f"{people[0]} to {people[-1]}"
+        row = f"| {name} | {len(rows)} | {heard} | {means[code]} | {min(told):.2f} to {max(told):.2f} |"
+        assert row in page, row
+    hours = sum(one["hours"] for one in content["included"])
+    rates = [
+        sum(one["events"][word] for one in content["included"]) / hours for word in content["included"][0]["events"]
+    ]
+    said = f"fire {min(rates):.0f} to {max(rates):.1f} times an hour in {hours:.1f} h of speech in other languages"
+    assert said in one_line(RESULTS / "README.md")
+    assert said in one_line(DOCS / "languages.md")
+    shares = f"{means['ar']} of the cases in Arabic, {means['zh']} in Mandarin and {means['en']} in English"
+    assert shares in one_line(RESULTS / "README.md")
+    assert languages_page(content, figures="languages.json") == (RESULTS / "languages.md").read_text("utf-8")
+
+
+def test_what_an_arabic_word_finds_from_its_text_is_that_of_the_record() -> None:
+    without, word = (one["text"] for one in record("anyword-languages")["words"])
+    found = {name: [word[name][how]["found"] for how in ("clean", "noisy")] for name in ("default", "at_one")}
+    page = one_line(DOCS / "languages.md")
+    clips, people = word["default"]["clean"]["of"], word["default"]["clean"]["by_group"]["groups"]
+    assert f"Of {clips} recordings of {people} people who say" in page
+    assert f"the model finds {found['default'][0]} at its default" in page
+    assert (
+        f"at 1 false accept an hour in {word['hours']:.1f} h of other speech {found['at_one'][0]} as they are and "
+        f"{found['at_one'][1]} at 10 dB; trained without Kokoro it finds {without['at_one']['clean']['found']} and "
+        f"{without['at_one']['noisy']['found']}"
+    ) in page
+    assert f"It finds {100 * word['promised']['recall']:.0f} % of the synthetic voices" in page
+    shares = (
+        f"{found['default'][0]} of {clips} recordings of people at its default, {found['at_one'][0]} at 1 false accept"
+    )
+    assert shares in one_line(RESULTS / "README.md")
 
 
 def test_what_ships_of_words_from_text_alone_is_that_of_the_records() -> None:

@@ -10,6 +10,7 @@ from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import is_supported
 from wakeword.takes.own_voice import learn_voice, record_command
+from wakeword_tools.engines.languages import ENGLISH, name_of_language
 from wakeword_train.enrol import ENROLMENT
 from wakeword_train.points import FEW, by_synthetic_voices, found
 from wakeword_train.text_alone import text_alone
@@ -76,11 +77,16 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
             own = f"; it found {round(point.recall * point.positives)} of only {of_people} of people"
         phonemes = card.verifier.fusion.phonemes if card.verifier is not None else 0.0
         people = text_alone().people_found(share, phonemes)
-        share = people.middle
         finds = (
-            f"finds {_of_ten(share)} people, if it does as {people.words} other words did, which were trained from their "
-            f"text and said by people ({people.low:.0%} to {people.high:.0%}{own})"
+            f"finds {_of_ten(people.middle)} people, if it does as {people.words} other words did, which were trained from "
+            f"their text and said by people ({people.low:.0%} to {people.high:.0%}{own})"
         )
+        if card.language != ENGLISH:
+            finds = (
+                f"finds {_of_ten(share)} synthetic voices; how many people is not known, as what English words find says "
+                f"nothing of {name_of_language(card.language)}{own}"
+            )
+        share = people.middle if card.language == ENGLISH else 0.0
     elif card.training.get("method") == ENROLMENT:
         finds = (
             f"finds {_of_ten(share)} of your takes, each tried by a model that never heard it ({point.positives} takes)"
@@ -91,15 +97,31 @@ def verdict(card: ModelCard, model: str = "MODEL") -> Verdict:
     if point.positives == point.synthetic:
         advice.append(_takes(word, model))
     rate = point.target if point.kind == "fa_per_hour" else None
+    if unheard := unheard_language(card):
+        own_radio = f"wakeword train {shlex.quote(word)}{_language(card)} --background radio/"
+        advice.insert(0, NextStep(f"{unheard}; give an hour of your own radio in it", (own_radio,)))
     if found(point) < _GOOD[0] and len(word) < _LONG:
         longer = "take a longer word or phrase: short ones sound like too much of what people say; this lists some"
-        advice.append(NextStep(longer, (f"wakeword check {shlex.quote(word)}",)))
-    if rate is None or rate > 0.5 or not is_supported(point):
+        advice.append(NextStep(longer, (f"wakeword check {shlex.quote(word)}{_language(card)}",)))
+    if unheard is None and (rate is None or rate > 0.5 or not is_supported(point)):
         hours = "give hours of your own rooms and radio: they prove, and allow, fewer mistakes"
-        anew = f"wakeword train {shlex.quote(word)} --background my_rooms/"
+        anew = f"wakeword train {shlex.quote(word)}{_language(card)} --background my_rooms/"
         again = "the same command, with --background my_rooms/ added"  # the card knows neither base nor takes
         advice.append(NextStep(hours, (again if card.training.get("method") == ENROLMENT else anew,)))
-    return Verdict(_grade(point, share, rate), finds, _wakes(point), tuple(advice))
+    return Verdict(_grade(point, share, rate), finds, _wakes(point, unheard is not None), tuple(advice))
+
+
+def _language(card: ModelCard) -> str:
+    """The option that a command for its word needs."""
+    return "" if card.language == ENGLISH else f" --language {card.language}"
+
+
+def unheard_language(card: ModelCard) -> str | None:
+    """That no real speech of the word's language stands behind a model; ``None`` if some does."""
+    if card.language == ENGLISH or card.hours_by_language.get("own") or card.hours_by_language.get(card.language):
+        return None
+    name = name_of_language(card.language)
+    return f"no real speech in {name} stands behind it: its mistakes were counted in English"
 
 
 _LONG = 8
@@ -159,7 +181,7 @@ def _grade(point: OperatingPoint, share: float, rate: float | None) -> VerdictGr
     return VerdictGrade.WEAK
 
 
-def _wakes(point: OperatingPoint) -> str:
+def _wakes(point: OperatingPoint, in_english: bool) -> str:
     measured = point.false_accepts_per_hour
     if point.kind != "fa_per_hour" or measured is None:
         return _WAKES_UNKNOWN
@@ -170,5 +192,5 @@ def _wakes(point: OperatingPoint) -> str:
     times = {0: "never", 1: "once"}.get(measured.count, f"{measured.count} times")
     return (
         f"may wake by mistake up to {_often(point.target)} of talking (it did so {times} in {measured.trials:.1f} h of "
-        f"other people's speech){words}"
+        f"other people's {'English ' if in_english else ''}speech){words}"
     )

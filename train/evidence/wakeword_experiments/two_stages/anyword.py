@@ -27,6 +27,7 @@ from wakeword.model.model import Model, read_model
 from wakeword_experiments.two_stages.conditions import from_quiet_microphone
 from wakeword_experiments.two_stages.two_stages_measure import TestClips, people_scores, share
 from wakeword_experiments.two_stages.unheard import split_takes
+from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.intervals import poisson_rate
 from wakeword_tools.measure.rates import choose_fa_per_hour
@@ -41,7 +42,7 @@ from wakeword_train.placement import file_stem
 from wakeword_train.recipe import default_recipe
 from wakeword_train.training_run import DataFolders, TrainingLines
 
-RATE = 0.5
+RATES = {"at_rate": 0.5, "at_one": 1.0}
 """False accepts an hour at which recall is compared."""
 
 _PEERS = (
@@ -52,19 +53,32 @@ _PEERS = (
 
 
 def measure_anyword(
-    word: str, audio: Path, speech: Sequence[Path], others: Sequence[Path], work: Path, *, takes: int, report: Line
+    given: str,
+    audio: Path,
+    speech: Sequence[Path],
+    others: Sequence[Path],
+    work: Path,
+    *,
+    takes: int,
+    language: str,
+    report: Line,
 ) -> dict[str, Any]:
     """Train a word from its text alone as the command does, and measure; with ``takes`` also after as many recordings.
+
+    ``given``: the word, or the name of its folder and its text, as ``receive=اِسْتِقْبال``.
 
     ``audio``: the folder with ``speech_commands`` and ``noise``. ``speech``: folders of long recordings; ``others``: of
     other sound, say music or other languages, in which false accepts are counted too. A model of these settings in
     ``work`` is measured without training it again; then its record has no cost.
     """
-    config = dataclasses.replace(default_recipe(), keyword=word)
+    word, _, said = given.partition("=")
+    config = dataclasses.replace(default_recipe(), keyword=said or word, language=language)
     model_file = work / f"{word}.onnx"
-    spoken = (work / "runs" / file_stem(word) / "synthesised").is_dir()
+    spoken = (work / "runs" / file_stem(config.keyword) / "synthesised").is_dir()
+    foreign = {} if language == ENGLISH else {"said": config.keyword, "language": language}
     record: dict[str, Any] = {
         "keyword": word,
+        **foreign,
         "spoken_before": spoken,
         **_trained(config, DataFolders(), model_file, work, report),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
@@ -81,8 +95,7 @@ def measure_anyword(
                 for take in own:
                     (made / take.path.name).symlink_to(take.path.resolve())
         again = work / f"{word}-takes.onnx"
-        given = {"takes": len(own), **_trained(config, DataFolders(positives=[folder]), again, work, report)}
-        record["takes"] = given
+        record["takes"] = {"takes": len(own), **_trained(config, DataFolders(positives=[folder]), again, work, report)}
         rest = dataclasses.replace(test, people=left)
         record["before"] = measured(read_model(model_file), rest, sounds, others, report)
         record["after"] = measured(read_model(again), rest, sounds, others, report)
@@ -124,7 +137,8 @@ def measured(model: Model, test: TestClips, speech: ClipStore, others: Sequence[
     faint = from_quiet_microphone(read_audio(clip.path) for clip in test.people)
     people["quiet"] = np.array([float(stream_scores(model, one).max()) for one in faint])
     scores = ScoreSet(positives=people["clean"], negatives=np.zeros(0), streams=streams, hours=speech.hours)
-    thresholds = {"default": point.threshold, "at_rate": choose_fa_per_hour(scores, RATE).threshold}
+    thresholds = {"default": point.threshold}
+    thresholds |= {name: choose_fa_per_hour(scores, rate).threshold for name, rate in RATES.items()}
     heard = {folder.name: _heard(model, folder) for folder in others}
     found: dict[str, Any] = {
         "point": point.name,
@@ -152,6 +166,7 @@ def people_of(audio: Path, word: str) -> list[Path]:
         Path("speech_commands") / word,
         Path("wake_words") / word,
         Path("telephone/words") / word.replace(" ", "-"),
+        *(path.relative_to(audio) for path in sorted(audio.glob(f"languages/*/*/{word}"))),
     )
     files = [path for name in names if (audio / name).is_dir() for path in audio_files(audio / name)]
     if not files:
@@ -167,8 +182,9 @@ def _people(audio: Path, word: str) -> TestClips:
 
 
 def collection_speaker(path: Path) -> str:
-    """Who speaks in a file of the collections: the names of the telephone's callers come first, before the word."""
-    return path.stem.split("_")[0] if path.parent.parent.parent.name == "telephone" else speaker_of(path)
+    """Who speaks in a file of the collections: in some the name comes first, before the word."""
+    first = path.parent.parent.parent.name == "telephone" or "languages" in path.parts
+    return path.stem.split("_")[0] if first else speaker_of(path)
 
 
 def _streams(model: Model, speech: ClipStore) -> list[Scores]:
@@ -203,7 +219,8 @@ def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
         "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |",
     ]
     for word in record["words"]:
-        rows.append(_row(f"{word['keyword']}, text alone", word["text"], _cost(word)))
+        said = f" ({word['language']}: {word['said']})" if "said" in word else ""
+        rows.append(_row(f"{word['keyword']}{said}, text alone", word["text"], _cost(word)))
         if "after" in word:
             own = word["takes"]
             rows.append(_row("the same, people who gave none", word["before"], ""))
@@ -221,6 +238,7 @@ def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
     others = ", ".join(
         f"{name} ({hours:.2f} h)" for name, hours in record["words"][0]["text"].get("hours_of_others", {}).items()
     )
+    foreign = all("said" in word for word in record["words"])
     with_takes = any("after" in word for word in record["words"])
     after = ", and after `wakeword train WORD --positives` with recordings" if with_takes else ""
     unnamed = (
@@ -234,7 +252,7 @@ def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
         f"are counted in {hours:.1f} h or more of the speech of people who are not in the starter pack. One training each, "
         f"with {_cores(record['words'])} and seed 0. People are heard as they are, in noise at 10 dB, and 20 dB below that "
         f"with a microphone's own noise. Other sound: {others or 'none'}, false accepts of the default. "
-        "The recipe was chosen by some of these words. *: with the synthetic speech of an "
+        f"{'' if foreign else 'The recipe was chosen by some of these words. '}*: with the synthetic speech of an "
         "earlier training; -: trained earlier."
         f"{unnamed}",
         "",

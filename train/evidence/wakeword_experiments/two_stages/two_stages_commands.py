@@ -170,6 +170,7 @@ def anyword(
         list[Path] | None, typer.Option("--other", help="Music, noise or other languages; repeatable.")
     ] = None,
     takes: Annotated[int, typer.Option("--takes", min=0, help="Recordings to train with afterwards.")] = 10,
+    language: Annotated[str, typer.Option("--language", help="Of the words; give these as FOLDER=TEXT.")] = "en",
     work: Annotated[Path, typer.Option("--work", help="For models, clips and embeddings.")] = Path("runs/anyword"),
     figures: Annotated[Path, typer.Option("--figures", help="Earlier figures there are kept.")] = _OUT / "anyword.json",
 ) -> None:
@@ -178,8 +179,30 @@ def anyword(
 
     begin(1)
     measure_any_words(
-        word, audio, speech, other or [], work, figures, takes=takes, command=command_line(), report=report_progress
+        word,
+        audio,
+        speech,
+        other or [],
+        work,
+        figures,
+        takes=takes,
+        language=language,
+        command=command_line(),
+        report=report_progress,
     )
+
+
+def languages(
+    word: Annotated[list[str], typer.Option("--word", help="LANGUAGE:FOLDER=TEXT; repeatable.")],
+    speech: Annotated[list[Path], typer.Option("--speech", help="Recordings in other languages; repeatable.")],
+    most: Annotated[int, typer.Option("--most", min=2, help="Recordings of each word.")] = 72,
+    figures: Annotated[Path, typer.Option("--figures")] = _OUT / "languages.json",
+) -> None:
+    """What the phonemes tell of words in other languages, and the included words in speech of these."""
+    from wakeword_experiments.two_stages.languages_study import measure_languages
+
+    begin(1)
+    measure_languages(word, speech, figures, most=most, command=command_line(), report=report_progress)
 
 
 def weighing(

@@ -167,18 +167,19 @@ def measure_any_words(
     figures: Path,
     *,
     takes: int,
+    language: str,
     command: str,
     report: Line,
 ) -> None:
     """Train and measure words as ``measure_anyword`` does; the figures and their page are written after each word."""
     for word in words:
-        measured = measure_anyword(word, audio, speech, others, work, takes=takes, report=report)
+        measured = measure_anyword(word, audio, speech, others, work, takes=takes, language=language, report=report)
         known = json.loads(figures.read_text(encoding="utf-8"))["words"] if figures.is_file() else []
         record = {
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
             "versions": versions(),
             "command": command,
-            "words": [*(one for one in known if one["keyword"] != word), measured],
+            "words": [*(one for one in known if one["keyword"] != measured["keyword"]), measured],
         }
         write_json(figures, record)
         with replacing(figures.with_suffix(".md")) as temporary:
