@@ -1,6 +1,7 @@
 """The public names, each with its module: type checkers read this file, and so does lazy_loader at run time."""
 
 from .audio.detection import Detection as Detection
+from .audio.detection import Outcome as Outcome
 from .audio.features import FeatureConfig as FeatureConfig
 from .audio.features import MfccStream as MfccStream
 from .audio.features import mfcc as mfcc
@@ -36,6 +37,7 @@ from .model.installed import shipped_models as shipped_models
 from .model.model import Model as Model
 from .model.model import load_model as load_model
 from .model.scorer import StreamScorer as StreamScorer
+from .saving.keeper import Keeper as Keeper
 from .stream.end_of_speech import EndOfSpeech as EndOfSpeech
 from .stream.end_of_speech import VoiceDetector as VoiceDetector
 from .stream.following import Follower as Follower

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from wakeword.cli.completion import model_names
-from wakeword.cli.listen.reactions import PreRollOption, SaveLimitOption, SaveOption
+from wakeword.cli.listen.reactions import KeepOption, PreRollOption, SaveLimitOption, SaveOption
 from wakeword.cli.option_class import command
 from wakeword.cli.options import MinGapOption, ModelOption, PointOptions, refractory_frames
 from wakeword.cli.ranges import finite, separate
@@ -47,6 +47,7 @@ class ServeOptions:
     save: SaveOption = None
     save_limit: SaveLimitOption = 1_000.0
     pre_roll: PreRollOption = 0.5
+    keep: KeepOption = None
     zeroconf: Annotated[
         bool,
         typer.Option("--zeroconf", help="Announce the server in the local network, where Home Assistant finds it."),
@@ -171,6 +172,7 @@ def _serve(options: ServeOptions) -> None:
             ),
             save=options.save,
             save_limit=options.save_limit,
+            keep=None if options.keep is None else options.keep.keeper,
             zeroconf=options.zeroconf,
             zeroconf_name=options.zeroconf_name,
             web=web,
