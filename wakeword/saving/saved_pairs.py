@@ -111,7 +111,7 @@ class SavedPairs:
             write_audio(path, np.clip(np.rint(detection.audio * 32_768), -32_768, 32_767).astype(np.int16))
             return
         with path.open("wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **self._features(detection))
+            np.savez_compressed(file, **self._features(detection))  # type: ignore[arg-type]
 
     def _forget_old(self, moment: datetime) -> None:
         """Delete what is older than allowed, and the oldest of more than allowed."""

@@ -1,0 +1,164 @@
+"""The training's own evidence for a step: voices that say the word, and speech of the starter pack, heard once and kept."""
+
+import copy
+import hashlib
+import logging
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wakeword.audio.pcm import read_audio
+from wakeword.base.errors import ConfigError
+from wakeword.base.files import replacing
+from wakeword.base.types import Array
+from wakeword.format.card import ModelCard
+from wakeword.model.candidate_looks import Looks, best_of_span, looks_of
+from wakeword.model.model import Model
+from wakeword.verify.verifier import SecondStage
+from wakeword_tools.kinds import Kind, Split
+from wakeword_train.config import NaturalConfig, SynthesisConfig, TrainConfig
+from wakeword_train.data.clips import Clip, read_folder
+from wakeword_train.data.packed import PackedStore, packed_clips
+from wakeword_train.pack.speech_pack import STARTER, pack_path, read_pack
+from wakeword_train.second_stage.background import LongSpeech
+from wakeword_train.second_stage.evidence import EvidenceReader
+from wakeword_train.synthesis import with_synthesised
+from wakeword_train.training_run import DataFolders, TrainingLines, TrainingRun
+
+log = logging.getLogger(__name__)
+
+_FAST, _NATURAL = 120, 60
+"""Clips of the word for the train split; a fifth more are of voices that no model was trained on."""
+_PROBE = -6.0
+"""The phonemes of the pack are asked for where the logits of both stages add up to this."""
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class OwnEvidence:
+    """What a first stage and the shared networks hear in the training's own recordings."""
+
+    voices: list[Looks]
+    """Clips of the word."""
+    judges: list[bool]
+    """For each clip, whether its voice is held out from the step."""
+    background: list[Looks]
+    """Runs of candidates in speech without the word."""
+    hours: float
+    """Hours of that speech."""
+
+
+def own_evidence(model: Model, work: Path, *, note: Callable[[str], None] = log.info) -> OwnEvidence:
+    """Speak the word and hear the starter pack; of the same first stage and version only once, then from ``work``.
+
+    Raises ``ConfigError`` without an engine or the pack, and as ``looks_of`` does.
+    """
+    stage, card = model.second_stage, model.card
+    assert stage is not None
+    key = [_VERSION, card.phrase, card.self_test.logit, stage.card.gate, stage.card.span, stage.card.embedding_digest]
+    path = work / f"{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.npz"
+    if (kept := _read(path)) is not None:
+        return kept
+    note(f"hearing voices and speech without {card.phrase!r}, once for this model: a minute or two")
+    clips = _spoken(card, work, note)
+    voices = [looks_of(model, read_audio(clip.path)) for clip in clips]
+    background, hours = _packed(model, stage)
+    found = OwnEvidence(voices, [_is_held_out(clip) for clip in clips], background, hours)
+    _write(path, found)
+    return found
+
+
+def _is_held_out(clip: Clip) -> bool:
+    """Every voice that the first training did not hear, and half of the others."""
+    return clip.split is not Split.TRAIN or hashlib.sha256(clip.speaker.encode()).digest()[0] % 2 == 1
+
+
+def _spoken(card: ModelCard, work: Path, note: Callable[[str], None]) -> list[Clip]:
+    """Clips of the word by the voices of this machine."""
+    config: Any = card.training.get("config")
+    config = config if isinstance(config, dict) else {}
+    before = config.get("synthesis", {}) if isinstance(config.get("synthesis"), dict) else {}
+    plan = SynthesisConfig(
+        positives=_FAST,
+        engines=("installed",),
+        also=tuple(map(str, before.get("also", ()))),
+        say=tuple(map(str, before.get("say", ()))),
+        natural=NaturalConfig(positives=_NATURAL, engines=("installed",)),
+    )
+    run = TrainingRun(
+        TrainConfig(keyword=card.phrase, synthesis=plan), DataFolders(), work, work, events=TrainingLines(note)
+    )
+    spoken = with_synthesised(run).folders.positives
+    return [clip for folder in spoken for clip in read_folder(folder, Kind.POSITIVE)]
+
+
+class _Recorder:
+    """A head that keeps what it is shown."""
+
+    def __init__(self, stage: SecondStage) -> None:
+        self._head = stage.head
+        self.shown: list[Array] = []
+
+    def __call__(self, embeddings: Array) -> float:
+        self.shown.append(embeddings.astype(np.float16))
+        return self._head(embeddings)
+
+
+def _packed(model: Model, stage: SecondStage) -> tuple[list[Looks], float]:
+    """The runs of candidates in the starter pack, and its hours."""
+    pack = read_pack(pack_path(STARTER))
+    if pack.embedding_digest != stage.card.embedding_digest:
+        raise ConfigError(
+            "expected a starter pack of this model's embedding, got one of another; install its version again"
+        )
+    clips = packed_clips(pack, [model.card.phrase], validation=0.0)
+    speech = LongSpeech(None, PackedStore(clips, pack))
+    found: list[Looks] = []
+    for row in range(len(speech)):
+        logits = speech.logits(row, model)
+        recording: Any = copy.copy(stage)
+        recording.head = recorder = _Recorder(stage)
+        evidence = speech.evidence(row, EvidenceReader(recording, model.card.window, probe=_PROBE), logits)
+        windows = np.flatnonzero(best_of_span(logits, stage.card.span) >= stage.card.gate)
+        for run in np.split(np.arange(len(windows)), np.flatnonzero(np.diff(windows) > 1) + 1):
+            if len(run):
+                some = windows[run]
+                looks = np.stack([recorder.shown[number] for number in run])
+                found.append(
+                    Looks(evidence.best[some].astype(np.float32), looks, evidence.phonemes[some].astype(np.float32))
+                )
+    return found, speech.hours(range(len(speech)))
+
+
+def _write(path: Path, found: OwnEvidence) -> None:
+    arrays: dict[str, Any] = {"judges": np.array(found.judges), "hours": np.array(found.hours)}
+    for name, some in (("voices", found.voices), ("background", found.background)):
+        arrays[f"{name}_counts"] = np.array([len(one.best) for one in some])
+        for part in ("best", "embeddings", "fits"):
+            arrays[f"{name}_{part}"] = np.concatenate([getattr(one, part) for one in some])
+    with replacing(path, private=True) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(file, **arrays)
+
+
+def _read(path: Path) -> OwnEvidence | None:
+    """What is kept; ``None`` if nothing is, or it is damaged."""
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            groups = {name: list(_split(arrays, name)) for name in ("voices", "background")}
+            judges, hours = arrays["judges"].tolist(), float(arrays["hours"])
+    except Exception:  # numpy and zipfile raise many kinds of errors
+        return None
+    if len(judges) != len(groups["voices"]) or not math.isfinite(hours):
+        return None
+    return OwnEvidence(groups["voices"], judges, groups["background"], hours)
+
+
+def _split(arrays: Any, name: str) -> Iterable[Looks]:
+    ends = np.cumsum(arrays[f"{name}_counts"])
+    parts = {part: np.split(arrays[f"{name}_{part}"], ends[:-1]) for part in ("best", "embeddings", "fits")}
+    for best, embeddings, fits in zip(*parts.values(), strict=True):
+        yield Looks(best, embeddings, fits)
