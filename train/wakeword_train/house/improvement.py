@@ -11,18 +11,19 @@ from scipy import stats
 
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.format.fusion import FLOOR
+from wakeword.model.candidate_looks import Looks
 from wakeword.model.model import Model, parse_model
 from wakeword.saving.kept_events import KeptEvent
 from wakeword_tools.measure.cards import embed_card
-from wakeword_train.house.head_step import HeardLooks, LastLayer, Lesson, step_from
+from wakeword_train.house.house_unit import Judge, Lesson, taught
 from wakeword_train.house.own_evidence import OwnEvidence
 from wakeword_train.model.two_stage import head_of, with_verifier
 
 CERTAINTY = 0.95
 _MOST_LOST = 100
 """At most one in so many takes, and in so many voices, may be lost."""
-_PERSON, _RULE, _VOICE, _SPEECH = 1.0, 0.5, 0.25, 0.02
-"""What a lesson counts: an event that a person labelled, or a rule; a voice; a run of candidates in other speech."""
+_PERSON, _RULE, _VOICE = 1.0, 0.5, 0.25
+"""What a lesson counts: an event that a person labelled, a rule, or a voice."""
 _LIKE_THE_WORD = 0.1
 """A rule may call an event false if it scores below this share of the voices, and below this share of the true wakes."""
 
@@ -31,7 +32,7 @@ _LIKE_THE_WORD = 0.1
 class HouseEvent:
     """A kept event, heard by the first stage."""
 
-    heard: HeardLooks
+    looks: Looks
     is_word: bool
     by_person: bool
     judges: bool
@@ -87,45 +88,48 @@ class Judgement:
 class House:
     """What a model is improved with: its first version, the version in force, events and the training's own evidence."""
 
-    first: LastLayer
-    now: LastLayer
+    first: Judge
+    now: Judge
     threshold: float
     """A logit."""
     events: Sequence[HouseEvent]
-    voices: Sequence[HeardLooks]
+    voices: Sequence[Looks]
     voice_judges: Sequence[bool]
-    background: Sequence[HeardLooks] = field(default_factory=list)
+    background: Sequence[Looks] = field(default_factory=list)
 
     def usable(self) -> list[HouseEvent]:
         """The events without those that only a rule calls false although they sound like the word to the first model."""
         scores = [self.first.best(one) for one in self.voices]
-        own = [self.first.best(one.heard) for one in self.events if one.is_word]
+        own = [self.first.best(one.looks) for one in self.events if one.is_word]
         level = min(float(np.quantile(some, _LIKE_THE_WORD)) if some else math.inf for some in (scores, own))
         return [
             one
             for one in self.events
-            if one.is_word or one.by_person or self.first.best(one.heard) < max(level, self.threshold)
+            if one.is_word or one.by_person or self.first.best(one.looks) < max(level, self.threshold)
         ]
 
-    def step(self) -> LastLayer:
-        """The new last layer. Raises ``DataError`` without a false wake to learn from."""
-        taught = [one for one in self.usable() if not one.judges]
-        if all(one.is_word for one in taught):
+    def step(self) -> Judge:
+        """The new head. Raises ``DataError`` without a false wake to learn from."""
+        lessons = [one for one in self.usable() if not one.judges]
+        if all(one.is_word for one in lessons):
             raise DataError(
                 "expected a false wake to learn from, got none; label some: wakeword review, or tell outcomes"
             )
-        lessons = [Lesson(one.heard, one.is_word, one.weight) for one in taught]
-        lessons += [
-            Lesson(one, True, _VOICE) for one, judges in zip(self.voices, self.voice_judges, strict=True) if not judges
-        ]
-        lessons += [Lesson(one, False, _SPEECH) for one in self.background]
-        return step_from(self.first, lessons, self.threshold)
+        voices = zip(self.voices, self.voice_judges, strict=True)
+        return taught(
+            self.first,
+            [
+                *(Lesson(one.looks, one.is_word, one.weight) for one in lessons),
+                *(Lesson(one, True, _VOICE) for one, judges in voices if not judges),
+            ],
+            self.threshold,
+        )
 
-    def judged(self, new: LastLayer) -> Judgement:
+    def judged(self, new: Judge) -> Judgement:
         """What both versions say."""
         events = self.usable()
-        others = [one.heard for one in events if one.judges and not one.is_word]
-        takes = [one.heard for one in events if one.is_word]
+        others = [one.looks for one in events if one.judges and not one.is_word]
+        takes = [one.looks for one in events if one.is_word]
         voices = [one for one, judges in zip(self.voices, self.voice_judges, strict=True) if judges]
         others_changed, background = self._changes(new, others), self._changes(new, self.background)
         return Judgement(
@@ -139,7 +143,7 @@ class House:
             taught=sum(not one.judges for one in events),
         )
 
-    def _changes(self, new: LastLayer, some: Sequence[HeardLooks]) -> tuple[int, int, int]:
+    def _changes(self, new: Judge, some: Sequence[Looks]) -> tuple[int, int, int]:
         """How many fire now, how many of these no longer do, and how many begin to."""
         before, after = (
             np.array([layer.best(one) >= self.threshold for one in some], bool) for layer in (self.now, new)
@@ -147,11 +151,11 @@ class House:
         return int(before.sum()), int((before & ~after).sum()), int((after & ~before).sum())
 
 
-def last_layer_of(model: Model, data: bytes) -> LastLayer:
-    """The last layer of a model's file. ``ConfigError`` for a model of one stage."""
+def judge_of(model: Model, data: bytes) -> Judge:
+    """The head and fusion of a model's file. ``ConfigError`` for a model of one stage."""
     if model.card.verifier is None:
         raise ConfigError(f"expected a model of two stages for {model.card.phrase!r}, got one; train it again")
-    return LastLayer(head_of(data), model.card.verifier.fusion)
+    return Judge(head_of(data), model.card.verifier.fusion)
 
 
 def house_of(
@@ -167,8 +171,8 @@ def house_of(
     ``threshold``: the score in use; by default that of the default point.
     """
     model = parse_model(first)
-    layer = last_layer_of(model, first)
-    current = last_layer_of(parse_model(now), now)
+    layer = judge_of(model, first)
+    current = judge_of(parse_model(now), now)
     used = model.card.point().threshold if threshold is None else threshold
     used = max(used, FLOOR)
     labelled = [(one, one.is_word) for one in events if one.is_word is not None]
@@ -177,27 +181,27 @@ def house_of(
     heard = []
     for event, is_word in labelled:
         if (looks := event.looks(model)) is not None:
-            heard.append(HouseEvent(layer.hear(looks), is_word, event.by_person, event.judges))
+            heard.append(HouseEvent(looks, is_word, event.by_person, event.judges))
     evidence = own(model)
     return House(
         layer,
         current,
         math.log(used) - math.log1p(-used),
         heard,
-        [layer.hear(one) for one in evidence.voices],
+        evidence.voices,
         evidence.judges,
-        [layer.hear(one) for one in evidence.background],
+        evidence.background,
     )
 
 
-def model_with(first: bytes, new: LastLayer, judged: Judgement) -> bytes:
-    """The file of the first version with a new last layer and fusion; its points stay, its card says what was judged."""
+def model_with(first: bytes, new: Judge, judged: Judgement) -> bytes:
+    """The file of the first version with a new head; its points stay, its card says what was judged."""
     card = parse_model(first).card
     assert card.verifier is not None
     data = with_verifier(
         first,
-        new.to_bytes(),
-        dataclasses.replace(card.verifier, fusion=new.fusion),
+        new.data,
+        card.verifier,
         operating_points=card.operating_points,
         default_point=card.default_point,
         head_training=card.training.get("head"),
