@@ -47,7 +47,7 @@ def house_of_events(first: Judge, some: list[HouseEvent], *, now: Judge | None =
 
 def test_a_unit_only_lowers_logits_and_by_no_more_than_its_bound(first: Judge) -> None:
     # Without the gate of the phonemes, which the sum of the others has to pass.
-    first = Judge(first.data, dataclasses.replace(first.fusion, phoneme_gate=-1e6))
+    first = Judge(head_of(DATA), dataclasses.replace(first.fusion, phoneme_gate=-1e6))
     lessons = [Lesson(looks(WORD), True, 1.0) for _ in range(9)] + [Lesson(looks(HOUSE), False, 1.0) for _ in range(9)]
     new = taught(first, lessons, -100.0)
     anything = [looks(of) for of in (WORD, HOUSE, 0 * WORD, -3 * HOUSE, 5 * HOUSE) for _ in range(4)]
@@ -75,10 +75,9 @@ def test_a_house_is_learnt_and_its_words_are_kept(first: Judge, tmp_path: Path) 
     assert made.card.operating_points == parse_model(DATA).card.operating_points
     assert made.card.training["improved"]["false_fixed"] == 8
     assert made.second_stage is not None
-    found = [made.second_stage.head(one.astype(np.float32)) for one in some[0].looks.embeddings]
     again = Judge(head_of(model_with(DATA, house.step(), judged)), first.fusion)
-    assert again.logits(some[0].looks) == pytest.approx(house.step().logits(some[0].looks))
-    assert np.isfinite(found).all()
+    for one in some:
+        assert again.logits(one.looks) == pytest.approx(house.step().logits(one.looks), abs=1e-3)
 
 
 def test_a_rule_never_makes_the_word_a_negative(first: Judge) -> None:

@@ -27,6 +27,8 @@ MOST = 8.0
 """Logits that the unit takes at most: the longest step from the first model."""
 _NEAR = 2.0
 """Windows whose logit is at least the threshold less this teach."""
+_WINDOWS = 3
+"""Windows of a recording that teach, the best ones."""
 _RIDGE = 3.0
 """How strongly the weights are held small, as a multiple of the rows' mean square."""
 _SPARED = 0.95
@@ -45,19 +47,58 @@ class Lesson:
     weight: float
 
 
-class Judge:
-    """A head, an ONNX file, and the fusion after it. ``ModelError`` for a file that is no head."""
+@dataclass(frozen=True)
+class Unit:
+    """The unit, in logits of the fusion."""
 
-    def __init__(self, head: bytes, fusion: Fusion) -> None:
-        self.data = head
+    weights: Numbers
+    """``(1536,)``."""
+    bias: float
+
+    def of(self, looks: Looks) -> Numbers:
+        """What it takes from the logit of each look, ``(looks,)``: 0 to ``MOST``."""
+        flat = looks.embeddings.reshape(len(looks.best), _SIZE).astype(np.float32)
+        found: Numbers = (
+            (flat @ self.weights.astype(np.float32) + np.float32(self.bias)).clip(0, MOST).astype(np.float64)
+        )
+        return found
+
+
+class Judge:
+    """A head, an ONNX file, with or without a unit, and the fusion after it. ``ModelError`` for a file that is no head."""
+
+    def __init__(self, head: bytes, fusion: Fusion, unit: Unit | None = None) -> None:
         self.fusion = fusion
+        self._file = head
+        self._unit = unit
         self._head = Head(head)
+        self._heard: dict[int, tuple[Looks, Numbers]] = {}
+
+    @property
+    def data(self) -> bytes:
+        """The head as an ONNX file. ``ModelError`` for a graph that takes no unit."""
+        unit = self._unit
+        return self._file if unit is None else _with_unit(self._file, unit, scale=self.fusion.embedding)
+
+    def with_unit(self, unit: Unit) -> "Judge":
+        """The same head with a unit; what it has heard is not heard again."""
+        other = Judge(self._file, self.fusion, unit)
+        other._heard = self._heard
+        return other
 
     def logits(self, looks: Looks) -> Numbers:
         """The fused logits of a recording's candidates, as the engine computes them, ``(looks,)``."""
         fusion = self.fusion
-        heard = np.array([self._head(one.astype(np.float32)) for one in looks.embeddings], np.float64)
-        upper = fusion.bias + fusion.stage_one * looks.best.astype(np.float64) + fusion.embedding * heard
+        if id(looks) not in self._heard:
+            heard = np.array([self._head(one.astype(np.float32)) for one in looks.embeddings], np.float64)
+            self._heard[id(looks)] = looks, heard
+        upper = (
+            fusion.bias
+            + fusion.stage_one * looks.best.astype(np.float64)
+            + fusion.embedding * self._heard[id(looks)][1]
+        )
+        if self._unit is not None:
+            upper = upper - self._unit.of(looks)
         lowest = -fusion.phoneme_floor
         fits = np.where(upper >= fusion.phoneme_gate, np.nan_to_num(looks.fits, nan=lowest), lowest).clip(lowest, 0)
         found: Numbers = upper + fusion.phonemes * fits
@@ -84,8 +125,7 @@ def taught(first: Judge, lessons: Sequence[Lesson], threshold: float) -> Judge:
         full = _quantile(along[rows.is_false], rows.weights[rows.is_false], 1 - _FULL)
     slope = MOST / max(full - begin, 1e-3 * float(np.abs(along).max()))
     weights = slope * rows.direction / rows.deviation
-    bias = -slope * begin - float(weights @ rows.mean)
-    return Judge(_with_unit(first.data, weights, bias, scale=first.fusion.embedding), first.fusion)
+    return first.with_unit(Unit(weights, -slope * begin - float(weights @ rows.mean)))
 
 
 class _Rows:
@@ -94,8 +134,10 @@ class _Rows:
     def __init__(self, first: Judge, lessons: Sequence[Lesson], threshold: float) -> None:
         flats, weights, labels = [np.zeros((0, _SIZE))], [np.zeros(0)], [np.zeros(0, bool)]
         for one in lessons:
-            near = first.logits(one.looks) >= threshold - _NEAR
-            if count := int(near.sum()):
+            logits = first.logits(one.looks)
+            near = np.argsort(-logits, kind="stable")[:_WINDOWS]
+            near = near[logits[near] >= threshold - _NEAR]
+            if count := len(near):
                 flats.append(one.looks.embeddings[near].reshape(count, _SIZE).astype(np.float64))
                 weights.append(np.full(count, one.weight / count))
                 labels.append(np.full(count, not one.is_word))
@@ -128,7 +170,7 @@ def _quantile(values: Numbers, weights: Numbers, share: float) -> float:
     return float(values[order][min(int(np.searchsorted(reached, share)), len(values) - 1)])
 
 
-def _with_unit(head: bytes, weights: Numbers, bias: float, *, scale: float) -> bytes:
+def _with_unit(head: bytes, unit: Unit, *, scale: float) -> bytes:
     """The head's file with the unit; ``scale``: the weight of the head in the fusion. ``ModelError`` for another graph."""
     proto = onnx.load_model_from_string(head)
     ends = [node for node in proto.graph.node if "logit" in node.output]
@@ -154,8 +196,8 @@ def _with_unit(head: bytes, weights: Numbers, bias: float, *, scale: float) -> b
         ]
     )
     constants: dict[str, Array | NDArray[np.int64]] = {
-        "house_weights": (weights / scale).astype(np.float32)[:, None],
-        "house_bias": np.array([bias / scale], np.float32),
+        "house_weights": (unit.weights / scale).astype(np.float32)[:, None],
+        "house_bias": np.array([unit.bias / scale], np.float32),
         "house_most": np.array([MOST / scale], np.float32),
         "house_row": np.array([1, _SIZE], np.int64),
         "house_flat": np.array([1], np.int64),

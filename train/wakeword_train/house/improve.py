@@ -1,6 +1,5 @@
 """``wakeword improve``: a model learns from kept events, and is replaced only by a better one."""
 
-import importlib.util
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from wakeword.model.model import read_model
 from wakeword.model.versions import Versions
 from wakeword.saving.keeper import kept_folder
 from wakeword.saving.kept_events import forget, kept_events
+from wakeword_train.cli import require_training_packages
 
 _KEPT = typer.Option("--kept", metavar="DIR", help="The kept events. Default: the folder of --keep.")
 _FORGET = typer.Option("--forget", help="Delete all kept events and what was made of them, and do nothing else.")
@@ -71,9 +71,7 @@ def improve(options: ImproveOptions) -> None:
 
 
 def _improve(options: ImproveOptions, versions: Versions, folder: Path) -> bool:
-    missing = [name for name in ("onnx", "scipy") if importlib.util.find_spec(name) is None]
-    if missing:
-        raise ConfigError(f"improve needs {', '.join(missing)}; install them: pip install '.[train]'")
+    require_training_packages()
     # Imported here, so that --help, --undo and --forget work without these packages.
     from wakeword_train.house.improvement import house_of, model_with
     from wakeword_train.house.own_evidence import own_evidence

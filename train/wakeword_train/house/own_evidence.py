@@ -4,14 +4,14 @@ import copy
 import hashlib
 import logging
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
-from wakeword.audio.pcm import read_audio
 from wakeword.base.errors import ConfigError
 from wakeword.base.files import replacing
 from wakeword.base.types import Array
@@ -23,16 +23,23 @@ from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import NaturalConfig, SynthesisConfig, TrainConfig
 from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.packed import PackedStore, packed_clips
+from wakeword_train.data.store import ClipStore
 from wakeword_train.pack.speech_pack import STARTER, pack_path, read_pack
+from wakeword_train.recipe import default_recipe
 from wakeword_train.second_stage.background import LongSpeech
 from wakeword_train.second_stage.evidence import EvidenceReader
+from wakeword_train.second_stage.looks.looks import LookCutter
 from wakeword_train.synthesis import with_synthesised
 from wakeword_train.training_run import DataFolders, TrainingLines, TrainingRun
 
 log = logging.getLogger(__name__)
 
-_FAST, _NATURAL = 120, 60
-"""Clips of the word for the train split; a fifth more are of voices that no model was trained on."""
+_FAST, _NATURAL, _TALKED = 120, 60, 60
+"""Clips of the word, and of other words, for the train split; a fifth more are of voices that no model was trained on."""
+_WAYS = 2
+"""Rooms and noises in which each clip of the word is heard."""
+_TALK = 0.5
+"""Share of the clips amid talk."""
 _PROBE = -6.0
 """The phonemes of the pack are asked for where the logits of both stages add up to this."""
 _VERSION = 1
@@ -43,9 +50,9 @@ class OwnEvidence:
     """What a first stage and the shared networks hear in the training's own recordings."""
 
     voices: list[Looks]
-    """Clips of the word."""
+    """Clips of the word, in rooms, noise and talk."""
     judges: list[bool]
-    """For each clip, whether its voice is held out from the step."""
+    """For each, whether its voice is held out from the step."""
     background: list[Looks]
     """Runs of candidates in speech without the word."""
     hours: float
@@ -64,10 +71,11 @@ def own_evidence(model: Model, work: Path, *, note: Callable[[str], None] = log.
     if (kept := _read(path)) is not None:
         return kept
     note(f"hearing voices and speech without {card.phrase!r}, once for this model: a minute or two")
-    clips = _spoken(card, work, note)
-    voices = [looks_of(model, read_audio(clip.path)) for clip in clips]
+    spoken = _spoken(card, work, note)
+    clips = _clips(spoken.positives, Kind.POSITIVE)
+    heard = [looks_of(model, sound) for sound in _amid_talk(clips, _clips(spoken.negatives, Kind.NEGATIVE))]
     background, hours = _packed(model, stage)
-    found = OwnEvidence(voices, [_is_held_out(clip) for clip in clips], background, hours)
+    found = OwnEvidence(heard, _WAYS * [_is_held_out(clip) for clip in clips], background, hours)
     _write(path, found)
     return found
 
@@ -77,13 +85,32 @@ def _is_held_out(clip: Clip) -> bool:
     return clip.split is not Split.TRAIN or hashlib.sha256(clip.speaker.encode()).digest()[0] % 2 == 1
 
 
-def _spoken(card: ModelCard, work: Path, note: Callable[[str], None]) -> list[Clip]:
-    """Clips of the word by the voices of this machine."""
+def _clips(folders: Sequence[Path], kind: Kind) -> list[Clip]:
+    return [clip for folder in folders for clip in read_folder(folder, kind)]
+
+
+def _amid_talk(clips: Sequence[Clip], talk: Sequence[Clip]) -> Iterator[Array]:
+    """Each clip in several rooms and noises, half of them amid talk, ``(samples,)`` each: all clips one way, then the next.
+
+    People say the word while others talk. Of clips alone, a unit would learn that what follows talk is not the word.
+    """
+    store, others = ClipStore(clips), ClipStore(talk)
+    augmentation = replace(default_recipe().augmentation, talk_probability=_TALK, household=0.0)
+    generator = torch.Generator().manual_seed(0)
+    cutter = LookCutter(augmentation, noise=None, background=others, talk=others, generator=generator)
+    for _ in range(_WAYS):
+        for row in range(len(clips)):
+            yield cutter.words(store, torch.tensor([row]))[0].numpy()
+
+
+def _spoken(card: ModelCard, work: Path, note: Callable[[str], None]) -> DataFolders:
+    """Clips of the word, and of others, by the voices of this machine."""
     config: Any = card.training.get("config")
     config = config if isinstance(config, dict) else {}
     before = config.get("synthesis", {}) if isinstance(config.get("synthesis"), dict) else {}
     plan = SynthesisConfig(
         positives=_FAST,
+        negatives=_TALKED,
         engines=("installed",),
         also=tuple(map(str, before.get("also", ()))),
         say=tuple(map(str, before.get("say", ()))),
@@ -92,8 +119,7 @@ def _spoken(card: ModelCard, work: Path, note: Callable[[str], None]) -> list[Cl
     run = TrainingRun(
         TrainConfig(keyword=card.phrase, synthesis=plan), DataFolders(), work, work, events=TrainingLines(note)
     )
-    spoken = with_synthesised(run).folders.positives
-    return [clip for folder in spoken for clip in read_folder(folder, Kind.POSITIVE)]
+    return with_synthesised(run).folders
 
 
 class _Recorder:
