@@ -14,7 +14,7 @@ KEPT_PRE_ROLL = SAMPLE_RATE * 16 // 10
 the windows, so that the same windows are scored again."""
 
 
-class Outcome(StrEnum):
+class WakeOutcome(StrEnum):
     """What became clear after a wake."""
 
     FALSE = "false"
@@ -39,25 +39,25 @@ class Detection:
     """Mono float32 at 16 kHz: the pre-roll, then the window. Its last sample is at ``end``."""
     stage_one: float | None = None
     """For a model with a second stage: the first stage's own score, 0..1, at the best of the windows that led to it."""
-    told: Callable[[Outcome], None] | None = field(default=None, repr=False, compare=False, kw_only=True)
+    told: Callable[[WakeOutcome], None] | None = field(default=None, repr=False, compare=False, kw_only=True)
     """What ``outcome`` calls; ``None`` if the detection is not kept."""
 
-    def outcome(self, what: Outcome | str) -> None:
+    def outcome(self, what: WakeOutcome | str) -> None:
         """Say what became of the wake: ``"false"``, ``"true"`` or ``"unknown"``. It is written next to the kept event.
 
         Raises ``ConfigError`` for another word, and for a detection of a detector that keeps nothing.
         """
-        if what not in list(Outcome):
-            raise ConfigError(f"expected the outcome {', '.join(Outcome)}, got {what!r}")
+        if what not in list(WakeOutcome):
+            raise ConfigError(f"expected the outcome {', '.join(WakeOutcome)}, got {what!r}")
         if self.told is None:
             raise ConfigError("expected a detection that is kept; give the detector keep=Keeper(...)")
-        self.told(Outcome(what))
+        self.told(WakeOutcome(what))
 
 
 class Keeps(Protocol):
     """Keeps wakes and near misses, where the user has said yes: see ``saving.keeper.Keeper``."""
 
-    def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[Outcome], None]:
+    def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
         """Keep it, without waiting for the disk; the result takes its outcome. Called from the detector's thread."""
         ...
 

@@ -10,7 +10,7 @@ from types import TracebackType
 
 import numpy as np
 
-from wakeword.audio.detection import Detection, Outcome
+from wakeword.audio.detection import Detection, WakeOutcome
 from wakeword.base.types import Array
 from wakeword.model.candidate_looks import looks_of
 from wakeword.model.installed import user_folder
@@ -85,7 +85,7 @@ class Keeper:
         """Where the events are."""
         return self._pairs.folder
 
-    def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[Outcome], None]:
+    def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
         """See ``Keeps``."""
         saved = self._saver.save(detection, near_miss=near_miss)
         return partial(self._tell, saved)
@@ -102,7 +102,7 @@ class Keeper:
     ) -> None:
         self.close()
 
-    def _tell(self, saved: "Future[Path | None]", outcome: Outcome) -> None:
+    def _tell(self, saved: "Future[Path | None]", outcome: WakeOutcome) -> None:
         def write(done: "Future[Path | None]") -> None:
             path = done.result()
             if path is None:
@@ -110,7 +110,7 @@ class Keeper:
             told = {"outcome": outcome.value, "outcome_at": datetime.now(UTC).isoformat(timespec="seconds")}
             try:
                 rewrite(path.with_suffix(".json"), told)
-            except FileNotFoundError:  # sorted by a person, whose word counts more, or deleted
+            except FileNotFoundError:  # a person has sorted it, which counts more, or it was deleted
                 pass
             except (OSError, ValueError) as error:
                 self._complain(f"keep: {path.name}: the outcome was not kept: {error}")

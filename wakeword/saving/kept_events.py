@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.audio.detection import Outcome
+from wakeword.audio.detection import WakeOutcome
 from wakeword.audio.pcm import read_audio
 from wakeword.base.errors import AudioError, DataError
 from wakeword.base.files import read_limited
@@ -22,7 +22,7 @@ from wakeword.saving.sorting import Answer
 
 _MAX_JSON = 65_536
 _BLOCK_MINUTES = 10
-"""Minutes of which all events are on one side: a jingle that comes back within them does not judge itself."""
+"""Minutes: all events of so many are on one side, so that a jingle that comes back does not judge itself."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def kept_events(folder: Path, keyword: str) -> list[KeptEvent]:
 def _events(folder: Path, answer: bool | None) -> Iterator[KeptEvent]:
     """The whole events of one folder; ``answer`` is a person's."""
     names = sorted(path for path in folder.iterdir() if is_saved_pair(path.name)) if folder.is_dir() else []
-    told = {Outcome.TRUE.value: True, Outcome.FALSE.value: False}
+    told = {WakeOutcome.TRUE.value: True, WakeOutcome.FALSE.value: False}
     for path in names:
         try:
             content = json.loads(read_limited(path, _MAX_JSON))

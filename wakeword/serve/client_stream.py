@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wakeword.audio.detection import Detection, Keeps, Outcome
+from wakeword.audio.detection import Detection, Keeps, WakeOutcome
 from wakeword.base.types import Samples
 from wakeword.engine import Detector
 from wakeword.serve.wire_audio import PcmFormat
@@ -41,7 +41,7 @@ class _KeepsPhrases:
     def __init__(self, keep: Keeps, words: Mapping[str, OfferedWord]) -> None:
         self._keep, self._words = keep, words
 
-    def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[Outcome], None]:
+    def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
         """See ``Keeps``."""
         phrase = self._words[detection.keyword].phrase
         return self._keep.keep(replace(detection, keyword=phrase), near_miss=near_miss)

@@ -5,7 +5,7 @@ import time
 from collections import deque
 from typing import Any, NamedTuple
 
-from wakeword.audio.detection import Outcome
+from wakeword.audio.detection import WakeOutcome
 from wakeword.serve.client_stream import Found
 
 SECONDS = 60.0
@@ -32,7 +32,7 @@ class RecentWakes:
             with self._lock:
                 self._wakes.append(_Wake(time.monotonic(), found))
 
-    def tell(self, outcome: Outcome, word: str | None) -> dict[str, Any] | None:
+    def tell(self, outcome: WakeOutcome, word: str | None) -> dict[str, Any] | None:
         """Tell the outcome of the newest wake, of ``word`` if one is named; ``None`` without one in the last minute."""
         now = time.monotonic()
         with self._lock:

@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from wakeword.audio.detection import Outcome
+from wakeword.audio.detection import WakeOutcome
 from wakeword.base.errors import ConfigError
 from wakeword.serve.bounded_http import BoundedHandler, BoundedHttpServer, Doors
 from wakeword.serve.places import Network, is_allowed, is_own_host, tcp_sockets
@@ -80,9 +80,9 @@ class Pages:
         told = {name: values[-1] for name, values in parse_qs(address.query).items()}
         if address.path != "/outcome":
             return HTTPStatus.NOT_FOUND, _TEXT, b"expected /outcome, got another path\n"
-        if told.get("outcome") not in list(Outcome) or not set(told) <= {"outcome", "word"}:
+        if told.get("outcome") not in list(WakeOutcome) or not set(told) <= {"outcome", "word"}:
             return HTTPStatus.BAD_REQUEST, _TEXT, b"expected /outcome?outcome=false|true|unknown[&word=WORD]\n"
-        found = self._server.wakes.tell(Outcome(told["outcome"]), told.get("word"))
+        found = self._server.wakes.tell(WakeOutcome(told["outcome"]), told.get("word"))
         if found is None:
             return (
                 HTTPStatus.NOT_FOUND,

@@ -25,7 +25,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from support.certificates import certificate
 from support.served import BOTH, Served, int16, serving
 
-from wakeword import ConfigError, Detection, Outcome
+from wakeword import ConfigError, Detection, WakeOutcome
 from wakeword.audio.detection import Keeps
 from wakeword.serve.bounded_http import MOST_CONNECTIONS, Doors
 from wakeword.serve.places import networks_of
@@ -117,10 +117,10 @@ def test_the_state_is_that_of_the_streams(models: Path) -> None:
 
 
 def test_the_outcome_of_the_newest_kept_wake_is_told(models: Path) -> None:
-    told: list[tuple[str, Outcome]] = []
+    told: list[tuple[str, WakeOutcome]] = []
 
     class Keep:
-        def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[Outcome], None]:
+        def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
             return lambda outcome: told.append((detection.keyword, outcome))
 
     async def scenario(served: Served, web: Web) -> list[tuple[int, str, Any]]:
@@ -139,7 +139,7 @@ def test_the_outcome_of_the_newest_kept_wake_is_told(models: Path) -> None:
     early, newest, named, *refused = run(scenario, models / "low.onnx", models / "high.onnx", keep=Keep())
     assert early[0] == 404
     assert "--keep" in early[1]
-    assert told == [("hey high", Outcome.FALSE), ("low", Outcome.TRUE)]
+    assert told == [("hey high", WakeOutcome.FALSE), ("low", WakeOutcome.TRUE)]
     assert (json.loads(newest[1])["word"], json.loads(named[1])["word"]) == ("high", "low")
     assert [one[0] for one in refused] == [400, 421, 404]
 

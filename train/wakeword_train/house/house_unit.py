@@ -1,7 +1,7 @@
 """What a head learns from its house: one unit that lowers the logit of looks which are like taught false wakes.
 
-The unit is ``min(MOST, relu(weights · look + bias))``, over the 16 embeddings of a look, and is taken from the logit of the
-first model. So the new model fires nowhere that the first one does not, and no logit moves by more than ``MOST``. A step of
+The unit is ``relu(weights · look + bias)``, at most ``MOST_LOWERED``, over the 16 embeddings of a look. It is taken from
+the logit of the first model: the new one fires nowhere that the first one does not, and no logit moves by more. A step of
 the last layer and of the fusion in its place took as much recall as a higher threshold did.
 """
 
@@ -23,10 +23,10 @@ from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
 
 Numbers = NDArray[np.float64]
 
-MOST = 8.0
+MOST_LOWERED = 8.0
 """Logits that the unit takes at most: the longest step from the first model."""
 _NEAR = 2.0
-"""Windows whose logit is at least the threshold less this teach."""
+"""Windows teach if their logit is at least the threshold less this."""
 _WINDOWS = 3
 """Windows of a recording that teach, the best ones."""
 _RIDGE = 3.0
@@ -56,10 +56,10 @@ class Unit:
     bias: float
 
     def of(self, looks: Looks) -> Numbers:
-        """What it takes from the logit of each look, ``(looks,)``: 0 to ``MOST``."""
+        """What it takes from the logit of each look, ``(looks,)``: 0 to ``MOST_LOWERED``."""
         flat = looks.embeddings.reshape(len(looks.best), _SIZE).astype(np.float32)
         found: Numbers = (
-            (flat @ self.weights.astype(np.float32) + np.float32(self.bias)).clip(0, MOST).astype(np.float64)
+            (flat @ self.weights.astype(np.float32) + np.float32(self.bias)).clip(0, MOST_LOWERED).astype(np.float64)
         )
         return found
 
@@ -123,7 +123,7 @@ def taught(first: Judge, lessons: Sequence[Lesson], threshold: float) -> Judge:
     full = _quantile(along[rows.is_false], rows.weights[rows.is_false], _FULL)
     if full <= begin:
         full = _quantile(along[rows.is_false], rows.weights[rows.is_false], 1 - _FULL)
-    slope = MOST / max(full - begin, 1e-3 * float(np.abs(along).max()))
+    slope = MOST_LOWERED / max(full - begin, 1e-3 * float(np.abs(along).max()))
     weights = slope * rows.direction / rows.deviation
     return first.with_unit(Unit(weights, -slope * begin - float(weights @ rows.mean)))
 
@@ -198,7 +198,7 @@ def _with_unit(head: bytes, unit: Unit, *, scale: float) -> bytes:
     constants: dict[str, Array | NDArray[np.int64]] = {
         "house_weights": (unit.weights / scale).astype(np.float32)[:, None],
         "house_bias": np.array([unit.bias / scale], np.float32),
-        "house_most": np.array([MOST / scale], np.float32),
+        "house_most": np.array([MOST_LOWERED / scale], np.float32),
         "house_row": np.array([1, _SIZE], np.int64),
         "house_flat": np.array([1], np.int64),
     }

@@ -168,7 +168,7 @@ def house_of(
 ) -> House:
     """Hear the labelled events with the first stage. Raises ``ConfigError``, and ``DataError`` without such an event.
 
-    ``threshold``: the score in use; by default that of the default point.
+    ``threshold``: the score in use; by default the one of the default point.
     """
     model = parse_model(first)
     layer = judge_of(model, first)

@@ -3,8 +3,8 @@
 import copy
 import hashlib
 import logging
-import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,9 @@ from wakeword.base.types import Array
 from wakeword.format.card import ModelCard
 from wakeword.model.candidate_looks import Looks, best_of_span, looks_of
 from wakeword.model.model import Model
+from wakeword.verify.embedding import DIMENSION
 from wakeword.verify.verifier import SecondStage
+from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import NaturalConfig, SynthesisConfig, TrainConfig
 from wakeword_train.data.clips import Clip, read_folder
@@ -30,7 +32,7 @@ from wakeword_train.second_stage.background import LongSpeech
 from wakeword_train.second_stage.evidence import EvidenceReader
 from wakeword_train.second_stage.looks.looks import LookCutter
 from wakeword_train.synthesis import with_synthesised
-from wakeword_train.training_run import DataFolders, TrainingLines, TrainingRun
+from wakeword_train.training_run import DataFolders, TrainingRun
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +45,7 @@ _TALK = 0.5
 _PROBE = -6.0
 """The phonemes of the pack are asked for where the logits of both stages add up to this."""
 _VERSION = 1
+_PARTS = ("best", "embeddings", "fits")
 
 
 @dataclass(frozen=True)
@@ -67,17 +70,36 @@ def own_evidence(model: Model, work: Path, *, note: Callable[[str], None] = log.
     stage, card = model.second_stage, model.card
     assert stage is not None
     key = [_VERSION, card.phrase, card.self_test.logit, stage.card.gate, stage.card.span, stage.card.embedding_digest]
-    path = work / f"{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.npz"
-    if (kept := _read(path)) is not None:
-        return kept
-    note(f"hearing voices and speech without {card.phrase!r}, once for this model: a minute or two")
-    spoken = _spoken(card, work, note)
-    clips = _clips(spoken.positives, Kind.POSITIVE)
-    heard = [looks_of(model, sound) for sound in _amid_talk(clips, _clips(spoken.negatives, Kind.NEGATIVE))]
-    background, hours = _packed(model, stage)
-    found = OwnEvidence(heard, _WAYS * [_is_held_out(clip) for clip in clips], background, hours)
-    _write(path, found)
-    return found
+    name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
+
+    def voices() -> tuple[list[Looks], list[float]]:
+        note(f"hearing voices that say {card.phrase!r}, once for this model: some minutes")
+        spoken = _spoken(card, work)
+        clips = _clips(spoken.positives, Kind.POSITIVE)
+        heard = [looks_of(model, sound) for sound in _amid_talk(clips, _clips(spoken.negatives, Kind.NEGATIVE))]
+        return heard, _WAYS * [float(_is_held_out(clip)) for clip in clips]
+
+    heard, judges = kept_looks(work / f"voices-{name}.npz", voices)
+    background, hours = kept_looks(work / f"speech-{name}.npz", lambda: _packed(model, stage))
+    return OwnEvidence(heard, [one > 0 for one in judges], background, hours[0])
+
+
+def kept_looks(path: Path, hear: Callable[[], tuple[list[Looks], list[float]]]) -> tuple[list[Looks], list[float]]:
+    """Looks and numbers from a file, or what ``hear`` gives, which is then kept there."""
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            ends = np.cumsum(arrays["counts"])[:-1]
+            parts = [np.split(arrays[name], ends) for name in _PARTS] if len(arrays["counts"]) else [[], [], []]
+            return [Looks(*some) for some in zip(*parts, strict=True)], arrays["numbers"].tolist()
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        looks, numbers = hear()
+    empty = Looks(*(np.zeros((0, *shape), np.float32) for shape in ((), (HEAD_EMBEDDINGS, DIMENSION), ())))
+    arrays = {name: np.concatenate([getattr(one, name) for one in (empty, *looks)]) for name in _PARTS}
+    arrays["embeddings"] = arrays["embeddings"].astype(np.float16)
+    counts = np.array([len(one.best) for one in looks], np.int64)
+    with replacing(path, private=True) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(file, counts=counts, numbers=np.array(numbers, np.float64), **arrays)
+    return looks, numbers
 
 
 def _is_held_out(clip: Clip) -> bool:
@@ -103,7 +125,7 @@ def _amid_talk(clips: Sequence[Clip], talk: Sequence[Clip]) -> Iterator[Array]:
             yield cutter.words(store, torch.tensor([row]))[0].numpy()
 
 
-def _spoken(card: ModelCard, work: Path, note: Callable[[str], None]) -> DataFolders:
+def _spoken(card: ModelCard, work: Path) -> DataFolders:
     """Clips of the word, and of others, by the voices of this machine."""
     config: Any = card.training.get("config")
     config = config if isinstance(config, dict) else {}
@@ -116,9 +138,7 @@ def _spoken(card: ModelCard, work: Path, note: Callable[[str], None]) -> DataFol
         say=tuple(map(str, before.get("say", ()))),
         natural=NaturalConfig(positives=_NATURAL, engines=("installed",)),
     )
-    run = TrainingRun(
-        TrainConfig(keyword=card.phrase, synthesis=plan), DataFolders(), work, work, events=TrainingLines(note)
-    )
+    run = TrainingRun(TrainConfig(keyword=card.phrase, synthesis=plan), DataFolders(), work, work)
     return with_synthesised(run).folders
 
 
@@ -134,7 +154,7 @@ class _Recorder:
         return self._head(embeddings)
 
 
-def _packed(model: Model, stage: SecondStage) -> tuple[list[Looks], float]:
+def _packed(model: Model, stage: SecondStage) -> tuple[list[Looks], list[float]]:
     """The runs of candidates in the starter pack, and its hours."""
     pack = read_pack(pack_path(STARTER))
     if pack.embedding_digest != stage.card.embedding_digest:
@@ -157,34 +177,4 @@ def _packed(model: Model, stage: SecondStage) -> tuple[list[Looks], float]:
                 found.append(
                     Looks(evidence.best[some].astype(np.float32), looks, evidence.phonemes[some].astype(np.float32))
                 )
-    return found, speech.hours(range(len(speech)))
-
-
-def _write(path: Path, found: OwnEvidence) -> None:
-    arrays: dict[str, Any] = {"judges": np.array(found.judges), "hours": np.array(found.hours)}
-    for name, some in (("voices", found.voices), ("background", found.background)):
-        arrays[f"{name}_counts"] = np.array([len(one.best) for one in some])
-        for part in ("best", "embeddings", "fits"):
-            arrays[f"{name}_{part}"] = np.concatenate([getattr(one, part) for one in some])
-    with replacing(path, private=True) as temporary, temporary.open("wb") as file:
-        np.savez_compressed(file, **arrays)
-
-
-def _read(path: Path) -> OwnEvidence | None:
-    """What is kept; ``None`` if nothing is, or it is damaged."""
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            groups = {name: list(_split(arrays, name)) for name in ("voices", "background")}
-            judges, hours = arrays["judges"].tolist(), float(arrays["hours"])
-    except Exception:  # numpy and zipfile raise many kinds of errors
-        return None
-    if len(judges) != len(groups["voices"]) or not math.isfinite(hours):
-        return None
-    return OwnEvidence(groups["voices"], judges, groups["background"], hours)
-
-
-def _split(arrays: Any, name: str) -> Iterable[Looks]:
-    ends = np.cumsum(arrays[f"{name}_counts"])
-    parts = {part: np.split(arrays[f"{name}_{part}"], ends[:-1]) for part in ("best", "embeddings", "fits")}
-    for best, embeddings, fits in zip(*parts.values(), strict=True):
-        yield Looks(best, embeddings, fits)
+    return found, [speech.hours(range(len(speech)))]
