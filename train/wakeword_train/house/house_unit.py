@@ -5,7 +5,7 @@ the logit of the first model: the new one fires nowhere that the first one does 
 the last layer and of the fusion in its place took as much recall as a higher threshold did.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,8 +31,10 @@ _WINDOWS = 3
 """Windows of a recording that teach, the best ones."""
 _RIDGE = 3.0
 """How strongly the weights are held small, as a multiple of the rows' mean square."""
-_SPARED = 0.95
-"""Share of the taught word's windows in which the unit is zero."""
+_SPARED = (0.95, 0.98, 0.995, 1.0)
+"""Shares of the taught word's windows in which the unit is zero, from the strongest unit to the gentlest."""
+_LOST = 0.004
+"""Share of the taught recordings of the word that may be lost."""
 _FULL = 0.25
 """Quantile of the taught false windows at which it is full."""
 _SIZE = HEAD_EMBEDDINGS * DIMENSION
@@ -109,23 +111,18 @@ class Judge:
         return float(self.logits(looks).max(initial=-np.inf))
 
 
-def taught(first: Judge, lessons: Sequence[Lesson], threshold: float) -> Judge:
-    """The first model with a unit that tells the lessons apart near ``threshold``, a logit. Repeatable.
+def taught(first: Judge, lessons: Sequence[Lesson], threshold: float) -> Iterator[Judge]:
+    """The first model with a unit that tells the lessons apart near ``threshold``, a logit; the strongest first.
 
-    The direction is the one of a linear discriminant (a ridge regression on both classes at equal weight). Without windows
-    of both classes near the threshold, the first model itself.
+    The direction is the one of a linear discriminant (a ridge regression on both classes at equal weight). None without
+    windows of both classes near the threshold; those that lose too much of the taught word are left out.
     """
     rows = _Rows(first, lessons, threshold)
-    if not rows.is_whole:
-        return first
-    along = rows.inputs @ rows.direction
-    begin = _quantile(along[~rows.is_false], rows.weights[~rows.is_false], _SPARED)
-    full = _quantile(along[rows.is_false], rows.weights[rows.is_false], _FULL)
-    if full <= begin:
-        full = _quantile(along[rows.is_false], rows.weights[rows.is_false], 1 - _FULL)
-    slope = MOST_LOWERED / max(full - begin, 1e-3 * float(np.abs(along).max()))
-    weights = slope * rows.direction / rows.deviation
-    return first.with_unit(Unit(weights, -slope * begin - float(weights @ rows.mean)))
+    words = [one.looks for one in lessons if one.is_word and first.best(one.looks) >= threshold]
+    for spared in _SPARED if rows.is_whole else ():
+        new = first.with_unit(rows.unit(spared))
+        if sum(new.best(one) < threshold for one in words) <= _LOST * len(words):
+            yield new
 
 
 class _Rows:
@@ -161,6 +158,17 @@ class _Rows:
         held = _RIDGE * float(np.trace(products)) / len(products) * np.eye(len(products))
         found: Numbers = scaled.T @ np.linalg.solve(products + held, targets)
         return found
+
+    def unit(self, spared: float) -> Unit:
+        """The unit that is zero in the share ``spared`` of the word's windows."""
+        along = self.inputs @ self.direction
+        begin = _quantile(along[~self.is_false], self.weights[~self.is_false], spared)
+        full = _quantile(along[self.is_false], self.weights[self.is_false], _FULL)
+        if full <= begin:
+            full = _quantile(along[self.is_false], self.weights[self.is_false], 1 - _FULL)
+        slope = MOST_LOWERED / max(full - begin, 1e-3 * float(np.abs(along).max()))
+        weights = slope * self.direction / self.deviation
+        return Unit(weights, -slope * begin - float(weights @ self.mean))
 
 
 def _quantile(values: Numbers, weights: Numbers, share: float) -> float:

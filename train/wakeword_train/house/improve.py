@@ -88,8 +88,7 @@ def _improve(options: ImproveOptions, versions: Versions, folder: Path) -> bool:
         lambda heard: own_evidence(heard, _work(), note=note),
         threshold=threshold,
     )
-    new = house.step()
-    judged = house.judged(new)
+    new, judged = house.step()
     if options.as_json:
         print(json.dumps({**asdict(judged), "chance": judged.chance, "reason": judged.reason}))
     if judged.reason is not None:

@@ -108,15 +108,19 @@ class House:
             if one.is_word or one.by_person or self.first.best(one.looks) < max(level, self.threshold)
         ]
 
-    def step(self) -> Judge:
-        """The new head. Raises ``DataError`` without a false wake to learn from."""
+    def step(self) -> tuple[Judge, Judgement]:
+        """The strongest new head that is better, or the gentlest one that is not, and what both versions say.
+
+        A gentler unit ends no false wake that a stronger one does not end, so trying several proves nothing by chance.
+        Raises ``DataError`` without a false wake to learn from.
+        """
         lessons = [one for one in self.usable() if not one.judges]
         if all(one.is_word for one in lessons):
             raise DataError(
                 "expected a false wake to learn from, got none; label some: wakeword review, or tell outcomes"
             )
         voices = zip(self.voices, self.voice_judges, strict=True)
-        return taught(
+        heads = taught(
             self.first,
             [
                 *(Lesson(one.looks, one.is_word, one.weight) for one in lessons),
@@ -124,6 +128,12 @@ class House:
             ],
             self.threshold,
         )
+        found = self.first, self.judged(self.first)
+        for new in heads:
+            found = new, self.judged(new)
+            if found[1].reason is None:
+                break
+        return found
 
     def judged(self, new: Judge) -> Judgement:
         """What both versions say."""

@@ -5,6 +5,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -136,12 +137,10 @@ def _nights(town: Town, room: str, seed: int) -> Iterator[Row]:
             some = [event for night, event in heard if night < nights]
             own = town.own
             house = House(town.first, now, town.threshold, some, own.voices, own.judges, own.background)
-            try:
-                new = house.step()
-            except DataError:
-                new = now
-            if new is not now and house.judged(new).reason is None:
-                now, installs = new, installs + 1
+            with suppress(DataError):  # no false wake so far
+                new, judged = house.step()
+                if judged.reason is None:
+                    now, installs = new, installs + 1
             measured = _measured(town, now, judging, hours, strangers)
             yield {"room": room, "seed": seed, "wrong": wrong, "nights": nights, "installs": installs, **measured}
 
