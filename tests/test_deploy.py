@@ -26,7 +26,8 @@ import pytest
 import typer
 from support import ROOT
 
-from wakeword import ConfigError, WakeOutcome, __version__, shipped_models
+from wakeword import ConfigError, __version__, shipped_models
+from wakeword.audio.detection import WakeOutcome
 from wakeword.cli.app import COMMANDS
 from wakeword.serve.outcomes import SECONDS
 from wakeword.serve.places import host_and_port

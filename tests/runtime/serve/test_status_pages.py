@@ -25,8 +25,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from support.certificates import certificate
 from support.served import BOTH, Served, int16, serving
 
-from wakeword import ConfigError, Detection, WakeOutcome
-from wakeword.audio.detection import Keeps
+from wakeword import ConfigError, Detection
+from wakeword.audio.detection import Keeps, WakeOutcome
 from wakeword.serve.bounded_http import MOST_CONNECTIONS, Doors
 from wakeword.serve.places import networks_of
 from wakeword.serve.status_pages import Web, WebSettings
