@@ -31,7 +31,7 @@ _WINDOWS = 3
 """Windows of a recording that teach, the best ones."""
 _RIDGE = 3.0
 """How strongly the weights are held small, as a multiple of the rows' mean square."""
-_SPARED = (0.85, 0.9, 0.95, 0.98, 0.995)
+_SPARED = (0.95, 0.98, 0.995, 1.0)
 """Shares of the taught word's windows in which the unit is zero, from the strongest unit to the gentlest."""
 _LOST = 0.004
 """Share of the taught recordings of the word that may be lost."""
