@@ -14,9 +14,11 @@ from wakeword.audio.pcm import SAMPLE_RATE, write_audio
 from wakeword.model.candidate_looks import Looks
 from wakeword.model.model import parse_model, read_model
 from wakeword.model.versions import Versions
+from wakeword.saving.keeper import first_stage_mark
 from wakeword.saving.kept_events import forget, kept_events
 from wakeword_train.house.house_unit import MOST_LOWERED, Judge, Lesson, taught
 from wakeword_train.house.improvement import House, HouseEvent, Judgement, judge_of, model_with
+from wakeword_train.house.own_evidence import OwnEvidence
 from wakeword_train.model.two_stage import head_of
 
 DATA = TWO_STAGE.read_bytes()
@@ -118,7 +120,7 @@ def test_a_version_is_better_only_if_it_surely_is(changes: dict[str, int], reaso
 
 def keep(folder: Path, number: int, **entries: object) -> Path:
     """An event as a keeper writes it."""
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"hey-20240501T12{number:02}00.000000-0001.json"
     content = {"keyword": "hey", "score": 0.5, "time": f"2024-05-01T12:{number:02}:00+00:00", **entries}
     path.write_text(json.dumps(content))
@@ -197,3 +199,35 @@ def test_a_model_that_was_replaced_meanwhile_stays(tmp_path: Path, first: Judge)
     with pytest.raises(ConfigError, match="the model was replaced meanwhile"):
         versions.replace(DATA, {})
     assert path.read_bytes() == new
+
+
+def test_the_command_installs_lists_and_undoes(cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WAKEWORD_HOME", str(tmp_path))
+    model, kept = tmp_path / "models" / "mine.onnx", tmp_path / "kept"
+    model.parent.mkdir()
+    model.write_bytes(DATA)
+    first = read_model(model)
+    mark = first_stage_mark(first)
+    for number in range(40):
+        is_word = number % 4 == 0
+        path = keep(kept / ("yes" if is_word else "no"), number, keyword=first.card.phrase)
+        path.write_text(path.read_text().replace("2024-05-01T12", f"2024-05-01T{number % 24:02}"))
+        path.with_suffix(".wav").unlink()
+        arrays = looks(WORD if is_word else HOUSE).arrays()
+        np.savez(path.with_suffix(".npz"), first_stage=mark, **arrays)
+    own = OwnEvidence([looks(WORD) for _ in range(40)], [bool(number % 2) for number in range(40)], [], 1.0)
+    monkeypatch.setattr("wakeword_train.house.own_evidence.own_evidence", lambda *_, **__: own)
+    given = ("improve", "mine", "--threshold", "0.001")
+    dry = cli(*given, "--dry-run")
+    assert (dry.status, model.read_bytes()) == (0, DATA)
+    assert "nothing was installed" in dry.err
+    assert cli(*given).status == 0
+    assert model.read_bytes() != DATA
+    assert "mine, version 2" in cli("models").out
+    again = cli(*given)
+    assert again.status == 1
+    assert "nothing was installed: of 0 false wakes" in again.err
+    assert cli("improve", "mine", "--undo").status == 0
+    assert model.read_bytes() == DATA
+    assert "expected MODEL" in cli("improve").err.replace("a MODEL", "MODEL")
+    assert "40 event(s) deleted" in cli("improve", "--forget").err
