@@ -52,6 +52,11 @@ class Versions:
             found.append(known[parent])
         return found
 
+    def undone(self) -> list[Version]:
+        """The versions that were put into place and that the one in force does not follow."""
+        followed = {one.sha256 for one in self.history()}
+        return [one for one in self._known() if one.sha256 not in followed]
+
     def first(self) -> bytes:
         """The bytes of the first version. ``ModelError`` if its copy is gone or damaged."""
         return self._bytes_of(self.history()[-1].sha256)

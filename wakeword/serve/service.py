@@ -18,6 +18,7 @@ from wakeword.saving.saver import Saver
 from wakeword.serve.announcing import Announcement, host_name
 from wakeword.serve.client_stream import Found, StreamSettings
 from wakeword.serve.connection import Shared, TimeLimits
+from wakeword.serve.nightly import Nightly
 from wakeword.serve.places import Place, is_loopback
 from wakeword.serve.server import Limits, Server
 from wakeword.serve.status_pages import Web, WebSettings
@@ -46,6 +47,8 @@ class ServeSettings:
     """Megabytes."""
     keep: Callable[[Callable[[str], Model]], Keeper] | None
     """Makes the keeper of wakes and near misses, which may ask for the model of a phrase; ``None`` to keep nothing."""
+    improve: Sequence[str] | None
+    """Options of `wakeword improve`, which the models of ``folder`` get every night; ``None`` for never."""
     zeroconf: bool
     zeroconf_name: str | None
     web: WebSettings | None
@@ -88,6 +91,10 @@ def run_server(settings: ServeSettings) -> bool:
             keeper = settings.keep(words.model_of)
             stack.callback(keeper.close, lambda: stop.seconds_left)
             streams = replace(streams, keep=keeper)
+        if settings.improve is not None and settings.folder is not None:
+            nightly = Nightly(settings.folder, settings.improve, lambda line: _report("improve", line))
+            nightly.start()
+            stack.callback(nightly.close)
         executor = ThreadPoolExecutor(settings.threads, "wakeword-score") if settings.threads else None
         if executor is not None:
             stack.callback(executor.shutdown, wait=False, cancel_futures=True)

@@ -229,5 +229,8 @@ def test_the_command_installs_lists_and_undoes(cli, tmp_path: Path, monkeypatch:
     assert "nothing was installed: of 0 false wakes" in again.err
     assert cli("improve", "mine", "--undo").status == 0
     assert model.read_bytes() == DATA
+    undone = cli(*given)
+    assert (undone.status, model.read_bytes()) == (1, DATA)
+    assert "the version of the same events was undone" in undone.err
     assert "expected MODEL" in cli("improve").err.replace("a MODEL", "MODEL")
     assert "40 event(s) deleted" in cli("improve", "--forget").err

@@ -91,8 +91,11 @@ def _improve(options: ImproveOptions, versions: Versions, folder: Path) -> bool:
     new, judged = house.step()
     if options.as_json:
         print(json.dumps({**asdict(judged), "chance": judged.chance, "reason": judged.reason}))
-    if judged.reason is not None:
-        note(f"{path}: nothing was installed: {judged.reason}")
+    figures = {**judged.figures(), "chance": judged.chance}
+    undone = any(one.figures == figures for one in versions.undone())
+    reason = "the version of the same events was undone; keep more events" if undone else judged.reason
+    if reason is not None:
+        note(f"{path}: nothing was installed: {reason}")
         return False
     said = (
         f"ends {judged.false_fixed} of {judged.false_before} false wakes that it was not taught, loses "
@@ -101,7 +104,7 @@ def _improve(options: ImproveOptions, versions: Versions, folder: Path) -> bool:
     if options.dry_run:
         note(f"{path}: a new version {said}; --dry-run: nothing was installed")
         return True
-    versions.replace(model_with(first, new, judged), {**judged.figures(), "chance": judged.chance})
+    versions.replace(model_with(first, new, judged), figures)
     note(f"{path}: a new version {said}; back: wakeword improve {options.model} --undo")
     return True
 
