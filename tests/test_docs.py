@@ -10,7 +10,7 @@ import wakeword
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / ".github").rglob("*.md")])
-MOST_LINES = {"adding.md": 300, "api.md": 170, "README.md": 110, "CONTRIBUTING.md": 65, "SECURITY.md": 40}
+MOST_LINES = {"adding.md": 300, "api.md": 172, "README.md": 110, "CONTRIBUTING.md": 65, "SECURITY.md": 40}
 
 
 def prose(path: Path) -> str:

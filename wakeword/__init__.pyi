@@ -36,6 +36,7 @@ from .model.installed import shipped_models as shipped_models
 from .model.model import Model as Model
 from .model.model import load_model as load_model
 from .model.scorer import StreamScorer as StreamScorer
+from .saving.keeper import Keeper as Keeper
 from .stream.end_of_speech import EndOfSpeech as EndOfSpeech
 from .stream.end_of_speech import VoiceDetector as VoiceDetector
 from .stream.following import Follower as Follower

@@ -23,7 +23,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from wakeword.audio.detection import Detection
+from wakeword.audio.detection import Detection, Keeps
 from wakeword.audio.pcm import SAMPLE_RATE, samples_of_bytes
 from wakeword.base.checks import flag, function
 from wakeword.base.standstill import STANDSTILL
@@ -46,7 +46,7 @@ class Detector(StreamAccess):
     ``sample_rate`` and ``channel`` describe the blocks that ``push`` will get; ``channel`` selects one of several, and
     ``playback_rate`` is the rate of a reference, if that is another. ``gate`` saves the work on steady quiet, without an
     effect on detections. ``on_near_miss`` is called for what nearly fired, a second after it: a score of half the threshold
-    or more that did not reach it.
+    or more that did not reach it. ``keep``, a ``Keeper``, keeps both to learn from.
 
     Push blocks from one thread at a time; everything else may be called from any thread at any time, ``close`` included.
     Models may be shared. Raises ``ModelError`` for an unusable model and ``ConfigError`` for settings out of range.
@@ -70,6 +70,7 @@ class Detector(StreamAccess):
         provider: str = "cpu",
         gate: bool = True,
         verify: bool = True,
+        keep: Keeps | None = None,
     ) -> None:
         loaded = loaded_models(models, provider=provider, verify=verify)
         function(on_detection, "on_detection")
@@ -85,9 +86,10 @@ class Detector(StreamAccess):
             refractory=refractory,
             pre_roll=pre_roll_samples(pre_roll),
             gate=flag(gate, "gate"),
+            keep=keep,
         )
         super().__init__(self._reader.audio, sample_rate=sample_rate, channel=channel, playback_rate=playback_rate)
-        if on_near_miss is not None:
+        if on_near_miss is not None or keep is not None:
             self._audio.watch_near_misses()
         self.reset()
 
@@ -183,7 +185,7 @@ class Detector(StreamAccess):
             with self._lock:
                 self._followers.push(sound_of(piece))
                 found = self._reader.push(piece)
-                missed = self._audio.near_misses() if self._on_near_miss is not None else []
+                missed = self._audio.near_misses()
                 if self._closed:
                     self.reset()
                     break

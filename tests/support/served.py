@@ -14,6 +14,7 @@ from wyoming.info import Describe
 from wyoming.wake import Detect
 
 from support.builders import bursts
+from wakeword.audio.detection import Keeps
 from wakeword.base.types import Array, Samples
 from wakeword.serve.client_stream import Found, StreamSettings
 from wakeword.serve.connection import Shared, TimeLimits
@@ -155,6 +156,7 @@ async def serving(
     times: TimeLimits | None = None,
     threads: int = 1,
     host: str = "127.0.0.1",
+    keep: Keeps | None = None,
 ) -> AsyncIterator[Served]:
     """A server on a port of its own. On exit it must end, and nothing may have failed without being handled."""
     faults: list[str] = []
@@ -165,7 +167,7 @@ async def serving(
     with ThreadPoolExecutor(max(1, threads)) as executor:
         shared = Shared(
             words,
-            StreamSettings(100, 0.5),
+            StreamSettings(100, 0.5, keep=keep),
             times or TimeLimits(),
             Telemetry(),
             executor if threads else None,

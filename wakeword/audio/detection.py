@@ -1,8 +1,27 @@
 """What the engine reports."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
 
+from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.errors import ConfigError
 from wakeword.base.types import Array
+
+KEPT_PRE_ROLL = SAMPLE_RATE * 16 // 10
+"""Samples before the window of a detection that is kept: with the window 2.6 s, all that its score depends on. Ten hops of
+the windows, so that the same windows are scored again."""
+
+
+class WakeOutcome(StrEnum):
+    """What became clear after a wake."""
+
+    FALSE = "false"
+    """It was probably not the word."""
+    TRUE = "true"
+    """It probably was."""
+    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
@@ -20,6 +39,27 @@ class Detection:
     """Mono float32 at 16 kHz: the pre-roll, then the window. Its last sample is at ``end``."""
     stage_one: float | None = None
     """For a model with a second stage: the first stage's own score, 0..1, at the best of the windows that led to it."""
+    told: Callable[[WakeOutcome], None] | None = field(default=None, repr=False, compare=False, kw_only=True)
+    """What ``outcome`` calls; ``None`` if the detection is not kept."""
+
+    def outcome(self, what: WakeOutcome | str) -> None:
+        """Say what became of the wake: ``"false"``, ``"true"`` or ``"unknown"``. It is written next to the kept event.
+
+        Raises ``ConfigError`` for another word, and for a detection of a detector that keeps nothing.
+        """
+        if what not in list(WakeOutcome):
+            raise ConfigError(f"expected the outcome {', '.join(WakeOutcome)}, got {what!r}")
+        if self.told is None:
+            raise ConfigError("expected a detection that is kept; give the detector keep=Keeper(...)")
+        self.told(WakeOutcome(what))
+
+
+class Keeps(Protocol):
+    """Keeps wakes and near misses, where the user has said yes: see ``saving.keeper.Keeper``."""
+
+    def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
+        """Keep it, without waiting for the disk; the result takes its outcome. Called from the detector's thread."""
+        ...
 
 
 def stage_one_entry(detection: Detection) -> dict[str, float]:

@@ -68,6 +68,10 @@ COMMANDS = {
                 "wakeword.cli.review:review",
                 "Go through saved detections and near misses, and sort them into the folders yes and no.",
             ),
+            "improve": (
+                "wakeword_train.house.improve:improve",
+                "Learn from kept wakes and near misses, and install the new model only if it is surely better.",
+            ),
             "voices": (
                 "wakeword_tools.cli.voices:voices",
                 "List the voices that `wakeword train` can use, or install voices that sound human.",

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from wakeword.audio.detection import Detection
+from wakeword.audio.detection import Detection, Keeps
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.cli.completion import model_names, point_names
@@ -16,7 +16,7 @@ from wakeword.cli.ranges import finite, separate
 from wakeword.engine import Detector
 from wakeword.format.point_warnings import warnings_of
 from wakeword.model.installed import model_file
-from wakeword.model.model import load_model, read_model, read_model_bytes
+from wakeword.model.model import Model, load_model, read_model, read_model_bytes
 from wakeword.stream.trigger import DEFAULT_REFRACTORY
 
 DEFAULT_KEYWORD = "marvin"
@@ -97,6 +97,11 @@ class ModelOptions:
         """Model files."""
         return self.model or []
 
+    def loaded(self, provider: str = "cpu") -> list[Model]:
+        """The models. Raises ``ModelError`` if one cannot be used."""
+        named = [load_model(keyword, provider=provider) for keyword in self.names]
+        return [*named, *(read_model(path, provider=provider) for path in self.files)]
+
     def contents(self) -> list[bytes]:
         """The bytes of the models' files, unchecked. Raises ``ModelError`` if one cannot be read."""
         return [read_model_bytes(file) for file in (*map(model_file, self.names), *self.files)]
@@ -129,10 +134,10 @@ def open_detector(
     pre_roll: float = 0.5,
     on_near_miss: Callable[[Detection], None] | None = None,
     provider: str = "cpu",
+    keep: Keeps | None = None,
 ) -> tuple[Detector, list[str]]:
     """The detector, and warnings about its operating points. Raises ``ModelError`` and ``ConfigError`` as it does."""
-    loaded = [load_model(keyword, provider=provider) for keyword in models.names]
-    loaded += [read_model(path, provider=provider) for path in models.files]
+    loaded = models.loaded(provider)
     detector = Detector(
         loaded,
         threshold=points.threshold,
@@ -143,6 +148,7 @@ def open_detector(
         on_near_miss=on_near_miss,
         provider=provider,
         verify=points.verify,
+        keep=keep,
     )
     # A threshold of the user's own promises nothing.
     used = [model if points.verify else model.stage_one() for model in loaded]

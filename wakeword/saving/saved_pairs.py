@@ -1,11 +1,11 @@
-"""A folder of saved detections: pairs of an audio file and a JSON file, with a limit on their total size."""
+"""A folder of saved detections: pairs of an audio file and a JSON file, with limits on their size, number and age."""
 
 import json
 import os
 import re
 import time
-from collections.abc import Iterator
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +15,16 @@ from wakeword.audio.pcm import write_audio
 from wakeword.base.errors import ConfigError
 from wakeword.base.files import replacing
 from wakeword.base.text import letters_of
+from wakeword.base.types import Array
+
+FeaturesOf = Callable[[Detection], Mapping[str, Array]]
+"""What is kept of a detection in place of its audio, as arrays of any shape."""
 
 # <keyword>-<time of the detection, UTC>-<number>; a temporary file has a dot before and letters after it.
 _STEM = r"(?P<stem>[^\s./\\]+-(?P<time>[0-9]{8}T[0-9]{6}\.[0-9]{6})-(?P<number>[0-9]{4,}))"
-_SAVED = re.compile(rf"{_STEM}\.(wav|json)")
-_TEMPORARY = re.compile(rf"\.{_STEM}\.(wav|json)\.\w+\.(wav|json)")
+_SAVED = re.compile(rf"{_STEM}\.(wav|npz|json)")
+_TEMPORARY = re.compile(rf"\.{_STEM}\.(wav|npz|json)\.\w+\.(wav|npz|json)")
+_TIME = "%Y%m%dT%H%M%S.%f"
 _SECONDS_TO_WRITE = 3_600
 """Older temporary files were left by a process that was killed."""
 _KEYWORD_BYTES = 120
@@ -32,18 +37,29 @@ class SavedPairs:
     """Saves detections: the audio as 16-bit WAV, and a JSON file of the same name with keyword, score and times.
 
     The JSON file of a pair appears last and is deleted first: if it exists, so does the audio. Before the pairs would
-    take more than ``limit`` bytes, the oldest are deleted. Only files with names of this form count and are deleted; all
-    others are left alone. Files, and a folder that is made for them, are private as ``replacing`` makes them.
+    take more than ``limit`` bytes, be more than ``most`` or be older than ``days``, the oldest are deleted. Only files with
+    names of this form count and are deleted; all others are left alone. Files, and a folder that is made for them, are
+    private as ``replacing`` makes them. The names are in the sequence of saving, even if the clock is set back: no new pair
+    counts as the oldest. With ``features`` a file of these takes the place of the audio.
 
     Raises ``ConfigError`` if ``folder`` is a file and ``OSError`` if it cannot be created or read.
     """
 
-    def __init__(self, folder: Path, limit: int) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        limit: int,
+        *,
+        most: int | None = None,
+        days: int | None = None,
+        features: FeaturesOf | None = None,
+    ) -> None:
         if folder.exists() and not folder.is_dir():
             raise ConfigError(f"--save: expected a folder, got the file {folder}; choose another")
         folder.mkdir(0o700, parents=True, exist_ok=True)
         self.folder = folder
-        self._limit = limit
+        self._limit, self._most, self._days = limit, most, days
+        self._features = features
         self._number = 0
         self._sizes = self._listed()
 
@@ -52,16 +68,18 @@ class SavedPairs:
 
         On ``OSError`` nothing is saved.
         """
-        self._number += 1
+        if self._days is not None or self._most is not None:
+            self._sizes = self._listed()  # other processes keep events here too
+        self._number = 1 + max([self._number, *(_age(stem)[1] for stem in self._sizes)])
         # File systems count bytes: 255 for a name. A temporary name needs some more than this.
         keyword = (
             letters_of(detection.keyword, kept="_-", between="_")
             .encode("utf-8")[:_KEYWORD_BYTES]
             .decode("utf-8", "ignore")
         )
-        stem = f"{keyword}-{moment.astimezone(UTC):%Y%m%dT%H%M%S.%f}-{self._number:04d}"
-        audio, data = (self.folder / f"{stem}.{suffix}" for suffix in ("wav", "json"))
-        samples = np.clip(np.rint(detection.audio * 32_768), -32_768, 32_767).astype(np.int16)
+        stem = f"{keyword}-{self._name_of(moment)}-{self._number:04d}"
+        suffix = "wav" if self._features is None else "npz"
+        audio, data = self.folder / f"{stem}.{suffix}", self.folder / f"{stem}.json"
         content = {
             "keyword": detection.keyword,
             "score": detection.score,
@@ -70,22 +88,51 @@ class SavedPairs:
             "end": detection.end,
             **({"near_miss": True} if near_miss else {}),
             "time": moment.astimezone(UTC).isoformat(timespec="milliseconds"),
-            "audio": audio.name,
+            ("audio" if self._features is None else "features"): audio.name,
         }
         try:
             with (
                 replacing(data, private=True) as unfinished_data,
                 replacing(audio, private=True) as unfinished_audio,
             ):
-                write_audio(unfinished_audio, samples)
+                self._write(detection, unfinished_audio)
                 unfinished_data.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
                 size = unfinished_audio.stat().st_size + unfinished_data.stat().st_size
+                self._forget_old(moment)
                 self._make_room(size)
         except OSError:
             audio.unlink(missing_ok=True)
             raise
         self._sizes[stem] = size
         return audio
+
+    def _name_of(self, moment: datetime) -> str:
+        """The time in a name: never before the newest one in the folder."""
+        newest = max((_age(stem)[0] for stem in self._sizes), default="")
+        return max(f"{moment.astimezone(UTC):{_TIME}}", newest)
+
+    def _write(self, detection: Detection, path: Path) -> None:
+        if self._features is None:
+            write_audio(path, np.clip(np.rint(detection.audio * 32_768), -32_768, 32_767).astype(np.int16))
+            return
+        with path.open("wb") as file:
+            np.savez_compressed(file, **self._features(detection))  # type: ignore[arg-type]
+
+    def _forget_old(self, moment: datetime) -> None:
+        """Delete what is older than allowed, and the oldest of more than allowed."""
+        if self._days is None and self._most is None:
+            return
+        stems = sorted(self._sizes, key=_age)
+        first = "" if self._days is None else f"{moment.astimezone(UTC) - timedelta(self._days):{_TIME}}"
+        over = 0 if self._most is None else len(stems) + 1 - self._most
+        for number, stem in enumerate(stems):
+            if number < over or _age(stem)[0] < first:
+                self._delete(stem)
+
+    def _delete(self, stem: str) -> None:
+        for suffix in ("json", "wav", "npz"):
+            (self.folder / f"{stem}.{suffix}").unlink(missing_ok=True)
+        del self._sizes[stem]
 
     def _make_room(self, size: int) -> None:
         if sum(self._sizes.values()) + size <= self._limit:
@@ -99,9 +146,8 @@ class SavedPairs:
         for stem in sorted(self._sizes, key=_age) if used + size > self._limit else ():
             if used <= wanted:
                 break
-            for suffix in ("json", "wav"):
-                (self.folder / f"{stem}.{suffix}").unlink(missing_ok=True)
-            used -= self._sizes.pop(stem)
+            used -= self._sizes[stem]
+            self._delete(stem)
 
     def _listed(self) -> dict[str, int]:
         """The size in bytes of each pair in the folder, by its files' common stem."""

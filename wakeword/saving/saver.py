@@ -28,9 +28,10 @@ class Saver:
         wait_for_room: bool,
         complain: Callable[[str], None],
         note: Callable[[str], None],
+        option: str = "--save",
     ) -> None:
-        """``complain`` reports a failure and ``note`` the end of it, from any thread."""
-        self._pairs = pairs
+        """``complain`` reports a failure and ``note`` the end of it, from any thread; both name the ``option``."""
+        self._pairs, self._option = pairs, option
         self._complain, self._note = complain, note
         self._wait_for_room = wait_for_room
         self._waiting: queue.Queue[tuple[Detection, datetime, bool, Future[Path | None]]] = queue.Queue(most_waiting)
@@ -73,14 +74,16 @@ class Saver:
             if not self._trouble:
                 self._trouble = trouble
                 self._complain(
-                    f"--save: {self._pairs.folder}: {trouble}; listening continues, and saving will be tried again"
+                    f"{self._option}: {self._pairs.folder}: {trouble}; listening continues, and saving will be tried again"
                 )
 
     def _succeed(self) -> None:
         with self._reporting:
             # A disk that is always a little too slow need not be reported at each detection.
             if self._trouble and self._waiting.qsize() <= self._waiting.maxsize // 2:
-                self._note(f"--save: saving again; {self._lost - self._lost_before} detection(s) were not saved")
+                self._note(
+                    f"{self._option}: saving again; {self._lost - self._lost_before} detection(s) were not saved"
+                )
                 self._trouble, self._lost_before = "", self._lost
 
     def close(self, seconds_left: Callable[[], float | None]) -> int:
@@ -92,6 +95,6 @@ class Saver:
             time.sleep(0.01)
         if lost := self._lost + waiting:
             self._complain(
-                f"--save: {lost} detection(s) not saved in all" + ("; the disk is too slow" if waiting else "")
+                f"{self._option}: {lost} detection(s) not saved in all" + ("; the disk is too slow" if waiting else "")
             )
         return lost

@@ -6,7 +6,7 @@ leaves the one it was in: whatever interrupts that, nothing is lost.
 
 import json
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -104,6 +104,16 @@ def file_pair(pair: SavedPair, answer: Answer, into: Path) -> SavedPair:
         _remove([pair.data])
     _remove(into / other / pair.data.name for other in Answer if other is not answer)
     return SavedPair(data, pair.keyword, pair.score, pair.seconds, pair.time, pair.near_miss)
+
+
+def rewrite(data: Path, entries: Mapping[str, str]) -> None:
+    """Add entries to the JSON file of a pair; the old file or the new one is always whole.
+
+    Raises ``OSError``, ``FileNotFoundError`` without the file, and ``ValueError`` for a damaged one.
+    """
+    content = {**_content(data), **entries}
+    with replacing(data, private=True) as unfinished:
+        unfinished.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
 def _remove(pairs: Iterable[Path]) -> None:

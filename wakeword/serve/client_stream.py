@@ -4,13 +4,13 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from wakeword.audio.detection import Detection
+from wakeword.audio.detection import Detection, Keeps, WakeOutcome
 from wakeword.base.types import Samples
 from wakeword.engine import Detector
 from wakeword.serve.wire_audio import PcmFormat
@@ -31,6 +31,20 @@ class StreamSettings:
     """Seconds of audio from before the word in a detection."""
     playback: bool = False
     """Whether the second channel of several is what the client's loudspeaker gets, and the first one the microphone."""
+    keep: Keeps | None = None
+    """Keeps wakes and near misses."""
+
+
+class _KeepsPhrases:
+    """Keeps events by the phrases of words, which detectors of a server know by the names of their files."""
+
+    def __init__(self, keep: Keeps, words: Mapping[str, OfferedWord]) -> None:
+        self._keep, self._words = keep, words
+
+    def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
+        """See ``Keeps``."""
+        phrase = self._words[detection.keyword].phrase
+        return self._keep.keep(replace(detection, keyword=phrase), near_miss=near_miss)
 
 
 class Found(NamedTuple):
@@ -75,6 +89,7 @@ class ListeningStream:
             sample_rate=pcm.rate,
             refractory=settings.refractory,
             pre_roll=settings.pre_roll,
+            keep=None if settings.keep is None else _KeepsPhrases(settings.keep, self._by_name),
         )
         self.restart(None)
 

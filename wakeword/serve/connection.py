@@ -17,6 +17,7 @@ from wyoming.wake import Detection, NotDetected
 
 from wakeword.serve.client_stream import Found, ListeningStream, StreamEvents, StreamSettings
 from wakeword.serve.logs import ClientWarnings
+from wakeword.serve.outcomes import RecentWakes
 from wakeword.serve.telemetry import Telemetry
 from wakeword.serve.wire import EventReader, WireError, encode
 from wakeword.serve.wire_audio import PcmFormat, format_of, timestamp_of
@@ -58,6 +59,7 @@ class Shared:
     executor: Executor | None
     save: Callable[[Found], None]
     """Called at each detection."""
+    wakes: RecentWakes = field(default_factory=RecentWakes)
     warnings: ClientWarnings = field(default_factory=ClientWarnings)
 
 
@@ -315,6 +317,7 @@ class Connection:
                 },
             )
             self._shared.save(found)
+            self._shared.wakes.add(found)
             detection = Detection(name=found.word.name, timestamp=found.timestamp, context=self._context)
             await self._send(encode(detection.event()))
 

@@ -16,6 +16,7 @@ from wyoming.error import Error
 
 from wakeword.base.errors import ConfigError
 from wakeword.serve.connection import Connection, Shared
+from wakeword.serve.outcomes import RecentWakes
 from wakeword.serve.places import Network, Place, is_allowed, is_loopback, tcp_sockets, unix_socket
 from wakeword.serve.telemetry import Telemetry
 from wakeword.serve.wire import encode
@@ -61,6 +62,11 @@ class Server:
     def telemetry(self) -> Telemetry:
         """What it counts."""
         return self._shared.telemetry
+
+    @property
+    def wakes(self) -> RecentWakes:
+        """The wakes that may still be told the outcome of."""
+        return self._shared.wakes
 
     @property
     def words(self) -> OfferedWords:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -11,11 +11,14 @@ from pathlib import Path
 
 from wakeword.audio.stopping import StopSignals
 from wakeword.model.installed import shipped_models
+from wakeword.model.model import Model
+from wakeword.saving.keeper import Keeper
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
 from wakeword.serve.announcing import Announcement, host_name
 from wakeword.serve.client_stream import Found, StreamSettings
 from wakeword.serve.connection import Shared, TimeLimits
+from wakeword.serve.nightly import Nightly
 from wakeword.serve.places import Place, is_loopback
 from wakeword.serve.server import Limits, Server
 from wakeword.serve.status_pages import Web, WebSettings
@@ -42,6 +45,10 @@ class ServeSettings:
     save: Path | None
     save_limit: float
     """Megabytes."""
+    keep: Callable[[Callable[[str], Model]], Keeper] | None
+    """Makes the keeper of wakes and near misses, which may ask for the model of a phrase; ``None`` to keep nothing."""
+    improve: Sequence[str] | None
+    """Options of `wakeword improve`, which the models of ``folder`` get every night; ``None`` for never."""
     zeroconf: bool
     zeroconf_name: str | None
     web: WebSettings | None
@@ -79,6 +86,15 @@ def run_server(settings: ServeSettings) -> bool:
         saver = _saver(settings)
         if saver is not None:
             stack.callback(saver.close, lambda: stop.seconds_left)
+        streams = settings.streams
+        if settings.keep is not None:
+            keeper = settings.keep(words.model_of)
+            stack.callback(keeper.close, lambda: stop.seconds_left)
+            streams = replace(streams, keep=keeper)
+        if settings.improve is not None and settings.folder is not None:
+            nightly = Nightly(settings.folder, settings.improve, lambda line: _report("improve", line))
+            nightly.start()
+            stack.callback(nightly.close)
         executor = ThreadPoolExecutor(settings.threads, "wakeword-score") if settings.threads else None
         if executor is not None:
             stack.callback(executor.shutdown, wait=False, cancel_futures=True)
@@ -89,7 +105,7 @@ def run_server(settings: ServeSettings) -> bool:
 
         async def serve() -> None:
             nonlocal loop, server
-            shared = Shared(words, settings.streams, settings.times, Telemetry(), executor, save)
+            shared = Shared(words, streams, settings.times, Telemetry(), executor, save)
             server = Server(shared, settings.place, settings.limits)
             loop = asyncio.get_running_loop()
             if not early.is_set():

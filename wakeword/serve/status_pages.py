@@ -13,9 +13,11 @@ from http import HTTPStatus
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
+from wakeword.audio.detection import WakeOutcome
 from wakeword.base.errors import ConfigError
 from wakeword.serve.bounded_http import BoundedHandler, BoundedHttpServer, Doors
 from wakeword.serve.places import Network, is_allowed, is_own_host, tcp_sockets
@@ -48,11 +50,12 @@ class WebSettings:
     asked, which may have any name, and shows the page in a frame of that same origin."""
 
 
+_TEXT = "text/plain; charset=utf-8"
 HttpAnswer = tuple[HTTPStatus, str, bytes]
 """Status, content type and body."""
 _OTHER_HOST: HttpAnswer = (
     HTTPStatus.MISDIRECTED_REQUEST,
-    "text/plain; charset=utf-8",
+    _TEXT,
     b"expected an address, a local name or one that --http-name gives as the host, got another name\n",
 )
 
@@ -71,15 +74,32 @@ class Pages:
             "/state": self._state,
         }
 
+    def tell(self, path: str) -> HttpAnswer:
+        """The answer to what a client tells, ``/outcome?outcome=false&word=marvin``."""
+        address = urlsplit(path)
+        told = {name: values[-1] for name, values in parse_qs(address.query).items()}
+        if address.path != "/outcome":
+            return HTTPStatus.NOT_FOUND, _TEXT, b"expected /outcome, got another path\n"
+        if told.get("outcome") not in list(WakeOutcome) or not set(told) <= {"outcome", "word"}:
+            return HTTPStatus.BAD_REQUEST, _TEXT, b"expected /outcome?outcome=false|true|unknown[&word=WORD]\n"
+        found = self._server.wakes.tell(WakeOutcome(told["outcome"]), told.get("word"))
+        if found is None:
+            return (
+                HTTPStatus.NOT_FOUND,
+                _TEXT,
+                b"expected a kept wake of the last minute, found none; serve with --keep\n",
+            )
+        return HTTPStatus.OK, "application/json", json.dumps(found).encode()
+
     def answer(self, path: str) -> HttpAnswer:
         """The answer to a request for ``path``."""
         made = self._paths.get(path)
         if made is None:
-            return HTTPStatus.NOT_FOUND, "text/plain; charset=utf-8", b"expected /, /healthz, /metrics or /state\n"
+            return HTTPStatus.NOT_FOUND, _TEXT, b"expected /, /healthz, /metrics or /state\n"
         try:
             return made()
         except (TimeoutError, RuntimeError):
-            return HTTPStatus.SERVICE_UNAVAILABLE, "text/plain; charset=utf-8", b"the server is busy or ending\n"
+            return HTTPStatus.SERVICE_UNAVAILABLE, _TEXT, b"the server is busy or ending\n"
 
     def _health(self) -> HttpAnswer:
         """Healthy: the event loop answers, and there is something to listen for."""
@@ -88,7 +108,7 @@ class Pages:
         text = f"ok: {words} word(s)\n" if healthy else "expected at least one model, got none\n"
         return (
             HTTPStatus.OK if healthy else HTTPStatus.SERVICE_UNAVAILABLE,
-            "text/plain; charset=utf-8",
+            _TEXT,
             text.encode(),
         )
 
@@ -122,12 +142,21 @@ class _Handler(BoundedHandler):
         super().__init__(*rest)
 
     def answer(self) -> None:
+        status, kind, body = self._pages.answer(self.path.partition("?")[0]) if self._is_own() else _OTHER_HOST
+        self.send(status, {"Content-Type": kind}, body)
+
+    def do_POST(self) -> None:  # noqa: N802
+        # A browser names the page that sends a request: no page of another host tells outcomes.
+        origins = [urlsplit(origin).netloc for origin in self.headers.get_all("Origin") or []]
+        foreign = any(origin != self.headers.get("Host") for origin in origins)
+        status, kind, body = _OTHER_HOST if foreign or not self._is_own() else self._pages.tell(self.path)
+        self.send(status, {"Content-Type": kind}, body)
+
+    def _is_own(self) -> bool:
         # Browsers always name a host; programs may leave it out.
         hosts = self.headers.get_all("Host") or []
         settings = self.server.settings
-        own = settings.ingress or all(is_own_host(host.strip(), settings.names) for host in hosts)
-        status, kind, body = self._pages.answer(self.path.partition("?")[0]) if own else _OTHER_HOST
-        self.send(status, {"Content-Type": kind}, body)
+        return settings.ingress or all(is_own_host(host.strip(), settings.names) for host in hosts)
 
     def log_message(self, format: str, *args: object) -> None:
         logger.debug("%s", format % args, extra=_logged(self.client_address))

@@ -5,10 +5,11 @@
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from wakeword.audio.detection import Detection
+from wakeword.audio.detection import KEPT_PRE_ROLL, Detection, Keeps
 from wakeword.audio.echo_canceller import ECHO_SAMPLES
 from wakeword.audio.gate import QuietGate
 from wakeword.audio.history import AudioHistory, SamplesOf
@@ -27,15 +28,24 @@ class StreamAudio:
     """The audio of one stream and its keywords' position in it. Sample numbers count from the start of the stream.
 
     ``pre_roll`` is the number of samples before a window that a detection includes, ``piece`` the largest number in one
-    ``push``. Not safe for use by several threads.
+    ``push``; ``keep`` gets detections and near misses with ``KEPT_PRE_ROLL``. Not safe for use by several threads.
     """
 
-    def __init__(self, keywords: Sequence[KeywordTracker], *, pre_roll: int, piece: int, gate: bool) -> None:
+    def __init__(
+        self,
+        keywords: Sequence[KeywordTracker],
+        *,
+        pre_roll: int,
+        piece: int,
+        gate: bool,
+        keep: Keeps | None = None,
+    ) -> None:
         self.keywords = keywords
         self.suppression = Suppression()
-        self._pre_roll = pre_roll
+        self._pre_roll, self._keep = pre_roll, keep
         longest = max(keyword.window for keyword in keywords)
-        kept = max(longest + pre_roll, max(keyword.look for keyword in keywords))
+        kept_pre_roll = pre_roll if keep is None else max(pre_roll, KEPT_PRE_ROLL)
+        kept = max(longest + kept_pre_roll, max(keyword.look for keyword in keywords))
         self._history = AudioHistory(kept + keywords[0].step + piece)
         self._reference: AudioHistory | None = None
         """What the loudspeaker gets, from sample ``_reference_from`` on; ``None`` while there is none."""
@@ -133,7 +143,7 @@ class StreamAudio:
         near = None if keyword.near is None else keyword.near.best
         if near is not None and near.audio is None:
             # Now, while it is kept: only later is it certain that nothing fires after it.
-            near.audio = self._detection(keyword, Fired(near.end, near.score, near.stage_one)).audio
+            near.audio = self._kept_audio(near.end - keyword.window, near.end)
         return [self._detection(keyword, fired) for fired in found]
 
     def watch_near_misses(self) -> None:
@@ -148,9 +158,19 @@ class StreamAudio:
             near = None if keyword.near is None else keyword.near.due(self.end, ended=self._length is not None)
             if near is not None and near.audio is not None:
                 end = near.end if self._length is None else min(near.end, self._length)
-                start = (near.end - keyword.window) / SAMPLE_RATE
-                found.append(Detection(keyword.name, near.score, start, end / SAMPLE_RATE, near.audio, near.stage_one))
+                first = near.end - keyword.window
+                missed = Detection(
+                    keyword.name, near.score, first / SAMPLE_RATE, end / SAMPLE_RATE, near.audio, near.stage_one
+                )
+                told = None if self._keep is None else self._keep.keep(missed, near_miss=True)
+                before = len(near.audio) - (near.end - max(0, first - self._pre_roll))
+                found.append(replace(missed, audio=near.audio[max(0, before) :], told=told))
         return found
+
+    def _kept_audio(self, start: int, end: int) -> Array:
+        """The audio of a window with the pre-roll of what is kept, ``(n,)``; without ``keep`` with the usual one."""
+        before = self._pre_roll if self._keep is None else max(self._pre_roll, KEPT_PRE_ROLL)
+        return self._history.slice(start - before, end)
 
     def _is_own_word(self, keyword: KeywordTracker) -> bool:
         """Whether the loudspeaker itself says the word that would fire now."""
@@ -168,7 +188,11 @@ class StreamAudio:
         # The last window of a stream can extend into the silence after it.
         end = fired.end if self._length is None else min(fired.end, self._length)
         audio = self._history.slice(start - self._pre_roll, end)
-        return Detection(keyword.name, fired.score, start / SAMPLE_RATE, end / SAMPLE_RATE, audio, fired.stage_one)
+        found = Detection(keyword.name, fired.score, start / SAMPLE_RATE, end / SAMPLE_RATE, audio, fired.stage_one)
+        if self._keep is None:
+            return found
+        kept = replace(found, audio=self._history.slice(start - KEPT_PRE_ROLL, end))
+        return replace(found, told=self._keep.keep(kept))
 
 
 def sound_of(samples: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from wakeword.audio.detection import Detection
+from wakeword.audio.detection import Detection, Keeps
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array
 from wakeword.model.first_stage import FirstStage
@@ -31,13 +31,14 @@ class StreamReader:
         refractory: int,
         pre_roll: int,
         gate: bool,
+        keep: Keeps | None = None,
     ) -> None:
         self._first_stage = FirstStage(models, hop=hop)
         keywords = [
             KeywordTracker(model, Trigger(threshold, smoothing=smoothing, refractory=refractory, hop=hop), hop=hop)
             for model, threshold in zip(models, thresholds, strict=True)
         ]
-        self.audio = StreamAudio(keywords, pre_roll=pre_roll, piece=PIECE, gate=gate)
+        self.audio = StreamAudio(keywords, pre_roll=pre_roll, piece=PIECE, gate=gate, keep=keep)
         self.reset()
 
     @property

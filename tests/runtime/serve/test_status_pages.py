@@ -25,7 +25,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from support.certificates import certificate
 from support.served import BOTH, Served, int16, serving
 
-from wakeword import ConfigError
+from wakeword import ConfigError, Detection
+from wakeword.audio.detection import Keeps, WakeOutcome
 from wakeword.serve.bounded_http import MOST_CONNECTIONS, Doors
 from wakeword.serve.places import networks_of
 from wakeword.serve.status_pages import Web, WebSettings
@@ -33,11 +34,13 @@ from wakeword.serve.status_pages import Web, WebSettings
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
-def run(scenario: Callable[[Served, Web], Awaitable[Any]], *files: Path, **settings: Any) -> Any:
+def run(
+    scenario: Callable[[Served, Web], Awaitable[Any]], *files: Path, keep: Keeps | None = None, **settings: Any
+) -> Any:
     """Run a scenario with a server of these models and its HTTP side."""
 
     async def whole() -> Any:
-        async with serving(*files) as served:
+        async with serving(*files, keep=keep) as served:
             with Web(served.server, WebSettings("127.0.0.1", 0, **settings)) as web:
                 return await scenario(served, web)
 
@@ -45,13 +48,16 @@ def run(scenario: Callable[[Served, Web], Awaitable[Any]], *files: Path, **setti
 
 
 async def get(
-    url: str, context: ssl.SSLContext | None = None, headers: Mapping[str, str] | None = None
+    url: str,
+    context: ssl.SSLContext | None = None,
+    headers: Mapping[str, str] | None = None,
+    data: bytes | None = None,
 ) -> tuple[int, str, Any]:
     """Status, text and headers of the answer to a request."""
 
     def ask() -> tuple[int, str, Any]:
         try:
-            request = urllib.request.Request(url, headers=dict(headers or {}))
+            request = urllib.request.Request(url, data=data, headers=dict(headers or {}))
             with urllib.request.urlopen(request, timeout=20, context=context) as answer:
                 return answer.status, answer.read().decode(), answer.headers
         except urllib.error.HTTPError as error:
@@ -108,6 +114,34 @@ def test_the_state_is_that_of_the_streams(models: Path) -> None:
     assert after["streams"] == []
     assert after["detections"] == during["detections"]
     assert after["words"] == {"low": "low", "high": "hey high"}
+
+
+def test_the_outcome_of_the_newest_kept_wake_is_told(models: Path) -> None:
+    told: list[tuple[str, WakeOutcome]] = []
+
+    class Keep:
+        def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
+            return lambda outcome: told.append((detection.keyword, outcome))
+
+    async def scenario(served: Served, web: Web) -> list[tuple[int, str, Any]]:
+        before = await get(f"{web.url}outcome?outcome=false", data=b"")
+        client = await served.client()
+        await client.speak(int16(BOTH))
+        return [
+            before,
+            await get(f"{web.url}outcome?outcome=false", data=b""),
+            await get(f"{web.url}outcome?outcome=true&word=low", data=b""),
+            await get(f"{web.url}outcome?outcome=maybe", data=b""),
+            await get(f"{web.url}outcome?outcome=false", data=b"", headers={"Origin": "http://elsewhere.example"}),
+            await get(f"{web.url}outcome?outcome=false"),
+        ]
+
+    early, newest, named, *refused = run(scenario, models / "low.onnx", models / "high.onnx", keep=Keep())
+    assert early[0] == 404
+    assert "--keep" in early[1]
+    assert told == [("hey high", WakeOutcome.FALSE), ("low", WakeOutcome.TRUE)]
+    assert (json.loads(newest[1])["word"], json.loads(named[1])["word"]) == ("high", "low")
+    assert [one[0] for one in refused] == [400, 421, 404]
 
 
 @pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has no IPv6")

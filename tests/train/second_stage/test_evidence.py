@@ -7,9 +7,10 @@ import pytest
 from support.builders import FIXTURES, colours
 
 from wakeword.format.fusion import FLOOR, Fusion
+from wakeword.model.candidate_looks import best_of_span, window_logits
 from wakeword.model.model import read_model
 from wakeword_tools.measure.scores import RecordingScorer
-from wakeword_train.second_stage.evidence import EvidenceReader, best_of_span, candidate_runs, window_logits
+from wakeword_train.second_stage.evidence import EvidenceReader, candidate_runs
 
 TWO_STAGE = FIXTURES / "two-stage.onnx"
 

@@ -1,5 +1,6 @@
 """Every headline figure of README, the page of the adversary and the evidence for the method is that of a record."""
 
+import itertools
 import json
 import re
 from pathlib import Path
@@ -11,6 +12,7 @@ from support import RESULTS, ROOT
 
 from wakeword.model.installed import assets_folder
 from wakeword_experiments.figures_report import distinct, mean_interval, paired_difference, plus_minus, select
+from wakeword_experiments.house.house_run import WRONG, house_cells
 from wakeword_experiments.one_class.comparison import COMPARISONS, comparison_page
 from wakeword_experiments.one_class.published import AUDIO
 from wakeword_experiments.two_stages.languages_study import languages_page
@@ -275,6 +277,19 @@ def test_the_settings_beside_the_papers_are_those_of_the_recipe() -> None:
 
 CUT_MARVINS = ("6379c6a2", "d1bf406b")
 """Recordings that end inside the word."""
+
+
+def test_the_page_of_a_house_says_what_its_record_says() -> None:
+    content = record("house")
+    rows, settings = content["rows"], content["settings"]
+    page = one_line(DOCS / "improve.md")
+    for room, wrong, nights in itertools.product(distinct(rows, "room"), WRONG, (3, 7)):
+        cells = house_cells(select(rows, room=room, wrong=wrong, nights=nights))
+        assert f"| {room} | {100 * wrong:.0f} % | {nights} | {' | '.join(cells)} |" in page
+    assert f"{settings['seeds']} houses of each kind" in page
+    assert f"{settings['per_hour']:.0f} times an hour" in page
+    installed = [row for row in rows if row["installs"]]
+    assert f"{sum(row['worse'] for row in installed):.0f} of the {len(installed)} measurements" in page
 
 
 def test_the_page_of_accuracy_is_that_of_its_record() -> None:

@@ -257,6 +257,23 @@ def playback(
 
 
 @app.command()
+def house(
+    model: Annotated[
+        Path, typer.Option("--model", help="A model of one of Picovoice's wake words, trained from its text.")
+    ],
+    audio: Annotated[Path, typer.Option("--audio", help="The folder of recordings that WAKEWORD_DATA names.")],
+    per_hour: Annotated[float, typer.Option("--per-hour", min=0.1, help="How often it fires in talk at first.")] = 6,
+    seeds: Seeds = 20,
+    work: Work = Path("runs/house"),
+    out: Out = _OUT,
+) -> None:
+    """What a model learns from nights in simulated houses, with right and with wrong labels."""
+    from wakeword_experiments.house.house_run import run_house
+
+    run_house(model, audio, work, out, seeds=seeds, per_hour=per_hour, command=command_line(), report=report_progress)
+
+
+@app.command()
 def voice_groups(data: Data, seeds: Seeds = 10, out: Out = _OUT) -> None:
     """How well recordings are grouped by speaker, where the speakers are known; each seed draws other people."""
     from wakeword_experiments.voice_groups import voice_groups_page

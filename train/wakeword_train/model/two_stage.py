@@ -84,7 +84,7 @@ def copy_verifier(source: Path | str, path: Path | str) -> bool:
     if verifier is None:
         return False
     bare = dataclasses.replace(verifier, stage_one_points=(), stage_one_default=None)
-    export_two_stage(path, _head_of(source), bare, path, head_training=card.training.get(HEAD_RECORD))
+    export_two_stage(path, head_of(read_model_bytes(source)), bare, path, head_training=card.training.get(HEAD_RECORD))
     return True
 
 
@@ -100,7 +100,7 @@ def add_verifier(source: Path | str, added: AddedVerifier, path: Path | str) -> 
         raise ConfigError(f"{source}: expected a model with a second stage, got one without")
     return export_two_stage(
         source,
-        _head_of(source),
+        head_of(read_model_bytes(source)),
         dataclasses.replace(verifier, added=(*verifier.added, added)),
         path,
         operating_points=card.operating_points,
@@ -109,8 +109,9 @@ def add_verifier(source: Path | str, added: AddedVerifier, path: Path | str) -> 
     )
 
 
-def _head_of(path: Path | str) -> bytes:
-    entries = {entry.key: entry.value for entry in onnx.load(str(path)).metadata_props}
+def head_of(data: bytes) -> bytes:
+    """The head in the bytes of a model file of two stages."""
+    entries = {entry.key: entry.value for entry in onnx.load_model_from_string(data).metadata_props}
     return base64.b64decode(entries[HEAD_KEY])
 
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array, Scores
+from wakeword.model.candidate_looks import window_logits
 from wakeword.model.model import Model
 from wakeword.model.scorer import DEFAULT_HOP, StreamScorer
 from wakeword.verify.embedding import STEP_FRAMES, EmbeddingNetwork, embeddings_of
@@ -17,7 +18,7 @@ from wakeword_train.data.clips import Clip
 from wakeword_train.data.packed import PackedStore, rounded
 from wakeword_train.data.store import ClipStore
 from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, FRAMES_OF_PHONEME
-from wakeword_train.second_stage.evidence import Evidence, EvidenceReader, window_logits
+from wakeword_train.second_stage.evidence import Evidence, EvidenceReader
 from wakeword_train.second_stage.looks.examples import Recordings
 
 _SILENCE = 2 * SAMPLE_RATE

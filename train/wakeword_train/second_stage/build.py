@@ -13,6 +13,7 @@ from wakeword.base.types import Scores
 from wakeword.batch.jobs.job_run import Run
 from wakeword.format.fusion import Fusion
 from wakeword.format.verifier_card import VerifierCard
+from wakeword.model.candidate_looks import best_of_span, window_logits
 from wakeword.model.installed import assets_folder
 from wakeword.model.model import Model, read_model
 from wakeword.model.scorer import DEFAULT_HOP
@@ -27,7 +28,7 @@ from wakeword_train.data.store import ClipStore
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.phases import Phase
 from wakeword_train.second_stage.background import LongSpeech, rounded_now_and_then
-from wakeword_train.second_stage.evidence import Evidence, best_of_span, window_logits
+from wakeword_train.second_stage.evidence import Evidence
 from wakeword_train.second_stage.fusion.candidate_gate import Candidates
 from wakeword_train.second_stage.fusion.clip_groups import best_fusion
 from wakeword_train.second_stage.fusion.fusion_fit import NO_GATE

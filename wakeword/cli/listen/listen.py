@@ -23,6 +23,7 @@ from wakeword.cli.option_class import command
 from wakeword.cli.options import MinGapOption, ModelOptions, PointOptions, open_detector, refractory_frames
 from wakeword.engine import Detector
 from wakeword.microphone.microphone import Microphone
+from wakeword.model.model import Model
 
 _FOREIGN = {".json", ".tflite", ".ppn"}
 """What files of other engines end in."""
@@ -71,6 +72,10 @@ def report_detections(options: ListenOptions) -> None:
         # First, so that a signal while the model is loaded is a clean end too.
         stop = stack.enter_context(StopSignals())
         near_misses: list[Detection] = []
+        form = options.reactions.keep
+        keeper = None if form is None else form.keeper(lambda phrase: _model_of(options.models, phrase))
+        if keeper is not None:
+            stack.callback(keeper.close, lambda: stop.seconds_left)
         detector, warnings = open_detector(
             options.models,
             options.points,
@@ -79,6 +84,7 @@ def report_detections(options: ListenOptions) -> None:
             pre_roll=options.reactions.pre_roll,
             on_near_miss=near_misses.append if options.reactions.save_near_misses else None,
             provider=options.provider,
+            keep=keeper,
         )
         react = stack.enter_context(open_reactions(options.reactions, stop, live=recording is None))
         source = stack.enter_context(open_source(options.source))
@@ -105,6 +111,10 @@ def report_detections(options: ListenOptions) -> None:
         save_near_misses()
     if react.lost:
         raise typer.Exit(1)
+
+
+def _model_of(models: ModelOptions, phrase: str) -> Model:
+    return next(model for model in models.loaded() if model.card.phrase == phrase)
 
 
 def _greet(detector: Detector, source: AudioSource) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,8 @@ from wakeword.audio.stopping import StopSignals
 from wakeword.cli.console import complain, note
 from wakeword.cli.listen.exec_program import Runner
 from wakeword.cli.ranges import finite
+from wakeword.model.model import Model
+from wakeword.saving.keeper import Keeper
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
 
@@ -19,6 +22,22 @@ _SECONDS_WAITING_TO_BE_SAVED = 400
 """Total audio of the detections that wait for the disk."""
 _MIN_WAITING = 8
 
+
+class KeptForm(StrEnum):
+    """What is kept of an event."""
+
+    AUDIO = "audio"
+    FEATURES = "features"
+
+    def keeper(self, model_of: Callable[[str], Model]) -> Keeper:
+        """The keeper of this user's folder; ``model_of`` gives the model of a phrase. Raises as ``Keeper`` does."""
+        return Keeper(features_of=model_of if self is KeptForm.FEATURES else None, complain=complain, note=note)
+
+
+KeepOption = Annotated[
+    KeptForm | None,
+    typer.Option("--keep", help="Keep wakes and near misses for `wakeword improve`, with audio or as features alone."),
+]
 SaveOption = Annotated[
     Path | None, typer.Option("--save", metavar="DIR", help="Save each detection's audio and data here.")
 ]
@@ -68,6 +87,7 @@ class ReactionOptions:
     ] = False
     save_limit: SaveLimitOption = 1_000.0
     pre_roll: PreRollOption = 0.5
+    keep: KeepOption = None
 
     def __post_init__(self) -> None:
         if self.save_near_misses and self.save is None:

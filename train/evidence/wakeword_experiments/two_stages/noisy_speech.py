@@ -7,12 +7,13 @@ from functools import partial
 from typing import Any
 
 from wakeword.base.types import Array
+from wakeword.model.candidate_looks import window_logits
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.intervals import poisson_rate
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.scores import events_at
 from wakeword_train.second_stage.build import SecondStageTraining
-from wakeword_train.second_stage.evidence import Evidence, candidate_runs, window_logits
+from wakeword_train.second_stage.evidence import Evidence, candidate_runs
 from wakeword_train.second_stage.looks.hearing import readers_of
 from wakeword_train.second_stage.result import SecondStageResult
 

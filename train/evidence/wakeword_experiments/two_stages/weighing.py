@@ -22,6 +22,7 @@ from wakeword.base.errors import DataError
 from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
 from wakeword.base.types import Array, Scores
+from wakeword.model.candidate_looks import best_of_span, window_logits
 from wakeword.model.installed import assets_folder
 from wakeword.model.model import Model, read_model
 from wakeword.verify.shared import PHONEMES_FILE, load_phonemes
@@ -46,7 +47,7 @@ from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.pipeline import train_model
 from wakeword_train.placement import file_stem
 from wakeword_train.recipe import default_recipe
-from wakeword_train.second_stage.evidence import Evidence, EvidenceReader, best_of_span, candidate_runs, window_logits
+from wakeword_train.second_stage.evidence import Evidence, EvidenceReader, candidate_runs
 from wakeword_train.second_stage.fusion.fusion_fit import USUAL
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.training_run import DataFolders, TrainingLines

@@ -11,6 +11,7 @@ from wakeword.base.errors import WorkerError
 from wakeword.base.types import Array, Scores
 from wakeword.batch.jobs.work import Report
 from wakeword.format.verifier_card import VerifierCard
+from wakeword.model.candidate_looks import window_logits
 from wakeword.model.installed import assets_folder
 from wakeword.model.model import read_model
 from wakeword.takes.word_region import Region
@@ -18,7 +19,7 @@ from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, load_embedding
 from wakeword.verify.verifier import SecondStage
 from wakeword.verify.verifier_head import Head
 from wakeword_tools.kinds import Kind
-from wakeword_train.second_stage.evidence import Evidence, EvidenceReader, window_logits
+from wakeword_train.second_stage.evidence import Evidence, EvidenceReader
 
 _SECONDS_OF_CLIP = 4.0
 """Seconds of audio that cost the first stage as much as both take for a clip."""

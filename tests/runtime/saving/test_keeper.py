@@ -1,0 +1,117 @@
+"""Events that are kept to learn from: what is in them, their bounds, their outcomes."""
+
+import errno
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.builders import TWO_STAGE, bursts
+
+from wakeword import ConfigError, Detection, Detector, Keeper, Model, load_model
+from wakeword.audio.detection import KEPT_PRE_ROLL
+from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.model.candidate_looks import Looks, looks_of
+from wakeword.saving.saved_pairs import SavedPairs
+from wakeword.saving.sorting import Answer, file_pair, saved_pairs
+
+NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
+
+
+def detection() -> Detection:
+    return Detection("hey you", 0.5, 1.0, 2.0, np.zeros(SAMPLE_RATE, np.float32))
+
+
+def test_a_kept_wake_scores_as_it_did_and_takes_its_outcome(low_model: Model, tmp_path: Path) -> None:
+    signal = bursts(9, {4: "low"})
+    with Keeper(tmp_path / "kept") as keeper:
+        detector = Detector(low_model, keep=keeper)
+        (found,) = [*detector.push(signal), *detector.flush()]
+        found.outcome("false")
+    # The pre-roll that the program asked for, and another for what is kept.
+    assert len(found.audio) == round((0.5 + found.end - found.start) * SAMPLE_RATE)
+    (pair,) = saved_pairs(tmp_path / "kept")
+    content = json.loads(pair.data.read_text())
+    assert content["outcome"] == "false"
+    kept = read_audio(pair.audio)
+    assert len(kept) == KEPT_PRE_ROLL + round((found.end - found.start) * SAMPLE_RATE)
+    (again,) = Detector(low_model).push(kept) or Detector(low_model).flush()
+    assert again.score == pytest.approx(found.score, abs=1e-3)
+    assert {oct(path.stat().st_mode & 0o777) for path in (tmp_path / "kept").iterdir()} == {"0o600"}
+
+
+def test_near_misses_are_kept_too_and_nothing_is_without_a_keeper(low_model: Model, tmp_path: Path) -> None:
+    (best,) = [one.score for one in _fired(low_model)]
+    with Keeper(tmp_path) as keeper:
+        detector = Detector(low_model, threshold=(1 + best) / 2, keep=keeper)
+        assert [*detector.push(bursts(9, {4: "low"})), *detector.flush()] == []
+    assert [pair.near_miss for pair in saved_pairs(tmp_path)] == [True]
+    (unkept,) = _fired(low_model)
+    with pytest.raises(ConfigError, match="keep=Keeper"):
+        unkept.outcome("false")
+    with pytest.raises(ConfigError, match="expected the outcome false, true, unknown, got 'maybe'"):
+        unkept.outcome("maybe")
+
+
+def _fired(model: Model) -> list[Detection]:
+    detector = Detector(model)
+    return [*detector.push(bursts(9, {4: "low"})), *detector.flush()]
+
+
+def test_number_and_age_are_bounded_and_a_clock_that_is_set_back_loses_nothing_new(tmp_path: Path) -> None:
+    pairs = SavedPairs(tmp_path, 10**9, most=5, days=30)
+    kept = [pairs.save(detection(), NOON + timedelta(hours=number)) for number in range(7)]
+    assert [path.exists() for path in kept] == [False, False, *5 * [True]]
+    # Another process, an hour after the machine woke up in 1970.
+    back = [SavedPairs(tmp_path, 10**9, most=5, days=30).save(detection(), NOON - timedelta(days=19_000)) for _ in "ab"]
+    assert [path.exists() for path in (*kept, *back)] == [*4 * [False], *3 * [True], True, True]
+    pairs.save(detection(), NOON + timedelta(days=31))
+    assert len(saved_pairs(tmp_path)) == 1
+
+
+def test_a_persons_word_outranks_an_outcome(tmp_path: Path) -> None:
+    with Keeper(tmp_path) as keeper:
+        tell = keeper.keep(detection())
+    (pair,) = saved_pairs(tmp_path)
+    file_pair(pair, Answer.YES, tmp_path)
+    found = Detection("hey you", 0.5, 1.0, 2.0, np.zeros(8), told=tell)
+    found.outcome("false")
+    (sorted_pair,) = saved_pairs(tmp_path / "yes")
+    assert "outcome" not in json.loads(sorted_pair.data.read_text())
+    assert [path.name for path in tmp_path.iterdir()] == ["yes"]
+
+
+def test_a_full_disk_is_one_line_and_listening_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    lines: list[str] = []
+    keeper = Keeper(tmp_path, complain=lines.append)
+    with monkeypatch.context() as patched:
+        patched.setattr("wakeword.saving.saved_pairs.write_audio", full)
+        tell = keeper.keep(detection())
+        keeper.keep(detection())
+        while keeper._saver._waiting.unfinished_tasks:
+            pass
+    Detection("hey you", 0.5, 1.0, 2.0, np.zeros(8), told=tell).outcome("true")
+    keeper.keep(detection())
+    assert keeper.close() == 2
+    assert lines[0].startswith(f"keep: {tmp_path}: No space left on device; listening continues")
+    assert len(saved_pairs(tmp_path)) == 1
+
+
+def test_features_stand_for_the_audio_and_hold_no_sound(tmp_path: Path) -> None:
+    model = load_model(TWO_STAGE)
+    samples = np.random.default_rng(0).normal(0, 0.1, 40_000).astype(np.float32)
+    heard = looks_of(model, samples)
+    with Keeper(tmp_path, features_of={"hey you": model}.__getitem__) as keeper:
+        keeper.keep(Detection("hey you", 0.5, 1.0, 2.0, samples))
+    assert {path.suffix for path in tmp_path.iterdir()} == {".npz", ".json"}
+    (features,) = tmp_path.glob("*.npz")
+    with np.load(features) as arrays:
+        kept = Looks.of_arrays(arrays)
+    assert all(
+        np.array_equal(a, b, equal_nan=True)
+        for a, b in zip(heard.arrays().values(), kept.arrays().values(), strict=True)
+    )

@@ -1,0 +1,221 @@
+"""A new version of a model from kept events: taught by one side of them, judged by the other, and kept if it is better."""
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import numpy as np
+from scipy import stats
+
+from wakeword.base.errors import ConfigError, DataError
+from wakeword.format.fusion import FLOOR
+from wakeword.model.candidate_looks import Looks
+from wakeword.model.model import Model, parse_model
+from wakeword.saving.kept_events import KeptEvent
+from wakeword_tools.measure.cards import embed_card
+from wakeword_train.house.house_unit import Judge, Lesson, taught
+from wakeword_train.house.own_evidence import OwnEvidence
+from wakeword_train.model.two_stage import head_of, with_verifier
+
+CERTAINTY = 0.95
+_MOST_LOST = 100
+"""At most one in so many takes, and in so many voices, may be lost."""
+_PERSON, _RULE, _VOICE = 1.0, 0.5, 0.25
+"""What a lesson counts: an event that a person labelled, a rule, or a voice."""
+_LIKE_THE_WORD = 0.1
+"""A rule may call an event false if it scores below this share of the voices, and below this share of the true wakes."""
+
+
+@dataclass(frozen=True)
+class HouseEvent:
+    """A kept event, heard by the first stage."""
+
+    looks: Looks
+    is_word: bool
+    by_person: bool
+    judges: bool
+
+    @property
+    def weight(self) -> float:
+        """What it counts as a lesson."""
+        return _PERSON if self.by_person else _RULE
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the version in force and the new one say of what the new one was not taught."""
+
+    false_before: int
+    """False wakes on the judging side."""
+    false_fixed: int
+    false_new: int
+    """Events and other speech that did not wake the version in force, and wake the new one."""
+    takes: int
+    """True wakes, all of them."""
+    takes_lost: int
+    voices: int
+    voices_lost: int
+    taught: int
+    """Events that it was taught."""
+
+    @property
+    def chance(self) -> float:
+        """How likely so many or more would be fixed if a change were as likely for the worse: the sign test."""
+        changed = self.false_fixed + self.false_new
+        return float(stats.binomtest(self.false_fixed, changed, 0.5, alternative="greater").pvalue) if changed else 1.0
+
+    @property
+    def reason(self) -> str | None:
+        """Why the new version is not better, in one line; ``None`` if it is."""
+        for what, lost, of in (("true wakes", self.takes_lost, self.takes), ("voices", self.voices_lost, self.voices)):
+            if lost > of // _MOST_LOST:
+                return f"it would lose {lost} of {of} {what}, more than one in a hundred"
+        if self.chance > 1 - CERTAINTY:
+            return (
+                f"of {self.false_before} false wakes that it was not taught it ends {self.false_fixed} and begins "
+                f"{self.false_new}: not better with {CERTAINTY:.0%} certainty; keep more events"
+            )
+        return None
+
+    def figures(self) -> dict[str, float]:
+        """The numbers by their names."""
+        return {name: float(value) for name, value in dataclasses.asdict(self).items()}
+
+
+@dataclass(frozen=True)
+class House:
+    """What a model is improved with: its first version, the version in force, events and the training's own evidence."""
+
+    first: Judge
+    now: Judge
+    threshold: float
+    """A logit."""
+    events: Sequence[HouseEvent]
+    voices: Sequence[Looks]
+    voice_judges: Sequence[bool]
+    background: Sequence[Looks] = field(default_factory=list)
+
+    def usable(self) -> list[HouseEvent]:
+        """The events without those that only a rule calls false although they sound like the word to the first model."""
+        scores = [self.first.best(one) for one in self.voices]
+        own = [self.first.best(one.looks) for one in self.events if one.is_word]
+        level = min(float(np.quantile(some, _LIKE_THE_WORD)) if some else math.inf for some in (scores, own))
+        return [
+            one
+            for one in self.events
+            if one.is_word or one.by_person or self.first.best(one.looks) < max(level, self.threshold)
+        ]
+
+    def step(self) -> tuple[Judge, Judgement]:
+        """The strongest new head that is better, or the gentlest one that is not, and what both versions say.
+
+        A gentler unit ends no false wake that a stronger one does not end, so trying several proves nothing by chance.
+        Raises ``DataError`` without a false wake to learn from.
+        """
+        lessons = [one for one in self.usable() if not one.judges]
+        if all(one.is_word for one in lessons):
+            raise DataError(
+                "expected a false wake to learn from, got none; label some: wakeword review, or tell outcomes"
+            )
+        voices = zip(self.voices, self.voice_judges, strict=True)
+        heads = taught(
+            self.first,
+            [
+                *(Lesson(one.looks, one.is_word, one.weight) for one in lessons),
+                *(Lesson(one, True, _VOICE) for one, judges in voices if not judges),
+            ],
+            self.threshold,
+        )
+        found = self.first, self.judged(self.first)
+        for new in heads:
+            found = new, self.judged(new)
+            if found[1].reason is None:
+                break
+        return found
+
+    def judged(self, new: Judge) -> Judgement:
+        """What both versions say."""
+        events = self.usable()
+        others = [one.looks for one in events if one.judges and not one.is_word]
+        takes = [one.looks for one in events if one.is_word]
+        voices = [one for one, judges in zip(self.voices, self.voice_judges, strict=True) if judges]
+        others_changed, background = self._changes(new, others), self._changes(new, self.background)
+        return Judgement(
+            false_before=others_changed[0],
+            false_fixed=others_changed[1],
+            false_new=others_changed[2] + max(0, background[2] - background[1]),
+            takes=self._changes(new, takes)[0],
+            takes_lost=self._changes(new, takes)[1],
+            voices=self._changes(new, voices)[0],
+            voices_lost=self._changes(new, voices)[1],
+            taught=sum(not one.judges for one in events),
+        )
+
+    def _changes(self, new: Judge, some: Sequence[Looks]) -> tuple[int, int, int]:
+        """How many fire now, how many of these no longer do, and how many begin to."""
+        before, after = (
+            np.array([layer.best(one) >= self.threshold for one in some], bool) for layer in (self.now, new)
+        )
+        return int(before.sum()), int((before & ~after).sum()), int((after & ~before).sum())
+
+
+def judge_of(model: Model, data: bytes) -> Judge:
+    """The head and fusion of a model's file. ``ConfigError`` for a model of one stage."""
+    if model.card.verifier is None:
+        raise ConfigError(f"expected a model of two stages for {model.card.phrase!r}, got one; train it again")
+    return Judge(head_of(data), model.card.verifier.fusion)
+
+
+def house_of(
+    first: bytes,
+    now: bytes,
+    events: Sequence[KeptEvent],
+    own: Callable[[Model], OwnEvidence],
+    *,
+    threshold: float | None = None,
+) -> House:
+    """Hear the labelled events with the first stage. Raises ``ConfigError``, and ``DataError`` without such an event.
+
+    ``threshold``: the score in use; by default the one of the default point.
+    """
+    model = parse_model(first)
+    layer = judge_of(model, first)
+    current = judge_of(parse_model(now), now)
+    used = model.card.point().threshold if threshold is None else threshold
+    used = max(used, FLOOR)
+    labelled = [(one, one.is_word) for one in events if one.is_word is not None]
+    if not labelled:
+        raise DataError(f"expected events of {model.card.phrase!r} with a label, got none; label some: wakeword review")
+    heard = []
+    for event, is_word in labelled:
+        if (looks := event.looks(model)) is not None:
+            heard.append(HouseEvent(looks, is_word, event.by_person, event.judges))
+    evidence = own(model)
+    return House(
+        layer,
+        current,
+        math.log(used) - math.log1p(-used),
+        heard,
+        evidence.voices,
+        evidence.judges,
+        evidence.background,
+    )
+
+
+def model_with(first: bytes, new: Judge, judged: Judgement) -> bytes:
+    """The file of the first version with a new head; its points stay, its card says what was judged."""
+    card = parse_model(first).card
+    assert card.verifier is not None
+    data = with_verifier(
+        first,
+        new.data,
+        card.verifier,
+        operating_points=card.operating_points,
+        default_point=card.default_point,
+        head_training=card.training.get("head"),
+    )
+    made = parse_model(data).card
+    record = {"date": datetime.now(UTC).date().isoformat(), **judged.figures()}
+    return embed_card(data, dataclasses.replace(made, training={**made.training, "improved": record}))

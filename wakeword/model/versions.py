@@ -1,0 +1,130 @@
+"""The versions of one model file: each that was put in its place, its predecessor, and what was measured.
+
+They are in the folder ``NAME.versions`` next to ``NAME.onnx``: a copy of each under its SHA-256, and ``history.json``. The
+version in force is the one in the model file and is not written down: whatever interrupts a change, the history is true.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from wakeword.base.errors import ConfigError, ModelError
+from wakeword.base.exclusive import alone_with
+from wakeword.base.files import read_limited, replacing, write_json
+from wakeword.model.model import MAX_FILE_BYTES, parse_model, read_model_bytes
+
+_MOST_HISTORY = 2**20
+
+
+@dataclass(frozen=True)
+class Version:
+    """One version of a model."""
+
+    sha256: str
+    """SHA-256 of the file, in hex."""
+    parent: str | None
+    """The version that it replaced; ``None`` for the first one."""
+    installed: str
+    """UTC, in ISO 8601."""
+    figures: Mapping[str, float] = field(default_factory=dict)
+    """What was measured when it was put into place."""
+
+
+class Versions:
+    """The versions of the model in ``path``. Raises ``ModelError`` if that cannot be read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.folder = path.with_suffix(".versions")
+        self._data = read_model_bytes(path)
+        self.current = hashlib.sha256(self._data).hexdigest()
+        """SHA-256 of the file when it was read."""
+
+    def history(self) -> list[Version]:
+        """The version in force and those before it, the newest first; one alone for a model that was never replaced."""
+        known = {one.sha256: one for one in self._known()}
+        found = [known.get(self.current, Version(self.current, None, ""))]
+        while (parent := found[-1].parent) is not None and parent in known and known[parent] not in found:
+            found.append(known[parent])
+        return found
+
+    def undone(self) -> list[Version]:
+        """The versions that were put into place and that the one in force does not follow."""
+        followed = {one.sha256 for one in self.history()}
+        return [one for one in self._known() if one.sha256 not in followed]
+
+    def first(self) -> bytes:
+        """The bytes of the first version. ``ModelError`` if its copy is gone or damaged."""
+        return self._bytes_of(self.history()[-1].sha256)
+
+    def replace(self, data: bytes, figures: Mapping[str, float]) -> Version:
+        """Put a new version into place; the one in force before is kept.
+
+        The model file changes at once, by a rename, after all else is written. Raises ``ConfigError`` if the file was
+        changed meanwhile, or another process changes it, ``ModelError`` for what is no model and ``OSError``.
+        """
+        parse_model(data)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        new = Version(hashlib.sha256(data).hexdigest(), self.current, now, dict(figures))
+        self.folder.mkdir(0o700, exist_ok=True)
+        with alone_with(self.folder / "lock", output=self.path):
+            known = {one.sha256: one for one in self._known()}
+            known.setdefault(self.current, Version(self.current, None, now))
+            known[new.sha256] = new
+            for content in (self._data, data):
+                with replacing(self._copy(hashlib.sha256(content).hexdigest())) as temporary:
+                    temporary.write_bytes(content)
+            write_json(self.folder / "history.json", [asdict(one) for one in known.values()])
+            self._put(data)
+        return new
+
+    def undo(self) -> Version:
+        """Put the predecessor back. Raises ``ConfigError`` if there is none, and as ``replace`` does."""
+        _, *before = self.history()
+        if not before:
+            raise ConfigError(f"{self.path}: expected a version before this one, found none; nothing was undone")
+        data = self._bytes_of(before[0].sha256)
+        with alone_with(self.folder / "lock", output=self.path):
+            self._put(data)
+        return before[0]
+
+    def _put(self, data: bytes) -> None:
+        if hashlib.sha256(read_model_bytes(self.path)).hexdigest() != self.current:
+            raise ConfigError(f"{self.path}: the model was replaced meanwhile, and stays as it is; try again")
+        with replacing(self.path) as temporary:
+            temporary.write_bytes(data)
+        self._data, self.current = data, hashlib.sha256(data).hexdigest()
+
+    def _bytes_of(self, sha256: str) -> bytes:
+        if sha256 == self.current:
+            return self._data
+        with suppress(OSError, ValueError):
+            data = read_limited(self._copy(sha256), MAX_FILE_BYTES)
+            if hashlib.sha256(data).hexdigest() == sha256:
+                return data
+        raise ModelError(
+            f"{self._copy(sha256)}: expected the version before, found none or a damaged one; install the model again"
+        )
+
+    def _copy(self, sha256: str) -> Path:
+        # Not ``.onnx``: a server follows the model files of a folder.
+        return self.folder / f"{sha256[:16]}.model"
+
+    def _known(self) -> list[Version]:
+        """All versions that were ever put into place; none if the history is missing or damaged."""
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            content = json.loads(read_limited(self.folder / "history.json", _MOST_HISTORY))
+            return [
+                Version(
+                    str(one["sha256"]),
+                    None if one["parent"] is None else str(one["parent"]),
+                    str(one["installed"]),
+                    {str(name): float(value) for name, value in one["figures"].items()},
+                )
+                for one in content
+            ]
+        return []

@@ -1,0 +1,123 @@
+"""Wakes and near misses that a user keeps to learn from: a bounded folder, and the outcome of each."""
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import Future
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+
+from wakeword.audio.detection import Detection, WakeOutcome
+from wakeword.base.types import Array
+from wakeword.model.candidate_looks import looks_of
+from wakeword.model.installed import user_folder
+from wakeword.model.model import Model
+from wakeword.saving.saved_pairs import SavedPairs
+from wakeword.saving.saver import Saver
+from wakeword.saving.sorting import rewrite
+
+logger = logging.getLogger(__name__)
+
+MEGABYTES, MOST, DAYS = 200.0, 2_000, 30
+"""Bounds of what is kept."""
+_MOST_WAITING = 64
+
+
+def kept_folder() -> Path:
+    """Where events are kept unless another folder is named; it need not exist."""
+    return user_folder("kept")
+
+
+class Keeper:
+    """Keeps what a detector finds and nearly finds, with 2.6 s of audio, for ``wakeword improve``. To make one is the yes.
+
+    ::
+
+        with Keeper("kept") as keeper:
+            detector = Detector("marvin", keep=keeper)
+            ...
+            detection.outcome("false")
+
+    At most ``megabytes``, ``most`` events and ``days`` are kept, the newest; only their owner can read them. With
+    ``features_of``, which gives the model of a keyword, what that model hears is kept as numbers, and no audio. A disk that
+    is slow, full or read-only delays nothing: ``complain`` gets a line (by default the log). Raises ``ConfigError`` if
+    ``folder`` is a file, and ``OSError`` if it cannot be made.
+    """
+
+    def __init__(
+        self,
+        folder: Path | str | None = None,
+        *,
+        features_of: Callable[[str], Model] | None = None,
+        megabytes: float = MEGABYTES,
+        most: int = MOST,
+        days: int = DAYS,
+        complain: Callable[[str], None] = logger.warning,
+        note: Callable[[str], None] = logger.info,
+    ) -> None:
+        def features(detection: Detection) -> dict[str, Array]:
+            assert features_of is not None
+            model = features_of(detection.keyword)
+            return {**looks_of(model, detection.audio).arrays(), "first_stage": first_stage_mark(model)}
+
+        self._complain = complain
+        self._pairs = SavedPairs(
+            kept_folder() if folder is None else Path(folder),
+            round(1e6 * megabytes),
+            most=most,
+            days=days,
+            features=None if features_of is None else features,
+        )
+        self._saver = Saver(
+            self._pairs,
+            most_waiting=_MOST_WAITING,
+            wait_for_room=False,
+            complain=complain,
+            note=note,
+            option="keep",
+        )
+
+    @property
+    def folder(self) -> Path:
+        """Where the events are."""
+        return self._pairs.folder
+
+    def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
+        """See ``Keeps``."""
+        saved = self._saver.save(detection, near_miss=near_miss)
+        return partial(self._tell, saved)
+
+    def close(self, seconds_left: Callable[[], float | None] = lambda: None) -> int:
+        """Wait until all is kept, or for the seconds that are left; return how many events were not."""
+        return self._saver.close(seconds_left)
+
+    def __enter__(self) -> "Keeper":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _tell(self, saved: "Future[Path | None]", outcome: WakeOutcome) -> None:
+        def write(done: "Future[Path | None]") -> None:
+            path = done.result()
+            if path is None:
+                return
+            told = {"outcome": outcome.value, "outcome_at": datetime.now(UTC).isoformat(timespec="seconds")}
+            try:
+                rewrite(path.with_suffix(".json"), told)
+            except FileNotFoundError:  # a person has sorted it, which counts more, or it was deleted
+                pass
+            except (OSError, ValueError) as error:
+                self._complain(f"keep: {path.name}: the outcome was not kept: {error}")
+
+        saved.add_done_callback(write)
+
+
+def first_stage_mark(model: Model) -> Array:
+    """What tells a first stage from others, ``(1,)``: features belong to the one that made them."""
+    return np.array([model.card.self_test.logit], np.float32)
