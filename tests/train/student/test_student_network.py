@@ -1,0 +1,56 @@
+"""Laws of a student: what it learns whole is what a device computes step by step in 8-bit numbers."""
+
+import numpy as np
+import pytest
+import torch
+from support.micro_nets import random_frames
+
+from wakeword_tools.export.mixed_net import CHANNELS
+from wakeword_train.student.student_network import SIGHT, StudentNetwork, quantised, scaled
+
+
+def trained_somehow(seed: int = 0) -> StudentNetwork:
+    """A network with norms that have seen features, and outputs that vary."""
+    torch.manual_seed(seed)
+    network = StudentNetwork()
+    frames = scaled(torch.from_numpy(np.stack([random_frames(200, number) for number in range(16)])))
+    for _ in range(30):
+        network(frames)
+    with torch.no_grad():
+        network.last.weight *= 12
+    return network.eval()
+
+
+def test_it_has_the_official_size_and_sight() -> None:
+    network = StudentNetwork()
+    assert 24_000 <= network.weights <= 36_000
+    assert network(torch.zeros(2, SIGHT, CHANNELS)).shape == (2, 1)
+    assert network(torch.zeros(2, SIGHT + 12, CHANNELS)).shape == (2, 5)
+
+
+def test_eight_bits_decide_as_the_network_does() -> None:
+    network = trained_somehow()
+    windows = np.stack([random_frames(SIGHT + 12, 100 + number) for number in range(64)])
+    net, frames = quantised(network, windows), random_frames(6_000, 500)
+    with torch.no_grad():
+        logits = network(scaled(torch.from_numpy(frames))[None])[0].numpy()
+    expected = 256 / (1 + np.exp(-logits))
+    # The first window ends with frame SIGHT, which is no whole number of steps.
+    found = net.outputs(frames[SIGHT % 3 :])[SIGHT // 3 - 1 :].astype(float)
+    assert len(found) == len(expected)
+    assert expected.std() > 20
+    assert np.abs(found - expected).mean() < 6
+    cutoff = np.median(expected)
+    unsure = np.abs(expected - cutoff) < 12
+    assert unsure.mean() < 0.5
+    assert np.mean(((found > cutoff) == (expected > cutoff))[~unsure]) > 0.99
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_layers_hold_their_norms(seed: int) -> None:
+    network = trained_somehow(seed)
+    (weight, bias), frames = network.folded()[0], scaled(torch.from_numpy(random_frames(5)))
+    with torch.no_grad():
+        expected = network.first_norm(network.first(frames.T[None]))[0, :, 0].numpy()
+    found = sum(frames[place].numpy() @ weight[place].T for place in range(5)) + bias
+    assert np.abs(found - expected).max() < 1e-4
