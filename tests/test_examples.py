@@ -44,6 +44,12 @@ def test_every_example_is_tested_and_says_how_to_run_it() -> None:
         assert f"python examples/{path.name}" in path.read_text()
 
 
+def test_the_wake_word_interrupts_an_assistant_that_speaks(detections: list[Detection]) -> None:
+    lines = run("barge_in.py")
+    assert lines[0] == f"{detections[0].end:.2f} s: speaks"
+    assert sum(line.endswith(": interrupted") for line in lines) >= 2
+
+
 def test_the_assistant_answers_each_wake_word_between_turns(detections: list[Detection]) -> None:
     lines = run("assistant.py")
     heard = [float(line.removesuffix(" s: marvin")) for line in lines[::2]]

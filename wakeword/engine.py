@@ -3,15 +3,16 @@
 The way of a block, with the module of each step:
 
 1. ``audio.sources`` or ``microphone`` gives blocks, ``stream.access`` lets one thread at a time push them.
-2. ``audio.pcm`` converts a block to 16 kHz mono; the rest of the way takes pieces of at most a second.
+2. ``audio.pcm`` converts a block to 16 kHz mono, ``stream.own_sound`` takes out the echo of the playback
+   (``stream.playback_pairs``) by ``audio.echo_canceller``; the rest of the way takes pieces of at most a second.
 3. ``stream.stream_reader`` appends a piece to the stream in ``stream.stream_audio``, which keeps it in ``audio.history``
    and sleeps while ``audio.gate`` finds it quiet. Where a window ends, ``model.first_stage`` asks ``audio.level`` for its
    gain, and ``audio.features`` makes frames of it at that gain.
 4. ``model.scorer`` gives them to the windows in progress, which ``model.lstm`` (numpy) or ``model.windows`` (ONNX Runtime)
    advances: a logit for each window that ends.
 5. ``stream.keyword`` takes the logits of one word. In a model of two stages its verifier of the room ``verify`` looks at
-   candidates, at the gain of their window; ``stream.suppression`` and ``stream.trigger`` decide what fires,
-   ``stream.near_miss`` what nearly did.
+   candidates, at the gain of their window; ``stream.suppression``, ``stream.trigger`` and ``stream.veto`` decide what
+   fires, ``stream.near_miss`` what nearly did.
 6. ``stream.stream_audio`` makes the ``audio.detection``, and ``stream.following`` the audio after it, until
    ``stream.end_of_speech`` finds its end.
 
@@ -31,6 +32,7 @@ from wakeword.model.loading import chosen_thresholds, loaded_models, pre_roll_sa
 from wakeword.model.model import Model
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.stream.access import StreamAccess
+from wakeword.stream.stream_audio import sound_of
 from wakeword.stream.stream_reader import PIECE, StreamReader
 from wakeword.stream.trigger import DEFAULT_REFRACTORY
 
@@ -41,9 +43,10 @@ class Detector(StreamAccess):
     ``models`` are shipped keywords (``"marvin"``), model files, or loaded ``Model`` objects. Each has the threshold
     of its operating point ``point`` (default: the model's own choice), unless ``threshold`` is given; either may be
     a mapping from keywords. Without ``verify`` the first stage of a model of two stages runs alone, at its own points.
-    ``sample_rate`` and ``channel`` describe the blocks that ``push`` will get; ``channel``
-    selects one of several. ``gate`` saves the work on steady quiet, without an effect on detections. ``on_near_miss`` is
-    called for what nearly fired, a second after it: a score of half the threshold or more that did not reach it.
+    ``sample_rate`` and ``channel`` describe the blocks that ``push`` will get; ``channel`` selects one of several, and
+    ``playback_rate`` is the rate of a reference, if that is another. ``gate`` saves the work on steady quiet, without an
+    effect on detections. ``on_near_miss`` is called for what nearly fired, a second after it: a score of half the threshold
+    or more that did not reach it.
 
     Push blocks from one thread at a time; everything else may be called from any thread at any time, ``close`` included.
     Models may be shared. Raises ``ModelError`` for an unusable model and ``ConfigError`` for settings out of range.
@@ -57,6 +60,7 @@ class Detector(StreamAccess):
         threshold: float | Mapping[str, float] | None = None,
         sample_rate: int = SAMPLE_RATE,
         channel: int | None = None,
+        playback_rate: int | None = None,
         hop: int = DEFAULT_HOP,
         smoothing: int = 1,
         refractory: int = DEFAULT_REFRACTORY,
@@ -82,7 +86,7 @@ class Detector(StreamAccess):
             pre_roll=pre_roll_samples(pre_roll),
             gate=flag(gate, "gate"),
         )
-        super().__init__(self._reader.audio, sample_rate=sample_rate, channel=channel)
+        super().__init__(self._reader.audio, sample_rate=sample_rate, channel=channel, playback_rate=playback_rate)
         if on_near_miss is not None:
             self._audio.watch_near_misses()
         self.reset()
@@ -115,7 +119,7 @@ class Detector(StreamAccess):
     @property
     def seconds_to_window(self) -> float:
         """Seconds of audio until the next window ends: pushing less than that costs a copy and computes nothing."""
-        return self._reader.samples_to_window / SAMPLE_RATE
+        return max(0, self._reader.samples_to_window - self._input_now.held) / SAMPLE_RATE
 
     @property
     def candidates(self) -> dict[str, int]:
@@ -125,18 +129,19 @@ class Detector(StreamAccess):
     def reset(self) -> None:
         """Begin a new stream at time 0, as a new detector would."""
         with self._lock:
-            self._pcm.reset()
+            self._input_now.reset()
             self._reader.reset()
             self._followers.close()
 
-    def push(self, block: Samples) -> list[Detection]:
+    def push(self, block: Samples, playback: Samples | None = None) -> list[Detection]:
         """Process a block of any length, ``(samples,)`` or ``(samples, channels)``; return the detections it completes.
 
-        int16, int32 or float32. Raises ``AudioFormatError`` for anything else, which leaves the stream unchanged,
-        ``ClosedError`` after ``close``, and the first exception of a callback once the block is processed and all callbacks
-        are called, with what would have been returned as its ``detections``.
+        int16, int32 or float32. ``playback`` is what the loudspeaker gets from this block on, of any length: its echo is
+        taken out, and a word that it says itself does not fire. Raises ``AudioFormatError`` for anything else, which leaves
+        the stream unchanged, ``ClosedError`` after ``close``, and the first exception of a callback once the block is
+        processed and all callbacks are called, with what would have been returned as its ``detections``.
         """
-        return self._process(block, threading.get_ident())
+        return self._process(block, playback, threading.get_ident())
 
     def process_streaming(self, audio: bytes) -> bool:
         """Whether a keyword was detected in the next bytes of 16-bit PCM, little-endian, at the detector's sample rate.
@@ -152,16 +157,16 @@ class Detector(StreamAccess):
         """
         return self._finish(threading.get_ident())
 
-    def _process(self, block: Samples, thread: int) -> list[Detection]:
+    def _process(self, block: Samples, playback: Samples | None, thread: int) -> list[Detection]:
         with self._lock:
             self._check_free(thread)
-            samples = self._pcm.push(block)
+            samples = self._input_now.push(block, playback)
         return self._take(samples)
 
     def _finish(self, thread: int) -> list[Detection]:
         with self._lock:
             self._check_free(thread)
-            samples = self._pcm.flush()
+            samples = self._input_now.flush()
         return self._take(samples, ends=True)
 
     def _take(self, samples: Array, *, ends: bool = False) -> list[Detection]:
@@ -176,7 +181,7 @@ class Detector(StreamAccess):
             if STANDSTILL.is_closed:
                 STANDSTILL.wait()
             with self._lock:
-                self._followers.push(piece)
+                self._followers.push(sound_of(piece))
                 found = self._reader.push(piece)
                 missed = self._audio.near_misses() if self._on_near_miss is not None else []
                 if self._closed:

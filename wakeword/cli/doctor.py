@@ -22,6 +22,7 @@ from wakeword.checkup.findings import NO_VOICE, CheckRecording, Finding, diagnos
 from wakeword.checkup.processor import PROCESSOR, examine_processor
 from wakeword.cli.console import complain, note, without_native_messages
 from wakeword.cli.listen.playing import naming
+from wakeword.cli.loudspeaker_check import examine_loudspeaker
 from wakeword.cli.options import DEFAULT_KEYWORD, DeviceOption, number_or_name
 from wakeword.cli.ranges import finite
 from wakeword.cli.tables import console, table
@@ -79,6 +80,10 @@ def doctor(
     file: Annotated[
         Path | None, typer.Option("--input", metavar="FILE", help="Examine the first minute of a recording instead.")
     ] = None,
+    playback: Annotated[
+        bool,
+        typer.Option("--playback", help="Play two sweeps too: the echo's delay, clock and level at the microphone."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as one JSON object.")] = False,
 ) -> None:
     """Check the microphone and this machine, and say what to change.
@@ -86,7 +91,9 @@ def doctor(
     The first line says whether the microphone is fit. Stay silent at first, then speak as you would say the wake word.
     Exit status 1 if something is bad.
     """
-    examination = examine_machine(device, seconds, file)
+    if playback and file is not None:
+        raise typer.BadParameter("give --playback or --input, not both")
+    examination = examine_machine(device, seconds, file, playback=playback)
     if as_json:
         found = {"usable": examination.usable, "answer": examination.answer}
         print(json.dumps({**asdict(examination), **found}, allow_nan=False))
@@ -98,14 +105,16 @@ def doctor(
         raise typer.Exit(1)
 
 
-def examine_machine(device: str | None, seconds: float, file: Path | None) -> Examination:
-    """Examine this machine and ``file``, or ``seconds`` of the device if there is none."""
+def examine_machine(device: str | None, seconds: float, file: Path | None, *, playback: bool = False) -> Examination:
+    """Examine this machine and ``file``, or ``seconds`` of the device; with ``playback`` the loudspeaker too."""
     examination = Examination(_versions())
     examination.findings.append(examine_processor(DEFAULT_KEYWORD))
     try:
         if file is None:
             with without_native_messages():
                 _listen(examination, device, seconds)
+                if playback:
+                    examination.findings += examine_loudspeaker(device)
         else:
             examination.source = str(file)
             examination.findings += diagnose(_first_minute(file))

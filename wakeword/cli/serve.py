@@ -84,6 +84,10 @@ class ServeOptions:
         list[str] | None,
         typer.Option("--allow", metavar="NETWORK", help="Let only clients of this network connect by tcp; repeatable."),
     ] = None
+    playback_channel: Annotated[
+        bool,
+        typer.Option("--playback-channel", help="The second channel of a client's audio is what its loudspeaker gets."),
+    ] = False
     threads: Annotated[
         int, typer.Option("--threads", metavar="N", min=0, max=64, help="Threads that score; 0: the event loop's own.")
     ] = 2
@@ -157,9 +161,13 @@ def _serve(options: ServeOptions) -> None:
             place=place_of(options.uri),
             files=[*map(model_file, options.keyword or []), *(options.model or [])],
             folder=options.models,
-            words=WordSettings(options.points.point, options.points.threshold, options.points.verify),
+            words=WordSettings(
+                options.points.point, options.points.threshold, options.points.verify, options.playback_channel
+            ),
             streams=StreamSettings(
-                refractory_frames(options.min_gap), 0.0 if options.save is None else options.pre_roll
+                refractory_frames(options.min_gap),
+                0.0 if options.save is None else options.pre_roll,
+                options.playback_channel,
             ),
             save=options.save,
             save_limit=options.save_limit,

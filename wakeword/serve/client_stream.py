@@ -29,6 +29,8 @@ class StreamSettings:
     """Frames after a detection in which the same word is not reported again."""
     pre_roll: float
     """Seconds of audio from before the word in a detection."""
+    playback: bool = False
+    """Whether the second channel of several is what the client's loudspeaker gets, and the first one the microphone."""
 
 
 class Found(NamedTuple):
@@ -66,6 +68,7 @@ class ListeningStream:
         self.words = words
         self._by_name = {word.name: word for word in words}
         self._executor = executor
+        self._has_playback = settings.playback and pcm.channels > 1
         self._detector = Detector(
             [word.model for word in words],
             threshold={word.name: word.threshold for word in words},
@@ -143,12 +146,15 @@ class ListeningStream:
             block = self.format.samples(audio[start : start + rate * frame])
             self.newest = block
             if len(block) < self._detector.seconds_to_window * rate:
-                found += self._found(self._detector.push(block))
+                found += self._found(self._push(block))
                 continue
             scored = True
-            found += self._found(await self._in_thread(partial(self._detector.push, block)))
+            found += self._found(await self._in_thread(partial(self._push, block)))
             self._keep_scores(self.seconds - max(0, whole - start - rate * frame) / (rate * frame))
         return found, scored
+
+    def _push(self, block: Samples) -> list[Detection]:
+        return self._detector.push(block[:, 0], block[:, 1]) if self._has_playback else self._detector.push(block)
 
     def _keep_scores(self, now: float) -> None:
         """The newest scores, at ``now`` in seconds of the stream."""

@@ -30,6 +30,8 @@ class WordSettings:
     threshold: float | None = None
     verify: bool = True
     """Whether models of two stages use the second one."""
+    playback: bool = False
+    """Whether clients are told that a second channel is what their loudspeaker gets."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +76,14 @@ def load_word(path: Path, settings: WordSettings) -> OfferedWord:
     return OfferedWord(path.stem, card.phrase, card.version, named, threshold, limits)
 
 
-def info_of(words: Iterable[OfferedWord]) -> bytes:
-    """The answer to ``describe``, encoded: one program with all words, as Home Assistant reads only one."""
+PLAYBACK_TEXT = "; of audio with two channels the second is what the loudspeaker plays"
+
+
+def info_of(words: Iterable[OfferedWord], *, playback: bool = False) -> bytes:
+    """The answer to ``describe``, encoded: one program with all words, as Home Assistant reads only one.
+
+    Wyoming has no field for a ``playback`` channel, so the description says it.
+    """
     models = [
         WakeModel(
             name=word.name,
@@ -92,7 +100,7 @@ def info_of(words: Iterable[OfferedWord]) -> bytes:
         name="wakeword",
         attribution=_ATTRIBUTION,
         installed=True,
-        description="wakeword: wake words, found offline",
+        description="wakeword: wake words, found offline" + (PLAYBACK_TEXT if playback else ""),
         version=__version__,
         models=models,
     )
@@ -126,7 +134,7 @@ class OfferedWords:
         found = {file.word.name: file.word for file in self._found.values() if file.word is not None}
         self.by_name = {**found, **self._fixed}
         """The words in force. Replaced as a whole, never changed: may be read in any thread."""
-        self.info = info_of(self.by_name.values())
+        self.info = info_of(self.by_name.values(), playback=self._settings.playback)
 
     @property
     def refused(self) -> int:

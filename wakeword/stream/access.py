@@ -6,13 +6,11 @@ at each step, as an executor's does. While it waits for its consumer to take the
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Self
-
-import numpy as np
 
 from wakeword.audio.asynchronous import in_thread
 from wakeword.audio.detection import Detection
@@ -22,6 +20,8 @@ from wakeword.base.errors import BusyError, ClosedError, ConfigError
 from wakeword.base.standstill import STANDSTILL, Order
 from wakeword.base.types import Array, Samples
 from wakeword.stream.following import FollowedRecording, Follower, Followers
+from wakeword.stream.own_sound import SoundInput
+from wakeword.stream.playback_pairs import Pair, PlaybackReader, in_pairs, with_playback
 from wakeword.stream.stream_audio import StreamAudio
 
 
@@ -31,8 +31,8 @@ class SourceLoop:
 
     thread: int
     """The thread in which it went on last."""
-    pcm: PcmStream
-    blocks: Iterator[Samples]
+    sound: SoundInput
+    pairs: Iterator[Pair]
     is_waiting: bool = False
     """Whether it waits for its consumer to take the next detection. Until then the consumer may use the detector."""
 
@@ -40,11 +40,13 @@ class SourceLoop:
 class StreamAccess(ABC):
     """Sources, threads and followers of a detector. What a block goes through stands in ``engine.Detector``."""
 
-    def __init__(self, audio: StreamAudio, *, sample_rate: int, channel: int | None) -> None:
-        """``sample_rate`` and ``channel`` describe the blocks that are pushed."""
+    def __init__(
+        self, audio: StreamAudio, *, sample_rate: int, channel: int | None, playback_rate: int | None = None
+    ) -> None:
+        """``sample_rate``, ``channel`` and ``playback_rate`` describe the blocks that are pushed."""
         self._audio = audio
         self._channel = channel
-        self._pushed = PcmStream(sample_rate, channel=channel)
+        self._pushed = self._input(sample_rate, playback_rate)
         self._loop: SourceLoop | None = None
         self._lock = STANDSTILL.new_lock(Order.READER)
         self._followers = Followers(audio, self._lock)
@@ -55,35 +57,42 @@ class StreamAccess(ABC):
         """Begin a new stream at time 0."""
 
     @abstractmethod
-    def _process(self, block: Samples, thread: int) -> list[Detection]:
+    def _process(self, block: Samples, playback: Samples | None, thread: int) -> list[Detection]:
         """Process a block for ``thread``, which must be the one that may push."""
 
     @abstractmethod
     def _finish(self, thread: int) -> list[Detection]:
         """End the stream for ``thread``."""
 
-    def run(self, source: AudioSource) -> Iterator[Detection]:
+    def run(self, source: AudioSource, *, playback: AudioSource | None = None) -> Iterator[Detection]:
         """Listen to a source until it ends; yield detections as they occur. Begins and ends its own stream.
 
+        ``playback`` gives what the loudspeaker gets, from the same moment on as ``source``; see ``push``.
         Raises ``AudioError`` if the source fails, ``ClosedError`` for a closed detector, and ``BusyError`` while another
         loop of this detector is running. Leaving the loop early does not close the source. After ``close`` the loop ends
         with the source's next block. Each step may be taken in another thread, one at a time, as by an executor.
         """
-        return self._listen(source, is_shared=True)
+        return self._listen(source, playback, is_shared=True)
 
-    def _listen(self, source: AudioSource, *, is_shared: bool) -> Iterator[Detection]:
+    def _listen(
+        self, source: AudioSource, playback: AudioSource | None = None, *, is_shared: bool
+    ) -> Iterator[Detection]:
         """``run``; with ``is_shared`` the consumer of a detection may record after it, in any thread."""
-        if not hasattr(source, "blocks") or not hasattr(source, "sample_rate"):
-            raise ConfigError(f"expected a source of audio, for instance FileSource('talk.wav'), got {source!r:.80}")
-        loop = SourceLoop(threading.get_ident(), PcmStream(source.sample_rate, channel=self._channel), iter(()))
+        for one in (source, playback):
+            if not (hasattr(one, "blocks") and hasattr(one, "sample_rate")) and (one is source or one is not None):
+                raise ConfigError(f"expected a source of audio, for instance FileSource('talk.wav'), got {one!r:.80}")
+        sound = self._input(source.sample_rate, None if playback is None else playback.sample_rate)
+        loop = SourceLoop(threading.get_ident(), sound, iter(()))
         with self._lock:
             self._check_free()
             self._loop = loop
         try:
             self.reset()
-            loop.blocks = _in_pieces(source.blocks(), loop.pcm.sample_rate)
-            for block in loop.blocks:
-                yield from self._offered(self._process(block, loop.thread), loop, is_shared)
+            loop.pairs = in_pairs(source.blocks(), sound.sample_rate)
+            if playback is not None:
+                loop.pairs = with_playback(loop.pairs, PlaybackReader(playback), sound)
+            for pair in loop.pairs:
+                yield from self._offered(self._process(*pair, loop.thread), loop, is_shared)
             yield from self._offered(self._finish(loop.thread), loop, is_shared)
         except ClosedError:
             return
@@ -99,7 +108,7 @@ class StreamAccess(ABC):
             # The next step can be in another thread, as in an executor's.
             loop.is_waiting, loop.thread = False, threading.get_ident()
 
-    async def stream(self, source: AudioSource) -> AsyncIterator[Detection]:
+    async def stream(self, source: AudioSource, *, playback: AudioSource | None = None) -> AsyncIterator[Detection]:
         """``run`` for asyncio: source and network run in a separate thread, never on the event loop.
 
         Each detection can be followed until the next one is taken: ``await detector.follow(detection).record(5.0)``.
@@ -107,7 +116,7 @@ class StreamAccess(ABC):
         ``async with contextlib.aclosing(detector.stream(source)) as found:`` waits for that.
         """
         try:
-            async with aclosing(in_thread(partial(self._listen, is_shared=False), source)) as found:
+            async with aclosing(in_thread(partial(self._listen, playback=playback, is_shared=False), source)) as found:
                 async for detection in found:
                     yield detection
                     self._followers.release(detection)
@@ -141,8 +150,8 @@ class StreamAccess(ABC):
         recording = FollowedRecording(seconds, until)
         with self.suppressed(), self.follow(detection) as follower:
             while not recording.take(follower):
-                for block in loop.blocks:
-                    self._process(block, loop.thread)
+                for pair in loop.pairs:
+                    self._process(*pair, loop.thread)
                     break
                 else:
                     follower.close()
@@ -188,16 +197,11 @@ class StreamAccess(ABC):
             raise BusyError("expected an idle detector, got one that still listens to a source; leave that loop first")
 
     @property
-    def _pcm(self) -> PcmStream:
-        """The conversion of the loop's blocks while there is a loop, else of those that are pushed."""
+    def _input_now(self) -> SoundInput:
+        """The input of the loop while there is one, else of the blocks that are pushed."""
         loop = self._loop
-        return self._pushed if loop is None else loop.pcm
+        return self._pushed if loop is None else loop.sound
 
-
-def _in_pieces(blocks: Iterable[Samples], most: int) -> Iterator[Samples]:
-    """Blocks of at most ``most`` samples: a follower is made after each, and of the audio before it little is kept."""
-    for block in blocks:
-        if isinstance(block, np.ndarray) and block.ndim:
-            yield from (block[start : start + most] for start in range(0, len(block) or 1, most))
-        else:
-            yield block  # which is then refused
+    def _input(self, sample_rate: int, playback_rate: int | None) -> SoundInput:
+        pcm = PcmStream(sample_rate, channel=self._channel)
+        return SoundInput(pcm, playback_rate, window=self._audio.keywords[0].window)

@@ -1,6 +1,6 @@
 """One keyword in a stream: its windows, their scores, its trigger."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from wakeword.base.logistic import score_of_logit
@@ -35,6 +35,7 @@ class KeywordTracker:
     """
 
     def __init__(self, model: Model, trigger: Trigger, *, hop: int) -> None:
+        self.model = model
         self.name = model.card.phrase
         self.trigger = trigger
         self.window = model.card.features.samples_in(model.card.window)
@@ -75,12 +76,18 @@ class KeywordTracker:
         return self.window_end - self.window
 
     def take(
-        self, windows: Iterable[WindowLogit], *, sound: StreamSound, suppression: Suppression, end: int | None = None
+        self,
+        windows: Iterable[WindowLogit],
+        *,
+        sound: StreamSound,
+        suppression: Suppression,
+        end: int | None = None,
+        veto: Callable[["KeywordTracker"], bool] | None = None,
     ) -> list[Fired]:
         """Take what the first stage says of the next windows; return the detections.
 
         ``sound`` is what a second stage looks at. ``end`` is the number of samples in a stream that has ended: no window is
-        scored after the one that covers the last of them.
+        scored after the one that covers the last of them. ``veto`` is asked, before a window fires, whether it must not.
         """
         found = []
         verifier = self._verifier
@@ -93,6 +100,9 @@ class KeywordTracker:
             self._low_scores = self._low_scores + 1 if score < self._far_below else 0
             at_least = suppression.threshold(self.window_start)
             fired = self.trigger.push(score, at_least=at_least)
+            if fired is not None and veto is not None and veto(self):
+                self.trigger.retract()
+                fired = None
             if fired is None and self.near is None:
                 self.window_end += self.step
                 continue

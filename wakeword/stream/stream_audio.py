@@ -6,7 +6,10 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from wakeword.audio.detection import Detection
+from wakeword.audio.echo_canceller import ECHO_SAMPLES
 from wakeword.audio.gate import QuietGate
 from wakeword.audio.history import AudioHistory, SamplesOf
 from wakeword.audio.pcm import SAMPLE_RATE
@@ -16,6 +19,7 @@ from wakeword.model.scorer import covering_samples
 from wakeword.stream.keyword import Fired, KeywordTracker
 from wakeword.stream.near_miss import NearMisses
 from wakeword.stream.suppression import Suppression
+from wakeword.stream.veto import OWN_WORD_SAMPLES, OwnWord
 from wakeword.verify.verifier import StreamSound
 
 
@@ -33,6 +37,10 @@ class StreamAudio:
         longest = max(keyword.window for keyword in keywords)
         kept = max(longest + pre_roll, max(keyword.look for keyword in keywords))
         self._history = AudioHistory(kept + keywords[0].step + piece)
+        self._reference: AudioHistory | None = None
+        """What the loudspeaker gets, from sample ``_reference_from`` on; ``None`` while there is none."""
+        self._reference_from = 0
+        self._own_words: dict[str, OwnWord] = {}
         self.samples_of: SamplesOf = self._history.padded
         """The samples from one number to another, with silence after the newest: valid until the next ``push``."""
         self._sound = StreamSound(self.samples_of)
@@ -42,6 +50,7 @@ class StreamAudio:
     def reset(self) -> None:
         """Begin a new stream."""
         self._history.reset()
+        self._reference = None
         self._sound.reset()
         if self._gate is not None:
             self._gate.reset()
@@ -64,8 +73,13 @@ class StreamAudio:
         return self._length
 
     def push(self, samples: Array) -> None:
-        """Append ``(n,)`` float32, at most ``piece`` samples."""
-        self._history.push(samples)
+        """Append ``(n,)`` float32, at most ``piece`` samples; ``(n, 2)``: with what the loudspeaker gets then."""
+        if samples.ndim == 2 and self._reference is None:
+            self._reference = AudioHistory(self._history.capacity + ECHO_SAMPLES + OWN_WORD_SAMPLES)
+            self._reference_from = self.end
+        if self._reference is not None:
+            self._reference.push(samples[:, 1] if samples.ndim == 2 else np.zeros_like(samples))
+        self._history.push(sound_of(samples))
 
     def finish(self) -> int:
         """End the stream; return how many samples of silence it takes until a window of every keyword covers its end."""
@@ -107,7 +121,8 @@ class StreamAudio:
 
     def take(self, keyword: KeywordTracker, windows: Sequence[WindowLogit]) -> list[Detection]:
         """Take what the first stage says of the next windows of a keyword; return the detections among them."""
-        found = keyword.take(windows, sound=self._sound, suppression=self.suppression, end=self._length)
+        veto = None if self._reference is None else self._is_own_word
+        found = keyword.take(windows, sound=self._sound, suppression=self.suppression, end=self._length, veto=veto)
         near = None if keyword.near is None else keyword.near.best
         if near is not None and near.audio is None:
             # Now, while it is kept: only later is it certain that nothing fires after it.
@@ -130,9 +145,25 @@ class StreamAudio:
                 found.append(Detection(keyword.name, near.score, start, end / SAMPLE_RATE, near.audio, near.stage_one))
         return found
 
+    def _is_own_word(self, keyword: KeywordTracker) -> bool:
+        """Whether the loudspeaker itself says the word that would fire now."""
+        if keyword.name not in self._own_words:
+            trigger = keyword.trigger
+            self._own_words[keyword.name] = OwnWord(keyword.model, trigger.threshold, hop=trigger.hop)
+        return self._own_words[keyword.name].is_in(self._reference_of, keyword.window_end)
+
+    def _reference_of(self, start: int, end: int) -> Array:
+        assert self._reference is not None
+        return self._reference.padded(start - self._reference_from, end - self._reference_from)
+
     def _detection(self, keyword: KeywordTracker, fired: Fired) -> Detection:
         start = fired.end - keyword.window
         # The last window of a stream can extend into the silence after it.
         end = fired.end if self._length is None else min(fired.end, self._length)
         audio = self._history.slice(start - self._pre_roll, end)
         return Detection(keyword.name, fired.score, start / SAMPLE_RATE, end / SAMPLE_RATE, audio, fired.stage_one)
+
+
+def sound_of(samples: Array) -> Array:
+    """What is listened to in ``(n,)`` or ``(n, 2)`` samples of a ``SoundInput``, ``(n,)``."""
+    return samples if samples.ndim == 1 else np.ascontiguousarray(samples[:, 0])

@@ -56,3 +56,7 @@ class Trigger:
         self._armed = False
         self._silent_frames = self.refractory
         return smoothed
+
+    def retract(self) -> None:
+        """Take back the detection that ``push`` has just returned: no refractory time, but its event fires no more."""
+        self._silent_frames = 0

@@ -244,6 +244,19 @@ def voices(
 
 
 @app.command()
+def playback(
+    audio: Annotated[Path, typer.Option("--audio", help="The folder of recordings that WAKEWORD_DATA names.")],
+    count: Annotated[int, typer.Option("--count", min=2, help="Recordings of each word.")] = 20,
+    minutes: Annotated[float, typer.Option("--minutes", min=1, help="Playback of each kind without the words.")] = 15,
+    out: Out = _OUT,
+) -> None:
+    """What a detector finds above its own loudspeaker, with and without what the loudspeaker gets."""
+    from wakeword_experiments.playback.playback_run import run_playback
+
+    run_playback(audio, out, count=count, minutes=minutes, command=command_line(), report=report_progress)
+
+
+@app.command()
 def voice_groups(data: Data, seeds: Seeds = 10, out: Out = _OUT) -> None:
     """How well recordings are grouped by speaker, where the speakers are known; each seed draws other people."""
     from wakeword_experiments.voice_groups import voice_groups_page

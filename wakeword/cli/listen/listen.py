@@ -12,6 +12,7 @@ from wakeword.audio.stopping import StopSignals
 from wakeword.base.types import Samples
 from wakeword.cli.console import note
 from wakeword.cli.formats import FormatName
+from wakeword.cli.listen.loudspeaker import PlaybackOption, open_playback
 from wakeword.cli.listen.monitor import monitoring
 from wakeword.cli.listen.output import DetectionLines
 from wakeword.cli.listen.playing import Watched
@@ -29,6 +30,7 @@ class ListenOptions:
 
     models: ModelOptions
     source: SourceOptions
+    playback: PlaybackOption = None
     points: PointOptions
     min_gap: MinGapOption = 1.0
     as_json: Annotated[bool, typer.Option("--json", help="Print each detection as a line of JSON.")] = False
@@ -69,6 +71,7 @@ def report_detections(options: ListenOptions) -> None:
         )
         react = stack.enter_context(open_reactions(options.reactions, stop, live=recording is None))
         source = stack.enter_context(open_source(options.source))
+        playback = stack.enter_context(open_playback(options.playback))
         for line in warnings:
             note(line)
         if recording is None:
@@ -85,7 +88,7 @@ def report_detections(options: ListenOptions) -> None:
             look(block)
             return lines.wanted
 
-        for detection in detector.run(Watched(source, watch, stop=stop)):
+        for detection in detector.run(Watched(source, watch, stop=stop), playback=playback):
             lines.print(recording, detection)
             react(detection)
         save_near_misses()

@@ -113,7 +113,7 @@ class HopReader:
         return self.hops.due
 
     def push(self, samples: Array) -> None:
-        """Append ``(n,)`` float32 samples, at most ``POOL_PIECE``, once ``read`` has returned 0."""
+        """Append ``(n,)`` or ``(n, 2)`` float32 samples, at most ``POOL_PIECE``, once ``read`` has returned 0."""
         self.audio.push(samples)
 
     def finish(self) -> None:

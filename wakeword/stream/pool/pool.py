@@ -25,6 +25,7 @@ from wakeword.model.loading import chosen_thresholds, loaded_models, pre_roll_sa
 from wakeword.model.model import Model
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.stream.keyword import KeywordTracker
+from wakeword.stream.own_sound import SoundInput
 from wakeword.stream.pool.batch_scorer import BatchScorer
 from wakeword.stream.pool.hop_reader import HopReader
 from wakeword.stream.pool.pool_stream import PoolStream
@@ -95,14 +96,15 @@ class DetectorPool:
         *,
         sample_rate: int = SAMPLE_RATE,
         channel: int | None = None,
+        playback_rate: int | None = None,
         point: str | Mapping[str, str] | None = None,
         threshold: float | Mapping[str, float] | None = None,
         name: str | None = None,
     ) -> PoolStream:
         """A new stream at time 0, with its own thresholds if ``point`` or ``threshold`` is given.
 
-        ``sample_rate`` and ``channel`` describe the blocks that it will get; errors contain its ``name``. Raises
-        ``AudioFormatError`` and ``ConfigError`` as ``Detector`` does, ``ClosedError`` after ``close``.
+        ``sample_rate``, ``channel`` and ``playback_rate`` describe the blocks that it will get; errors contain its
+        ``name``. Raises ``AudioFormatError`` and ``ConfigError`` as ``Detector`` does, ``ClosedError`` after ``close``.
         """
         if self._closed:
             raise ClosedError("expected an open pool, got one that was closed; make a new one")
@@ -115,7 +117,7 @@ class DetectorPool:
         name = f"stream {next(self._numbers)}" if name is None else name
         stream = PoolStream(
             name,
-            PcmStream(sample_rate, channel=channel),
+            SoundInput(PcmStream(sample_rate, channel=channel), playback_rate, window=reader.audio.keywords[0].window),
             reader,
             max_waiting=self._max_waiting,
             announce=self._on_announce,

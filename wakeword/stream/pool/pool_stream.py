@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from enum import Enum, auto
 
 from wakeword.audio.detection import Detection
-from wakeword.audio.pcm import SAMPLE_RATE, PcmStream
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import AudioFormatError, ClosedError
 from wakeword.base.standstill import STANDSTILL, Order
 from wakeword.base.types import Array, Samples
+from wakeword.stream.own_sound import SoundInput
 from wakeword.stream.pool.hop_reader import POOL_PIECE, HopReader
 from wakeword.stream.suppression import suppressed_level
 
@@ -23,7 +24,7 @@ class _Event(Enum):
 
 
 _Item = Array | tuple[_Event, float]
-"""Audio at 16 kHz, or an event at this position in it, with the level of a suppression or the samples of a gap."""
+"""Audio of a ``SoundInput``, or an event at this position, with the level of a suppression or the samples of a gap."""
 
 
 class PoolStream:
@@ -37,7 +38,7 @@ class PoolStream:
     def __init__(
         self,
         name: str,
-        pcm: PcmStream,
+        sound: SoundInput,
         reader: HopReader,
         *,
         max_waiting: int,
@@ -49,7 +50,7 @@ class PoolStream:
         self.closed = False
         self.reader = reader
         """For the pool only."""
-        self._pcm = pcm
+        self._sound = sound
         self._announce = announce
         self._lock = STANDSTILL.new_lock(Order.STREAM)
         self._waiting: deque[_Item] = deque()
@@ -100,9 +101,10 @@ class PoolStream:
         """The threshold in force for each keyword."""
         return {keyword.name: keyword.trigger.threshold for keyword in self.reader.audio.keywords}
 
-    def push(self, block: Samples) -> None:
+    def push(self, block: Samples, playback: Samples | None = None) -> None:
         """Append a block of any length, ``(samples,)`` or ``(samples, channels)`` of int16, int32 or float32.
 
+        ``playback`` is as for ``Detector.push``; its echo is taken out here, not in ``process``.
         Raises ``AudioFormatError`` for anything else, which leaves the stream unchanged, and ``ClosedError`` after
         ``close``.
         """
@@ -111,7 +113,7 @@ class PoolStream:
         with self._lock:
             self._check_open()
             try:
-                samples = self._pcm.push(block)
+                samples = self._sound.push(block, playback)
             except AudioFormatError as error:
                 raise AudioFormatError(f"{self.name}: {error}") from error
             self._append(samples)
@@ -120,7 +122,7 @@ class PoolStream:
         """End the stream as ``Detector.flush`` does and begin a new one; ``process`` returns the detections."""
         with self._lock:
             self._check_open()
-            self._append(self._pcm.flush())
+            self._append(self._sound.flush())
             self._append_event(_Event.FLUSH)
             self._start = self._pushed
 
@@ -128,7 +130,7 @@ class PoolStream:
         """Begin a new stream at time 0; waiting audio is dropped, and so are detections that were not returned."""
         with self._lock:
             self._check_open()
-            self._pcm.reset()
+            self._sound.reset()
             self._forget()
             self._start = self._pushed
             self._append_event(_Event.RESET)

@@ -1,0 +1,1 @@
+"""What a detector gains from a playback reference: see ``playback_run``."""

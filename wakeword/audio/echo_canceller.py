@@ -1,0 +1,201 @@
+"""Takes the echo of a loudspeaker out of a microphone's audio, given what the loudspeaker gets.
+
+The filter is a frequency-domain adaptive Kalman filter in partitions (Enzner and Vary 2006; Kuech et al. 2014): each step
+is as large as what is still unknown of a partition, against what is not echo. Someone who speaks over the echo
+therefore makes steps small instead of spoiling the filter. Blocks as long as a hop of the engine cost least, and four
+partitions reach over a delay of 500 ms and the room's first 140 ms: no search for the delay is needed.
+"""
+
+import logging
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wakeword.base.types import Array
+
+logger = logging.getLogger(__name__)
+
+ECHO_BLOCK = 2_560
+"""Samples in a block: 160 ms, as many as between two windows."""
+_PARTITIONS = 4
+ECHO_SAMPLES = _PARTITIONS * ECHO_BLOCK
+"""Samples for which a sound of the loudspeaker stays in the echo that is taken out, its delay included."""
+_KEEP = np.float32(0.998**2)
+"""Share of the filter's covariance that remains certain from block to block."""
+_SMOOTHING = np.float32(0.8)
+_UNKNOWN = 10.0
+"""Variance of a filter that is not known yet: the echo may be 10 dB louder than what the loudspeaker gets."""
+_SILENT = ECHO_BLOCK * 10 ** (-80 / 10)
+"""Energy up to which a block of the reference is silent: -80 dB of full scale."""
+_COPY = 0.98
+"""Correlation from which the reference is the microphone itself: a loudspeaker and a room change any sound by more."""
+_MOST_DRIFT = 300e-6
+_DELAY_STEP, _RATE_STEP = 1.0, 0.15
+"""Share of an error in time that corrects the filter, and the speed at which the reference is read."""
+
+_FRACTIONS = 64
+"""Steps of a sample in which something is delayed."""
+
+Spectrum = NDArray[np.complex64]
+
+_OMEGA: Array = (np.arange(ECHO_BLOCK + 1) * (np.pi / ECHO_BLOCK)).astype(np.float32)
+"""The angle of each bin in a sample."""
+
+
+@lru_cache(maxsize=2 * _FRACTIONS)
+def _delay_of(steps: int) -> Spectrum:
+    """What a delay of ``steps`` / 64 of a sample makes of a spectrum, as a factor; a new one takes longer than a filter."""
+    delay: Spectrum = np.exp(np.complex64(-1j * steps / _FRACTIONS) * _OMEGA)
+    return delay
+
+
+class EchoCanceller:
+    """Cancels block by block. State of one stream; not safe for use by several threads.
+
+    The clocks of loudspeaker and microphone may differ: ``shift`` is how many samples earlier than its own number the
+    reference must be read, and follows the difference.
+    """
+
+    def __init__(self) -> None:
+        bins = ECHO_BLOCK + 1
+        self._weights: Spectrum = np.zeros((_PARTITIONS, bins), np.complex64)
+        self._variance: Array = np.full((_PARTITIONS, bins), _UNKNOWN, np.float32)
+        # The newest spectrum stands first, and the older ones after it: written twice, so that they are always one slice.
+        self._spectra: Spectrum = np.zeros((2 * _PARTITIONS, bins), np.complex64)
+        self._powers: Array = np.zeros((2 * _PARTITIONS, bins), np.float32)
+        self._rest: Array = np.full(bins, 1e-6 * ECHO_BLOCK, np.float32)
+        """Power of what is not echo, smoothed."""
+        self._padded: Array = np.zeros(2 * ECHO_BLOCK, np.float32)
+        self._turn = self._learned = 0
+        self._loud = self._number = 0
+        """Blocks until the loudspeaker's sound has left the filter."""
+        self._warned = False
+        self.rate = 0.0
+        """Samples by which ``shift`` grows in a block."""
+        self.shift = 0.0
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing has come from the loudspeaker for so long that the next block of silence passes unchanged."""
+        return not self._loud
+
+    @property
+    def drift_ppm(self) -> float:
+        """By how many millionths the reference's clock is faster than the microphone's, as far as is known."""
+        return -1e6 * self.rate / ECHO_BLOCK
+
+    def restart(self) -> None:
+        """Begin with a reference at its own number again, after a pause in which its place may have changed."""
+        self.shift = 0.0
+        self._spectra[:] = 0
+        self._powers[:] = 0
+        self._variance += _power(self._weights)
+
+    def cancel(self, microphone: Array, reference: Array, number: int, *, learn: bool = True) -> Array:
+        """The next block of the microphone, ``(2560,)`` float32, without the echo; the same array if there is none.
+
+        ``reference``: ``(5120,)``, the block before and the block at the same time, read ``int(shift)`` samples earlier.
+        ``number`` counts blocks, and silent ones may be left out. The first block after silence passes unchanged.
+        """
+        newest = reference[ECHO_BLOCK:]
+        energy = float(newest @ newest)
+        if self.is_idle:
+            if energy > _SILENT:
+                self._loud = _PARTITIONS + 1
+                self.shift += self.rate * (number - self._number)
+                self._number = number
+                self._take(np.concatenate((np.zeros_like(newest), newest)), self.shift % 1.0)
+            return microphone
+        self._loud = _PARTITIONS + 1 if energy > _SILENT else self._loud - 1
+        fraction = self.shift % 1.0
+        self.shift += self.rate
+        self._number = number
+        if self._is_copy(microphone, newest, energy):
+            return microphone
+        self._take(reference, fraction)
+        spectra = self._spectra[self._turn : self._turn + _PARTITIONS]
+        echo: Spectrum = (self._weights * spectra).sum(0)
+        rest: Array = (microphone - np.fft.irfft(echo, 2 * ECHO_BLOCK)[ECHO_BLOCK:]).astype(np.float32, copy=False)
+        if learn:
+            self._learn(rest, echo, spectra)
+        # While the filter is still wrong, the echo is better left as it is.
+        return rest if rest @ rest <= microphone @ microphone else microphone
+
+    def _is_copy(self, microphone: Array, newest: Array, energy: float) -> bool:
+        """Whether the reference is the microphone: then the filter would take out the user's voice."""
+        product = float(newest @ microphone)
+        if not product * product > _COPY**2 * energy * float(microphone @ microphone):
+            return False
+        if not self._warned and energy > _SILENT:
+            logger.warning(
+                "the playback reference is the microphone itself, so nothing is taken out; give what the loudspeaker gets"
+            )
+            self._warned = True
+        return True
+
+    def _take(self, reference: Array, fraction: float) -> None:
+        """Put the spectrum of the newest reference, at its fraction of a sample, before the others."""
+        self._turn = (self._turn - 1) % _PARTITIONS
+        spectrum: Spectrum = np.fft.rfft(reference).astype(np.complex64, copy=False)
+        steps = round(fraction * _FRACTIONS)
+        if steps:
+            spectrum *= _delay_of(steps)
+        power = _power(spectrum)
+        for turn in (self._turn, self._turn + _PARTITIONS):
+            self._spectra[turn], self._powers[turn] = spectrum, power
+
+    def _learn(self, rest: Array, echo: Spectrum, spectra: Spectrum) -> None:
+        """Improve the filter by what is left of a block, ``(2560,)``; ``echo`` is what was found of it."""
+        self._padded[ECHO_BLOCK:] = rest
+        error: Spectrum = np.fft.rfft(self._padded).astype(np.complex64, copy=False)
+        self._rest *= _SMOOTHING
+        self._rest += (1 - _SMOOTHING) * _power(error)
+        unknown = self._variance * self._powers[self._turn : self._turn + _PARTITIONS]
+        # Half of it would do for noise (Kuech et al.), but takes a first block that is half silent for certain.
+        all_power = unknown.sum(0)
+        all_power += self._rest
+        all_power += np.float32(1e-9)
+        self._follow_clock(error, echo, all_power)
+        error /= all_power
+        step = np.conj(spectra)
+        step *= self._variance
+        step *= error
+        self._weights += step
+        # A partition is as long as a block: the other half of its response is error. One in every second block is enough.
+        self._learned += 1
+        if self._learned % 2:
+            partition = self._learned // 2 % _PARTITIONS
+            response = np.fft.irfft(self._weights[partition], 2 * ECHO_BLOCK)
+            response[ECHO_BLOCK:] = 0
+            self._weights[partition] = np.fft.rfft(response)
+        unknown /= all_power
+        unknown *= -0.5 * _KEEP
+        unknown += _KEEP
+        self._variance *= unknown
+        power = _power(self._weights)
+        power *= 1 - _KEEP
+        self._variance += power
+
+    def _follow_clock(self, error: Spectrum, echo: Spectrum, all_power: Array) -> None:
+        """Correct the filter and ``rate`` by the delay that explains most of the error.
+
+        A delay of t samples changes the echo by ``-j omega t`` times itself; t is the weighted least squares solution.
+        """
+        weight = _OMEGA / all_power
+        explained = float(weight @ (error.real * echo.imag - error.imag * echo.real))
+        certain = 0.5 * float((weight * _OMEGA) @ _power(echo))
+        # From 20 on the error in time is below a quarter of a sample.
+        delay = max(-1.0, min(1.0, explained / (certain + 1e-9))) * certain / (certain + 20)
+        # Not in ``shift``: that changes the echo only after its own delay, and a loop with such a delay swings.
+        steps = round(_DELAY_STEP * delay * _FRACTIONS)
+        if steps:
+            self._weights *= _delay_of(steps)
+        most = _MOST_DRIFT * ECHO_BLOCK
+        self.rate = max(-most, min(most, self.rate + _RATE_STEP * delay))
+
+
+def _power(spectrum: Spectrum) -> Array:
+    power: Array = spectrum.real**2
+    power += spectrum.imag**2
+    return power
