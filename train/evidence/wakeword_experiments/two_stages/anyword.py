@@ -74,7 +74,7 @@ def measure_anyword(
     sounds = strangers_speech(config, speech)
     record["text"] = measured(read_model(model_file), test, sounds, others, report)
     if takes:
-        own, others = split_takes(test.people, takes)
+        own, left = split_takes(test.people, takes)
         folder = work / f"{word}-takes"
         if not folder.is_dir():
             with new_folder(folder) as made:
@@ -83,7 +83,7 @@ def measure_anyword(
         again = work / f"{word}-takes.onnx"
         given = {"takes": len(own), **_trained(config, DataFolders(positives=[folder]), again, work, report)}
         record["takes"] = given
-        rest = dataclasses.replace(test, people=others)
+        rest = dataclasses.replace(test, people=left)
         record["before"] = measured(read_model(model_file), rest, sounds, others, report)
         record["after"] = measured(read_model(again), rest, sounds, others, report)
     return record
