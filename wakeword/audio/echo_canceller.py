@@ -70,7 +70,8 @@ class EchoCanceller:
         self._turn = self._learned = 0
         self._loud = self._number = 0
         """Blocks until the loudspeaker's sound has left the filter."""
-        self._warned = False
+        self.is_copy = self._warned = False
+        """Whether the newest block of the reference was the microphone itself."""
         self.rate = 0.0
         """Samples by which ``shift`` grows in a block."""
         self.shift = 0.0
@@ -91,6 +92,7 @@ class EchoCanceller:
         self._spectra[:] = 0
         self._powers[:] = 0
         self._variance += _power(self._weights)
+        np.minimum(self._variance, _UNKNOWN, out=self._variance)
 
     def cancel(self, microphone: Array, reference: Array, number: int, *, learn: bool = True) -> Array:
         """The next block of the microphone, ``(2560,)`` float32, without the echo; the same array if there is none.
@@ -100,8 +102,9 @@ class EchoCanceller:
         """
         newest = reference[ECHO_BLOCK:]
         energy = float(newest @ newest)
+        self.is_copy = self._is_copy(microphone, newest, energy)
         if self.is_idle:
-            if energy > _SILENT:
+            if energy > _SILENT and not self.is_copy:
                 self._loud = _PARTITIONS + 1
                 self.shift += self.rate * (number - self._number)
                 self._number = number
@@ -111,7 +114,7 @@ class EchoCanceller:
         fraction = self.shift % 1.0
         self.shift += self.rate
         self._number = number
-        if self._is_copy(microphone, newest, energy):
+        if self.is_copy:
             return microphone
         self._take(reference, fraction)
         spectra = self._spectra[self._turn : self._turn + _PARTITIONS]

@@ -88,7 +88,7 @@ COMMANDS = {
             ),
             "compare": (
                 "wakeword_tools.cli.compare:compare",
-                "Say whether a new model is better than an old one, on the same recordings.",
+                "Say whether a new model is better than an old one, or which of several engines, on the same recordings.",
             ),
         },
         "Home, browser, other engines": {

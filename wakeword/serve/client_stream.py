@@ -144,7 +144,7 @@ class ListeningStream:
         # In pieces of a second, so that a long chunk does not occupy a thread for long.
         for start in range(0, whole, rate * frame):
             block = self.format.samples(audio[start : start + rate * frame])
-            self.newest = block
+            self.newest = block[:, 0] if self._has_playback else block
             if len(block) < self._detector.seconds_to_window * rate:
                 found += self._found(self._push(block))
                 continue

@@ -45,6 +45,11 @@ class _Pieces:
         self.length = len(self._parts[0])
         return whole[:count]
 
+    def cut(self, count: int) -> None:
+        """Keep the first ``count`` samples, or what there is of them."""
+        self._parts = [self.joined()[:count]]
+        self.length = len(self._parts[0])
+
 
 class SoundInput:
     """Blocks of a microphone, and of a reference if there is one -> 16 kHz mono without the loudspeaker's echo.
@@ -94,7 +99,8 @@ class SoundInput:
         """The samples now complete, ``(n,)`` or ``(n, 2)``.
 
         ``playback`` is the next part of the reference, of any length; ``None``: nothing plays any more, after what was
-        given. Raises ``AudioFormatError`` for what is no audio, which leaves the stream unchanged.
+        given. What is given after ``None`` begins now, in place of what is left of that. Raises ``AudioFormatError`` for
+        what is no audio, which leaves the stream unchanged.
         """
         if not self._is_active and (playback is None or not _may_sound(playback)):
             return self._passed(block, playback)
@@ -103,6 +109,9 @@ class SoundInput:
         if not self._is_active:
             self._anchor()
             self._is_active = True
+        elif playback is not None and not self._is_anchored:
+            self._kept.cut(self._at + self.held - self._kept_from)
+            self._reference_pcm.reset()
         if self._canceller is None:
             self._canceller = EchoCanceller()
         self._held.add(samples)
@@ -123,6 +132,8 @@ class SoundInput:
 
     def _passed(self, block: Samples, playback: Samples | None) -> Array:
         """A block while nothing plays. A silent ``playback`` only moves its end; the microphone waits if that is late."""
+        if playback is not None:
+            self._check_early(len(playback), block)
         samples = self._pcm.push(block)
         if playback is None:
             self._is_anchored = False
@@ -157,13 +168,18 @@ class SoundInput:
             mono = to_mono(playback)
         except AudioFormatError as error:
             raise AudioFormatError(f"playback: {error}") from error
-        early = len(mono) / self._reference_pcm.sample_rate - self.lack - self.seconds_in(block)
+        self._check_early(len(mono), block)
+        return mono
+
+    def _check_early(self, count: int, block: Samples) -> None:
+        """``AudioFormatError`` if ``count`` more samples of the reference go too far beyond the block."""
+        ahead = self._reference_end - self._needed(self._at + self.held) if self._is_anchored else 0
+        early = ahead / SAMPLE_RATE + count / self._reference_pcm.sample_rate - self.seconds_in(block)
         if early > _MOST_EARLY:
             raise AudioFormatError(
                 f"playback: expected at most {_MOST_EARLY:g} s before the microphone gets there, got {early:.1f} s; "
                 "push the rest with later blocks"
             )
-        return mono
 
     def _anchor(self) -> None:
         """After a pause without a reference: its next sample is as old as the microphone's next."""
@@ -223,6 +239,9 @@ class SoundInput:
             )
             clean = self._canceller.cancel(whole, reference, end // ECHO_BLOCK, learn=learn)
             microphone = clean[ECHO_BLOCK - count :][:there]
+            if self._canceller.is_copy:
+                # The veto would take the user's word for the loudspeaker's.
+                reference = np.zeros_like(reference)
         self._at += there
         return _pairs(microphone, reference[-count:][:there])
 
@@ -252,5 +271,10 @@ def _pairs(sound: Array, reference: Array) -> Array:
 
 def _may_sound(playback: Samples) -> bool:
     """Whether a reference is other than digital silence, or no audio at all."""
-    plain = type(playback) is np.ndarray and playback.ndim in (1, 2) and playback.dtype in _DTYPES
+    plain = (
+        type(playback) is np.ndarray
+        and playback.ndim in (1, 2)
+        and playback.dtype in _DTYPES
+        and all(playback.shape[1:])
+    )
     return not plain or bool(playback.any())

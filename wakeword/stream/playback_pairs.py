@@ -8,6 +8,7 @@ import numpy as np
 
 from wakeword.audio.pcm import to_mono
 from wakeword.audio.sources import AudioSource
+from wakeword.base.errors import AudioFormatError
 from wakeword.base.types import Samples
 from wakeword.stream.own_sound import SoundInput
 
@@ -46,7 +47,10 @@ class PlaybackReader:
             if block is None:
                 self._ended = True
                 break
-            taken.append(to_mono(block))
+            try:
+                taken.append(to_mono(block))
+            except AudioFormatError as error:
+                raise AudioFormatError(f"playback: {error}") from error
             wanted -= len(taken[-1])
         if self._ended and not taken:
             return None

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from support.builders import bursts
 
+pytest.importorskip("wyoming", reason="needs the packages of pip install '.[serve]'")
+
 from wakeword.serve.client_stream import ListeningStream, StreamSettings
 from wakeword.serve.wire_audio import PcmFormat
 from wakeword.serve.words import PLAYBACK_TEXT, WordSettings, info_of, load_word

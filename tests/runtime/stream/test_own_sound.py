@@ -11,6 +11,7 @@ from wakeword import AudioFormatError, Detection, Detector, DetectorPool, Model,
 from wakeword.audio.pcm import PcmStream, read_audio
 from wakeword.base.types import Array, Samples
 from wakeword.model.installed import assets_folder
+from wakeword.stream.own_sound import SoundInput
 
 DEMO = assets_folder() / "audio" / "demo.flac"
 
@@ -132,6 +133,24 @@ def test_a_word_of_the_playback_does_not_wake(marvin: Model, word: Array) -> Non
     assert pushed(detector, microphone, word, [1_600]) == []
     # The same word from someone else wakes, whatever plays.
     assert len(pushed(detector, word, bursts(len(word) / 16_000, {}), [1_600])) == 1
+
+
+def test_the_microphone_as_its_own_playback_wakes_as_without_one(marvin: Model, word: Array) -> None:
+    detector = Detector(marvin)
+    assert pushed(detector, word, word, [1_600]) == pushed(detector, word, None, [1_600]) != []
+
+
+def test_an_answer_that_was_given_early_ends_where_the_next_one_begins() -> None:
+    size, at, total = 1_600, 48_000, 128_000
+    first, second = music(total), music(total)[::-1].copy()
+    played = np.concatenate((first[:at], second[: total - at]))
+    microphone = echo(played)
+    starts = range(0, total, size)
+    early, along = (SoundInput(PcmStream(16_000), window=16_000) for _ in range(2))
+    given = {0: first, at: second[: total - at]}
+    rows = [early.push(microphone[start : start + size], given.get(start)) for start in starts]
+    expected = [along.push(microphone[start : start + size], played[start : start + size]) for start in starts]
+    assert np.array_equal(np.concatenate(rows), np.concatenate(expected))
 
 
 def test_a_playback_may_have_another_rate_and_channels(marvin: Model, word: Array) -> None:

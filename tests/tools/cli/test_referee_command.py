@@ -8,7 +8,8 @@ import pytest
 from support.builders import random_model, random_model_bytes
 from support.worlds import World, write_world
 
-from wakeword_tools.measure.reading import pcm_blocks
+from wakeword_tools.measure.reading import ReadRecording, pcm_blocks
+from wakeword_tools.measure.referee import speakers_named
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,7 @@ def test_all_keep_the_same_rate_and_any_number_of_jobs_gives_the_same(
     assert [done.status for done in runs] == [0, 0], runs[0].err
     one, two = (figures(done.out) for done in runs)
     assert one == two
-    assert one["speakers"] == one["positives"] == 6
+    assert (one["positives"], one["speakers"]) == (6, None)
     for engine in one["engines"]:
         assert engine["false_accepts_per_hour"]["value"] <= 30
         assert engine["low"] <= engine["recall"] <= engine["high"]
@@ -53,7 +54,19 @@ def test_all_keep_the_same_rate_and_any_number_of_jobs_gives_the_same(
     text = page.read_text()
     assert text.count("<path ") == 2
     assert text.count("<audio ") == len(first["only"]) + len(second["only"]) > 0
+    assert "no speakers named: intervals by recording, too narrow" in text
     assert "http" not in text.replace("http-equiv", "")
+
+
+def test_speakers_are_counted_where_a_recording_names_one(tmp_path: Path) -> None:
+    def named(*names: str) -> int | None:
+        return speakers_named([ReadRecording(str(tmp_path / name), 1.0, name) for name in names])
+
+    assert named("a.wav", "b.wav") is None
+    assert named("ANNA_nohash_0.wav", "ANNA_nohash_1.wav", "b.wav") == 2
+    line = json.dumps({"file": "b.wav", "text": "marvin", "speaker": "b"})
+    (tmp_path / "transcripts.jsonl").write_text(line + "\n")
+    assert named("a.wav", "b.wav") == 2
 
 
 def test_too_few_hours_are_refused_with_the_number_needed_and_the_scores_are_kept(
@@ -78,7 +91,10 @@ def test_wrong_use_is_one_line(cli, engines: tuple[str | Path, ...]) -> None:
         ((*engines, "--point", "fpr=0.03"), "leave out --point"),
         ((*engines[:3], *engines[5:], "--engine", engines[2]), "got one of them twice"),
         (engines[:-2], "expected --background"),
-        (("compare", *engines[5:]), "give OLD and NEW"),
+        (("compare", *engines[5:]), "expected OLD and NEW"),
+        ((*engines, "--negatives", engines[-1]), "leave out other negatives"),
+        (("compare", "marvin", "marvin", *engines[5:], "--fa-per-hour", "1"), "--fa-per-hour needs --engine"),
+        ((*engines, "--engine", "porcupine:gone.ppn"), "gone.ppn: expected FILE.ppn of Porcupine, found no such file"),
     ):
         done = cli(*arguments)
         assert (done.status != 0, done.out) == (True, "")

@@ -12,13 +12,23 @@ import pytest
 import soundfile
 from support.builders import random_model, random_model_bytes
 
-from wakeword.base.errors import ConfigError, ModelError
+from wakeword.base.errors import AudioError, ConfigError, ModelError
 from wakeword.model.installed import assets_folder
+from wakeword_tools.contenders.contender import Contender
 from wakeword_tools.contenders.foreign import ForeignModel
 from wakeword_tools.contenders.own_engine import OURS
+from wakeword_tools.measure.foreign_scan import ForeignScan
 from wakeword_tools.measure.latency import delay, spoken_word
 from wakeword_tools.measure.scores import RecordingScorer
-from wakeword_tools.measure.subject import HOP_SAMPLES, SubjectScorer, first_end, one_word, read_engine, read_subject
+from wakeword_tools.measure.subject import (
+    HOP_SAMPLES,
+    SubjectScorer,
+    first_end,
+    one_word,
+    read_engine,
+    read_foreign,
+    read_subject,
+)
 
 
 def package(name: str) -> Path:
@@ -168,6 +178,7 @@ def test_our_own_streaming_interface_gives_the_scores_that_are_judged(tmp_path: 
         ({"model": "gone.tflite"}, "expected gone.tflite next to the manifest, could not read it: No such file"),
         ({"micro": None}, "expected probability_cutoff under micro"),
         ({"micro": {"probability_cutoff": 7, "sliding_window_size": 5}}, "expected a probability_cutoff of 0 to 1"),
+        ({"micro": {"probability_cutoff": 1.0, "sliding_window_size": 5}}, "a probability_cutoff of 1 never fires"),
         ({"micro": {"probability_cutoff": 0.9, "sliding_window_size": 0}}, "expected a sliding_window_size of 1"),
         (
             {"micro": {"probability_cutoff": 0.9, "sliding_window_size": 5, "feature_step_size": 20}},
@@ -235,3 +246,34 @@ def test_scan_reports_an_event_of_another_engine_once(cli, micro: Path, sound: n
     code, _, err = cli(*command, "--keyword", "marvin")
     assert code == 1
     assert "expected models of this project alone or files of other engines alone, got both" in err
+    code, _, err = cli(*command, "--no-verify")
+    assert (code, "leave out --no-verify" in " ".join(err.split())) == (2, True)
+    code, _, err = cli("listen", "--model", micro, "--input", talk)
+    assert (code, "listen takes no files of other engines, scan does" in " ".join(err.split())) == (2, True)
+    (tmp_path / "twin.json").write_text(micro.read_text().replace("Okay Nabu", "okay nabu"))
+    code, _, err = cli(*command, "--model", tmp_path / "twin.json")
+    assert (code, "different keywords, got ['Okay Nabu', 'okay nabu']" in err) == (1, True)
+
+
+def test_a_damaged_recording_keeps_the_detections_before_the_damage(micro: Path, sound: np.ndarray) -> None:
+    class Damaged:
+        sample_rate = 16_000
+
+        def blocks(self) -> Iterator[np.ndarray]:
+            yield sound
+            raise AudioError("damaged here")
+
+    found = ForeignScan([read_foreign(micro)], threshold=1e-3, point=None).opened().run(Damaged())
+    assert next(found).keyword == "Okay Nabu"
+    with pytest.raises(AudioError, match="damaged here"):
+        list(found)
+
+
+def test_results_of_another_version_of_an_engine_are_not_resumed(micro: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def digest() -> str:
+        return ForeignScan([read_foreign(micro)], threshold=None, point=None).digest
+
+    before = digest()
+    assert digest() == before
+    monkeypatch.setattr(Contender, "version", "another")
+    assert digest() != before

@@ -11,22 +11,32 @@ from wakeword.cli.option_class import command
 from wakeword.cli.options import PointOption, VerifyOption
 from wakeword_tools.cli.measure_options import JsonOption, OtherOptions, PositivesOption, rate_option, require
 
-_ModelArgument = typer.Argument(help="A model that `wakeword models` lists, or a model file.")
+_MODEL_HELP = "A model that `wakeword models` lists, or a model file."
+
+
+def _second(context: typer.Context, new: str) -> str:
+    """The value of NEW, which only --engine makes needless."""
+    # Options that were given are read before arguments that were not.
+    if not new and not context.params.get("engine"):
+        raise typer.BadParameter("expected OLD and NEW, two models, or --engine ENGINE:FILE")
+    return new
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions:
     """The options of the command."""
 
-    old: Annotated[str, _ModelArgument] = ""
-    new: Annotated[str, _ModelArgument] = ""
+    old: Annotated[str, typer.Argument(help=_MODEL_HELP)] = ""
+    new: Annotated[str, typer.Argument(help=_MODEL_HELP, callback=_second)] = ""
     positives: PositivesOption
     others: OtherOptions
     engine: Annotated[
         list[str] | None,
         typer.Option("--engine", metavar="ENGINE:FILE", help="Compare engines, at the same --fa-per-hour; repeatable."),
     ] = None
-    fa_per_hour: Annotated[float, rate_option("--fa-per-hour", 60, "With --engine: the rate that all keep.")] = 0.5
+    fa_per_hour: Annotated[
+        float | None, rate_option("--fa-per-hour", 60, "With --engine: the rate that all keep. Default: 0.5.")
+    ] = None
     page: Annotated[
         Path | None,
         typer.Option("--page", metavar="FILE.html", help="With --engine: write a page with curves and sounds."),
@@ -40,10 +50,12 @@ class CompareOptions:
     jobs: JobOptions
 
     def __post_init__(self) -> None:
-        if not self.engine and not self.new:
-            raise typer.BadParameter("give OLD and NEW, two models, or --engine ENGINE:FILE")
         if self.engine and self.point:
             raise typer.BadParameter("--engine compares at the same --fa-per-hour; leave out --point")
+        if self.engine and (self.others.negatives or self.others.near_negatives):
+            raise typer.BadParameter("--engine counts false accepts in --background; leave out other negatives")
+        if self.fa_per_hour is not None and not self.engine:
+            raise typer.BadParameter("--fa-per-hour needs --engine; give ours:OLD and ours:NEW as engines")
         if self.page is not None and not self.engine:
             raise typer.BadParameter("--page needs --engine; give ours:OLD and ours:NEW as engines")
 

@@ -26,8 +26,8 @@ def referee_page(content: Mapping[str, Any]) -> str:
     parts = [
         f"<h1>{text(content['word'])}</h1>",
         f"<p>Each engine at the threshold that keeps {content['fa_per_hour']:g} false accepts an hour in these "
-        f"{content['hours']:.2f} h of background, on {content['positives']} recordings of the word by "
-        f"{content['speakers']} speakers, each in a stream of its own room noise. Intervals draw speakers and minutes "
+        f"{content['hours']:.2f} h of background, on {content['positives']} recordings of the word "
+        f"({speakers_in_words(content)}), each in a stream of its own room noise. Intervals draw speakers and minutes "
         "again and choose each threshold again.</p>",
         f"<table><tr>{''.join(f'<th>{name}</th>' for name in columns)}</tr>",
         *(_row(one, colour) for one, colour in zip(engines, _colours(engines), strict=True)),
@@ -36,6 +36,12 @@ def referee_page(content: Mapping[str, Any]) -> str:
         *(_only(one) for one in engines),
     ]
     return document(content["word"], parts)
+
+
+def speakers_in_words(content: Mapping[str, Any]) -> str:
+    """How many speakers the recordings of the word name."""
+    count = content["speakers"]
+    return "no speakers named: intervals by recording, too narrow" if count is None else f"{count} speakers"
 
 
 def cells(engine: Mapping[str, Any]) -> list[str]:

@@ -13,21 +13,22 @@ from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError
 from wakeword.base.files import replacing, write_json
 from wakeword.base.text import printable
+from wakeword.checkup.keywords import detector_for
 from wakeword.checkup.processor import cost
 from wakeword.cli.tables import console, table
 from wakeword_tools.cli.compare import CompareOptions
 from wakeword_tools.cli.evaluate_work import warn_of_few_hours, warn_of_seen_recordings
-from wakeword_tools.cli.referee_page import cells, referee_page
+from wakeword_tools.cli.referee_page import cells, referee_page, speakers_in_words
 from wakeword_tools.cli.scoring import scoring
 from wakeword_tools.contenders.foreign import ForeignModel
-from wakeword_tools.contenders.own_engine import OURS
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.reading import read_again
 from wakeword_tools.measure.recordings import Scored
-from wakeword_tools.measure.referee import Standing, judge, only_one_finds, speakers_of
+from wakeword_tools.measure.referee import Standing, judge, only_one_finds, speakers_named
 from wakeword_tools.measure.subject import Subject, one_word, read_engine, subject_data
 
 _SECONDS, _TURNS, _BLOCK = 30, 3, 1_280
+_RATE = 0.5
 
 
 def compare_engines(options: CompareOptions) -> None:
@@ -44,14 +45,15 @@ def compare_engines(options: CompareOptions) -> None:
     read = [read_engine(text) for text in given]
     files, models = [file for file, _ in read], [model for _, model in read]
     word = one_word(models)
+    rate = _RATE if options.fa_per_hour is None else options.fa_per_hour
     data = [subject_data(file, model) for file, model in read]
     used = models if options.verify else [model.stage_one() for model in models]
     with scoring(options, used, data=data, verify=options.verify, delays=True) as (scored,):
         warn_of_seen_recordings(dict(zip(given, used, strict=True)), scored)
-        standings = judge(used, scored, options.fa_per_hour)
-        warn_of_few_hours(scored.sets[0].hours, options.fa_per_hour)
-        content = _content(word, given, standings, scored, options.fa_per_hour)
-        for one, took in zip(content["engines"], _costs(files, models, scored), strict=True):
+        standings = judge(used, scored, rate)
+        warn_of_few_hours(scored.sets[0].hours, rate)
+        content = _content(word, given, standings, scored, rate)
+        for one, took in zip(content["engines"], _costs(files, models, scored, verify=options.verify), strict=True):
             one["cpu_ms_per_second"] = took
         if options.as_json:
             print(json.dumps(content, indent=1, allow_nan=False))
@@ -80,19 +82,25 @@ def _content(
         "hours": scored.sets[0].hours,
         "left_out_seconds": sum(one.left_out for one in background),
         "positives": len(positives),
-        "speakers": len(set(speakers_of(positives))),
+        "speakers": speakers_named(positives),
         "fingerprint": scored.fingerprint,
         "engines": engines,
     }
 
 
-def _costs(files: Sequence[Path], models: Sequence[Subject], scored: Scored) -> list[float]:
-    """CPU milliseconds of each engine per second of the first background, as an application runs it."""
-    _, samples = next(read_again(scored.recordings[Kind.BACKGROUND][:1]))
+def _costs(files: Sequence[Path], models: Sequence[Subject], scored: Scored, *, verify: bool) -> list[float]:
+    """CPU milliseconds of each engine per second of background, as an application runs it.
+
+    It is the first recording of at least half a minute, or else the longest.
+    """
+    chosen = max(scored.recordings[Kind.BACKGROUND], key=lambda one: min(one.seconds, _SECONDS))
+    _, samples = next(read_again([chosen]))
     pcm = (np.clip(samples[: _SECONDS * SAMPLE_RATE], -1, 1) * 32_767).astype(np.int16)
     pieces = [pcm[start : start + _BLOCK] for start in range(0, len(pcm), _BLOCK)]
     listeners = [
-        model.engine.start([model.given]) if isinstance(model, ForeignModel) else OURS.start([file])
+        model.engine.start([model.given])
+        if isinstance(model, ForeignModel)
+        else detector_for(str(file), 1, verify=verify).push
         for file, model in zip(files, models, strict=True)
     ]
     turns = [[cost(one, pieces, len(pcm) / SAMPLE_RATE) for one in listeners] for _ in range(_TURNS)]
@@ -106,4 +114,5 @@ def _print(word: str, scored: Scored, content: dict[str, Any]) -> None:
     for one in content["engines"]:
         name, _, place = one["engine"].partition(":")
         made.add_row(printable(f"{name}:{Path(place).name}"), *cells(one), str(len(one["only"])))
-    console().print(printable(f"'{word}': {scored.description}, {content['speakers']} speakers"), made, sep="\n")
+    heading = f"'{word}': {scored.description}, {speakers_in_words(content)}"
+    console().print(printable(heading), made, sep="\n")

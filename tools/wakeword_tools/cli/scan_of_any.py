@@ -1,5 +1,7 @@
 """``wakeword scan`` with models of this project, or with files of other engines."""
 
+import typer
+
 from wakeword.base.errors import ConfigError
 from wakeword.cli.option_class import command
 from wakeword.cli.scan import ScanOptions, own_models, scan_recordings
@@ -30,4 +32,6 @@ def scan_of_any(options: ScanOptions) -> None:
         raise ConfigError("expected models of this project alone or files of other engines alone, got both; scan twice")
     else:
         points = options.points
+        if not points.verify:
+            raise typer.BadParameter("files of other engines have one stage; leave out --no-verify")
         scan_recordings(options, ForeignScan(foreign, threshold=points.threshold, point=points.point), [])

@@ -70,9 +70,10 @@ class ForeignModel:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the engine's name and of the files, in hex."""
+        """SHA-256 of the engine's name, its version, which can change the scores, and the files, in hex."""
         files = self._parts.files
-        return hashlib.sha256(self._engine.encode() + b"".join(files[name] for name in sorted(files))).hexdigest()
+        engine = f"{self._engine} {self.engine.version} ".encode()
+        return hashlib.sha256(engine + b"".join(files[name] for name in sorted(files))).hexdigest()
 
     @property
     def given(self) -> Path:

@@ -62,6 +62,8 @@ def read_manifest_of(kind: str, path: Path, data: bytes) -> ForeignFiles | None:
         raise ModelError(f"expected the phrase as wake_word in the manifest, got {shortened(repr(phrase))}")
     if isinstance(cutoff, bool) or not isinstance(cutoff, int | float) or not 0 <= cutoff <= 1:
         raise ModelError(f"expected a probability_cutoff of 0 to 1 in the manifest, got {shortened(repr(cutoff))}")
+    if cutoff == 1:
+        raise ModelError("expected a probability_cutoff below 1 in the manifest: a probability_cutoff of 1 never fires")
     files = {NETWORK: _network_of(path, network), MANIFEST: json.dumps({**content, "model": NETWORK}).encode()}
     return ForeignFiles(phrase, True, float(cutoff), files, MANIFEST)
 

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,10 +120,22 @@ def curve_of(scores: ScoreSet, most: float) -> Curve:
     return sorted(points.items())
 
 
+def speakers_named(recordings: Sequence[ReadRecording]) -> int | None:
+    """How many speakers there are, a recording without a name as one of its own; ``None`` if no recording has a name."""
+    told = _told(recordings)
+    is_named = any(one.path in told or speaker_of(one.path) != one.path.stem for one in recordings)
+    return len(set(speakers_of(recordings))) if is_named else None
+
+
 def speakers_of(recordings: Sequence[ReadRecording]) -> list[str]:
     """Who says each word, by the transcripts next to it or by its name; each recording without one stands alone."""
-    told = {one.path: one.speaker for one in transcripts_beside([one.path for one in recordings]) if one.speaker}
+    told = _told(recordings)
     return [told.get(one.path, speaker_of(one.path)) for one in recordings]
+
+
+def _told(recordings: Sequence[ReadRecording]) -> dict[Path, str]:
+    """The speakers that transcripts name."""
+    return {one.path: one.speaker for one in transcripts_beside([one.path for one in recordings]) if one.speaker}
 
 
 def only_one_finds(standings: Sequence[Standing]) -> list[list[int]]:

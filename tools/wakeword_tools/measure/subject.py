@@ -57,6 +57,8 @@ def read_engine(text: str) -> tuple[Path, Subject]:
     if engine is OURS:
         file = model_file(place)
         return file, read_model(file)
+    if not Path(place).exists():
+        raise ModelError(f"{printable(place)}: expected {engine.takes} of {engine.title}, found no such file")
     found = read_foreign(Path(place), name)
     if found is None:
         raise ModelError(f"{printable(place)}: expected {engine.takes} of {engine.title}, got a file of another kind")
