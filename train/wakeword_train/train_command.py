@@ -27,6 +27,7 @@ from wakeword_train.placement import file_stem
 from wakeword_train.recipe import default_recipe, describe_plan
 from wakeword_train.report.report_page import write_page
 from wakeword_train.report.verdict import meaning_of_threshold, verdict
+from wakeword_train.student.student_voices import natural_clips
 from wakeword_train.student.teaching import require_student_packages, teach_student
 from wakeword_train.time_left import expected_seconds, in_words
 from wakeword_train.training import TrainingResult, check_keyword
@@ -110,14 +111,17 @@ def _train(
         note(advice)
     _summarise(options, result)
     if options.engine is not None:
-        _teach(options, settings, result)
+        _teach(options, settings, result, executor)
     return result.path
 
 
-def _teach(options: TrainOptions, settings: TrainConfig, result: TrainingResult) -> None:
+def _teach(
+    options: TrainOptions, settings: TrainConfig, result: TrainingResult, executor: Callable[[float], Executor]
+) -> None:
     """Train the network for the other engine, and say how it becomes files."""
     run = run_folder(options.work, settings.keyword)
-    for line in teach_student(settings, result.clips, read_model(result.path), run, report=note).lines:
+    clips = [*result.clips, *natural_clips(settings, run, executor=executor, report=note)]
+    for line in teach_student(settings, clips, read_model(result.path), run, report=note).lines:
         note(line)
     work = "" if options.work == Path("runs") else f" --work {shlex.quote(str(options.work))}"
     model, folder = (shlex.quote(name) for name in (str(result.path), f"{result.path.stem}-files"))

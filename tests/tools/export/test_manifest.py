@@ -10,7 +10,7 @@ import pytest
 from support.micro_nets import random_net
 
 from wakeword_tools.export.micro_files import manifest
-from wakeword_tools.export.micro_point import MICRO_WINDOW
+from wakeword_tools.export.mixed_net import MICRO_WINDOW
 from wakeword_tools.export.mixed_net_file import micro_tflite_bytes
 
 

@@ -5,10 +5,10 @@ import pytest
 
 from wakeword_tools.export.head_scores import HeadScores
 from wakeword_tools.export.micro_point import LARGEST_CUTOFF, chosen_cutoff, threshold_of
-from wakeword_tools.export.mixed_net import STRIDE
+from wakeword_tools.export.mixed_net import MICRO_WINDOW, STRIDE
 from wakeword_tools.measure.scores import ScoreSet, events_at
 
-WHOLE = 5 * 255
+WHOLE = MICRO_WINDOW * 255
 
 
 def heard(events: int = 60, *, hours: float = 8.0, word: float = 0.99) -> HeadScores:
@@ -51,4 +51,4 @@ def test_the_promise_counts_the_words_that_are_found() -> None:
 
 def test_the_least_mean_that_fires_is_above_the_cutoff() -> None:
     for cutoff in (1, 100, LARGEST_CUTOFF):
-        assert cutoff * 5 < threshold_of(cutoff) * WHOLE <= cutoff * 5 + 1 + 1e-9
+        assert cutoff * MICRO_WINDOW < threshold_of(cutoff) * WHOLE <= cutoff * MICRO_WINDOW + 1 + 1e-9

@@ -15,12 +15,12 @@ from wakeword.base.version import __version__
 from wakeword.model.model import Model
 from wakeword_tools.export.exporter import Exporter, ExportOrder, engine_name
 from wakeword_tools.export.micro_student import STUDENT_FILE, MicroStudent, read_student
+from wakeword_tools.export.mixed_net import MICRO_WINDOW
 from wakeword_tools.export.mixed_net_file import micro_tflite_bytes
 from wakeword_tools.kinds import Kind
 
 ARENA = 24_000
 """Bytes that a device sets aside for a model. The ESP32's interpreter needs 20,700 on a PC, less with 32-bit addresses."""
-_WINDOW = 5
 
 
 def check_two_stages(model: Model) -> None:
@@ -52,7 +52,7 @@ def write_micro_files(order: ExportOrder, folder: Path) -> Sequence[str]:
     described = manifest(phrase, f"{name}.tflite", cutoff=cutoff)
     write_json(folder / f"{name}.json", described)
     shown = described["micro"]["probability_cutoff"]
-    text = _README.format(phrase=phrase, name=name, cutoff=shown, window=_WINDOW, promise="\n  ".join(lines))
+    text = _README.format(phrase=phrase, name=name, cutoff=shown, window=MICRO_WINDOW, promise="\n  ".join(lines))
     (folder / "README.txt").write_text(text, encoding="utf-8")
     return lines
 
@@ -92,7 +92,7 @@ def manifest(phrase: str, file: str, *, cutoff: int) -> dict[str, Any]:
         "version": 2,
         "micro": {
             "probability_cutoff": math.ceil(cutoff / 255 * 1e6) / 1e6,
-            "sliding_window_size": _WINDOW,
+            "sliding_window_size": MICRO_WINDOW,
             "feature_step_size": 10,
             "tensor_arena_size": ARENA,
             "minimum_esphome_version": "2024.7.0",

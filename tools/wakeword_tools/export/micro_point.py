@@ -13,13 +13,11 @@ from wakeword.base.types import Array, Scores
 from wakeword_tools.export.head_promise import HeadPromise, rates_at
 from wakeword_tools.export.head_scores import HeadScores
 from wakeword_tools.export.micro_features import micro_features
-from wakeword_tools.export.mixed_net import STRIDE, Int8Net, window_sums
+from wakeword_tools.export.mixed_net import MICRO_WINDOW, STRIDE, Int8Net, window_sums
 from wakeword_tools.measure.point_choice import supported_target
 from wakeword_tools.measure.rates import RateKind, Target
 from wakeword_tools.measure.scores import ScoreSet, event_windows
 
-MICRO_WINDOW = 5
-"""Outputs that a device takes the mean of."""
 LARGEST_CUTOFF = 253
 """Above it pymicro-wakeword, which is stricter by up to a step, would never fire."""
 _LARGEST = 255 * MICRO_WINDOW

@@ -18,6 +18,8 @@ CHANNELS = 40
 """Numbers in a frame of features."""
 STRIDE = 3
 """Frames from one step of the network to the next: 30 ms."""
+MICRO_WINDOW = 10
+"""Outputs that a device takes the mean of. Official models take 5; more keep out short sounds that are like the word."""
 LEAST, MOST = -128, 127
 OF_PROBABILITY = 256
 """Steps of the output: it is a number from 0 to 255."""

@@ -6,27 +6,28 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from wakeword_tools.export.mixed_net import CHANNELS, STRIDE
+from wakeword_tools.export.mixed_net import CHANNELS, MICRO_WINDOW, OF_FEATURES, STRIDE
 from wakeword_train.data.augment import uniform, warped
 from wakeword_train.data.packed import PackedStore
 from wakeword_train.student.student_config import StudentConfig
 from wakeword_train.student.student_network import SIGHT, StudentNetwork, scaled
 from wakeword_train.student.student_sounds import KEPT, Scenes
 
-OUTPUTS = 5
-"""Outputs of a training window: as many as a device takes the mean of."""
-SPAN = SIGHT + STRIDE * (OUTPUTS - 1)
-"""Frames of a training window."""
+SPAN = SIGHT + STRIDE * (MICRO_WINDOW - 1)
+"""Frames of a training window: for as many outputs as a device takes the mean of."""
 _AFTER_WORD = (1, 10)
 """Frames from the end of a word to the first output that is to know it."""
 _AROUND = (-20, 28)
 """The same for a close word and the last output: all outputs are to deny it."""
-_SHARES = {"near": 0.22, "talk": 0.07, "noise": 0.03, "mined": 0.25, "speech": 0.19}
+_SHARES = {"near": 0.22, "talk": 0.12, "noise": 0.03, "mined": 0.25, "speech": 0.14}
 """Shares of a batch; the rest is of the word. Before anything is mined, its share is speech."""
 _WARP = 0.08
 """As ``AugmentationConfig.warp``, of the channels of the features."""
 _WIDEST_BANDS, _WIDEST_FRAMES = 5, 8
 """The masks of silence, two of each in a window."""
+_LEAST_SPREAD = 0.3
+_RESTYLED = 0.7
+"""Share of windows with the sound of another one."""
 
 
 class MicroSpeech(NamedTuple):
@@ -51,6 +52,19 @@ class StudentScenes:
     speech: MicroSpeech
 
 
+class Batch(NamedTuple):
+    """Windows, and what is known of them."""
+
+    windows: Tensor
+    """``(batch, SPAN, 40)`` in 0..26."""
+    targets: Tensor
+    """What is to be said of each."""
+    synthetic: slice
+    """Which are other words of synthetic voices."""
+    people: slice
+    """Which are of people, with the noise that was mistaken for the word."""
+
+
 class StudentBatches:
     """Draws batches; ``mine`` finds the windows that are mistaken for the word."""
 
@@ -63,8 +77,8 @@ class StudentBatches:
         self._mined: Tensor | None = None
         self._counts = {name: round(share * config.batch_size) for name, share in _SHARES.items()}
 
-    def next(self) -> tuple[Tensor, Tensor]:
-        """Features ``(batch, SPAN, 40)`` in 0..26, and the target of each."""
+    def next(self) -> Batch:
+        """Draw a batch."""
         counts, scenes = self._counts, self._scenes
         mined = counts["mined"] if self._mined is not None else 0
         words = self._any("words", self._config.batch_size - sum(counts.values()))
@@ -82,7 +96,9 @@ class StudentBatches:
         targets = torch.zeros(len(windows))
         targets[: len(words)] = scenes.word_targets[words]
         targets[len(words) : len(words) + len(near)] = scenes.near_targets[near]
-        return varied(scaled(windows), self._generator), targets
+        windows = restyled(varied(scaled(windows), self._generator), _RESTYLED, self._generator)
+        others = len(words) + len(near) + counts["talk"]
+        return Batch(windows, targets, slice(len(words), others), slice(others + counts["noise"], None))
 
     def clean(self, count: int) -> Tensor:
         """Windows as they are, ``(count, SPAN, 40)`` uint8: half of words, half of speech."""
@@ -139,6 +155,19 @@ def varied(windows: Tensor, random: torch.Generator) -> Tensor:
     return windows
 
 
+def restyled(windows: Tensor, share: float, random: torch.Generator) -> Tensor:
+    """A share of the windows ``(batch, frames, 40)`` with the mean and the spread of each channel nearer to another one's.
+
+    So a synthetic word gets the sound of people's voices, rooms and microphones, and these are no sign of other speech.
+    """
+    batch = len(windows)
+    mean, spread = windows.mean(dim=1, keepdim=True), windows.std(dim=1, keepdim=True) + _LEAST_SPREAD
+    other = torch.randperm(batch, generator=random)
+    weight = torch.rand(batch, 1, 1, generator=random) * (torch.rand(batch, 1, 1, generator=random) < share)
+    found = (windows - mean) / spread * torch.lerp(spread, spread[other], weight) + torch.lerp(mean, mean[other], weight)
+    return found.clamp(0, 255 * OF_FEATURES.scale)
+
+
 def _stretch(batch: int, size: int, widest: int, random: torch.Generator) -> Tensor:
     first, width = (torch.randint(high, (batch,), generator=random) for high in (size, widest + 1))
     index = torch.arange(size)
@@ -146,4 +175,4 @@ def _stretch(batch: int, size: int, widest: int, random: torch.Generator) -> Ten
 
 
 def _means(logits: Tensor) -> Tensor:
-    return logits.unfold(1, OUTPUTS, 1).mean(dim=2)
+    return logits.unfold(1, MICRO_WINDOW, 1).mean(dim=2)

@@ -9,6 +9,8 @@ from wakeword.base.errors import ConfigError
 class StudentConfig:
     """How the network for microWakeWord's engines is trained: the table ``[student]`` of a configuration."""
 
+    natural: int = 400
+    """Clips of the word by natural voices, and a quarter as many of close words, that are synthesised for the student."""
     positives: int = 5_000
     """Scenes of the word: each voice as often as the others, in other sound each time."""
     near_negatives: int = 3_000
@@ -43,7 +45,7 @@ class StudentConfig:
             self.mined,
         )
         shares = 0 <= self.taught <= 1 and 0 < self.validation_share < 1 and 0 <= self.least_recall < 1
-        if min(counts) < 1 or self.batch_size < 48 or self.mining_rounds < 0 or self.learning_rate <= 0 or not shares:
+        if min(counts) < 1 or self.natural < 0 or self.batch_size < 48 or self.mining_rounds < 0 or self.learning_rate <= 0 or not shares:
             raise ConfigError(
                 "expected of the student scenes, steps and mined of at least 1, a batch of 48 or more, a learning_rate "
                 f"above 0, and taught, validation_share and least_recall in 0..1, got {self}"

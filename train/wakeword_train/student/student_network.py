@@ -44,7 +44,11 @@ class StudentNetwork(nn.Module):
 
     def forward(self, frames: Tensor) -> Tensor:
         """See the class."""
-        logits: Tensor = self.last(self.dropout(self.steps(frames)[-1]))[:, 0]
+        return self.logits(self.steps(frames)[-1])
+
+    def logits(self, steps: Tensor) -> Tensor:
+        """The logits for the output of the last block."""
+        logits: Tensor = self.last(self.dropout(steps))[:, 0]
         return logits
 
     def steps(self, frames: Tensor) -> list[Tensor]:

@@ -30,7 +30,7 @@ SECONDS = 5.0
 """Length of a scene."""
 KEPT = 260
 """Frames at the end of a scene that are kept: what is before them has done its work."""
-_AFTER = 0.3, 0.9
+_AFTER = 0.45, 1.0
 """Range of the seconds between the end of a word and the end of its scene."""
 _AMID_TALK = 0.6
 _ROWS = 64
