@@ -164,7 +164,9 @@ def restyled(windows: Tensor, share: float, random: torch.Generator) -> Tensor:
     mean, spread = windows.mean(dim=1, keepdim=True), windows.std(dim=1, keepdim=True) + _LEAST_SPREAD
     other = torch.randperm(batch, generator=random)
     weight = torch.rand(batch, 1, 1, generator=random) * (torch.rand(batch, 1, 1, generator=random) < share)
-    found = (windows - mean) / spread * torch.lerp(spread, spread[other], weight) + torch.lerp(mean, mean[other], weight)
+    found = (windows - mean) / spread * torch.lerp(spread, spread[other], weight) + torch.lerp(
+        mean, mean[other], weight
+    )
     return found.clamp(0, 255 * OF_FEATURES.scale)
 
 

@@ -45,8 +45,16 @@ class StudentConfig:
             self.mined,
         )
         shares = 0 <= self.taught <= 1 and 0 < self.validation_share < 1 and 0 <= self.least_recall < 1
-        if min(counts) < 1 or self.natural < 0 or self.batch_size < 48 or self.mining_rounds < 0 or self.learning_rate <= 0 or not shares:
+        if (
+            min(counts) < 1
+            or self.natural < 0
+            or self.batch_size < 48
+            or self.mining_rounds < 0
+            or self.learning_rate <= 0
+            or not shares
+        ):
             raise ConfigError(
-                "expected of the student scenes, steps and mined of at least 1, a batch of 48 or more, a learning_rate "
+                "expected of the student scenes, steps and mined of at least 1, natural and mining_rounds of at least 0, a "
+                "batch of 48 or more, a learning_rate "
                 f"above 0, and taught, validation_share and least_recall in 0..1, got {self}"
             )
