@@ -19,10 +19,10 @@ class StudentConfig:
     noise: int = 500
     held_out: int = 400
     """Scenes of the word by voices that it does not know, to say what it finds."""
-    steps: int = 1_500
+    steps: int = 4_500
     batch_size: int = 128
     learning_rate: float = 3e-3
-    mining_rounds: int = 5
+    mining_rounds: int = 8
     """Rounds of searching background, talk and noise for what is mistaken for the word."""
     mined: int = 2_000
     """Windows of the background that a round keeps."""
@@ -35,24 +35,10 @@ class StudentConfig:
     half of the people were ("jarvis"), and where 79 % were, four of five ("alexa")."""
 
     def __post_init__(self) -> None:
-        counts = (
-            self.positives,
-            self.near_negatives,
-            self.negatives,
-            self.noise,
-            self.held_out,
-            self.steps,
-            self.mined,
-        )
+        scenes = self.positives, self.near_negatives, self.negatives, self.noise, self.held_out
+        sizes = min(*scenes, self.steps, self.mined) >= 1 and min(self.natural, self.mining_rounds) >= 0
         shares = 0 <= self.taught <= 1 and 0 < self.validation_share < 1 and 0 <= self.least_recall < 1
-        if (
-            min(counts) < 1
-            or self.natural < 0
-            or self.batch_size < 48
-            or self.mining_rounds < 0
-            or self.learning_rate <= 0
-            or not shares
-        ):
+        if not (sizes and shares and self.batch_size >= 48 and self.learning_rate > 0):
             raise ConfigError(
                 "expected of the student scenes, steps and mined of at least 1, natural and mining_rounds of at least 0, a "
                 "batch of 48 or more, a learning_rate "
