@@ -29,7 +29,7 @@ def fit_student(scenes: StudentScenes, config: StudentConfig, *, seed: int) -> S
     """A network that knows the word; the same for the same seed on the same machine."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        network, origin = StudentNetwork(dropout=_DROPOUT), _Origin()
+        network, origin = StudentNetwork(dropout=_DROPOUT), Origin()
         batches = StudentBatches(scenes, config, torch.Generator().manual_seed(seed))
         begin_with_encoder(network, encoder_path(_TRUNK), parts=TRUNK)
         groups = [
@@ -57,7 +57,7 @@ def fit_student(scenes: StudentScenes, config: StudentConfig, *, seed: int) -> S
     return network.eval()
 
 
-class _Origin(nn.Module):
+class Origin(nn.Module):
     """Guesses from the last block whether speech without the word is of people or synthetic.
 
     The network gets the reverse of its gradient, so that it says nothing of it: all words of the training are synthetic,
@@ -79,12 +79,12 @@ class _Origin(nn.Module):
 
 class _Reversed(torch.autograd.Function):
     @staticmethod
-    def forward(context: Any, values: Tensor, weight: float) -> Tensor:  # type: ignore[override]
+    def forward(context: Any, values: Tensor, weight: float) -> Tensor:
         context.weight = weight
         return values.view_as(values)
 
     @staticmethod
-    def backward(context: Any, gradient: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+    def backward(context: Any, gradient: Tensor) -> tuple[Tensor, None]:
         return -context.weight * gradient, None
 
 

@@ -13,14 +13,19 @@ from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.synthesis import with_synthesised
 from wakeword_train.training_run import DataFolders, TrainingLines, TrainingRun
 
+_CLOSE_WORDS = 4
+"""Clips of the word for each of a close word."""
+
 
 def natural_clips(config: TrainConfig, run: Path, *, executor: Callable[[float], Executor], report: Line) -> list[Clip]:
     """Clips of the word and of close words, made once in the folder ``run``; none without a natural voice."""
-    counts = {"positives": config.student.natural, "near_negatives": config.student.natural // 4, "negatives": 0}
-    if not config.student.natural:
+    count = config.student.natural
+    if not count:
         return []
-    natural = dataclasses.replace(config.synthesis.natural, **counts)
-    plan = dataclasses.replace(config.synthesis, **dict.fromkeys(counts, 0), natural=natural)
+    natural = dataclasses.replace(
+        config.synthesis.natural, positives=count, near_negatives=count // _CLOSE_WORDS, negatives=0
+    )
+    plan = dataclasses.replace(config.synthesis, positives=0, near_negatives=0, negatives=0, natural=natural)
     own = dataclasses.replace(config, synthesis=plan)
     spoken = TrainingRun(own, DataFolders(), run, run, events=TrainingLines(report), executor=executor)
     folders = with_synthesised(spoken).folders.by_kind
