@@ -5,8 +5,8 @@ import torch
 from support.micro_nets import random_frames
 
 from wakeword_tools.export.mixed_net import CHANNELS
-from wakeword_train.student.student_batches import Batch, restyled
-from wakeword_train.student.student_fit import Origin
+from wakeword_train.student.student_batches import StudentBatch, restyled
+from wakeword_train.student.student_fit import SpeechOrigin
 from wakeword_train.student.student_network import SIGHT, StudentNetwork, quantised, scaled
 
 
@@ -70,8 +70,8 @@ def test_a_window_gets_the_sound_of_another_and_keeps_its_shape_in_time() -> Non
 
 def test_the_network_unlearns_what_tells_the_origin() -> None:
     torch.manual_seed(0)
-    origin, steps = Origin(), torch.randn(6, 64, 8, requires_grad=True)
-    batch = Batch(steps, torch.zeros(6), slice(0, 2), slice(3, None))
+    origin, steps = SpeechOrigin(), torch.randn(6, 64, 8, requires_grad=True)
+    batch = StudentBatch(steps, torch.zeros(6), slice(0, 2), slice(3, None))
     gradients = []
     for weight in (0.5, -1.0):  # -1: the gradient as it is
         steps.grad = None

@@ -52,7 +52,7 @@ class StudentScenes:
     speech: MicroSpeech
 
 
-class Batch(NamedTuple):
+class StudentBatch(NamedTuple):
     """Windows, and what is known of them."""
 
     windows: Tensor
@@ -77,7 +77,7 @@ class StudentBatches:
         self._mined: Tensor | None = None
         self._counts = {name: round(share * config.batch_size) for name, share in _SHARES.items()}
 
-    def next(self) -> Batch:
+    def next(self) -> StudentBatch:
         """Draw a batch."""
         counts, scenes = self._counts, self._scenes
         mined = counts["mined"] if self._mined is not None else 0
@@ -98,7 +98,7 @@ class StudentBatches:
         targets[len(words) : len(words) + len(near)] = scenes.near_targets[near]
         windows = restyled(varied(scaled(windows), self._generator), _RESTYLED, self._generator)
         others = len(words) + len(near) + counts["talk"]
-        return Batch(windows, targets, slice(len(words), others), slice(others + counts["noise"], None))
+        return StudentBatch(windows, targets, slice(len(words), others), slice(others + counts["noise"], None))
 
     def clean(self, count: int) -> Tensor:
         """Windows as they are, ``(count, SPAN, 40)`` uint8: half of words, half of speech."""

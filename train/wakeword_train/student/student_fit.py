@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from wakeword_train.encoder.shipped import begin_with_encoder, encoder_path
-from wakeword_train.student.student_batches import Batch, StudentBatches, StudentScenes
+from wakeword_train.student.student_batches import StudentBatch, StudentBatches, StudentScenes
 from wakeword_train.student.student_config import StudentConfig
 from wakeword_train.student.student_network import LAST_STEPS, TRUNK, WIDTH, StudentNetwork
 
@@ -29,7 +29,7 @@ def fit_student(scenes: StudentScenes, config: StudentConfig, *, seed: int) -> S
     """A network that knows the word; the same for the same seed on the same machine."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        network, origin = StudentNetwork(dropout=_DROPOUT), Origin()
+        network, origin = StudentNetwork(dropout=_DROPOUT), SpeechOrigin()
         batches = StudentBatches(scenes, config, torch.Generator().manual_seed(seed))
         begin_with_encoder(network, encoder_path(_TRUNK), parts=TRUNK)
         groups = [
@@ -57,7 +57,7 @@ def fit_student(scenes: StudentScenes, config: StudentConfig, *, seed: int) -> S
     return network.eval()
 
 
-class Origin(nn.Module):
+class SpeechOrigin(nn.Module):
     """Guesses from the last block whether speech without the word is of people or synthetic.
 
     The network gets the reverse of its gradient, so that it says nothing of it: all words of the training are synthetic,
@@ -68,7 +68,7 @@ class Origin(nn.Module):
         super().__init__()
         self.guess = nn.Sequential(nn.Conv1d(WIDTH, 32, LAST_STEPS), nn.ReLU(), nn.Conv1d(32, 1, 1))
 
-    def loss(self, steps: Tensor, batch: Batch, weight: float) -> Tensor:
+    def loss(self, steps: Tensor, batch: StudentBatch, weight: float) -> Tensor:
         """Its error, both origins alike; the network learns from ``-weight`` times it."""
         errors = []
         for part, label in ((batch.synthetic, 1.0), (batch.people, 0.0)):
