@@ -55,7 +55,7 @@ def teach_student(config: TrainConfig, clips: Iterable[Clip], model: Model, run:
     with one_thread():
         stores, held_out = _stores(clips, Split.TRAIN), _stores(clips, Split.VALIDATION)
         train, validation = _speech(config)
-        report(f"teaching a small network {config.keyword!r} for microWakeWord's engines: some 5 minutes")
+        report(f"teaching a small network {config.keyword!r} for microWakeWord's engines: some 8 minutes")
         quieter = far_away(config.augmentation)
         maker = SceneMaker(stores, quieter, seed=config.seed)
         words = maker.words(stores[Kind.POSITIVE], settings.positives)
