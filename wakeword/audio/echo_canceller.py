@@ -24,6 +24,8 @@ ECHO_SAMPLES = _PARTITIONS * ECHO_BLOCK
 _KEEP = np.float32(0.998**2)
 """Share of the filter's covariance that remains certain from block to block."""
 _SMOOTHING = np.float32(0.8)
+_LITTLE = 0.4
+"""Share of the filter's errors in what is left of a block, up to which it learns from every second block alone."""
 _UNKNOWN = 10.0
 """Variance of a filter that is not known yet: the echo may be 10 dB louder than what the loudspeaker gets."""
 _SILENT = ECHO_BLOCK * 10 ** (-80 / 10)
@@ -31,7 +33,7 @@ _SILENT = ECHO_BLOCK * 10 ** (-80 / 10)
 _COPY = 0.98
 """Correlation from which the reference is the microphone itself: a loudspeaker and a room change any sound by more."""
 _MOST_DRIFT = 300e-6
-_DELAY_STEP, _RATE_STEP = 1.0, 0.15
+_DELAY_STEP, _RATE_STEP = 1.0, 0.3
 """Share of an error in time that corrects the filter, and the speed at which the reference is read."""
 
 _FRACTIONS = 64
@@ -67,7 +69,12 @@ class EchoCanceller:
         self._rest: Array = np.full(bins, 1e-6 * ECHO_BLOCK, np.float32)
         """Power of what is not echo, smoothed."""
         self._padded: Array = np.zeros(2 * ECHO_BLOCK, np.float32)
+        # New arrays for each block would cost as much as the arithmetic.
+        self._products: Spectrum = np.zeros((_PARTITIONS, bins), np.complex64)
+        self._unknown: Array = np.zeros((_PARTITIONS, bins), np.float32)
         self._turn = self._learned = 0
+        self._teaches = 1.0
+        """Share of the filter's errors in what was left of the last block that it learned from, mean of its bins."""
         self._loud = self._number = 0
         """Blocks until the loudspeaker's sound has left the filter."""
         self.is_copy = self._warned = False
@@ -101,8 +108,8 @@ class EchoCanceller:
         ``number`` counts blocks, and silent ones may be left out. The first block after silence passes unchanged.
         """
         newest = reference[ECHO_BLOCK:]
-        energy = float(newest @ newest)
-        self.is_copy = self._is_copy(microphone, newest, energy)
+        energy, whole = float(newest @ newest), float(microphone @ microphone)
+        self.is_copy = self._is_copy(microphone, newest, energy, whole)
         if self.is_idle:
             if energy > _SILENT and not self.is_copy:
                 self._loud = _PARTITIONS + 1
@@ -118,17 +125,18 @@ class EchoCanceller:
             return microphone
         self._take(reference, fraction)
         spectra = self._spectra[self._turn : self._turn + _PARTITIONS]
-        echo: Spectrum = (self._weights * spectra).sum(0)
+        echo: Spectrum = np.multiply(self._weights, spectra, out=self._products).sum(0)
         rest: Array = (microphone - np.fft.irfft(echo, 2 * ECHO_BLOCK)[ECHO_BLOCK:]).astype(np.float32, copy=False)
-        if learn:
+        left = float(rest @ rest)
+        if learn and (number % 2 or self._teaches > _LITTLE):
             self._learn(rest, echo, spectra)
         # While the filter is still wrong, the echo is better left as it is.
-        return rest if rest @ rest <= microphone @ microphone else microphone
+        return rest if left <= whole else microphone
 
-    def _is_copy(self, microphone: Array, newest: Array, energy: float) -> bool:
+    def _is_copy(self, microphone: Array, newest: Array, energy: float, whole: float) -> bool:
         """Whether the reference is the microphone: then the filter would take out the user's voice."""
         product = float(newest @ microphone)
-        if not product * product > _COPY**2 * energy * float(microphone @ microphone):
+        if not product * product > _COPY**2 * energy * whole:
             return False
         if not self._warned and energy > _SILENT:
             logger.warning(
@@ -153,41 +161,43 @@ class EchoCanceller:
         self._padded[ECHO_BLOCK:] = rest
         error: Spectrum = np.fft.rfft(self._padded).astype(np.complex64, copy=False)
         self._rest *= _SMOOTHING
-        self._rest += (1 - _SMOOTHING) * _power(error)
-        unknown = self._variance * self._powers[self._turn : self._turn + _PARTITIONS]
+        self._rest += (1 - _SMOOTHING) * _power(error) + np.float32(1e-9)
+        unknown = np.multiply(self._variance, self._powers[self._turn : self._turn + _PARTITIONS], out=self._unknown)
         # Half of it would do for noise (Kuech et al.), but takes a first block that is half silent for certain.
-        all_power = unknown.sum(0)
-        all_power += self._rest
-        all_power += np.float32(1e-9)
-        self._follow_clock(error, echo, all_power)
-        error /= all_power
-        step = np.conj(spectra)
+        all_unknown = unknown.sum(0)
+        weight = 1 / (all_unknown + self._rest)
+        self._teaches = float(weight @ all_unknown) / len(weight)
+        error *= weight
+        delay = self._follow_clock(error, echo, weight)
+        step = np.conj(spectra, out=self._products)
         step *= self._variance
         step *= error
         self._weights += step
-        # A partition is as long as a block: the other half of its response is error. One in every second block is enough.
-        self._learned += 1
-        if self._learned % 2:
-            partition = self._learned // 2 % _PARTITIONS
-            response = np.fft.irfft(self._weights[partition], 2 * ECHO_BLOCK)
-            response[ECHO_BLOCK:] = 0
-            self._weights[partition] = np.fft.rfft(response)
-        unknown /= all_power
-        unknown *= -0.5 * _KEEP
+        unknown *= (-0.5 * _KEEP) * weight
         unknown += _KEEP
         self._variance *= unknown
-        power = _power(self._weights)
-        power *= 1 - _KEEP
-        self._variance += power
+        partition = self._learned % _PARTITIONS
+        self._learned += 1
+        weights = self._weights[partition]
+        # A partition is as long as a block: the other half of its response is error. One in each block is enough.
+        response = np.fft.irfft(weights, 2 * ECHO_BLOCK)
+        response[ECHO_BLOCK:] = 0
+        weights[:] = np.fft.rfft(response)
+        moved = np.float32(2 * delay) * _OMEGA
+        moved *= moved
+        moved += 1 - _KEEP
+        moved *= _PARTITIONS * _power(weights)
+        self._variance[partition] += moved
 
-    def _follow_clock(self, error: Spectrum, echo: Spectrum, all_power: Array) -> None:
-        """Correct the filter and ``rate`` by the delay that explains most of the error.
+    def _follow_clock(self, error: Spectrum, echo: Spectrum, weight: Array) -> float:
+        """Correct the filter and ``rate`` by the delay that explains most of the weighted ``error``; return it, samples.
 
         A delay of t samples changes the echo by ``-j omega t`` times itself; t is the weighted least squares solution.
         """
-        weight = _OMEGA / all_power
-        explained = float(weight @ (error.real * echo.imag - error.imag * echo.real))
-        certain = 0.5 * float((weight * _OMEGA) @ _power(echo))
+        turned = echo * _OMEGA
+        explained = float(np.vdot(error, turned).imag)
+        turned *= weight * _OMEGA
+        certain = 0.5 * float(np.vdot(echo, turned).real)
         # From 20 on the error in time is below a quarter of a sample.
         delay = max(-1.0, min(1.0, explained / (certain + 1e-9))) * certain / (certain + 20)
         # Not in ``shift``: that changes the echo only after its own delay, and a loop with such a delay swings.
@@ -196,6 +206,7 @@ class EchoCanceller:
             self._weights *= _delay_of(steps)
         most = _MOST_DRIFT * ECHO_BLOCK
         self.rate = max(-most, min(most, self.rate + _RATE_STEP * delay))
+        return delay
 
 
 def _power(spectrum: Spectrum) -> Array:

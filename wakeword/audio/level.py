@@ -6,6 +6,8 @@ the same over many windows costs nothing. The gain follows from the window's own
 over the stream would make a score depend on what came before.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from wakeword.audio.history import SamplesOf
@@ -15,8 +17,18 @@ _STRETCH = 160
 """Samples over which the mean square is taken: 10 ms. The loudest stretch is part of a vowel, if there is one."""
 _LOUD = np.float32(10 ** (-30 / 10))
 """Mean square from which a window is heard as it is: -30 dB of full scale."""
+_LOUD_OVER_PLAYBACK = np.float32(10 ** (-40 / 10))
+"""The same while a loudspeaker plays: what is left of its echo lies about -30 dB, and each change of gain costs a pass."""
 _QUIET = np.float32(10 ** (-50 / 10))
 """Mean square from which a gain of 10 is enough."""
+
+IsOver = Callable[[int, int], bool]
+"""Whether a loudspeaker plays between two sample numbers."""
+
+
+def over_nothing(start: int, end: int) -> bool:
+    """Nothing plays."""
+    return False
 
 
 def gain_of(window: Array) -> float:
@@ -38,17 +50,21 @@ class WindowGains:
 
     def reset(self) -> None:
         """Begin with any window."""
-        self._loud = -1
-        """First sample of a loud stretch."""
+        self._loud = {_LOUD: -1, _LOUD_OVER_PLAYBACK: -1}
+        """First sample of a stretch as loud as that."""
 
-    def of(self, samples_of: SamplesOf, start: int) -> float:
-        """The gain for the window at sample ``start``, which is not before the last one that was asked about."""
-        if start <= self._loud:
+    def of(self, samples_of: SamplesOf, start: int, is_over: IsOver = over_nothing) -> float:
+        """The gain for the window at sample ``start``, which is not before the last one that was asked about.
+
+        ``is_over``: whether a loudspeaker plays in a window.
+        """
+        loud = _LOUD_OVER_PLAYBACK if is_over(start, start + self._window) else _LOUD
+        if start <= self._loud[loud]:
             return 1.0
         levels = _levels(samples_of(start, start + self._window))
-        gain = _gain(levels)
+        gain = _gain(levels, loud)
         if gain == 1:
-            self._loud = start + _STRETCH * int(np.flatnonzero(levels >= _LOUD)[-1])
+            self._loud[loud] = start + _STRETCH * int(np.flatnonzero(levels >= loud)[-1])
         return gain
 
 
@@ -60,9 +76,9 @@ def _levels(window: Array) -> Array:
     return levels
 
 
-def _gain(levels: Array) -> float:
+def _gain(levels: Array, loud: np.float32 = _LOUD) -> float:
     level = np.maximum.reduce(levels)
-    if level >= _LOUD:
+    if level >= loud:
         return 1.0
     return 10.0 if level >= _QUIET else 100.0
 

@@ -51,6 +51,9 @@ class Microphone:
     from ``blocks`` when the device goes away.
     """
 
+    is_live = True
+    """What it delivers is heard now: a playback that has this goes on with the newest after a microphone has lost audio."""
+
     def __init__(
         self,
         device: int | str | None = None,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from wakeword.audio.features import FeatureConfig, MfccTransform
 from wakeword.audio.history import SamplesOf
-from wakeword.audio.level import WindowGains, amplified
+from wakeword.audio.level import IsOver, WindowGains, amplified, over_nothing
 from wakeword.model.model import Model
 from wakeword.model.scorer import ModelScorers
 
@@ -36,16 +36,16 @@ class FirstStage:
         for numbers, windows in self._lengths:
             windows.begin(0 if starts is None else starts[numbers[0]])
 
-    def read(self, samples_of: SamplesOf, end: int) -> list[list[WindowLogit]]:
+    def read(self, samples_of: SamplesOf, end: int, is_over: IsOver = over_nothing) -> list[list[WindowLogit]]:
         """For each model, its next windows that end at sample ``end`` or before.
 
-        Needs the samples from the start of the first of them on.
+        Needs the samples from the start of the first of them on. ``is_over``: whether a loudspeaker plays in a window.
         """
         if len(self._lengths) == 1:
-            return self._lengths[0][1].read(samples_of, end)
+            return self._lengths[0][1].read(samples_of, end, is_over)
         found: list[list[WindowLogit]] = [[]] * self._number
         for numbers, windows in self._lengths:
-            for number, some in zip(numbers, windows.read(samples_of, end), strict=True):
+            for number, some in zip(numbers, windows.read(samples_of, end, is_over), strict=True):
                 found[number] = some
         return found
 
@@ -74,13 +74,15 @@ class _Windows:
         self._framed = start
         """The first sample of the next frame."""
 
-    def read(self, samples_of: SamplesOf, end: int) -> list[list[WindowLogit]]:
+    def read(self, samples_of: SamplesOf, end: int, is_over: IsOver) -> list[list[WindowLogit]]:
         """See ``FirstStage.read``."""
         found: list[list[WindowLogit]] = [[] for _ in range(self._number)]
         while (last := self._start + self._window) <= end:
-            gain = self._gains.of(samples_of, self._start)
+            gain = self._gains.of(samples_of, self._start, is_over)
             # Windows of one gain are one pass, so that a hop's frames are one matrix product and not parts of two.
-            while (after := last + self._step) <= end and self._gains.of(samples_of, after - self._window) == gain:
+            while (after := last + self._step) <= end:
+                if self._gains.of(samples_of, after - self._window, is_over) != gain:
+                    break
                 last = after
             for windows, logits in zip(found, self._logits(samples_of, gain, last), strict=True):
                 windows += [(logit, gain) for logit in logits]

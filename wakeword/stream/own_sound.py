@@ -17,6 +17,7 @@ _MOST_LATE = SAMPLE_RATE // 2
 _MOST_EARLY = 60.0
 """Seconds of the reference that may come before the microphone's."""
 _NOTHING: Array = np.zeros(0, np.float32)
+_NO_ROWS: Array = np.zeros((0, 2), np.float32)
 _DTYPES = [np.dtype(name) for name in ("int16", "int32", "float32")]
 
 
@@ -145,9 +146,17 @@ class SoundInput:
             if self._needed(self._at + len(samples)) > self._kept_from + 1:
                 self._is_active = True
                 self._held.add(samples)
-                return _pairs(_NOTHING, _NOTHING)
+                return _NO_ROWS
         self._at += len(samples)
         return samples
+
+    def rejoin(self) -> None:
+        """The reference's next sample is as old as the microphone's next, whatever was lost of either."""
+        self._is_anchored = False
+        if self._canceller is not None:
+            self._canceller.restart()
+        if self._is_active:
+            self._silence_until(self._at + self.held)
 
     def flush(self) -> Array:
         """End the stream: the samples that are left, ``(n,)`` or ``(n, 2)``. Then begin a new one."""
@@ -173,6 +182,8 @@ class SoundInput:
 
     def _check_early(self, count: int, block: Samples) -> None:
         """``AudioFormatError`` if ``count`` more samples of the reference go too far beyond the block."""
+        if self._kept.length + count < SAMPLE_RATE:
+            return
         ahead = self._reference_end - self._needed(self._at + self.held) if self._is_anchored else 0
         early = ahead / SAMPLE_RATE + count / self._reference_pcm.sample_rate - self.seconds_in(block)
         if early > _MOST_EARLY:
@@ -220,9 +231,11 @@ class SoundInput:
 
     def _rows(self) -> Array:
         """All blocks that are complete, ``(n, 2)``."""
-        blocks = [np.zeros((0, 2), np.float32)]
+        blocks = []
         while (end := self._border()) <= self._at + self.held and self._needed(end) <= self._reference_end:
             blocks.append(self._block(end))
+        if not blocks:
+            return _NO_ROWS
         self._forget()
         return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 
@@ -239,8 +252,8 @@ class SoundInput:
             )
             clean = self._canceller.cancel(whole, reference, end // ECHO_BLOCK, learn=learn)
             microphone = clean[ECHO_BLOCK - count :][:there]
-            if self._canceller.is_copy:
-                # The veto would take the user's word for the loudspeaker's.
+            if self._canceller.is_copy or self._canceller.is_idle:
+                # The veto would take the user's word for the loudspeaker's; and what is silent changes nothing.
                 reference = np.zeros_like(reference)
         self._at += there
         return _pairs(microphone, reference[-count:][:there])

@@ -1,7 +1,9 @@
 """A microphone's blocks, each with what a second source, the playback, gives for the same time."""
 
+import logging
 import queue
 import threading
+import time
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -12,10 +14,17 @@ from wakeword.base.errors import AudioFormatError
 from wakeword.base.types import Samples
 from wakeword.stream.own_sound import SoundInput
 
+logger = logging.getLogger(__name__)
+
 _PATIENCE = 0.5
 """Seconds of waiting for a playback that stops; then the microphone goes on alone until more comes."""
-_MOST_WAITING = 16
+_MOST_WAITING, _MOST_LIVE = 16, 3_000
+"""Blocks of a file, and of what is played now, that wait for the microphone: as long as its consumer may need."""
 _POLL_SECONDS = 0.1
+_WAITED = 0.002
+"""Seconds from which a block was waited for, so that it is as new as the microphone's audio can be."""
+_MOST_AHEAD, _PROOF = 0.2, 1.0
+"""Seconds by which a live playback may be ahead of such blocks, and seconds of them that show it."""
 
 
 class PlaybackReader:
@@ -23,7 +32,11 @@ class PlaybackReader:
 
     def __init__(self, playback: AudioSource) -> None:
         self._playback = playback
-        self._blocks: queue.Queue[Samples | BaseException | None] = queue.Queue(_MOST_WAITING)
+        self._is_live = bool(getattr(playback, "is_live", False))
+        most = _MOST_LIVE if self._is_live else _MOST_WAITING
+        self._blocks: queue.Queue[Samples | BaseException | None] = queue.Queue(most)
+        self._given = self._taken = 0
+        self._least, self._shown = np.inf, 0.0
         self._closed = threading.Event()
         self._is_late = self._ended = False
         threading.Thread(target=self._read, name="wakeword-playback", daemon=True).start()
@@ -51,10 +64,31 @@ class PlaybackReader:
                 taken.append(to_mono(block))
             except AudioFormatError as error:
                 raise AudioFormatError(f"playback: {error}") from error
+            self._taken += len(block)
             wanted -= len(taken[-1])
         if self._ended and not taken:
             return None
         return np.concatenate([np.zeros(0, np.float32), *taken])
+
+    def runs_ahead(self, needed: float, seconds: float, *, waited: bool) -> bool:
+        """Whether a live playback is ahead of the microphone, which then has lost audio; if so, drop all but the newest.
+
+        To ask before each block of ``seconds``, for which ``needed`` seconds of playback are to be taken.
+        """
+        if not self._is_live:
+            return False
+        if waited:
+            self._least = min(self._least, (self._given - self._taken) / self._playback.sample_rate - needed)
+        self._shown += seconds if waited else -seconds
+        if 0 < self._shown < _PROOF:
+            return False
+        ahead, self._least, self._shown = self._least, np.inf, 0.0
+        if not _MOST_AHEAD < ahead < np.inf:
+            return False
+        while not self._blocks.empty() and (self._given - self._taken) / self._playback.sample_rate > seconds:
+            self.take(1 / self._playback.sample_rate)
+        logger.info("the playback was %.1f s ahead of the microphone; it goes on with what is played now", ahead)
+        return True
 
     def close(self) -> None:
         """Read no more; the thread ends with the playback's next block."""
@@ -64,6 +98,7 @@ class PlaybackReader:
         end: BaseException | None = None
         try:
             for block in self._playback.blocks():
+                self._given += len(block)
                 if not self._put(block):
                     return
         except Exception as error:
@@ -96,7 +131,12 @@ def in_pairs(blocks: Iterable[Samples], most: int) -> Iterator[Pair]:
 def with_playback(pairs: Iterable[Pair], reader: PlaybackReader, sound: SoundInput) -> Iterator[Pair]:
     """The same blocks with the playback that ``sound`` needs for each."""
     try:
+        began = time.monotonic()
         for block, _ in pairs:
-            yield block, reader.take(sound.lack + sound.seconds_in(block))
+            waited, seconds = time.monotonic() - began > _WAITED, sound.seconds_in(block)
+            if reader.runs_ahead(sound.lack + seconds, seconds, waited=waited):
+                sound.rejoin()
+            yield block, reader.take(sound.lack + seconds)
+            began = time.monotonic()
     finally:
         reader.close()

@@ -39,7 +39,7 @@ class StreamAudio:
         self._history = AudioHistory(kept + keywords[0].step + piece)
         self._reference: AudioHistory | None = None
         """What the loudspeaker gets, from sample ``_reference_from`` on; ``None`` while there is none."""
-        self._reference_from = 0
+        self._reference_from = self._played_until = 0
         self._own_words: dict[str, OwnWord] = {}
         self.samples_of: SamplesOf = self._history.padded
         """The samples from one number to another, with silence after the newest: valid until the next ``push``."""
@@ -50,7 +50,7 @@ class StreamAudio:
     def reset(self) -> None:
         """Begin a new stream."""
         self._history.reset()
-        self._reference = None
+        self._reference, self._played_until = None, 0
         self._sound.reset()
         if self._gate is not None:
             self._gate.reset()
@@ -78,7 +78,10 @@ class StreamAudio:
             self._reference = AudioHistory(self._history.capacity + ECHO_SAMPLES + OWN_WORD_SAMPLES)
             self._reference_from = self.end
         if self._reference is not None:
-            self._reference.push(samples[:, 1] if samples.ndim == 2 else np.zeros_like(samples))
+            played = samples[:, 1] if samples.ndim == 2 else np.zeros_like(samples)
+            self._reference.push(played)
+            if samples.ndim == 2 and played.any():
+                self._played_until = self.end + len(played)
         self._history.push(sound_of(samples))
 
     def finish(self) -> int:
@@ -90,6 +93,10 @@ class StreamAudio:
     def slice(self, start: int, end: int) -> Array:
         """A copy of the samples ``start`` to ``end``, without those before the stream or no longer kept, ``(n,)``."""
         return self._history.slice(start, end)
+
+    def is_over(self, start: int, end: int) -> bool:
+        """Whether the loudspeaker plays between two sample numbers."""
+        return start < self._played_until and bool(self._reference_of(start, end).any())
 
     def is_quiet(self, end: int) -> bool:
         """Whether the audio up to sample ``end`` is steady quiet; false before an ``end`` that was asked about, as it was

@@ -72,9 +72,10 @@ class StreamReader:
                 self._plan()
                 return []
             self._first_stage.begin(audio.wake())
+        read = self._first_stage.read(audio.samples_of, end, audio.is_over)
         found = [
             detection
-            for keyword, windows in zip(audio.keywords, self._first_stage.read(audio.samples_of, end), strict=True)
+            for keyword, windows in zip(audio.keywords, read, strict=True)
             for detection in audio.take(keyword, windows)
         ]
         audio.sleep_if(quiet)

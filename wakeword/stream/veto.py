@@ -11,7 +11,7 @@ from wakeword.stream.suppression import Suppression
 from wakeword.stream.trigger import Trigger
 from wakeword.verify.verifier import StreamSound
 
-_SHARE = 0.5
+_SHARE = 0.25
 """Share of a keyword's threshold that the reference must reach: without room and microphone the word is clear."""
 OWN_WORD_SAMPLES = SAMPLE_RATE
 """Samples after its word for which a second stage may still fire."""

@@ -66,6 +66,20 @@ def test_windows_in_order_have_the_gain_that_each_has_alone(seed: int, hop: int)
             gains.reset()
 
 
+@given(st.integers(0, 1_000))
+def test_over_a_playback_a_window_is_as_it_is_from_ten_decibels_lower_on(seed: int) -> None:
+    """And nothing changes in windows without one, whatever was asked about before."""
+    rng = np.random.default_rng(seed)
+    stream = np.concatenate([tone(rng.choice([-70, -45, -35, -25]), samples=3_000) for _ in range(12)])
+    played, gains = range(12_000, 20_000), WindowGains(4_000)
+    for start in range(0, len(stream) - 4_000, 4 * STRETCH):
+        is_over = start < played.stop and start + 4_000 > played.start
+        window = stream[start : start + 4_000]
+        level = max(np.mean(window[place : place + STRETCH] ** 2) for place in range(0, 4_000, STRETCH))
+        gain = gains.of(lambda first, last: stream[first:last], start, lambda *_, over=is_over: over)
+        assert gain == (1 if is_over and level >= 10 ** (-40 / 10) else gain_of(window))
+
+
 def test_amplified_samples_are_the_same_array_where_nothing_changes() -> None:
     samples = tone(-60)
     assert amplified(samples, 1.0) is samples

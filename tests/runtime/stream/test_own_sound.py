@@ -1,6 +1,7 @@
 """Laws of a detector with a playback: its cut does not matter, silence changes nothing, own words do not wake."""
 
 import logging
+import threading
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -110,6 +111,55 @@ class _Blocks:
 
     def blocks(self) -> Iterator[Array]:
         yield from (self._signal[start : start + self._size] for start in range(0, len(self._signal), self._size))
+
+
+class _Played(_Blocks):
+    """Blocks that are played one after the other, as a microphone's clock allows it."""
+
+    def __init__(self, signal: Array, *, is_live: bool) -> None:
+        super().__init__(signal, 1_600)
+        self.is_live = is_live
+        # One block more than needed: where the clocks seem to differ, a sample of the next one is.
+        self._may, self._has = threading.Semaphore(1), threading.Semaphore(0)
+
+    def play(self) -> None:
+        self._may.release()
+        if self.is_live:
+            assert self._has.acquire(timeout=5)
+
+    def blocks(self) -> Iterator[Array]:
+        for block in super().blocks():
+            self._may.acquire()
+            yield block
+            self._has.release()
+
+
+class _Losing(_Blocks):
+    """A microphone that never gives the samples ``lost``, and the clock: ``now`` is in seconds."""
+
+    def __init__(self, signal: Array, lost: range, played: _Played) -> None:
+        super().__init__(signal, 1_600)
+        self.now, self._lost, self._played = 0.0, lost, played
+
+    def blocks(self) -> Iterator[Array]:
+        for number, block in enumerate(super().blocks()):
+            self.now += 0.1
+            self._played.play()
+            if 1_600 * number not in self._lost:
+                yield block
+
+
+@pytest.mark.parametrize("is_live", [True, False])
+def test_a_live_playback_goes_on_with_the_newest_after_the_microphone_has_lost_seconds(
+    is_live: bool, marvin: Model, word: Array, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file does not: its samples belong to the microphone's by their number."""
+    word = np.concatenate((np.zeros(8 * 16_000, np.float32), word))
+    reference = music(len(word))
+    played = _Played(reference, is_live=is_live)
+    microphone = _Losing(word + echo(reference), range(32_000, 80_000), played)
+    monkeypatch.setattr("wakeword.stream.playback_pairs.time.monotonic", lambda: microphone.now)
+    assert len(list(Detector(marvin).run(microphone, playback=played))) == is_live
 
 
 def test_a_silent_playback_changes_no_digit(marvin: Model, word: Array) -> None:

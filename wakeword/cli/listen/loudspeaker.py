@@ -22,6 +22,12 @@ _SECONDS_TO_FAIL = 0.5
 _MOST_BEHIND = 0.5
 """Seconds of a device's audio that wait: older than that, an echo would come before its reference."""
 
+
+class _Monitor(StdinSource):
+    is_live = True
+    """What is not read in time is old: see ``PlaybackReader``."""
+
+
 PlaybackOption = Annotated[
     str | None,
     typer.Option(
@@ -75,7 +81,7 @@ def _monitor() -> Iterator[AudioSource]:
                 "pactl load-module module-null-sink"
             )
         assert process.stdout is not None
-        yield StdinSource(stream=cast(BinaryIO, process.stdout))
+        yield _Monitor(stream=cast(BinaryIO, process.stdout))
     finally:
         process.kill()
         process.wait()

@@ -63,7 +63,7 @@ class Hops:
         start = self.due - self._window
         if start < self._origin:
             return False  # no window ends yet
-        gain = self._gains.of(audio.samples_of, start)
+        gain = self._gains.of(audio.samples_of, start, audio.is_over)
         if gain == self.gain:
             return False
         self.gain = gain

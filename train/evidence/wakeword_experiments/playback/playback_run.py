@@ -93,10 +93,9 @@ def run_playback(
         report(f"{word}, {kind}: {time.process_time() - started:.0f} s")
     for number, word in enumerate(WORDS):
         rows += _own_words(word, detectors[word], audio, first=number)
-    for number, kind in enumerate(KINDS):
+    for kind in KINDS:
         reference = playback_of(audio / KINDS[kind], 60 * minutes, first=5)
-        scene = scene_of(reference, [], room_of(audio / "rooms", ROOMS[number]), below=0)
-        rows += _false_accepts(kind, scene)
+        rows += _false_accepts(kind, reference, audio / "rooms")
         rows += _losses(kind, reference[: 70 * SAMPLE_RATE], room_of(audio / "rooms", ROOMS[0]))
     rows += _costs(scene_of(playback_of(audio / "music", 40, first=0), [], room_of(audio / "rooms", ROOMS[0]), below=0))
     write_results(
@@ -146,18 +145,20 @@ def _own_words(word: str, detector: Detector, audio: Path, *, first: int) -> lis
     ]
 
 
-def _false_accepts(kind: str, scene: Scene) -> list[Row]:
+def _false_accepts(kind: str, reference: Array, rooms: Path) -> list[Row]:
+    """In pieces of 5 minutes, each in the next room."""
     detector = Detector(list(WORDS))
-    hours = len(scene.microphone) / SAMPLE_RATE / 3_600
+    size = 300 * SAMPLE_RATE
+    fired = {"none": 0, "reference": 0}
+    for number, start in enumerate(range(0, len(reference), size)):
+        played = reference[start : start + size]
+        microphone = scene_of(played, [], room_of(rooms, ROOMS[number % len(ROOMS)]), below=0).microphone
+        fired["none"] += len(ends_of(detector, microphone, None))
+        fired["reference"] += len(ends_of(detector, microphone, played))
+    hours = len(reference) / SAMPLE_RATE / 3_600
     return [
-        {
-            "measure": "false accepts",
-            "kind": kind,
-            "method": method,
-            "hours": hours,
-            "fired": len(ends_of(detector, scene.microphone, given)),
-        }
-        for method, given in (("none", None), ("reference", scene.reference))
+        {"measure": "false accepts", "kind": kind, "method": method, "hours": hours, "fired": count}
+        for method, count in fired.items()
     ]
 
 
