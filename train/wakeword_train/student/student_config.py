@@ -31,8 +31,8 @@ class StudentConfig:
     validation_share: float = 0.25
     """Share of the background's speakers that it is not trained on, to choose its cutoff."""
     least_recall: float = 0.6
-    """A student that finds less of the synthetic words held out, at its cutoff, is refused: where 66 % of these were found,
-    62 % of the people were ("jarvis"), and where 74 % were, 65 % ("alexa")."""
+    """A student that finds less of the synthetic words held out, at its cutoff, is refused. A higher figure is no promise:
+    where 66 % of these were found, 62 % of the people were ("jarvis"), where 69 % were, 21 % ("computer")."""
 
     def __post_init__(self) -> None:
         scenes = self.positives, self.near_negatives, self.negatives, self.noise, self.held_out
