@@ -107,7 +107,7 @@ def heard_phonemes(network: PhonemeNetwork, samples: Array, frames: int) -> Arra
     return np.concatenate(pieces)[:frames].astype(np.float16)
 
 
-def _recordings(
+def packed_recordings(
     found: Sequence[tuple[TimedText, list[TranscribedSpeech]]],
 ) -> Iterator[tuple[PackedRecording, Array]]:
     """Each turn that is long enough, with its samples, cut to whole blocks."""
@@ -137,7 +137,7 @@ def make_pack(
     embedding = load_embedding(encoders / EMBEDDING_FILE, digests[0])
     recogniser = load_phonemes(encoders / PHONEMES_FILE, digests[1])
     recordings, frames, embedded, heard = [], [], [], []
-    for recording, samples in _recordings(found):
+    for recording, samples in packed_recordings(found):
         recordings.append(recording)
         frames.append(mfcc(samples))
         embedded.append(embeddings_of(embedding, samples))

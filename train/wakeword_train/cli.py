@@ -45,6 +45,7 @@ _LANGUAGE = typer.Option("--language", metavar="CODE", help="Of the word, as de,
 _ALSO = typer.Option("--also", metavar="PHRASE", help="Another phrase that wakes it too; repeatable.")
 _SAY = typer.Option("--say", metavar="IPA", help="How the word is said, as 'ˈmɑɹvɪn'; repeatable.")
 _ANYWAY = typer.Option("--anyway", help="Train a word that `wakeword check` finds poor.")
+_FOR = typer.Option("--for", metavar="ENGINE", help="Then train a network for it too: microwakeword.")
 _THREADS = typer.Option("--threads", metavar="N", min=1, max=256, help="Of the network's training; more seldom pays.")
 
 
@@ -78,6 +79,7 @@ class TrainOptions:
     work: Annotated[Path, _WORK] = Path("runs")
     threads: Annotated[int, _THREADS] = 1
     report: Annotated[bool, _REPORT] = True
+    engine: Annotated[str | None, _FOR] = None
     jobs: JobsOption = None
     ray: RayOption = None
 
@@ -95,6 +97,10 @@ class TrainOptions:
         if others:
             also = " --also ".join([first, *others])
             raise typer.BadParameter(f"expected one wake word, which others may join; try: wakeword train {also}")
+        if self.engine not in (None, "microwakeword"):
+            raise typer.BadParameter(
+                f"expected --for microwakeword, which has networks of its own, got {self.engine!r}"
+            )
         if keyword and words and words[0] != keyword:
             raise typer.BadParameter(
                 f"give the wake word once, as WORD or with --keyword, got {words[0]!r} and {keyword!r}"

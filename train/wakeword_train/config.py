@@ -18,6 +18,7 @@ from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.methods.registry import DEFAULT_METHOD, method_named
 from wakeword_train.model.network import Pooling
 from wakeword_train.second_stage.config import SecondStageConfig
+from wakeword_train.student.student_config import StudentConfig
 
 WINDOW = 98
 """Frames of the window in the paper and in the experiments: one second."""
@@ -219,6 +220,7 @@ class TrainConfig:
     In TOML it is the table of the method's name."""
     synthesis: SynthesisConfig = field(default_factory=SynthesisConfig)
     second_stage: SecondStageConfig = field(default_factory=SecondStageConfig)
+    student: StudentConfig = field(default_factory=StudentConfig)
 
     def __post_init__(self) -> None:
         # What the card will hold, before hours of training and not after them.

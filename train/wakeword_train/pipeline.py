@@ -11,6 +11,7 @@ from wakeword.batch.jobs.work import Executor
 from wakeword.format.fusion import FLOOR
 from wakeword.format.operating_point import OperatingPoint
 from wakeword_tools.clips.manifest import recorded_row, write_manifest
+from wakeword_tools.export.micro_student import STUDENT_FILE
 from wakeword_tools.kinds import Split
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS
 from wakeword_train.config import TrainConfig
@@ -104,7 +105,7 @@ def _train_first_stages(run: TrainingRun) -> tuple[TrainingResult, list[StandIn]
     config = run.config
     checkpoint, *others = _checkpoints(run)
     if not run.resume:
-        _forget([checkpoint, *others])
+        _forget([checkpoint, *others, run.work / STUDENT_FILE])
     draft = checkpoint.with_suffix(".onnx")
     run.events.phase(Phase.READING, 0.0)
     clips = gather_clips(config, run.folders)

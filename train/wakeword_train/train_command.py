@@ -16,6 +16,7 @@ from wakeword.cli.job_options import how_to_go_on
 from wakeword.format.card import ModelCard
 from wakeword.model.model import read_model
 from wakeword_tools.engines.languages import ENGLISH, require_language, require_one_script
+from wakeword_tools.export.exporter import run_folder
 from wakeword_train.cli import TrainOptions
 from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.data.speech_commands import download_speech_commands
@@ -27,6 +28,8 @@ from wakeword_train.placement import file_stem
 from wakeword_train.recipe import default_recipe, describe_plan
 from wakeword_train.report.report_page import write_page
 from wakeword_train.report.verdict import meaning_of_threshold, verdict
+from wakeword_train.student.student_voices import natural_clips
+from wakeword_train.student.teaching import require_student_packages, teach_student
 from wakeword_train.time_left import expected_seconds, in_words
 from wakeword_train.training import TrainingResult, check_keyword
 from wakeword_train.training_run import DataFolders
@@ -43,6 +46,8 @@ def run_command(options: TrainOptions) -> Path:
     settings = _settings(options)
     if options.download and options.data is None:
         raise typer.BadParameter("give --data, the folder to download into")
+    if options.engine is not None:
+        require_student_packages()
     torch.set_num_threads(options.threads)
     out = options.out or Path(f"{file_stem(settings.keyword)}.onnx")
     folders = _folders(options, settings)
@@ -106,7 +111,22 @@ def _train(
     for advice in advice_on(result):
         note(advice)
     _summarise(options, result)
+    if options.engine is not None:
+        _teach(options, settings, result, executor)
     return result.path
+
+
+def _teach(
+    options: TrainOptions, settings: TrainConfig, result: TrainingResult, executor: Callable[[float], Executor]
+) -> None:
+    """Train the network for the other engine, and say how it becomes files."""
+    run = run_folder(options.work, settings.keyword)
+    clips = [*result.clips, *natural_clips(settings, run, executor=executor, report=note)]
+    for line in teach_student(settings, clips, read_model(result.path), run, report=note).lines:
+        note(line)
+    work = "" if options.work == Path("runs") else f" --work {shlex.quote(str(options.work))}"
+    model, folder = (shlex.quote(name) for name in (str(result.path), f"{result.path.stem}-files"))
+    note(f"write its files: wakeword export {model} {folder} --to {options.engine}{work}")
 
 
 def _summarise(options: TrainOptions, result: TrainingResult) -> None:
@@ -140,6 +160,7 @@ def _refuse_with_base(options: TrainOptions) -> None:
         "--method": options.method,
         "--resume": options.resume,
         "--download": options.download,
+        "--for": options.engine,
     }
     given = [name for name, value in values.items() if value]
     if given:

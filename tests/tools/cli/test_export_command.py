@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 import soundfile
 from support.builders import colours, random_model_bytes
+from support.micro_nets import random_net
 
 from wakeword.model.installed import assets_folder
+from wakeword_tools.export.micro_student import STUDENT_FILE, MicroStudent, write_student
 
 DEMO = assets_folder() / "audio"
 SERVER = os.environ.get("OPENWAKEWORD_PYTHON", "")
@@ -51,13 +53,42 @@ def test_with_recordings_the_promise_is_printed_and_written(cli, background: Pat
     assert lines[1] in (tmp_path / "out" / "README.txt").read_text()
 
 
+def test_a_student_becomes_the_files_of_microwakeword(cli, background: Path, tmp_path: Path) -> None:
+    student = MicroStudent("alexa", random_net(), 200, ["0.784: 0 false accepts in 0.57 h"])
+    write_student(tmp_path / "runs" / "alexa" / STUDENT_FILE, student)
+    work = ("--work", tmp_path / "runs")
+    ended = cli("export", "alexa", tmp_path / "out", "--to", "microwakeword", *work)
+    assert ended.status == 0, ended.err
+    assert ended.out == "0.784: 0 false accepts in 0.57 h\n"
+    names = {"alexa_wakeword.tflite", "alexa_wakeword.json", "README.txt"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == names
+    content = json.loads((tmp_path / "out" / "alexa_wakeword.json").read_text())
+    assert int(255 * content["micro"]["probability_cutoff"]) == 200
+    assert (tmp_path / "out" / content["model"]).is_file()
+    pytest.importorskip("pymicro_features", reason="needs pymicro-features, to listen as a device does")
+    ended = cli("export", "alexa", tmp_path / "again", "--to", "microwakeword", *work, "--background", background)
+    assert ended.status == 0, ended.err
+    assert "false accept" in ended.out
+    assert " 0.10 h " in ended.out
+    assert ended.out.strip() in (tmp_path / "again" / "README.txt").read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
         (("marvin", "there", "--to", "openwakeword"), "expected a folder that does not exist yet, found there"),
-        (("marvin", "out", "--to", "porcupine"), "expected an engine to export to among openwakeword, got 'porcupine'"),
+        (
+            ("marvin", "out", "--to", "porcupine"),
+            "expected an engine to export to among openwakeword, microwakeword, got 'porcupine'",
+        ),
         (("one.onnx", "out", "--to", "openwakeword"), "expected a model with a second stage"),
         (("none.onnx", "out", "--to", "openwakeword"), "expected a model file"),
+        (("one.onnx", "out", "--to", "microwakeword"), "expected a model with a second stage"),
+        (
+            ("marvin", "out", "--to", "microwakeword"),
+            "expected the network that was trained with the word, runs/marvin",
+        ),
+        (("marvin", "there", "--to", "microwakeword"), "expected a folder that does not exist yet, found there"),
         (("marvin", "out", "--to", "openwakeword", "--background", "silent"), "there"),
     ],
 )

@@ -10,7 +10,7 @@ from wakeword.model.installed import shipped_models
 from wakeword.model.model import read_model
 from wakeword_tools.export.head_point import LAX, STRICT, USUAL, between, guessed, logit_of
 from wakeword_tools.export.head_promise import calibrated
-from wakeword_tools.export.head_scores import HOP, HeadScores
+from wakeword_tools.export.head_scores import HeadListener, HeadScores
 from wakeword_tools.measure.paired import paired_shares
 from wakeword_tools.measure.scores import ScoreSet
 
@@ -23,7 +23,7 @@ def heard(positives: float = 6.0, *, hours: float = 8.0) -> HeadScores:
         stream[100 + 100 * number] = 1 / (1 + np.exp(-logit))
     scores = 1 / (1 + np.exp(-(positives + random.normal(0, 0.1, 20))))
     return HeadScores(
-        ScoreSet(scores, np.zeros(0), streams=[stream], hours=hours, hop=HOP), [str(n) for n in range(20)]
+        ScoreSet(scores, np.zeros(0), streams=[stream], hours=hours, hop=HeadListener.hop), [str(n) for n in range(20)]
     )
 
 

@@ -13,7 +13,7 @@ from wakeword.format.digest import checked_metadata
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.verify.shared import EMBEDDING_FILE
 from wakeword.verify.verifier_head import HEAD_KEY
-from wakeword_tools.export.head_scores import HeadScores, head_scores
+from wakeword_tools.export.head_scores import HeadListener, HeadScores, exported_scores
 from wakeword_tools.export.head_weights import head_weights
 from wakeword_tools.export.oww_features import AUTOFILL, STEP, OwwFeatures
 from wakeword_tools.kinds import Kind
@@ -35,7 +35,7 @@ def heard(recordings: Selection, said: list[str]) -> HeadScores:
     metadata, _ = checked_metadata(shipped_models()["marvin"].read_bytes())
     head = head_weights(base64.b64decode(metadata[HEAD_KEY]))
     features = OwwFeatures(assets_folder() / "encoders" / EMBEDDING_FILE)
-    return head_scores(head, features, recordings, warn=said.append)
+    return exported_scores(HeadListener(head, features), recordings, warn=said.append)
 
 
 def test_the_word_scores_above_another_word(talk: Path) -> None:

@@ -16,7 +16,7 @@ class ExportOptions:
 
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The model: a file (.onnx), or the name of one.")]
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The new folder for the files.")]
-    to: Annotated[str, typer.Option("--to", metavar="ENGINE", help="The engine: openwakeword.")]
+    to: Annotated[str, typer.Option("--to", metavar="ENGINE", help="openwakeword or microwakeword.")]
     background: BackgroundOption = None
     positives: KnownPositivesOption = None
     fa_per_hour: Annotated[
@@ -25,6 +25,10 @@ class ExportOptions:
             "--fa-per-hour", 14, "False accepts an hour of the background that the engine's usual threshold keeps."
         ),
     ] = 0.5
+    work: Annotated[
+        Path,
+        typer.Option("--work", metavar="DIR", help="Where `wakeword train` kept the word's clips; for microwakeword."),
+    ] = Path("runs")
 
 
 @command

@@ -7,7 +7,7 @@ from wakeword.model.installed import model_file
 from wakeword.model.model import load_model, read_model_bytes
 from wakeword_tools.cli.export_command import ExportOptions
 from wakeword_tools.cli.measure_options import require
-from wakeword_tools.export.exporter import ExportOrder
+from wakeword_tools.export.exporter import ExportOrder, run_folder
 from wakeword_tools.export.registry import exporter_named
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.selection import select
@@ -26,7 +26,8 @@ def run_export(options: ExportOptions) -> None:
     places = {Kind.POSITIVE: options.positives or (), Kind.BACKGROUND: options.background or ()}
     with new_folder(options.folder) as folder:
         recordings = select(places, model.card.phrase, report=note)
-        order = ExportOrder(model, read_model_bytes(model_file(options.model)), recordings, options.fa_per_hour, note)
+        data, run = read_model_bytes(model_file(options.model)), run_folder(options.work, model.card.phrase)
+        order = ExportOrder(model, data, recordings, options.fa_per_hour, note, run)
         lines = exporter.write(order, folder)
         names = ", ".join(sorted(path.name for path in folder.iterdir()))
     for line in lines:

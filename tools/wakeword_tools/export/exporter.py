@@ -5,8 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wakeword.base.events import Line
+from wakeword.model.installed import model_name
 from wakeword.model.model import Model
 from wakeword_tools.measure.recordings import Selection
+
+_TAKEN = {"alexa", "hey_jarvis", "hey_mycroft", "hey_rhasspy", "ok_nabu", "okay_nabu"}
+"""Models that the engines bring themselves: they take these in place of files of the same name."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,8 @@ class ExportOrder:
     """False accepts an hour that the other engine's usual threshold is to keep."""
     report: Line
     """Gets warnings and what is being done, a line each."""
+    run: Path
+    """The folder of the word's training, which may be missing."""
 
 
 @dataclass(frozen=True)
@@ -37,3 +43,14 @@ class Exporter:
     """Raises ``ModelError`` for such a model before any recording is read."""
     packages: tuple[str, ...] = ()
     """What it imports that the runtime does not bring."""
+
+
+def engine_name(phrase: str) -> str:
+    """The name under which the engines know the word: its file's."""
+    name = model_name(phrase).replace("-", "_") or "wake_word"
+    return f"{name}_wakeword" if name in _TAKEN else name
+
+
+def run_folder(work: Path, phrase: str) -> Path:
+    """Where the training of a word keeps its files."""
+    return work / "-".join(phrase.split())

@@ -1,4 +1,4 @@
-"""A builder of TFLite files: a graph of built-in operators over tensors of fixed shapes.
+"""A builder of TFLite files: graphs of built-in operators over tensors of fixed shapes.
 
 The numbers come from TensorFlow's ``schema.fbs``, version 3: places of fields in a table, codes of operators, and kinds
 of their options. Only what an exporter here needs.
@@ -11,8 +11,8 @@ import flatbuffers
 import numpy as np
 from numpy.typing import NDArray
 
-FLOAT32, INT32 = 0, 2
-_TYPES = {np.dtype(np.float32): FLOAT32, np.dtype(np.int32): INT32}
+FLOAT32, INT32, UINT8, INT8, RESOURCE = 0, 2, 3, 9, 13
+_TYPES = {np.dtype(np.float32): FLOAT32, np.dtype(np.int32): INT32, np.dtype(np.int8): INT8}
 _SCHEMA = 3
 _ALIGNMENT = 16
 """Bytes; weights are used where they lie in the file."""
@@ -29,6 +29,8 @@ class Operator(NamedTuple):
 
 ADD = Operator(0, 11)
 CONCATENATION = Operator(2, 10)
+CONV_2D = Operator(3, 1)
+DEPTHWISE_CONV_2D = Operator(4, 2)
 FULLY_CONNECTED = Operator(9, 8)
 LOGISTIC = Operator(14)
 MUL = Operator(18, 21)
@@ -36,17 +38,33 @@ RESHAPE = Operator(22, 17)
 SOFTMAX = Operator(25, 9)
 TANH = Operator(28)
 SUB = Operator(41, 28)
+STRIDED_SLICE = Operator(45, 32)
 SPLIT = Operator(49, 35)
 SUM = Operator(74, 27)
+QUANTIZE = Operator(114, 89)
+CALL_ONCE = Operator(129, 103)
+VAR_HANDLE = Operator(142, 111)
+READ_VARIABLE = Operator(143, 112)
+ASSIGN_VARIABLE = Operator(144, 113)
 
 Option = tuple[int, str, Any]
-"""Place of a field in a table of options, its type (``Int8``, ``Int32``, ``Bool``, ``Float32``), and its value."""
+"""Place of a field in a table of options, type (``Int8``, ``Int32``, ``Bool``, ``Float32``, ``String``) and value."""
+
+
+class Quantized(NamedTuple):
+    """What the whole numbers of a tensor mean: ``scale * (number - zero)``."""
+
+    scales: Sequence[float]
+    """One for all, or one for each place on ``axis``."""
+    zero: int = 0
+    axis: int = 0
 
 
 class _Tensor(NamedTuple):
     shape: tuple[int, ...]
     kind: int
     buffer: int
+    quantized: Quantized | None = None
 
 
 class _Node(NamedTuple):
@@ -56,50 +74,60 @@ class _Node(NamedTuple):
     options: Sequence[Option]
 
 
-class FlatModel:
+class FlatGraph:
     """A graph in the making. Tensors are known by their numbers."""
 
-    def __init__(self) -> None:
+    def __init__(self, buffers: list[bytes]) -> None:
         self._tensors: list[_Tensor] = []
-        self._nodes: list[_Node] = []
-        self._buffers: list[bytes] = [b""]  # buffer 0 belongs to all tensors without constant content
+        self.nodes: list[_Node] = []
+        self._buffers = buffers
 
-    def tensor(self, *shape: int) -> int:
-        """A float32 tensor that the graph computes, or its input."""
-        self._tensors.append(_Tensor(shape, FLOAT32, 0))
+    def tensor(self, *shape: int, kind: int = FLOAT32, quantized: Quantized | None = None) -> int:
+        """A tensor that the graph computes, or its input."""
+        self._tensors.append(_Tensor(shape, kind, 0, quantized))
         return len(self._tensors) - 1
 
-    def constant(self, value: NDArray[Any]) -> int:
-        """A tensor of constants, float32 or int32."""
+    def constant(self, value: NDArray[Any], quantized: Quantized | None = None) -> int:
+        """A tensor of constants: float32, int32 or int8."""
         self._buffers.append(np.ascontiguousarray(value).tobytes())
-        self._tensors.append(_Tensor(value.shape, _TYPES[value.dtype], len(self._buffers) - 1))
+        self._tensors.append(_Tensor(value.shape, _TYPES[value.dtype], len(self._buffers) - 1, quantized))
         return len(self._tensors) - 1
 
     def add(self, operator: Operator, inputs: Sequence[int], outputs: Sequence[int], *options: Option) -> None:
         """Add an operator; in the order of the calls."""
-        self._nodes.append(_Node(operator, inputs, outputs, options))
+        self.nodes.append(_Node(operator, inputs, outputs, options))
 
     def apply(self, operator: Operator, inputs: Sequence[int], shape: Sequence[int], *options: Option) -> int:
-        """Add an operator with one output of that shape, which is returned."""
+        """Add an operator with one output of that shape, float32, which is returned."""
         output = self.tensor(*shape)
         self.add(operator, inputs, [output], *options)
         return output
 
+    def pack(self, builder: Any, operators: list[Operator], ends: Sequence[Sequence[int]], name: str) -> int:
+        """Write the graph; ``ends`` are its inputs and its outputs."""
+        tensors = _vector(builder, [_tensor(builder, n, one) for n, one in enumerate(self._tensors)])
+        nodes = _vector(builder, [_node(builder, one, operators.index(one.operator)) for one in self.nodes])
+        offsets = (tensors, *(_numbers(builder, some) for some in ends), nodes, builder.CreateString(name))
+        return _table(builder, 5, *((place, "UOffsetTRelative", at) for place, at in enumerate(offsets)))
+
+
+class FlatModel(FlatGraph):
+    """A file in the making: the graph that is run, and at most one other, which prepares its variables."""
+
+    def __init__(self) -> None:
+        super().__init__([b""])  # buffer 0 belongs to all tensors without constant content
+        self.preparation = FlatGraph(self._buffers)
+
     def to_bytes(self, inputs: Sequence[int], outputs: Sequence[int], *, description: str) -> bytes:
         """The file; ``inputs`` and ``outputs`` are the graph's."""
         builder = flatbuffers.Builder(1 << 16)
-        operators = list(dict.fromkeys(node.operator for node in self._nodes))
+        operators = list(dict.fromkeys(node.operator for node in (*self.nodes, *self.preparation.nodes)))
         codes = _vector(builder, [_operator_code(builder, one) for one in operators])
         buffers = _vector(builder, [_buffer(builder, data) for data in self._buffers])
-        tensors = _vector(builder, [_tensor(builder, n, one) for n, one in enumerate(self._tensors)])
-        nodes = _vector(builder, [_node(builder, one, operators.index(one.operator)) for one in self._nodes])
-        ends = [_numbers(builder, some) for some in (inputs, outputs)]
-        name = builder.CreateString("main")
-        graph = _table(
-            builder, 5, *((place, "UOffsetTRelative", at) for place, at in enumerate((tensors, *ends, nodes, name)))
-        )
-        graphs, text = _vector(builder, [graph]), builder.CreateString(description)
-        offsets = enumerate((codes, graphs, text, buffers), 1)
+        graphs = [self.pack(builder, operators, (inputs, outputs), "main")]
+        if self.preparation.nodes:
+            graphs.append(self.preparation.pack(builder, operators, ((), ()), "preparation"))
+        offsets = enumerate((codes, _vector(builder, graphs), builder.CreateString(description), buffers), 1)
         model = _table(builder, 5, (0, "Uint32", _SCHEMA), *((place, "UOffsetTRelative", at) for place, at in offsets))
         builder.Finish(model, b"TFL3")
         return bytes(builder.Output())
@@ -122,8 +150,8 @@ def _numbers(builder: Any, values: Sequence[int]) -> int:
     return _filled(builder, values, builder.PrependInt32)
 
 
-def _filled(builder: Any, values: Sequence[int], prepend: Callable[[int], None]) -> int:
-    builder.StartVector(4, len(values), 4)
+def _filled(builder: Any, values: Sequence[Any], prepend: Callable[[Any], None], *, size: int = 4) -> int:
+    builder.StartVector(size, len(values), size)
     for value in reversed(values):
         prepend(value)
     return int(builder.EndVector())
@@ -146,8 +174,17 @@ def _buffer(builder: Any, data: bytes) -> int:
 
 def _tensor(builder: Any, number: int, tensor: _Tensor) -> int:
     shape, name = _numbers(builder, tensor.shape), builder.CreateString(f"t{number}")
-    fields = (1, "Int8", tensor.kind), (2, "Uint32", tensor.buffer), (3, "UOffsetTRelative", name)
-    return _table(builder, 4, (0, "UOffsetTRelative", shape), *fields)
+    fields: list[Option] = [(1, "Int8", tensor.kind), (2, "Uint32", tensor.buffer), (3, "UOffsetTRelative", name)]
+    if tensor.quantized is not None:
+        fields.append((4, "UOffsetTRelative", _quantization(builder, tensor.quantized)))
+    return _table(builder, 5, (0, "UOffsetTRelative", shape), *fields)
+
+
+def _quantization(builder: Any, quantized: Quantized) -> int:
+    scales = _filled(builder, [float(one) for one in quantized.scales], builder.PrependFloat32)
+    zeros = _filled(builder, [quantized.zero] * len(quantized.scales), builder.PrependInt64, size=8)
+    fields = (2, "UOffsetTRelative", scales), (3, "UOffsetTRelative", zeros), (6, "Int32", quantized.axis)
+    return _table(builder, 7, *fields)
 
 
 def _node(builder: Any, node: _Node, code: int) -> int:
@@ -155,5 +192,12 @@ def _node(builder: Any, node: _Node, code: int) -> int:
     fields: list[Option] = [(0, "Uint32", code), (1, "UOffsetTRelative", inputs), (2, "UOffsetTRelative", outputs)]
     if node.operator.options:
         places = 1 + max((place for place, _, _ in node.options), default=0)
-        fields += [(3, "Uint8", node.operator.options), (4, "UOffsetTRelative", _table(builder, places, *node.options))]
+        options = _table(builder, places, *(_placed(builder, one) for one in node.options))
+        fields += [(3, "Uint8", node.operator.options), (4, "UOffsetTRelative", options)]
     return _table(builder, 5, *fields)
+
+
+def _placed(builder: Any, option: Option) -> Option:
+    """The option, a text by its place in the file."""
+    place, kind, value = option
+    return (place, "UOffsetTRelative", builder.CreateString(value)) if kind == "String" else option

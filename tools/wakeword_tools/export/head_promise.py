@@ -77,15 +77,16 @@ def calibrated(
         raise CalibrationError(f"at {target.name} none of the {len(scores.positives)} positives would be found")
     laxer = Target(target.kind, min(_MOST, _LAXER * target.value))
     point = between(threshold, choose_supported(scores, laxer).threshold)
-    rates = {level: _rates(scores, point.threshold(level)) for level in (LAX, STRICT)} | {
-        USUAL: _rates(scores, threshold)
+    rates = {level: rates_at(scores, point.threshold(level)) for level in (LAX, STRICT)} | {
+        USUAL: rates_at(scores, threshold)
     }
     rates = {level: rates[level] for level in (LAX, USUAL, STRICT)}
     difference = None if own is None else _against(own, target, heard, threshold)
     return point, HeadPromise(target.name, rates, difference)
 
 
-def _rates(scores: ScoreSet, threshold: float) -> HeadRates:
+def rates_at(scores: ScoreSet, threshold: float) -> HeadRates:
+    """What happens at a threshold."""
     events = events_at(scores.streams, threshold, hop=scores.hop)
     false = Rate(events / scores.hours, *poisson_rate(events, scores.hours), events, scores.hours)
     count, found = len(scores.positives), int((scores.positives >= threshold).sum())

@@ -13,12 +13,12 @@ from wakeword.base.logistic import score_of_logit
 from wakeword.base.version import __version__
 from wakeword.format.digest import checked_metadata
 from wakeword.format.session import open_session, run_session
-from wakeword.model.installed import assets_folder, model_name
+from wakeword.model.installed import assets_folder
 from wakeword.model.model import Model
 from wakeword.verify.embedding import DIMENSION
 from wakeword.verify.shared import EMBEDDING_FILE
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, HEAD_KEY
-from wakeword_tools.export.exporter import Exporter, ExportOrder
+from wakeword_tools.export.exporter import Exporter, ExportOrder, engine_name
 from wakeword_tools.export.head_files import onnx_bytes, rescaled, tflite_bytes
 from wakeword_tools.export.head_point import LAX, STRICT, USUAL, HeadPoint, guessed
 from wakeword_tools.export.head_weights import HeadWeights, head_weights
@@ -26,8 +26,6 @@ from wakeword_tools.kinds import Kind
 
 _TOLERANCE = 1e-5
 """Largest difference of a written file's probability from the head's."""
-_TAKEN = {"alexa", "hey_jarvis", "hey_mycroft", "hey_rhasspy", "ok_nabu", "okay_nabu"}
-"""Models that the engines bring themselves: they take these in place of files of the same name."""
 _GUESSED = (
     "not calibrated for this use: the threshold is a guess from the model's card, as no recordings were given; "
     "--background with hours of speech without the word measures it"
@@ -52,7 +50,7 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     point, lines, content = guessed(order.model.card), [_GUESSED], None
     if order.recordings.files.get(Kind.BACKGROUND):
         point, lines, content = _calibrated(order, head)
-    name = _file_name(phrase)
+    name = engine_name(phrase)
     scaled = rescaled(head, scale=point.scale, shift=point.shift)
     about = f"{phrase}, made by wakeword {__version__}"
     (folder / f"{name}.tflite").write_bytes(tflite_bytes(scaled, description=about))
@@ -65,24 +63,18 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     return lines
 
 
-def _file_name(phrase: str) -> str:
-    """The name under which the engines know the word: its file's."""
-    name = model_name(phrase).replace("-", "_") or "wake_word"
-    return f"{name}_wakeword" if name in _TAKEN else name
-
-
 def _calibrated(order: ExportOrder, head: HeadWeights) -> tuple[HeadPoint, list[str], dict[str, Any]]:
     """The point on the recordings, and its promise as lines and as JSON."""
     # Imported here, as only this needs scipy.
     from wakeword_tools.export.head_promise import calibrated
-    from wakeword_tools.export.head_scores import head_scores
+    from wakeword_tools.export.head_scores import HeadListener, exported_scores
     from wakeword_tools.export.oww_features import OwwFeatures
     from wakeword_tools.measure.recordings import score_files
 
     files, own = order.recordings.files, None
     order.report(f"listening to {len(files[Kind.BACKGROUND])} recordings of background as openWakeWord does")
     features = OwwFeatures(assets_folder() / "encoders" / EMBEDDING_FILE)
-    heard = head_scores(head, features, order.recordings, warn=order.report)
+    heard = exported_scores(HeadListener(head, features), order.recordings, warn=order.report)
     if files.get(Kind.POSITIVE):
         order.report("listening to the same recordings with both stages, to compare")
         own = score_files([order.model], order.recordings, warn=_ignore)

@@ -9,13 +9,13 @@ A package adds one with an entry point of the group ``wakeword.exporters`` that 
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.plugins import load_plugin, plugin_names
-from wakeword_tools.export import openwakeword
+from wakeword_tools.export import micro_files, openwakeword
 from wakeword_tools.export.exporter import Exporter
 
 ENTRY_POINTS = "wakeword.exporters"
 """Group of the entry points through which other packages add exporters."""
 
-EXPORTERS = (openwakeword.EXPORTER,)
+EXPORTERS = (openwakeword.EXPORTER, micro_files.MICRO_EXPORTER)
 
 
 def exporter_named(name: str) -> Exporter:

@@ -205,6 +205,24 @@ def languages(
     measure_languages(word, speech, figures, most=most, command=command_line(), report=report_progress)
 
 
+def exports(
+    word: _Words,
+    file: Annotated[list[str], typer.Option("--file", metavar="NAME=FILE", help="A row and its file; repeatable.")],
+    audio: _Audio,
+    speech: Annotated[
+        list[Path], typer.Option("--speech", help="Long recordings to count false accepts in; repeatable.")
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = _OUT,
+) -> None:
+    """A word's own file, its exports and models of other engines, on the same people and speech."""
+    from wakeword_experiments.two_stages.exports import measure_exports
+
+    begin(1)
+    files = {name: Path(path) for name, _, path in (one.partition("=") for one in file)}
+    for one in word:
+        measure_exports(one, files, audio, speech, out, command=command_line(), report=report_progress)
+
+
 def weighing(
     word: _Words,
     audio: _Audio,

@@ -1,0 +1,37 @@
+"""Random networks of microWakeWord's shape."""
+
+import numpy as np
+
+from wakeword_tools.export.mixed_net import (
+    CHANNELS,
+    OF_FEATURES,
+    Int8Layer,
+    Int8Net,
+    Range,
+    quantised_layer,
+)
+
+
+def random_net(seed: int = 0) -> Int8Net:
+    """A network of the usual sizes; its outputs vary with any features."""
+    random = np.random.default_rng(seed)
+
+    def layer(shape: tuple[int, ...], spread: float, inputs: Range, outputs: Range, *, relu: bool = False) -> Int8Layer:
+        weight = random.normal(0, spread, shape).astype(np.float32)
+        bias = random.normal(0, 0.1, shape[1]).astype(np.float32)
+        return quantised_layer(weight, bias, (inputs, outputs), relu=relu)
+
+    rectified, channels, blocks = Range.of(0, 4), 32, []
+    first = layer((5, channels, CHANNELS), 0.013, OF_FEATURES, rectified, relu=True)
+    for length in (5, 9, 13, 21):
+        in_time = layer((length, channels), length**-0.5, rectified, Range.of(-4, 4))
+        blocks.append((in_time, layer((1, 64, channels), 0.18, in_time.outputs, rectified, relu=True)))
+        channels = 64
+    return Int8Net(first, tuple(blocks), layer((5, 1, channels), 0.15, rectified, Range.of(-8, 8)))
+
+
+def random_frames(count: int, seed: int = 0) -> np.ndarray:
+    """Features, ``(count, 40)`` uint8, which change slowly."""
+    random = np.random.default_rng(seed)
+    slow = np.repeat(random.normal(90, 50, (count // 8 + 1, CHANNELS)), 8, axis=0)[:count]
+    return np.clip(slow + random.normal(0, 20, slow.shape), 0, 255).astype(np.uint8)

@@ -1,0 +1,115 @@
+"""Laws of teaching: a student hears nobody of its test, is kept if it is good enough, and is the same twice."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from support.builders import random_model
+from support.small_world import tones
+
+from wakeword.base.errors import ConfigError, DataError, ModelError
+from wakeword.batch.jobs.choice import in_this_process
+from wakeword_tools.clips.manifest import write_manifest
+from wakeword_tools.export.micro_student import STUDENT_FILE, read_student
+from wakeword_tools.kinds import WORD_KINDS, Kind, Split
+from wakeword_train.data.augment import AugmentationConfig
+from wakeword_train.data.clips import Clip, read_folder
+from wakeword_train.data.packed import packed_clips
+from wakeword_train.recipe import default_recipe
+from wakeword_train.student import student_voices, teaching
+from wakeword_train.student.student_config import StudentConfig
+from wakeword_train.student.student_voices import natural_clips
+from wakeword_train.student.teaching import teach_student
+from wakeword_train.training_run import DataFolders, TrainingRun
+
+pytest.importorskip("pymicro_features", reason="needs pymicro-features, which a student hears through")
+
+SMALL = StudentConfig(
+    positives=24, near_negatives=16, negatives=16, noise=8, held_out=16, steps=6, batch_size=48, mining_rounds=1,
+    mined=20, taught=0.0, least_recall=0.0,
+)  # fmt: skip
+PITCHES = {"positives": (400.0, 2_000.0), "near_negatives": (2_000.0, 400.0), "negatives": (400.0,)}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a training with a few clips, as `wakeword train` leaves it."""
+    root, random = tmp_path_factory.mktemp("runs") / "updown", np.random.default_rng(0)
+    for kind, pitches in PITCHES.items():
+        for split in (Split.TRAIN, Split.VALIDATION):
+            folder, rows = root / "synthesised" / f"{kind}-{split}-{'0' * 12}", []
+            for number in range(8):
+                name = f"{number}.wav"
+                rows.append({"file": name, "text": "updown", "source": f"{split} {number % 3}", "split": split})
+                folder.mkdir(parents=True, exist_ok=True)
+                soundfile.write(folder / name, tones(pitches, random), 16_000)
+            write_manifest(folder, rows)
+    return root
+
+
+def clips_of_run(run: Path) -> list[Clip]:
+    kinds = {kind.plural: kind for kind in WORD_KINDS}
+    folders = sorted((run / "synthesised").iterdir())
+    return [clip for folder in folders for clip in read_folder(folder, kinds[folder.name.split("-")[0]])]
+
+
+@pytest.mark.slow
+def test_a_student_is_kept_and_a_poor_one_is_refused(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A sixth of the pack, so that it takes seconds.
+    monkeypatch.setattr(teaching, "packed_clips", lambda *given, **options: packed_clips(*given, **options)[::6])
+    quiet = AugmentationConfig(household=0.0)  # which is made in seconds
+    config = dataclasses.replace(default_recipe(), keyword="updown", student=SMALL, augmentation=quiet)
+    made = teach_student(config, clips_of_run(run), random_model(), tmp_path / "a", report=lambda line: None)
+    kept = read_student(tmp_path / "a" / STUDENT_FILE)
+    assert kept is not None
+    assert (kept.phrase, kept.cutoff, kept.lines) == ("updown", made.cutoff, made.lines)
+    frames = np.random.default_rng(0).integers(0, 256, (300, 40)).astype(np.uint8)
+    assert np.array_equal(kept.net.outputs(frames), made.net.outputs(frames))
+    assert "synthetic words found" in made.lines[0]
+    poor = dataclasses.replace(config, student=dataclasses.replace(SMALL, least_recall=0.999))
+    with pytest.raises(ModelError, match=r"student\.least_recall"):
+        teach_student(poor, clips_of_run(run), random_model(), tmp_path / "c", report=lambda line: None)
+    assert not (tmp_path / "c").exists()
+
+
+def test_what_is_missing_is_named(run: Path, tmp_path: Path) -> None:
+    config = dataclasses.replace(default_recipe(), keyword="updown", student=SMALL)
+    some = [clip for clip in clips_of_run(run) if clip.kind.value != "near_negative"]
+    with pytest.raises(DataError, match="train clips of the kinds near_negative"):
+        teach_student(config, some, random_model(), tmp_path, report=lambda line: None)
+    without = dataclasses.replace(config, starter_pack="")
+    with pytest.raises(ConfigError, match="expected a starter_pack"):
+        teach_student(without, clips_of_run(run), random_model(), tmp_path, report=lambda line: None)
+    with pytest.raises(ConfigError, match="expected of the student"):
+        StudentConfig(least_recall=1.0)
+
+
+def test_another_engine_is_refused_before_any_work(cli) -> None:
+    ended = cli("train", "updown", "--for", "porcupine")
+    assert ended.status == 2
+    assert "expected --for microwakeword" in ended.err
+
+
+def test_more_natural_voices_are_asked_for(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[TrainingRun]()
+
+    def spoken(of: TrainingRun) -> TrainingRun:
+        asked.append(of)
+        folder = run / "synthesised" / f"positives-{Split.TRAIN}-{'0' * 12}"
+        return dataclasses.replace(of, folders=DataFolders(positives=[folder]))
+
+    monkeypatch.setattr(student_voices, "with_synthesised", spoken)
+    config = dataclasses.replace(default_recipe(), keyword="updown", student=dataclasses.replace(SMALL, natural=40))
+    found = natural_clips(config, tmp_path, executor=in_this_process, report=lambda line: None)
+    assert {clip.kind for clip in found} == {Kind.POSITIVE}
+    assert len(found) == 8
+    plan = asked[0].config.synthesis
+    assert (plan.positives, plan.near_negatives, plan.negatives) == (0, 0, 0)
+    assert (plan.natural.positives, plan.natural.near_negatives, plan.natural.negatives) == (40, 10, 0)
+    none = dataclasses.replace(config, student=dataclasses.replace(SMALL, natural=0))
+    assert not natural_clips(none, tmp_path, executor=in_this_process, report=pytest.fail)
+    assert len(asked) == 1

@@ -1,0 +1,110 @@
+"""The second file of the starter pack: microWakeWord's features of the recordings with which it begins.
+
+Frame ``i`` begins with frame ``i`` of the pack. The 40 numbers of a frame are 8 bits each; here they are transformed
+over the channels and over time and rounded to one step. Nothing in it can be played.
+"""
+
+import hashlib
+import io
+import json
+import lzma
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import dct
+
+from wakeword.base.errors import ConfigError, DataError
+from wakeword.base.files import read_limited, replacing
+from wakeword.base.types import Array
+from wakeword_train.pack.codec import BLOCK, BlockCodec
+from wakeword_train.pack.speech_pack import SUFFIX, SpeechPack
+
+CODED_STEP = 32.0
+"""Step of the coefficients, in steps of a feature: features differ by 7 (root mean square), where they vary by 64."""
+_CHANNELS = 40
+_VERSION = 1
+_MOST_BYTES = 32 * 2**20
+_MOST_UNPACKED = 256 * 2**20
+
+
+def micro_pack_path(pack: Path) -> Path:
+    """Where the second file of a pack is. ``ConfigError`` if it is missing."""
+    path = pack.with_name(f"{pack.stem}-micro{SUFFIX}")
+    if not path.is_file():
+        raise ConfigError(
+            f"expected {path.name} next to {pack}, which python -m scripts.make_micro_pack writes: features of speech for "
+            "microWakeWord, found none; install wakeword[train] again"
+        )
+    return path
+
+
+def write_micro_pack(path: Path, frames: NDArray[np.uint8], pack: SpeechPack) -> None:
+    """Write the features ``(frames, 40)`` of the first recordings of ``pack``. The same input gives the same bytes.
+
+    ``DataError`` if the frames end inside a recording.
+    """
+    digest = _digest(pack, len(frames))
+    if not digest:
+        raise DataError(f"{pack.path}: expected the frames of whole recordings, got {len(frames)}")
+    mean = frames.mean(axis=0).astype(np.float32)
+    codes = _codec(mean).encode((frames - mean) @ _across())
+    header = {"version": _VERSION, "recordings": digest, "licence": pack.licence}
+    content = io.BytesIO()
+    np.savez(content, header=np.frombuffer(json.dumps(header).encode(), np.uint8), mean=mean, codes=codes)
+    with replacing(path) as temporary:
+        temporary.write_bytes(lzma.compress(content.getvalue(), preset=6))
+
+
+def read_micro_pack(pack: SpeechPack) -> NDArray[np.uint8]:
+    """The features of a pack's first recordings, ``(frames, 40)``. ``ConfigError`` if there is no second file,
+    ``DataError`` if it is damaged or belongs to another pack."""
+    path = micro_pack_path(pack.path)
+    try:
+        decompressor = lzma.LZMADecompressor()
+        content = decompressor.decompress(read_limited(path, _MOST_BYTES), max_length=_MOST_UNPACKED)
+        with np.load(io.BytesIO(content)) as arrays:
+            header = json.loads(arrays["header"].tobytes().decode())
+            frames = decoded_frames(arrays["codes"], arrays["mean"])
+    except Exception as error:  # numpy, zipfile and lzma raise many kinds of errors
+        raise DataError(f"{path}: expected features for microWakeWord, could not read them: {error!r}") from error
+    if (header["version"], header["recordings"]) != (_VERSION, _digest(pack, len(frames)) or None):
+        raise DataError(f"{path}: expected features of the speech in {pack.path}; make it again")
+    return frames
+
+
+def _digest(pack: SpeechPack, frames: int) -> str:
+    """A digest of the recordings to which the first frames belong; empty if these end inside one."""
+    ends = np.cumsum([one.frames for one in pack.recordings])
+    count = int(np.searchsorted(ends, frames)) + 1
+    if count > len(ends) or ends[count - 1] != frames:
+        return ""
+    names = [(one.source, one.speaker, one.frames) for one in pack.recordings[:count]]
+    return hashlib.sha256(repr(names).encode()).hexdigest()
+
+
+def decoded_frames(codes: NDArray[np.int8], mean: Array) -> NDArray[np.uint8]:
+    """``(BLOCK, 40, n)`` -> features ``(BLOCK n, 40)``."""
+    rows = _codec(mean).decode(codes) @ _across().T + mean
+    found: NDArray[np.uint8] = np.clip(np.rint(rows), 0, 255).astype(np.uint8)
+    return found
+
+
+def rounded_frames(frames: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Features ``(frames, 40)`` as a pack would hold them.
+
+    So that no network learns that what is rounded is background: what is not from the pack is rounded too, now and then.
+    """
+    mean = np.full(_CHANNELS, 35, np.float32)
+    padded = np.concatenate([frames, np.repeat(frames[-1:], -len(frames) % BLOCK, axis=0)])
+    return decoded_frames(_codec(mean).encode((padded - mean) @ _across()), mean)[: len(frames)]
+
+
+def _codec(mean: Array) -> BlockCodec:
+    return BlockCodec(np.zeros_like(mean), np.full((BLOCK, _CHANNELS), CODED_STEP, np.float32))
+
+
+def _across() -> Array:
+    """The orthonormal cosine transform over the channels: a frame times it gives coefficients."""
+    matrix: Array = dct(np.eye(_CHANNELS, dtype=np.float32), axis=0, norm="ortho").T
+    return matrix

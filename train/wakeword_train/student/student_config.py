@@ -1,0 +1,46 @@
+"""Settings of a student's training."""
+
+from dataclasses import dataclass
+
+from wakeword.base.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class StudentConfig:
+    """How the network for microWakeWord's engines is trained: the table ``[student]`` of a configuration."""
+
+    natural: int = 400
+    """Clips of the word by natural voices, and a quarter as many of close words, that are synthesised for the student."""
+    positives: int = 5_000
+    """Scenes of the word: each voice as often as the others, in other sound each time."""
+    near_negatives: int = 3_000
+    negatives: int = 2_000
+    """Scenes of other words, one after the other."""
+    noise: int = 500
+    held_out: int = 400
+    """Scenes of the word by voices that it does not know, to say what it finds."""
+    steps: int = 4_500
+    batch_size: int = 128
+    learning_rate: float = 3e-3
+    mining_rounds: int = 8
+    """Rounds of searching background, talk and noise for what is mistaken for the word."""
+    mined: int = 2_000
+    """Windows of the background that a round keeps."""
+    taught: float = 0.5
+    """Weight of what the two stages say of a clip in its target; the rest is its label."""
+    validation_share: float = 0.25
+    """Share of the background's speakers that it is not trained on, to choose its cutoff."""
+    least_recall: float = 0.6
+    """A student that finds less of the synthetic words held out, at its cutoff, is refused. A higher figure is no promise:
+    where 66 % of these were found, 62 % of the people were ("jarvis"), where 69 % were, 21 % ("computer")."""
+
+    def __post_init__(self) -> None:
+        scenes = self.positives, self.near_negatives, self.negatives, self.noise, self.held_out
+        sizes = min(*scenes, self.steps, self.mined) >= 1 and min(self.natural, self.mining_rounds) >= 0
+        shares = 0 <= self.taught <= 1 and 0 < self.validation_share < 1 and 0 <= self.least_recall < 1
+        if not (sizes and shares and self.batch_size >= 48 and self.learning_rate > 0):
+            raise ConfigError(
+                "expected of the student scenes, steps and mined of at least 1, natural and mining_rounds of at least 0, a "
+                "batch of 48 or more, a learning_rate "
+                f"above 0, and taught, validation_share and least_recall in 0..1, got {self}"
+            )
