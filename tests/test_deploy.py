@@ -29,7 +29,7 @@ from support import ROOT
 from wakeword import ConfigError, __version__, shipped_models
 from wakeword.audio.detection import WakeOutcome
 from wakeword.cli.app import COMMANDS
-from wakeword.serve.outcomes import SECONDS
+from wakeword.serve.outcomes import OUTCOME_SECONDS
 from wakeword.serve.places import host_and_port
 
 yaml = pytest.importorskip("yaml", reason="pyyaml is missing: pip install '.[dev]'")
@@ -371,7 +371,7 @@ def test_the_blueprint_tells_outcomes_that_the_server_takes() -> None:
     assert content["blueprint"]["domain"] == "automation"
     assert used == set(inputs)
     assert {one["id"] for one in content["triggers"]} <= {outcome.value for outcome in WakeOutcome}
-    assert inputs["seconds"]["default"] < SECONDS
+    assert inputs["seconds"]["default"] < OUTCOME_SECONDS
     page = (ROOT / "docs" / "home-assistant.md").read_text(encoding="utf-8")
     assert f"rest_command:\n  {inputs['tell']['default'].partition('.')[2]}:\n" in page
 

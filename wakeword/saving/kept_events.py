@@ -56,7 +56,7 @@ class KeptEvent:
         """What ``model`` hears in it; ``None`` if the event is damaged, or its features are from another first stage."""
         try:
             if (features := self.data.with_suffix(".npz")).is_file():
-                with np.load(features, allow_pickle=False) as arrays:
+                with np.load(features) as arrays:
                     same = np.allclose(arrays["first_stage"], first_stage_mark(model), atol=1e-4)
                     return Looks.of_arrays(arrays) if same else None
             return looks_of(model, read_audio(self.data.with_suffix(".wav")))

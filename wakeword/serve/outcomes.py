@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from wakeword.audio.detection import WakeOutcome
 from wakeword.serve.client_stream import Found
 
-SECONDS = 60.0
+OUTCOME_SECONDS = 60.0
 """Seconds after a wake in which its outcome is taken."""
 _MOST = 64
 
@@ -37,7 +37,7 @@ class RecentWakes:
         now = time.monotonic()
         with self._lock:
             known = [one for one in self._wakes if word in (None, one.found.word.name, one.found.word.phrase)]
-        if not known or now - known[-1].at > SECONDS:
+        if not known or now - known[-1].at > OUTCOME_SECONDS:
             return None
         newest = known[-1]
         newest.found.detection.outcome(outcome)

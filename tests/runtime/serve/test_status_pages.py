@@ -190,7 +190,7 @@ def test_only_reading_is_answered(models: Path) -> None:
         host, port = web.url.split("/")[2].split(":")
         answers = []
         requests = (
-            *(b"POST / HTTP/1.1\r\n\r\n", b"GET /" + b"x" * 70_000),
+            *(b"PUT / HTTP/1.1\r\n\r\n", b"GET /" + b"x" * 70_000),
             *(b"\xff\xfe\r\n\r\n", b"HEAD / HTTP/1.0\r\n\r\n"),
         )
         for request in requests:
@@ -204,8 +204,8 @@ def test_only_reading_is_answered(models: Path) -> None:
             writer.close()
         return answers
 
-    posted, long, garbage, head = run(scenario, models / "low.onnx")
-    assert posted.startswith(b"HTTP/1.1 501")
+    put, long, garbage, head = run(scenario, models / "low.onnx")
+    assert put.startswith(b"HTTP/1.1 501")
     assert b"200" not in long + garbage
     assert b"200" in head
 

@@ -59,7 +59,9 @@ def test_a_student_becomes_the_files_of_microwakeword(cli, background: Path, tmp
     work = ("--work", tmp_path / "runs")
     ended = cli("export", "alexa", tmp_path / "out", "--to", "microwakeword", *work)
     assert ended.status == 0, ended.err
-    assert ended.out == "0.784: 0 false accepts in 0.57 h\n"
+    promise, warning = ended.out.splitlines()
+    assert promise == "0.784: 0 false accepts in 0.57 h"
+    assert warning.startswith("experimental")
     names = {"alexa_wakeword.tflite", "alexa_wakeword.json", "README.txt"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == names
     content = json.loads((tmp_path / "out" / "alexa_wakeword.json").read_text())
@@ -70,7 +72,8 @@ def test_a_student_becomes_the_files_of_microwakeword(cli, background: Path, tmp
     assert ended.status == 0, ended.err
     assert "false accept" in ended.out
     assert " 0.10 h " in ended.out
-    assert ended.out.strip() in (tmp_path / "again" / "README.txt").read_text()
+    text = (tmp_path / "again" / "README.txt").read_text()
+    assert all(line in text for line in ended.out.splitlines())
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,6 @@ _TOGETHER = frozenset({"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"})
 """Scripts that are written in one word."""
 
 
-@cache
 def espeak_data() -> Path:
     """The folder of espeak-ng's data. ``SynthesisError`` if it is not installed."""
     try:

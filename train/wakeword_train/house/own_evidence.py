@@ -87,7 +87,7 @@ def own_evidence(model: Model, work: Path, *, note: Callable[[str], None] = log.
 def kept_looks(path: Path, hear: Callable[[], tuple[list[Looks], list[float]]]) -> tuple[list[Looks], list[float]]:
     """Looks and numbers from a file, or what ``hear`` gives, which is then kept there."""
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with np.load(path) as arrays:
             ends = np.cumsum(arrays["counts"])[:-1]
             parts = [np.split(arrays[name], ends) for name in _PARTS] if len(arrays["counts"]) else [[], [], []]
             return [Looks(*some) for some in zip(*parts, strict=True)], arrays["numbers"].tolist()
