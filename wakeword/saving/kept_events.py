@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,12 +11,12 @@ import numpy as np
 
 from wakeword.audio.detection import WakeOutcome
 from wakeword.audio.pcm import read_audio
-from wakeword.base.errors import AudioError, DataError
+from wakeword.base.errors import DataError
 from wakeword.base.files import read_limited
 from wakeword.model.candidate_looks import Looks, looks_of
 from wakeword.model.model import Model
 from wakeword.saving.keeper import first_stage_mark
-from wakeword.saving.saved_pairs import is_saved_pair
+from wakeword.saving.saved_pairs import is_of_saved_pair, is_saved_pair
 from wakeword.saving.sorting import Answer
 
 _MAX_JSON = 65_536
@@ -60,7 +59,7 @@ class KeptEvent:
                     same = np.allclose(arrays["first_stage"], first_stage_mark(model), atol=1e-4)
                     return Looks.of_arrays(arrays) if same else None
             return looks_of(model, read_audio(self.data.with_suffix(".wav")))
-        except (OSError, ValueError, KeyError, EOFError, AudioError, zipfile.BadZipFile):
+        except Exception:  # numpy, zipfile and zlib raise many kinds of errors for a damaged file
             return None
 
 
@@ -92,13 +91,14 @@ def _events(folder: Path, answer: bool | None) -> Iterator[KeptEvent]:
 
 
 def forget(folder: Path) -> int:
-    """Delete all events of a folder, those in ``yes`` and ``no`` too; return how many. ``OSError`` as the disk does."""
+    """Delete all events of a folder, those in ``yes`` and ``no`` too, and what is left of unfinished ones; return how many.
+
+    ``OSError`` as the disk does.
+    """
     count = 0
     for place in (folder, folder / Answer.YES, folder / Answer.NO):
         for path in sorted(place.iterdir()) if place.is_dir() else ():
-            if is_saved_pair(path.name):
+            if is_of_saved_pair(path.name):
                 path.unlink(missing_ok=True)
-                count += 1
-                for suffix in (".wav", ".npz"):
-                    path.with_suffix(suffix).unlink(missing_ok=True)
+                count += is_saved_pair(path.name)
     return count

@@ -175,6 +175,11 @@ def _age(stem: str) -> tuple[str, int]:
     return parts[1], int(parts[2])
 
 
+def is_of_saved_pair(name: str) -> bool:
+    """Whether a file has a name that ``SavedPairs`` gives to any of its files, unfinished ones too."""
+    return _SAVED.fullmatch(name) is not None or _TEMPORARY.fullmatch(name) is not None
+
+
 def is_saved_pair(name: str) -> bool:
     """Whether a file has the name that ``SavedPairs`` gives to the JSON file of a pair."""
     return name.endswith(".json") and _SAVED.fullmatch(name) is not None

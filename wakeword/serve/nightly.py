@@ -61,6 +61,8 @@ class Nightly:
         try:
             with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
                 self._process = process
+                if self._closed.is_set():
+                    process.terminate()
                 try:
                     _, said = process.communicate(timeout=_SECONDS)
                 except subprocess.TimeoutExpired:

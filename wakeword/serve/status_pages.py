@@ -147,7 +147,7 @@ class _Handler(BoundedHandler):
 
     def do_POST(self) -> None:  # noqa: N802
         # A browser names the page that sends a request: no page of another host tells outcomes.
-        origins = [urlsplit(origin).netloc for origin in self.headers.get_all("Origin") or []]
+        origins = [origin.partition("://")[2] for origin in self.headers.get_all("Origin") or []]
         foreign = any(origin != self.headers.get("Host") for origin in origins)
         status, kind, body = _OTHER_HOST if foreign or not self._is_own() else self._pages.tell(self.path)
         self.send(status, {"Content-Type": kind}, body)

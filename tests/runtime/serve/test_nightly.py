@@ -19,6 +19,7 @@ def test_one_night_is_one_run(now: tuple[int, int, int], hours: float) -> None:
 def test_each_model_of_the_folder_is_tried_and_the_reason_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    pytest.importorskip("torch", reason="improve needs the packages of training")
     monkeypatch.setenv("WAKEWORD_HOME", str(tmp_path / "home"))
     for name in ("damaged.onnx", ".unfinished.onnx", "notes.txt"):
         (tmp_path / name).write_bytes(b"no model")

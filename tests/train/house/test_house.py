@@ -93,6 +93,17 @@ def test_a_rule_never_makes_the_word_a_negative(first: Judge) -> None:
     assert len(dataclasses.replace(house, events=by_people).usable()) == 12
 
 
+def test_voices_that_do_not_fire_take_nothing_from_what_rules_say(first: Judge) -> None:
+    """Amid talk many voices do not fire, and some are no candidate at all: only the others say how the word scores."""
+    told = [HouseEvent(looks(HOUSE, best=-20.0), False, False, judges=number % 2 == 1) for number in range(12)]
+    house = house_of_events(first, told)
+    deaf = [Looks(one.best[:0], one.embeddings[:0], one.fits[:0]) for one in house.voices]
+    more = dataclasses.replace(
+        house, voices=[*house.voices, *deaf], voice_judges=[*house.voice_judges, *house.voice_judges]
+    )
+    assert len(house.usable()) == len(more.usable()) == 12
+
+
 def judgement(**changes: int) -> Judgement:
     return dataclasses.replace(
         Judgement(9, 9, 0, takes=120, takes_lost=0, voices=100, voices_lost=0, taught=9), **changes
@@ -140,8 +151,11 @@ def test_events_are_dealt_by_ten_minutes_and_labelled_by_people_first(tmp_path: 
     assert {one.is_word for one in found if not one.by_person} == {None, False}
     sides = [[one.judges for one in found if f"T12:{ten}" in one.time] for ten in range(6)]
     assert all(len(set(side)) == 1 for side in sides)
+    for left in ("hey-20240501T120000.000000-0010.wav", ".hey-20240501T120000.000000-0011.wav.abcdefgh.wav"):
+        (tmp_path / left).write_bytes(b"of a process that was killed")
+    (tmp_path / "mine.wav").write_bytes(b"not an event")
     assert forget(tmp_path) == 62
-    assert [path.name for path in tmp_path.iterdir()] == ["yes"]
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["mine.wav"]
     with pytest.raises(DataError, match="--keep audio"):
         kept_events(tmp_path / "none", "hey")
 

@@ -5,6 +5,7 @@ Rates are an hour of talk at 150 words a minute, from the frequencies of wordfre
 web). The rate of a phrase is the product of its words' rates, as if they were independent; set phrases are more frequent.
 """
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -158,7 +159,9 @@ def advise_in(language: str, keyword: str) -> Advice:
         return Advice(keyword, [way], [], [], language)
 
     def said(text: str, relation: Relation, away: float = 0.0) -> Said:
-        zipfs = (foreign.frequencies.get(word, 0.0) for word in text.casefold().split())
+        zipfs = (
+            max(foreign.frequencies.get(one, 0.0) for one in (word, _bare(word))) for word in text.casefold().split()
+        )
         return Said(text, relation, round(away, 2), WORDS_AN_HOUR * prod(10 ** (zipf - 9) for zipf in zipfs))
 
     near = (one for one in foreign_confusables(keyword, language) if one.distance <= SHOWN + _ROUNDING)
@@ -169,6 +172,11 @@ def advise_in(language: str, keyword: str) -> Advice:
             found[word.text] = said(word.text, Relation.SAME if sound == same else Relation.INSIDE)
     found[keyword] = said(keyword, Relation.SAME)
     return Advice(keyword, [way], [], sorted(found.values(), key=lambda one: (one.distance, -one.per_hour)), language)
+
+
+def _bare(word: str) -> str:
+    """A word as it is usually written: in Arabic and Hebrew without the marks of its vowels."""
+    return "".join(one for one in word if not unicodedata.combining(one))
 
 
 def reasons(advice: Advice) -> list[str]:

@@ -20,7 +20,7 @@ from wakeword.saving.kept_events import forget, kept_events
 from wakeword_train.cli import require_training_packages
 
 _KEPT = typer.Option("--kept", metavar="DIR", help="The kept events. Default: the folder of --keep.")
-_FORGET = typer.Option("--forget", help="Delete all kept events and what was made of them, and do nothing else.")
+_FORGET = typer.Option("--forget", help="Delete all kept events, and do nothing else. Improved models stay: --undo.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +38,8 @@ class ImproveOptions:
     def __post_init__(self) -> None:
         if bool(self.model) is self.forget:
             raise typer.BadParameter("expected a MODEL, or --forget alone")
+        if self.forget and (self.undo or self.dry_run or self.as_json):
+            raise typer.BadParameter("give --forget alone")
         if self.undo and self.dry_run:
             raise typer.BadParameter("give --undo or --dry-run, not both")
         if not self.points.verify:

@@ -99,9 +99,12 @@ class House:
 
     def usable(self) -> list[HouseEvent]:
         """The events without those that only a rule calls false although they sound like the word to the first model."""
-        scores = [self.first.best(one) for one in self.voices]
+        # Of the voices only those that fire: amid talk many do not, and every wake would score above these.
+        voices = [score for one in self.voices if (score := self.first.best(one)) >= self.threshold]
         own = [self.first.best(one.looks) for one in self.events if one.is_word]
-        level = min(float(np.quantile(some, _LIKE_THE_WORD)) if some else math.inf for some in (scores, own))
+        level = min(
+            float(np.quantile(some, _LIKE_THE_WORD, method="lower")) if some else math.inf for some in (voices, own)
+        )
         return [
             one
             for one in self.events
@@ -116,9 +119,9 @@ class House:
         """
         lessons = [one for one in self.usable() if not one.judges]
         if all(one.is_word for one in lessons):
-            raise DataError(
-                "expected a false wake to learn from, got none; label some: wakeword review, or tell outcomes"
-            )
+            by_rule = sum(not one.is_word for one in self.events)
+            told = f"{by_rule} by rule score as the word does or only judge; " if by_rule else ""
+            raise DataError(f"expected a false wake to learn from, got none; {told}label some: wakeword review")
         voices = zip(self.voices, self.voice_judges, strict=True)
         heads = taught(
             self.first,
@@ -184,7 +187,7 @@ def house_of(
     layer = judge_of(model, first)
     current = judge_of(parse_model(now), now)
     used = model.card.point().threshold if threshold is None else threshold
-    used = max(used, FLOOR)
+    used = min(max(used, FLOOR), 1 - FLOOR)
     labelled = [(one, one.is_word) for one in events if one.is_word is not None]
     if not labelled:
         raise DataError(f"expected events of {model.card.phrase!r} with a label, got none; label some: wakeword review")

@@ -3,7 +3,6 @@
 import copy
 import hashlib
 import logging
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from wakeword.model.model import Model
 from wakeword.verify.embedding import DIMENSION
 from wakeword.verify.verifier import SecondStage
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
+from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import NaturalConfig, SynthesisConfig, TrainConfig
 from wakeword_train.data.clips import Clip, read_folder
@@ -70,6 +70,8 @@ def own_evidence(model: Model, work: Path, *, note: Callable[[str], None] = log.
     stage, card = model.second_stage, model.card
     assert stage is not None
     key = [_VERSION, card.phrase, card.self_test.logit, stage.card.gate, stage.card.span, stage.card.embedding_digest]
+    if card.language != ENGLISH:
+        key.append(card.language)
     name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
 
     def voices() -> tuple[list[Looks], list[float]]:
@@ -91,7 +93,7 @@ def kept_looks(path: Path, hear: Callable[[], tuple[list[Looks], list[float]]]) 
             ends = np.cumsum(arrays["counts"])[:-1]
             parts = [np.split(arrays[name], ends) for name in _PARTS] if len(arrays["counts"]) else [[], [], []]
             return [Looks(*some) for some in zip(*parts, strict=True)], arrays["numbers"].tolist()
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+    except Exception:  # numpy, zipfile and zlib raise many kinds of errors
         looks, numbers = hear()
     empty = Looks(*(np.zeros((0, *shape), np.float32) for shape in ((), (HEAD_EMBEDDINGS, DIMENSION), ())))
     arrays = {name: np.concatenate([getattr(one, name) for one in (empty, *looks)]) for name in _PARTS}
@@ -138,7 +140,9 @@ def _spoken(card: ModelCard, work: Path) -> DataFolders:
         say=tuple(map(str, before.get("say", ()))),
         natural=NaturalConfig(positives=_NATURAL, engines=("installed",)),
     )
-    run = TrainingRun(TrainConfig(keyword=card.phrase, synthesis=plan), DataFolders(), work, work)
+    run = TrainingRun(
+        TrainConfig(keyword=card.phrase, language=card.language, synthesis=plan), DataFolders(), work, work
+    )
     return with_synthesised(run).folders
 
 
