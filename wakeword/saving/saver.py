@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from wakeword.audio.detection import Detection
@@ -29,12 +30,13 @@ class Saver:
         complain: Callable[[str], None],
         note: Callable[[str], None],
         option: str = "--save",
+        what: str = "detection(s)",
     ) -> None:
         """``complain`` reports a failure and ``note`` the end of it, from any thread; both name the ``option``."""
-        self._pairs, self._option = pairs, option
+        self._pairs, self._option, self._what = pairs, option, what
         self._complain, self._note = complain, note
         self._wait_for_room = wait_for_room
-        self._waiting: queue.Queue[tuple[Detection, datetime, bool, Future[Path | None]]] = queue.Queue(most_waiting)
+        self._waiting: queue.Queue[tuple[Callable[[], Path], Future[Path | None]]] = queue.Queue(most_waiting)
         self._reporting = threading.Lock()
         self._trouble = ""
         self._lost = self._lost_before = 0  # before the present trouble
@@ -46,20 +48,24 @@ class Saver:
 
         The future is the path of the audio, ``None`` if it could not be saved.
         """
+        return self.work(partial(self._pairs.save, detection, datetime.now(UTC), near_miss=near_miss))
+
+    def work(self, save: Callable[[], Path]) -> Future[Path | None]:
+        """Queue a call that saves something; the future as of ``save``."""
         saved: Future[Path | None] = Future()
         try:
-            self._waiting.put((detection, datetime.now(UTC), near_miss, saved), block=self._wait_for_room)
+            self._waiting.put((save, saved), block=self._wait_for_room)
         except queue.Full:
-            self._fail(f"the disk is too slow, {self._waiting.maxsize} detections wait for it")
+            self._fail(f"the disk is too slow, {self._waiting.maxsize} {self._what} wait for it")
             saved.set_result(None)
         return saved
 
     def _work(self) -> None:
         while True:
-            detection, moment, near_miss, saved = self._waiting.get()
+            save, saved = self._waiting.get()
             path = None
             try:
-                path = self._pairs.save(detection, moment, near_miss=near_miss)
+                path = save()
             except Exception as error:  # of any kind: saving the next detection can succeed
                 self._fail((isinstance(error, OSError) and error.strerror) or str(error))
             else:
@@ -82,7 +88,7 @@ class Saver:
             # A disk that is always a little too slow need not be reported at each detection.
             if self._trouble and self._waiting.qsize() <= self._waiting.maxsize // 2:
                 self._note(
-                    f"{self._option}: saving again; {self._lost - self._lost_before} detection(s) were not saved"
+                    f"{self._option}: saving again; {self._lost - self._lost_before} {self._what} were not saved"
                 )
                 self._trouble, self._lost_before = "", self._lost
 
@@ -95,6 +101,6 @@ class Saver:
             time.sleep(0.01)
         if lost := self._lost + waiting:
             self._complain(
-                f"{self._option}: {lost} detection(s) not saved in all" + ("; the disk is too slow" if waiting else "")
+                f"{self._option}: {lost} {self._what} not saved in all" + ("; the disk is too slow" if waiting else "")
             )
         return lost

@@ -15,6 +15,7 @@ from wakeword.base.types import Samples
 from wakeword.engine import Detector
 from wakeword.serve.wire_audio import PcmFormat
 from wakeword.serve.words import OfferedWord
+from wakeword.stream.keyword import KeepsWindows, KeywordTracker
 
 _KEPT_SECONDS = 0.1
 """Audio that may wait for more: little, as a client decides how many bytes a second takes."""
@@ -33,6 +34,8 @@ class StreamSettings:
     """Whether the second channel of several is what the client's loudspeaker gets, and the first one the microphone."""
     keep: Keeps | None = None
     """Keeps wakes and near misses."""
+    windows: Callable[[KeywordTracker], KeepsWindows] | None = None
+    """Keeps how the words score all the time."""
 
 
 class _KeepsPhrases:
@@ -90,6 +93,7 @@ class ListeningStream:
             refractory=settings.refractory,
             pre_roll=settings.pre_roll,
             keep=None if settings.keep is None else _KeepsPhrases(settings.keep, self._by_name),
+            windows=settings.windows,
         )
         self.restart(None)
 
