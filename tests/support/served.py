@@ -23,6 +23,7 @@ from wakeword.serve.server import Limits, Server
 from wakeword.serve.telemetry import Telemetry
 from wakeword.serve.wire import encode
 from wakeword.serve.words import OfferedWords, WordSettings
+from wakeword.stream.keyword import KeepsWindows, KeywordTracker
 
 _WRITE_BYTES = 10_000
 PATIENCE = 20.0
@@ -157,6 +158,7 @@ async def serving(
     threads: int = 1,
     host: str = "127.0.0.1",
     keep: Keeps | None = None,
+    windows: Callable[[KeywordTracker], KeepsWindows] | None = None,
 ) -> AsyncIterator[Served]:
     """A server on a port of its own. On exit it must end, and nothing may have failed without being handled."""
     faults: list[str] = []
@@ -167,7 +169,7 @@ async def serving(
     with ThreadPoolExecutor(max(1, threads)) as executor:
         shared = Shared(
             words,
-            StreamSettings(100, 0.5, keep=keep),
+            StreamSettings(100, 0.5, keep=keep, windows=windows),
             times or TimeLimits(),
             Telemetry(),
             executor if threads else None,

@@ -26,10 +26,6 @@ _KEPT_WINDOWS = 8
 """Windows of which the phonemes are kept for other keywords, which come to the same audio later: a second of them."""
 
 
-LOOK_MARGIN = 8.0
-"""Logits that heads of one first stage differ by at most: `wakeword improve` lowers scores by no more."""
-
-
 class Verifier(Protocol):
     """Says how likely it is that a window ends with the word, from samples alone. Safe to share between threads."""
 
@@ -128,10 +124,8 @@ class SecondStage:
         embeddings = self._embeddings(window_end, sound)
         return self.score_of(best, embeddings, lambda number: self._evidence(number, window_end, sound))
 
-    def score_of(
-        self, best: float, embeddings: Array, evidence_of: Callable[[int], float], *, margin: float = 0.0
-    ) -> float:
-        """``score`` from ``(16, 96)`` embeddings; verifiers, by their number, are asked ``margin`` logits early."""
+    def score_of(self, best: float, embeddings: Array, evidence_of: Callable[[int], float]) -> float:
+        """``score`` from ``(16, 96)`` embeddings, and from the evidence of each verifier by its number."""
         fusion = self.card.fusion
         logit = fusion.upper(best, self.head(embeddings))
         if self._phonemes is None:
@@ -139,13 +133,13 @@ class SecondStage:
         for number, one in enumerate(self._weighed):
             evidence = one.floor
             # Not "below the gate": a NaN must not pass.
-            if logit + sum(other.most for other in self._weighed[number:]) + margin >= one.gate:
+            if logit + sum(other.most for other in self._weighed[number:]) >= one.gate:
                 evidence = min(one.verifier.bound, max(one.floor, evidence_of(number)))
             logit += one.weight * evidence
         return fused_score(logit)
 
     def look(self, best: float, window_end: int, sound: "AmplifiedSound") -> "Look":
-        """What ``score`` judges, and what it would ask of verifiers with a head that gives up to ``LOOK_MARGIN`` more."""
+        """What ``score`` judges, with what the verifiers say that it asks; its networks have heard it already."""
         embeddings = self._embeddings(window_end, sound)
         evidence = [math.nan] * len(self._weighed)
 
@@ -153,13 +147,14 @@ class SecondStage:
             evidence[number] = self._evidence(number, window_end, sound)
             return evidence[number]
 
-        self.score_of(best, embeddings, ask, margin=LOOK_MARGIN)
+        self.score_of(best, embeddings, ask)
         return Look(best, embeddings, evidence)
 
     def score_again(self, look: "Look") -> tuple[float, bool]:
         """The score of a look by the same networks and another head, and whether it has all that this one asks.
 
-        Evidence that is missing counts as the most that it can be.
+        Evidence that is missing counts as the most that it can be. None is for a head that gives less everywhere, as
+        each of `wakeword improve` gives less than the first.
         """
         missing: list[int] = []
 

@@ -247,4 +247,10 @@ def test_the_command_installs_lists_and_undoes(cli, tmp_path: Path, monkeypatch:
     assert (undone.status, model.read_bytes()) == (1, DATA)
     assert "the version of the same events was undone" in undone.err
     assert "expected MODEL" in cli("improve").err.replace("a MODEL", "MODEL")
-    assert "40 event(s) deleted" in cli("improve", "--forget").err
+    hours = tmp_path / "ambient"
+    hours.mkdir()
+    (hours / "mine-abc-20240501T120000.000000-0001.npz").touch()
+    forgot = cli("improve", "--forget").err
+    assert "40 event(s) deleted" in forgot
+    assert f"; 1 file(s) of ambient hours deleted from {hours}" in forgot
+    assert list(hours.iterdir()) == []
