@@ -70,12 +70,16 @@ def judge_room(options: CalibrateOptions, targets: Sequence[Target]) -> None:
 
 
 def _print(options: CalibrateOptions, target: Target, choice: Choice, rate: Rate) -> None:
+    # Rounded up: at a threshold that is a little lower, more may fire.
+    threshold = f"{choice.threshold:.6g}"
+    if float(threshold) < choice.threshold:
+        threshold = f"{min(1.0, 1.00001 * choice.threshold):.6g}"
     print(
-        f"{target.name}: threshold {choice.threshold:.6g}: {counted(rate.count, 'false accept')} in {rate.trials:.2f} h "
+        f"{target.name}: threshold {threshold}: {counted(rate.count, 'false accept')} in {rate.trials:.2f} h "
         f"({rate.low:.2f} to {rate.high:.2f} an hour at 95 %), kept on fresh data {choice.assurance:.0%}"
     )
     model, is_file = str(options.model), options.model.exists()
-    use = ["wakeword", "listen", "--model" if is_file else "--keyword", model, "--threshold", f"{choice.threshold:.6g}"]
+    use = ["wakeword", "listen", "--model" if is_file else "--keyword", model, "--threshold", threshold]
     note(f"next: {printable(shlex.join(use))} (with --positives the threshold is written into a model file)")
 
 
