@@ -3,9 +3,10 @@
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from wakeword.audio.detection import Detection
@@ -34,21 +35,24 @@ class Saver:
         self._pairs, self._option = pairs, option
         self._complain, self._note = complain, note
         self._wait_for_room = wait_for_room
-        self._waiting: queue.Queue[tuple[Detection, datetime, bool, Future[Path | None]]] = queue.Queue(most_waiting)
+        self._waiting: queue.Queue[tuple[Callable[[], Path], Future[Path | None]]] = queue.Queue(most_waiting)
         self._reporting = threading.Lock()
         self._trouble = ""
         self._lost = self._lost_before = 0  # before the present trouble
         # A disk that hangs must not keep the process from ending.
         threading.Thread(target=self._work, name="wakeword-save", daemon=True).start()
 
-    def save(self, detection: Detection, *, near_miss: bool = False) -> Future[Path | None]:
-        """Queue a detection, or what nearly was one, for saving.
+    def save(
+        self, detection: Detection, *, near_miss: bool = False, about: Mapping[str, str | float] | None = None
+    ) -> Future[Path | None]:
+        """Queue a detection, or what nearly was one, for saving, with more entries of its data.
 
         The future is the path of the audio, ``None`` if it could not be saved.
         """
         saved: Future[Path | None] = Future()
+        save = partial(self._pairs.save, detection, datetime.now(UTC), near_miss=near_miss, about=about)
         try:
-            self._waiting.put((detection, datetime.now(UTC), near_miss, saved), block=self._wait_for_room)
+            self._waiting.put((save, saved), block=self._wait_for_room)
         except queue.Full:
             self._fail(f"the disk is too slow, {self._waiting.maxsize} detections wait for it")
             saved.set_result(None)
@@ -56,10 +60,10 @@ class Saver:
 
     def _work(self) -> None:
         while True:
-            detection, moment, near_miss, saved = self._waiting.get()
+            save, saved = self._waiting.get()
             path = None
             try:
-                path = self._pairs.save(detection, moment, near_miss=near_miss)
+                path = save()
             except Exception as error:  # of any kind: saving the next detection can succeed
                 self._fail((isinstance(error, OSError) and error.strerror) or str(error))
             else:
