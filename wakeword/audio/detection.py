@@ -1,6 +1,6 @@
 """What the engine reports."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
@@ -57,8 +57,13 @@ class Detection:
 class Keeps(Protocol):
     """Keeps wakes and near misses, where the user has said yes: see ``saving.keeper.Keeper``."""
 
-    def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
-        """Keep it, without waiting for the disk; the result takes its outcome. Called from the detector's thread."""
+    def keep(
+        self, detection: Detection, *, near_miss: bool = False, about: Mapping[str, str | float] | None = None
+    ) -> Callable[[WakeOutcome], None]:
+        """Keep it, without waiting for the disk; the result takes its outcome. Called from the detector's thread.
+
+        ``about``: what a server adds to the data: the threshold, and the client that heard it.
+        """
         ...
 
 

@@ -89,13 +89,19 @@ class _Review:
             if key is None or key == "q":
                 return
             if key in _ANSWERS:
-                self._pairs[at] = file_pair(self._pairs[at], _ANSWERS[key], self._into)
-                self._answers[at] = _ANSWERS[key]
+                self._file(at, _ANSWERS[key])
                 at += 1
             elif key == "b":
                 at = max(0, at - 1)
             else:
                 at += key in ("", "s")
+
+    def _file(self, at: int, answer: Answer) -> None:
+        try:
+            self._pairs[at] = file_pair(self._pairs[at], answer, self._into)
+            self._answers[at] = answer
+        except FileNotFoundError:  # on the live page of a server another person answers too
+            note(f"   expected {printable(self._pairs[at].data)}, which another program moved or deleted; it goes on")
 
     def summary(self) -> str:
         """What was filed and what is left."""

@@ -63,14 +63,21 @@ class SavedPairs:
         self._number = 0
         self._sizes = self._listed()
 
-    def save(self, detection: Detection, moment: datetime, *, near_miss: bool = False) -> Path:
+    def save(
+        self,
+        detection: Detection,
+        moment: datetime,
+        *,
+        near_miss: bool = False,
+        about: Mapping[str, str | float] | None = None,
+    ) -> Path:
         """Save a detection, or what nearly was one, of that moment; return the path of its audio.
 
-        On ``OSError`` nothing is saved.
+        ``about`` are more entries of the JSON file. On ``OSError`` nothing is saved.
         """
         if self._days is not None or self._most is not None:
             self._sizes = self._listed()  # other processes keep events here too
-        self._number = 1 + max([self._number, *(_age(stem)[1] for stem in self._sizes)])
+        self._number = 1 + max([self._number, *(age_of(stem)[1] for stem in self._sizes)])
         # File systems count bytes: 255 for a name. A temporary name needs some more than this.
         keyword = (
             letters_of(detection.keyword, kept="_-", between="_")
@@ -86,6 +93,7 @@ class SavedPairs:
             **stage_one_entry(detection),
             "start": detection.start,
             "end": detection.end,
+            **(about or {}),
             **({"near_miss": True} if near_miss else {}),
             "time": moment.astimezone(UTC).isoformat(timespec="milliseconds"),
             ("audio" if self._features is None else "features"): audio.name,
@@ -108,7 +116,7 @@ class SavedPairs:
 
     def _name_of(self, moment: datetime) -> str:
         """The time in a name: never before the newest one in the folder."""
-        newest = max((_age(stem)[0] for stem in self._sizes), default="")
+        newest = max((age_of(stem)[0] for stem in self._sizes), default="")
         return max(f"{moment.astimezone(UTC):{_TIME}}", newest)
 
     def _write(self, detection: Detection, path: Path) -> None:
@@ -122,11 +130,11 @@ class SavedPairs:
         """Delete what is older than allowed, and the oldest of more than allowed."""
         if self._days is None and self._most is None:
             return
-        stems = sorted(self._sizes, key=_age)
+        stems = sorted(self._sizes, key=age_of)
         first = "" if self._days is None else f"{moment.astimezone(UTC) - timedelta(self._days):{_TIME}}"
         over = 0 if self._most is None else len(stems) + 1 - self._most
         for number, stem in enumerate(stems):
-            if number < over or _age(stem)[0] < first:
+            if number < over or age_of(stem)[0] < first:
                 self._delete(stem)
 
     def _delete(self, stem: str) -> None:
@@ -143,7 +151,7 @@ class SavedPairs:
         wanted = min(self._limit - size, (1 - _FREED) * self._limit)
         if wanted < 0:
             raise OSError(f"a detection needs {size / 1e6:.1f} MB, more than --save-limit")
-        for stem in sorted(self._sizes, key=_age) if used + size > self._limit else ():
+        for stem in sorted(self._sizes, key=age_of) if used + size > self._limit else ():
             if used <= wanted:
                 break
             used -= self._sizes[stem]
@@ -169,8 +177,8 @@ class SavedPairs:
                     continue
 
 
-def _age(stem: str) -> tuple[str, int]:
-    """Sort key of stems: by time, and by number at the same time."""
+def age_of(stem: str) -> tuple[str, int]:
+    """Sort key of the names of pairs, without the ending: by time, and by number at the same time."""
     parts = stem.rsplit("-", 2)
     return parts[1], int(parts[2])
 

@@ -3,9 +3,10 @@
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from wakeword.audio.detection import Detection
@@ -41,14 +42,16 @@ class Saver:
         # A disk that hangs must not keep the process from ending.
         threading.Thread(target=self._work, name="wakeword-save", daemon=True).start()
 
-    def save(self, detection: Detection, *, near_miss: bool = False) -> Future[Path | None]:
-        """Queue a detection, or what nearly was one, for saving.
+    def save(
+        self, detection: Detection, *, near_miss: bool = False, about: Mapping[str, str | float] | None = None
+    ) -> Future[Path | None]:
+        """Queue a detection, or what nearly was one, for saving, with more entries of its data.
 
         The future is the path of the audio, ``None`` if it could not be saved.
         """
         saved: Future[Path | None] = Future()
-        moment = datetime.now(UTC)
-        if not self.then(lambda: self._save(detection, moment, near_miss, saved), block=self._wait_for_room):
+        save = partial(self._pairs.save, detection, datetime.now(UTC), near_miss=near_miss, about=about)
+        if not self.then(lambda: self._save(save, saved), block=self._wait_for_room):
             saved.set_result(None)
         return saved
 
@@ -66,10 +69,10 @@ class Saver:
             self._waiting.get()()
             self._waiting.task_done()
 
-    def _save(self, detection: Detection, moment: datetime, near_miss: bool, saved: Future[Path | None]) -> None:
+    def _save(self, save: Callable[[], Path], saved: Future[Path | None]) -> None:
         path = None
         try:
-            path = self._pairs.save(detection, moment, near_miss=near_miss)
+            path = save()
         except Exception as error:  # of any kind: saving the next detection can succeed
             self._fail((isinstance(error, OSError) and error.strerror) or str(error))
         else:

@@ -38,13 +38,16 @@ class StreamSettings:
 class _KeepsPhrases:
     """Keeps events by the phrases of words, which detectors of a server know by the names of their files."""
 
-    def __init__(self, keep: Keeps, words: Mapping[str, OfferedWord]) -> None:
-        self._keep, self._words = keep, words
+    def __init__(self, keep: Keeps, words: Mapping[str, OfferedWord], client: str) -> None:
+        self._keep, self._words, self._client = keep, words, client
 
-    def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
+    def keep(
+        self, detection: Detection, *, near_miss: bool = False, about: Mapping[str, str | float] | None = None
+    ) -> Callable[[WakeOutcome], None]:
         """See ``Keeps``."""
-        phrase = self._words[detection.keyword].phrase
-        return self._keep.keep(replace(detection, keyword=phrase), near_miss=near_miss)
+        word = self._words[detection.keyword]
+        about = {**(about or {}), "threshold": word.threshold, "client": self._client}
+        return self._keep.keep(replace(detection, keyword=word.phrase), near_miss=near_miss, about=about)
 
 
 class Found(NamedTuple):
@@ -75,9 +78,14 @@ class ListeningStream:
     """
 
     def __init__(
-        self, words: Sequence[OfferedWord], pcm: PcmFormat, settings: StreamSettings, executor: Executor | None
+        self,
+        words: Sequence[OfferedWord],
+        pcm: PcmFormat,
+        settings: StreamSettings,
+        executor: Executor | None,
+        client: str = "",
     ) -> None:
-        """``executor``: ``None`` to work in the event loop."""
+        """``executor``: ``None`` to work in the event loop; ``client``: its address and port."""
         self.format = pcm
         self.words = words
         self._by_name = {word.name: word for word in words}
@@ -89,7 +97,9 @@ class ListeningStream:
             sample_rate=pcm.rate,
             refractory=settings.refractory,
             pre_roll=settings.pre_roll,
-            keep=None if settings.keep is None else _KeepsPhrases(settings.keep, self._by_name),
+            keep=None
+            if settings.keep is None
+            else _KeepsPhrases(settings.keep, self._by_name, client.rpartition(":")[0] or client),
         )
         self.restart(None)
 

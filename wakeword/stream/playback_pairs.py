@@ -40,7 +40,7 @@ class PlaybackReader:
         self._blocks: queue.Queue[Samples | BaseException | None] = queue.Queue(most)
         self._arrivals = Arrivals(playback.sample_rate)
         self._taken = 0
-        # Of a live playback: samples of silence in place of what was late, and how much had come when that was last done.
+        # Samples of silence in place of what a live playback had not given in time, and how much had come by then.
         self._filled = self._filled_at = 0
         self._least, self._shown = np.inf, 0.0
         self._closed = threading.Event()

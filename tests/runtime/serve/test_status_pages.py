@@ -10,7 +10,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -24,46 +24,15 @@ pytest.importorskip("prometheus_client", reason="needs the packages of pip insta
 from prometheus_client.parser import text_string_to_metric_families
 from support.certificates import certificate
 from support.served import BOTH, Served, int16, serving
+from support.served_web import get, run
 
 from wakeword import ConfigError, Detection
-from wakeword.audio.detection import Keeps, WakeOutcome
+from wakeword.audio.detection import WakeOutcome
 from wakeword.serve.bounded_http import MOST_CONNECTIONS, Doors
 from wakeword.serve.places import networks_of
 from wakeword.serve.status_pages import Web, WebSettings
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
-
-def run(
-    scenario: Callable[[Served, Web], Awaitable[Any]], *files: Path, keep: Keeps | None = None, **settings: Any
-) -> Any:
-    """Run a scenario with a server of these models and its HTTP side."""
-
-    async def whole() -> Any:
-        async with serving(*files, keep=keep) as served:
-            with Web(served.server, WebSettings("127.0.0.1", 0, **settings)) as web:
-                return await scenario(served, web)
-
-    return asyncio.run(whole())
-
-
-async def get(
-    url: str,
-    context: ssl.SSLContext | None = None,
-    headers: Mapping[str, str] | None = None,
-    data: bytes | None = None,
-) -> tuple[int, str, Any]:
-    """Status, text and headers of the answer to a request."""
-
-    def ask() -> tuple[int, str, Any]:
-        try:
-            request = urllib.request.Request(url, data=data, headers=dict(headers or {}))
-            with urllib.request.urlopen(request, timeout=20, context=context) as answer:
-                return answer.status, answer.read().decode(), answer.headers
-        except urllib.error.HTTPError as error:
-            return error.code, error.read().decode(), error.headers
-
-    return await asyncio.to_thread(ask)
 
 
 def test_health_is_that_there_is_something_to_listen_for(models: Path) -> None:
@@ -120,7 +89,9 @@ def test_the_outcome_of_the_newest_kept_wake_is_told(models: Path) -> None:
     told: list[tuple[str, WakeOutcome]] = []
 
     class Keep:
-        def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
+        def keep(
+            self, detection: Detection, *, near_miss: bool = False, about: Mapping[str, str | float] | None = None
+        ) -> Callable[[WakeOutcome], None]:
             return lambda outcome: told.append((detection.keyword, outcome))
 
     async def scenario(served: Served, web: Web) -> list[tuple[int, str, Any]]:
