@@ -18,10 +18,9 @@ from wakeword_train.health import adversary_advice
 from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.second_stage.heads.head_fit import HeadEpoch
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
-from wakeword_train.train_command import advice_on
+from wakeword_train.train_command import advice_on, judge_words
 from wakeword_train.training import TrainingResult
 from wakeword_train.training_run import DataFolders, EpochReport, TrainingEvents
-from wakeword_train.word_check import judge_words
 
 CONFIG = """
 keyword = "updown"

@@ -28,10 +28,8 @@ from wakeword_train.data.store import ClipStore
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.phases import Phase
 from wakeword_train.second_stage.background import LongSpeech, rounded_now_and_then
-from wakeword_train.second_stage.evidence import Evidence
-from wakeword_train.second_stage.fusion.candidate_gate import Candidates
-from wakeword_train.second_stage.fusion.clip_groups import best_fusion
-from wakeword_train.second_stage.fusion.fusion_fit import NO_GATE
+from wakeword_train.second_stage.evidence import Candidates, Evidence
+from wakeword_train.second_stage.fusion.fusion_fit import NO_GATE, best_fusion
 from wakeword_train.second_stage.heads.cross_fit import HeadItem, HeadWork, TrainedHead, seconds_of_head
 from wakeword_train.second_stage.heads.head_fit import Background, HeadTraining
 from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_bytes

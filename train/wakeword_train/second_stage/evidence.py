@@ -1,6 +1,7 @@
 """What both stages say of a recording, window by window, and the fused scores that follow from it."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,10 +12,13 @@ from wakeword.audio.features import FeatureConfig
 from wakeword.audio.level import gain_of
 from wakeword.base.errors import ModelError
 from wakeword.base.types import Array, Scores
-from wakeword.format.fusion import Fusion, unverified_score
+from wakeword.format.fusion import LARGEST_GATE, Fusion, unverified_score
+from wakeword.format.operating_point import Rate
 from wakeword.model.candidate_looks import best_of_span
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.verify.verifier import LOOK_SAMPLES, PHONEME_SAMPLES, SecondStage, StreamSound
+from wakeword_tools.measure.intervals import poisson_rate
+from wakeword_train.second_stage.config import SecondStageConfig
 
 _CONFIG = FeatureConfig()
 
@@ -104,3 +108,45 @@ class EvidenceReader:
                 _, fit = heard(frame, phonemes=True)
                 evidence.phonemes[window] = math.nan if fit is None else fit
         return evidence
+
+
+_PASSED = 0.995
+"""Share of the positives that the gate lets pass, if the range of its candidates allows."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """What the first stage says of held-out background."""
+
+    best: Sequence[Scores]
+    """The best logits of each recording's spans, ``(windows,)``."""
+    hours: float
+
+    def rate(self, gate: float) -> Rate | None:
+        """How many times an hour the second stage begins to look; ``None`` without background."""
+        if not self.hours:
+            return None
+        runs = sum(candidate_runs(one, gate) for one in self.best)
+        return Rate(runs / self.hours, *poisson_rate(runs, self.hours), runs, self.hours)
+
+    def gate(self, positives: Sequence[float], settings: SecondStageConfig) -> float:
+        """The logit that nearly all positives pass, as far as the range of candidates an hour allows.
+
+        ``positives``: the best logit of each.
+        """
+        wanted = float(np.quantile(positives, 1 - _PASSED)) if positives else 0.0
+        if not self.hours:
+            return float(np.clip(wanted, -LARGEST_GATE, LARGEST_GATE))
+        most, least = (
+            self._of_rate(rate * self.hours) for rate in (settings.most_candidates, settings.least_candidates)
+        )
+        return round(float(np.clip(wanted, most, least)), 3)
+
+    def _of_rate(self, runs: float) -> float:
+        """The lowest gate, in tenths, that begins at most so many looks."""
+        passing = LARGEST_GATE
+        for gate in np.arange(LARGEST_GATE, -LARGEST_GATE, -0.1).tolist():
+            if sum(candidate_runs(one, gate) for one in self.best) > runs:
+                break
+            passing = gate
+        return passing

@@ -15,8 +15,7 @@ from wakeword.base.files import replacing
 from wakeword.base.types import Array
 from wakeword.verify.embedding import DIMENSION, EmbeddingNetwork, embeddings_of
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
-from wakeword_train.second_stage.looks.looks import WARMED_LOOK_SAMPLES
-from wakeword_train.second_stage.looks.spectra import varied_spectra
+from wakeword_train.second_stage.looks.looks import WARMED_LOOK_SAMPLES, varied_spectra
 
 _THREADS = 2
 _VERSION = 1
