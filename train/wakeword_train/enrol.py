@@ -32,8 +32,7 @@ from wakeword_train.model.export import export_model
 from wakeword_train.model.from_onnx import TrainedModel, network_from, renormalise
 from wakeword_train.model.network import WakeWordNetwork
 from wakeword_train.model.two_stage import copy_verifier
-from wakeword_train.phases import Phase
-from wakeword_train.training_run import DataFolders, TrainingEvents
+from wakeword_train.training_run import DataFolders, Phase, TrainingEvents
 
 ENROLMENT = "enrolment"
 """The method that the card of a fine-tuned model names."""

@@ -25,7 +25,6 @@ from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.data.clips import download_speech_commands
 from wakeword_train.display import ShownEvents, phases_shown
 from wakeword_train.enrolment import base_model, enrol_model, seconds_of_enrolment
-from wakeword_train.health import adversary_advice
 from wakeword_train.pipeline import returning_negatives, train_model
 from wakeword_train.placement import file_stem
 from wakeword_train.recipe import default_recipe, describe_plan
@@ -34,7 +33,7 @@ from wakeword_train.report.verdict import meaning_of_threshold, verdict
 from wakeword_train.student.teaching import natural_clips, require_student_packages, teach_student
 from wakeword_train.time_left import expected_seconds, in_words
 from wakeword_train.training import TrainingResult, check_keyword
-from wakeword_train.training_run import DataFolders
+from wakeword_train.training_run import DataFolders, adversary_advice
 
 
 def run_command(options: TrainOptions) -> Path:

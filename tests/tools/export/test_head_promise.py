@@ -8,8 +8,7 @@ import pytest
 from wakeword.base.errors import CalibrationError
 from wakeword.model.installed import shipped_models
 from wakeword.model.model import read_model
-from wakeword_tools.export.head_point import LAX, STRICT, USUAL, between, guessed, logit_of
-from wakeword_tools.export.head_promise import calibrated
+from wakeword_tools.export.head_promise import LAX, STRICT, USUAL, between, calibrated, guessed, logit_of
 from wakeword_tools.export.head_scores import HeadListener, HeadScores
 from wakeword_tools.measure.paired import paired_shares
 from wakeword_tools.measure.scores import ScoreSet

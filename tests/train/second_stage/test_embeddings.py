@@ -11,9 +11,9 @@ from wakeword.model.installed import assets_folder
 from wakeword.verify.embedding import EmbeddingNetwork, embeddings_of
 from wakeword.verify.shared import EMBEDDING_FILE, load_embedding
 from wakeword_train.model.two_stage import shipped_digests
-from wakeword_train.second_stage.looks import embeddings as module
+from wakeword_train.second_stage.looks import examples as module
 from wakeword_train.second_stage.looks import looks
-from wakeword_train.second_stage.looks.embeddings import EmbeddingCache, embeddings_of_looks, embeddings_of_recording
+from wakeword_train.second_stage.looks.examples import EmbeddingCache, embeddings_of_looks, embeddings_of_recording
 from wakeword_train.second_stage.looks.looks import WARMED_LOOK_SAMPLES
 
 

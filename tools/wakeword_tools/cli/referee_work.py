@@ -25,8 +25,7 @@ from wakeword_tools.measure.reading import read_again
 from wakeword_tools.measure.recordings import Scored
 from wakeword_tools.measure.referee import Standing, judge, only_one_finds, speakers_named
 from wakeword_tools.measure.subject import Subject, one_word, read_engine, subject_data
-from wakeword_tools.page.charts import COLOURS, curves_of_thresholds
-from wakeword_tools.page.markup import bullets, document, sound, text
+from wakeword_tools.page.markup import COLOURS, bullets, curves_of_thresholds, document, sound, text
 
 _SECONDS, _TURNS, _BLOCK = 30, 3, 1_280
 _RATE = 0.5

@@ -20,7 +20,7 @@ from wakeword.verify.shared import EMBEDDING_FILE
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, HEAD_KEY
 from wakeword_tools.export.exporter import Exporter, ExportOrder, engine_name
 from wakeword_tools.export.head_files import onnx_bytes, rescaled, tflite_bytes
-from wakeword_tools.export.head_point import LAX, STRICT, USUAL, HeadPoint, guessed
+from wakeword_tools.export.head_promise import LAX, STRICT, USUAL, HeadPoint, guessed
 from wakeword_tools.export.head_weights import HeadWeights, head_weights
 from wakeword_tools.kinds import Kind
 

@@ -14,8 +14,16 @@ from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.scores import ScoreSet, events_at
-from wakeword_tools.page.charts import curve_of_epochs, curve_of_thresholds
-from wakeword_tools.page.markup import bullets, commands, document, sound, spoken, text
+from wakeword_tools.page.markup import (
+    bullets,
+    commands,
+    curve_of_epochs,
+    curve_of_thresholds,
+    document,
+    sound,
+    spoken,
+    text,
+)
 from wakeword_train.data.clips import Clip
 from wakeword_train.points import found
 from wakeword_train.report.verdict import NextStep, verdict

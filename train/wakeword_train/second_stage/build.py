@@ -26,7 +26,6 @@ from wakeword_train.data.clips import Clip
 from wakeword_train.data.packed import PackedStore
 from wakeword_train.data.store import ClipStore
 from wakeword_train.model.two_stage import shipped_digests
-from wakeword_train.phases import Phase
 from wakeword_train.second_stage.background import LongSpeech, rounded_now_and_then
 from wakeword_train.second_stage.evidence import Candidates, Evidence
 from wakeword_train.second_stage.fusion.fusion_fit import NO_GATE, best_fusion
@@ -35,10 +34,9 @@ from wakeword_train.second_stage.heads.head_fit import Background, HeadTraining
 from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_bytes
 from wakeword_train.second_stage.looks.examples import FRAGMENT, HOUSEHOLD, ExampleMaker, WordExamples
 from wakeword_train.second_stage.looks.hearing import SNR, HearingWork, HeldOutClip, in_noise, readers_of
-from wakeword_train.second_stage.result import HeldOut, SecondStageResult
-from wakeword_train.second_stage.stand_in import StandIn
+from wakeword_train.second_stage.result import HeldOut, SecondStageResult, StandIn
 from wakeword_train.spoken_texts import SpokenKeyword
-from wakeword_train.training_run import TrainingRun
+from wakeword_train.training_run import Phase, TrainingRun
 
 PROBE = -4.0
 """The phonemes are asked for in training where the logits of both stages add up to this."""

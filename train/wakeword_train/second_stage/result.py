@@ -2,8 +2,9 @@
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from wakeword.base.logistic import score_of_logit
 from wakeword.base.types import Scores
 from wakeword.format.fusion import FLOOR
 from wakeword.format.verifier_card import VerifierCard
-from wakeword_tools.kinds import Kind
+from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.data.clips import Clip
 from wakeword_train.second_stage.evidence import Evidence
@@ -111,3 +112,22 @@ class SecondStageResult:
 
 def _logit_of_score(score: float) -> float:
     return math.log(score) - math.log1p(-score)
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """A first stage of the same settings that was trained without some of the background on which the other was."""
+
+    path: Path
+    unheard: frozenset[tuple[Path, tuple[float, float] | None]]
+    """Recordings or parts of them that it was not trained on."""
+
+    @classmethod
+    def of(cls, path: Path, clips: Iterable[Clip]) -> "StandIn":
+        """The model file of a training with these clips."""
+        held_out = [clip for clip in clips if clip.kind is Kind.BACKGROUND and clip.split is Split.VALIDATION]
+        return cls(path, frozenset((clip.path, clip.part) for clip in held_out))
+
+    def may_judge(self, clip: Clip) -> bool:
+        """Whether it was not trained on a clip."""
+        return clip.kind is Kind.BACKGROUND and (clip.path, clip.part) in self.unheard
