@@ -9,8 +9,7 @@ import pytest
 from support.commands import Cli
 from support.small_world import write_world
 
-from wakeword.format.fusion import Fusion
-from wakeword.format.verifier_card import VerifierCard
+from wakeword.format.verifier_card import Fusion, VerifierCard
 from wakeword.model.model import read_model
 from wakeword_train.config import TrainConfig
 from wakeword_train.display import describe_epoch

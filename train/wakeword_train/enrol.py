@@ -25,8 +25,7 @@ from wakeword_train.config import MixConfig
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.batches import BatchSampler, load_stores
 from wakeword_train.data.clips import Clip, read_folder
-from wakeword_train.data.recording_faults import note_faults
-from wakeword_train.data.store import ClipStore
+from wakeword_train.data.store import ClipStore, note_faults
 from wakeword_train.fitting import FitConfig, fit_tensors
 from wakeword_train.model.export import export_model
 from wakeword_train.model.from_onnx import TrainedModel, network_from, renormalise

@@ -24,8 +24,7 @@ from wakeword_tools.measure.recordings import Scored, score_files
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.config import TrainConfig
 from wakeword_train.enrol import EnrolConfig, Enrolment, enrol, own_takes
-from wakeword_train.placement import check_target, file_stem, put_into_place
-from wakeword_train.points import default_point, selection
+from wakeword_train.points import check_target, default_point, file_stem, put_into_place, selection
 from wakeword_train.spoken_texts import SHARES
 from wakeword_train.synthesis import with_synthesised
 from wakeword_train.time_left import expected_enrolment

@@ -26,7 +26,7 @@ from wakeword_train.data.clips import download_speech_commands
 from wakeword_train.display import ShownEvents, phases_shown
 from wakeword_train.enrolment import base_model, enrol_model, seconds_of_enrolment
 from wakeword_train.pipeline import returning_negatives, train_model
-from wakeword_train.placement import file_stem
+from wakeword_train.points import file_stem
 from wakeword_train.recipe import default_recipe, describe_plan
 from wakeword_train.report.report_page import write_page
 from wakeword_train.report.verdict import meaning_of_threshold, verdict

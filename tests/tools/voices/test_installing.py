@@ -18,7 +18,7 @@ from support.commands import Cli
 
 from wakeword.base.errors import ConfigError, SynthesisError
 from wakeword_tools.engines.registry import installed_engines, resolved_engines
-from wakeword_tools.engines.voice_folders import kokoro_folder, piper_folder, voices_folder
+from wakeword_tools.engines.voice import kokoro_folder, piper_folder, voices_folder
 from wakeword_tools.voices import voice_install
 from wakeword_tools.voices.voice_install import Package, from_pypi
 

@@ -13,7 +13,7 @@ from wakeword.audio.pcm import read_audio
 from wakeword.batch.jobs.choice import in_this_process
 from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import Executor
-from wakeword.format.fusion import FLOOR
+from wakeword.format.verifier_card import FLOOR
 from wakeword.model.model import read_model
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders, TrainConfig, train_model

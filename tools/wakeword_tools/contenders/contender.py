@@ -56,13 +56,9 @@ def _reads_none(path: Path, data: bytes) -> None:
     return None
 
 
-def _has_none(model: str, words: int) -> Sequence[Path]:
-    return ()
-
-
 @dataclass(frozen=True)
 class Contender:
-    """A wake-word engine. Without ``takes`` it reads no files of users: only benchmarks run it, with what it brings."""
+    """A wake-word engine."""
 
     name: str
     """As in ``--engine NAME:FILE``."""
@@ -85,8 +81,6 @@ class Contender:
     where: str = ""
     """Where its users set a threshold."""
     install: str = 'pip install "wakeword[peers]"'
-    included: Callable[[str, int], Sequence[Path]] = _has_none
-    """Model of this project, number -> files of so many words, for benchmarks: what the package brings."""
     listener: Callable[[Sequence[Path]], Listener] | None = None
     """What an application runs, where that is cheaper than ``push``."""
 
@@ -106,11 +100,3 @@ class Contender:
             return importlib.metadata.version(self.distribution)
         except importlib.metadata.PackageNotFoundError:
             return "?"
-
-
-def brought(package: str, *names: str) -> list[Path]:
-    """Models in the folder of an installed package."""
-    spec = importlib.util.find_spec(package)
-    if spec is None or spec.origin is None:
-        return []
-    return [Path(spec.origin).parent / "models" / name for name in names]

@@ -85,12 +85,6 @@ def _read(path: Path, data: bytes) -> ForeignFiles | None:
     return ForeignFiles(phrase, False, PorcupineEngine.cutoff, {_NETWORK: data}, _NETWORK)
 
 
-def _brought(model: str, words: int) -> list[Path]:
-    import pvporcupine
-
-    return [Path(pvporcupine.KEYWORD_PATHS[word]) for word in ("alexa", "computer", "jarvis")[:words]]
-
-
 def _listener(files: Sequence[Path]) -> Listener:
     return PorcupineEngine(files, (0.5,)).push
 
@@ -106,6 +100,5 @@ ENGINE = Contender(
     read=_read,
     where="as its sensitivity: 1.05 less 1.05 times the threshold",
     install="pip install pvporcupine",
-    included=_brought,
     listener=_listener,
 )

@@ -21,7 +21,7 @@ from wakeword.base.fetching import fetched
 from wakeword.base.files import file_sha256, replacing, write_json
 from wakeword_tools.engines.kokoro import kokoro_voices
 from wakeword_tools.engines.piper import piper_voices
-from wakeword_tools.engines.voice_folders import kokoro_folder, piper_folder, voices_folder
+from wakeword_tools.engines.voice import kokoro_folder, piper_folder, voices_folder
 
 _MOST_BYTES = 2**30
 _NPM = "https://registry.npmjs.org"

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import stats
 
 from wakeword.base.errors import ConfigError, DataError
-from wakeword.format.fusion import FLOOR
+from wakeword.format.verifier_card import FLOOR
 from wakeword.model.candidate_looks import Looks
 from wakeword.model.model import Model, parse_model
 from wakeword.saving.kept_events import KeptEvent

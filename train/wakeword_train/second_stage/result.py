@@ -11,8 +11,7 @@ import numpy as np
 
 from wakeword.base.logistic import score_of_logit
 from wakeword.base.types import Scores
-from wakeword.format.fusion import FLOOR
-from wakeword.format.verifier_card import VerifierCard
+from wakeword.format.verifier_card import FLOOR, VerifierCard
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.data.clips import Clip

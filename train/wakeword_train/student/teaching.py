@@ -18,8 +18,8 @@ from wakeword.batch.jobs.work import Executor
 from wakeword.model.model import Model
 from wakeword_tools.export.head_scores import HeadScores
 from wakeword_tools.export.micro_features import FEATURES_PACKAGE
+from wakeword_tools.export.micro_files import STUDENT_FILE, MicroStudent, write_student
 from wakeword_tools.export.micro_point import chosen_cutoff, micro_scores
-from wakeword_tools.export.micro_student import STUDENT_FILE, MicroStudent, write_student
 from wakeword_tools.export.mixed_net import STRIDE, Int8Net
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_tools.measure.scores import ScoreSet, clip_score

@@ -16,7 +16,7 @@ from wakeword.base.errors import AudioDeviceError
 from wakeword.cli.console import complain, without_native_messages
 from wakeword.cli.listen.playing import naming
 from wakeword.cli.options import DeviceOption, number_or_name
-from wakeword.microphone.device_events import DeviceEvent
+from wakeword.microphone.device import DeviceEvent
 from wakeword.microphone.microphone import Microphone
 
 

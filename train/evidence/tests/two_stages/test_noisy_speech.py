@@ -9,7 +9,7 @@ import soundfile
 from support.small_world import RATE, SMALL_SECOND_STAGE, small_config, write_background, write_world
 
 from wakeword.base.types import Array
-from wakeword.format.fusion import FLOOR
+from wakeword.format.verifier_card import FLOOR
 from wakeword_experiments.two_stages.noisy_speech import RATIOS, evidence_of, measure_noisy_speech
 from wakeword_experiments.two_stages.two_stages_page import noisy_speech_lines
 from wakeword_tools.kinds import Kind
