@@ -131,7 +131,7 @@ def listed_files() -> list[str]:
 def site_files(runtime: Path) -> dict[str, Path]:
     """The file behind each path, of the page, the models and ``runtime``, the folder of ONNX Runtime.
 
-    The paths are those in a checkout, at whose root a static server serves the same page. Raises ``ConfigError`` if one of
+    The paths are those in a checkout: a static server at its root serves the same page. Raises ``ConfigError`` if one of
     them is missing.
     """
     folders = {RUNTIME: runtime, "web/": web_folder(), "assets/": assets_folder()}

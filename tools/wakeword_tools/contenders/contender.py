@@ -52,10 +52,6 @@ class ForeignFiles(NamedTuple):
     """The file that the engine is opened with."""
 
 
-def _reads_none(path: Path, data: bytes) -> None:
-    return None
-
-
 @dataclass(frozen=True)
 class Contender:
     """A wake-word engine."""
@@ -74,7 +70,7 @@ class Contender:
     """Seconds from one score to the next, which a word may have to wait."""
     takes: str = ""
     """The file that it takes, as in ``FILE.json``."""
-    read: Callable[[Path, bytes], ForeignFiles | None] = _reads_none
+    read: Callable[[Path, bytes], ForeignFiles | None] = lambda path, data: None
     """Path and content of a file -> its parts; ``None`` if it is of another kind. ``ModelError`` if it cannot be used."""
     check: Callable[[Path], None] = lambda folder: None
     """Refuse the files of ``read``, in a folder, that the engine cannot run. ``ModelError``."""

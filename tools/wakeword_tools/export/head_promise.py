@@ -1,7 +1,6 @@
 """What an exported head promises: its point on hours of speech, and what it does there."""
 
 import dataclasses
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +9,7 @@ import numpy as np
 
 from wakeword.base.errors import CalibrationError
 from wakeword.base.events import Line
-from wakeword.base.logistic import score_of_logit
+from wakeword.base.logistic import logit_of, score_of_logit
 from wakeword.base.text import counted
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import Rate
@@ -72,11 +71,6 @@ def guessed(card: ModelCard) -> HeadPoint:
     slope = fusion.embedding if fusion.embedding > 0 else 1.0
     others = fusion.stage_one * (gate + max(gate, first)) / 2 + fusion.phonemes * max(_FIT, -fusion.phoneme_floor)
     return HeadPoint((wanted - fusion.bias - others) / slope, slope)
-
-
-def logit_of(score: float) -> float:
-    """The inverse of ``score_of_logit``."""
-    return math.log(score) - math.log1p(-score)
 
 
 _LAXER, _MOST = 4.0, 59.0

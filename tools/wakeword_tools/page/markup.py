@@ -109,7 +109,7 @@ def curves_of_thresholds(curves: Sequence[Points], *, chosen: Points) -> str:
             _path([place(*point) for point in points], colour)
             for points, colour in zip(shown, itertools.cycle(colours), strict=False)
         ),
-        "".join(_dot(*place(*one)) for one in chosen),
+        "".join('<circle cx="{:.1f}" cy="{:.1f}" r="5"/>'.format(*place(*one)) for one in chosen),
         "mistakes in an hour of speech",
     )
 
@@ -139,10 +139,6 @@ def _chart(title: str, axes: str, line: str, mark: str, below: str) -> str:
 def _path(places: Points, colour: str = "") -> str:
     text = " ".join(f"{'L' if index else 'M'}{x:.1f} {y:.1f}" for index, (x, y) in enumerate(places))
     return f'<path d="{text}" style="stroke:{colour}"/>' if colour else f'<path d="{text}"/>'
-
-
-def _dot(x: float, y: float) -> str:
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5"/>'
 
 
 def _tick_below(x: float, text: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import stats
 
 from wakeword.base.errors import ConfigError, DataError
+from wakeword.base.logistic import logit_of
 from wakeword.format.verifier_card import FLOOR
 from wakeword.model.candidate_looks import Looks
 from wakeword.model.model import Model, parse_model
@@ -199,7 +200,7 @@ def house_of(
     return House(
         layer,
         current,
-        math.log(used) - math.log1p(-used),
+        logit_of(used),
         heard,
         evidence.voices,
         evidence.judges,

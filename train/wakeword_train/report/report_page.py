@@ -40,24 +40,20 @@ def write_page(path: Path, card: ModelCard, result: TrainingResult, *, model: st
 def page(card: ModelCard, result: TrainingResult, *, model: str) -> str:
     """The page as HTML. All text from outside is escaped, and the page may load nothing but what it holds."""
     judged = verdict(card, model)
-    steps = (_try_it(model), *judged.advice, _improve(model))
+    first = NextStep("try it", (f"wakeword listen --model {shlex.quote(model)}",))
+    steps = "".join(
+        f"<li>{text(step.words[0].upper() + step.words[1:])}.{commands(step.commands)}</li>"
+        for step in (first, *judged.advice, _improve(model))
+    )
     parts = [
         f"<h1>{text(card.phrase)}</h1><p>A wake word, trained on {text(card.version)}.</p>",
         f'<p class="{judged.grade}"><b>{judged.grade.capitalize()}.</b> '
         f"It {text(judged.finds)}; it {text(judged.wakes)}.</p>",
         findings(card, result.second_stage),
-        f"<h2>What to do next</h2><ol>{''.join(map(_step, steps))}</ol>",
+        f"<h2>What to do next</h2><ol>{steps}</ol>",
         details(card, result),
     ]
     return document(card.phrase, parts)
-
-
-def _step(step: NextStep) -> str:
-    return f"<li>{text(step.words[0].upper() + step.words[1:])}.{commands(step.commands)}</li>"
-
-
-def _try_it(model: str) -> NextStep:
-    return NextStep("try it", (f"wakeword listen --model {shlex.quote(model)}",))
 
 
 def _improve(model: str) -> NextStep:

@@ -1,7 +1,6 @@
 """A trained second stage, and what both stages say of recordings that the first was not trained on."""
 
 import dataclasses
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wakeword.base.logistic import score_of_logit
+from wakeword.base.logistic import logit_of, score_of_logit
 from wakeword.base.types import Scores
 from wakeword.format.verifier_card import FLOOR, VerifierCard
 from wakeword_tools.kinds import Kind, Split
@@ -99,7 +98,7 @@ class SecondStageResult:
         if not self.card.phonemes:
             return self
         fusion = self.card.fusion
-        gate = _logit_of_score(max(FLOOR, threshold)) - _ROOM
+        gate = logit_of(max(FLOOR, threshold)) - _ROOM
         # Where the phonemes were not asked for in training, they must not be asked for in use.
         for one in self.held_out.all():
             unasked = (one.best >= self.card.gate) & np.isnan(one.phonemes)
@@ -107,10 +106,6 @@ class SecondStageResult:
             gate = max([gate, *(fusion.upper(s, e) + _ROOM for s, e in pairs)])
         fusion = dataclasses.replace(fusion, phoneme_gate=round(gate, 4))
         return dataclasses.replace(self, card=dataclasses.replace(self.card, fusion=fusion))
-
-
-def _logit_of_score(score: float) -> float:
-    return math.log(score) - math.log1p(-score)
 
 
 @dataclass(frozen=True)
