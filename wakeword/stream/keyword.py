@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from wakeword.base.logistic import score_of_logit
-from wakeword.format.fusion import FLOOR
+from wakeword.format.verifier_card import FLOOR
 from wakeword.model.first_stage import WindowLogit
 from wakeword.model.model import Model
 from wakeword.model.scorer import covering_samples
