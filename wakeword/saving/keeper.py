@@ -15,6 +15,7 @@ from wakeword.base.types import Array
 from wakeword.model.candidate_looks import looks_of
 from wakeword.model.installed import user_folder
 from wakeword.model.model import Model
+from wakeword.saving.hours import HeardHours
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
 from wakeword.saving.sorting import rewrite
@@ -71,6 +72,8 @@ class Keeper:
             days=days,
             features=None if features_of is None else features,
         )
+        self.hours = HeardHours(self.folder, complain)
+        """How long a server has listened, which it adds to."""
         self._saver = Saver(
             self._pairs,
             most_waiting=_MOST_WAITING,
@@ -94,7 +97,9 @@ class Keeper:
 
     def close(self, seconds_left: Callable[[], float | None] = lambda: None) -> int:
         """Wait until all is kept, or for the seconds that are left; return how many events were not."""
-        return self._saver.close(seconds_left)
+        lost = self._saver.close(seconds_left)
+        self.hours.close(seconds_left())
+        return lost
 
     def __enter__(self) -> "Keeper":
         return self

@@ -13,6 +13,7 @@ import numpy as np
 from wakeword.audio.detection import Detection, Keeps, WakeOutcome
 from wakeword.base.types import Samples
 from wakeword.engine import Detector
+from wakeword.saving.hours import HeardHours
 from wakeword.serve.wire_audio import PcmFormat
 from wakeword.serve.words import OfferedWord
 
@@ -33,6 +34,8 @@ class StreamSettings:
     """Whether the second channel of several is what the client's loudspeaker gets, and the first one the microphone."""
     keep: Keeps | None = None
     """Keeps wakes and near misses."""
+    hours: HeardHours | None = None
+    """Counts how long each word was listened for."""
 
 
 class _KeepsPhrases:
@@ -90,6 +93,7 @@ class ListeningStream:
         self.words = words
         self._by_name = {word.name: word for word in words}
         self._executor = executor
+        self._hours = settings.hours
         self._has_playback = settings.playback and pcm.channels > 1
         self._detector = Detector(
             [word.model for word in words],
@@ -164,6 +168,8 @@ class ListeningStream:
         whole = len(self._waiting) - len(self._waiting) % frame
         audio = bytes(self._waiting[:whole])
         del self._waiting[:whole]
+        for word in self.words:
+            self._count(word, whole / frame / rate)
         found: list[Found] = []
         scored = False
         # In pieces of a second, so that a long chunk does not occupy a thread for long.
@@ -181,6 +187,10 @@ class ListeningStream:
     def _push(self, block: Samples) -> list[Detection]:
         return self._detector.push(block[:, 0], block[:, 1]) if self._has_playback else self._detector.push(block)
 
+    def _count(self, word: OfferedWord, seconds: float, *, wakes: int = 0) -> None:
+        if self._hours is not None:
+            self._hours.add(word.phrase, word.threshold, seconds, wakes=wakes)
+
     def _keep_scores(self, now: float) -> None:
         """The newest scores, at ``now`` in seconds of the stream."""
         self._scores.append((now, dict(self._detector.scores)))
@@ -195,6 +205,8 @@ class ListeningStream:
     def _found(self, detections: list[Detection]) -> list[Found]:
         at, timestamp = self._chunk
         self.fired += len(detections)
+        for one in detections:
+            self._count(self._by_name[one.keyword], 0.0, wakes=1)
         return [
             Found(self._by_name[one.keyword], max(0, timestamp + round(1_000 * (one.end - at))), one)
             for one in detections

@@ -11,6 +11,8 @@ from wakeword.saving.kept_events import KeptEvent
 from wakeword.saving.sorting import Answer, file_pair, read_pair
 from wakeword.serve.bounded_http import TEXT, HttpAnswer
 from wakeword.serve.event_list import EventList, shown_event
+from wakeword.serve.promises import promise_and_count
+from wakeword.serve.words import OfferedWords
 
 MOST_SHOWN = 200
 """Events in one answer, the newest."""
@@ -43,17 +45,19 @@ _SILENT: HttpAnswer = (
 class KeptPages:
     """The events of a keeper; ``None`` where nothing is kept. Called in threads of the HTTP server."""
 
-    def __init__(self, keeper: Keeper | None) -> None:
+    def __init__(self, keeper: Keeper | None, words: OfferedWords) -> None:
+        self._keeper, self._words = keeper, words
         self._events = None if keeper is None else EventList(keeper.folder)
 
     def answer(self, path: str) -> HttpAnswer:
         """The answer to a request for ``/events`` or ``/events/ID.wav``."""
-        if self._events is None:
+        if self._events is None or self._keeper is None:
             return _NOT_KEPT
         try:
             if path == "/events":
-                newest = list(self._events.all().values())[:MOST_SHOWN]
-                return _json({"events": [shown_event(one) for one in newest]})
+                events = list(self._events.all().values())
+                promises = promise_and_count(self._words.by_name.values(), self._keeper.hours.totals(), events)
+                return _json({"events": [shown_event(one) for one in events[:MOST_SHOWN]], "promises": promises})
             event = self._events.find(unquote(path.removeprefix("/events/")).removesuffix(".wav"))
             if event is None or not path.endswith(".wav"):
                 return _GONE

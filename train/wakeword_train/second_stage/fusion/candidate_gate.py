@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wakeword.base.poisson import poisson_rate
 from wakeword.base.types import Scores
 from wakeword.format.fusion import LARGEST_GATE
 from wakeword.format.operating_point import Rate
-from wakeword_tools.measure.intervals import poisson_rate
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.second_stage.evidence import candidate_runs
 
