@@ -15,7 +15,7 @@ HOURS_FILE = "hours.json"
 _SECONDS_BETWEEN = 60.0
 _MOST_DAYS = 30
 _MOST_ROWS = 5_000
-"""Of all days, each row a word at a threshold."""
+"""A row is a word at a threshold on one day."""
 _MOST_BYTES = 4_000_000
 
 Listened = tuple[str, float]

@@ -27,7 +27,7 @@ def _counted(word: OfferedWord, heard: HeardTime, wakes: Iterable[KeptEvent]) ->
         and one.time[: len(heard.since)] >= heard.since
     ]
     no, yes = (sum(one.by_person and one.is_word is is_word for one in of_word) for is_word in (False, True))
-    # Also those that a limit has deleted, and those of which the disk had no room.
+    # A limit may have deleted some, and for others the disk had no room.
     unlabelled = max(0, max(heard.wakes, len(of_word)) - no - yes)
     hours = heard.seconds / 3_600
     found: dict[str, Any] = {
