@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from wakeword.cli.console import complain, note
 from wakeword.cli.keys import read_key
 from wakeword.cli.review import ReviewOptions
 from wakeword.model.installed import model_name
+from wakeword.saving.keeper import kept_folder
 from wakeword.saving.sorting import Answer, SavedPair, file_pair, saved_pairs
 from wakeword.takes.playback import play
 
@@ -42,7 +44,7 @@ def review_folder(options: ReviewOptions) -> None:
     """Ask about each recording in turn. Raises ``DataError`` if there is no such folder, ``OSError`` as the disk does."""
     pairs = _pairs_of(options)
     if not pairs:
-        note(f"{options.folder}: nothing waits for an answer")
+        note(f"{_folder_of(options)}: nothing waits for an answer")
         return
     words = sorted({pair.keyword for pair in pairs})
     if len(words) > 1:
@@ -59,16 +61,21 @@ def review_folder(options: ReviewOptions) -> None:
         note(asked.summary())
 
 
+def _folder_of(options: ReviewOptions) -> Path:
+    return options.folder or kept_folder()
+
+
 def _pairs_of(options: ReviewOptions) -> list[SavedPair]:
     wanted = set(map(model_name, options.keyword or []))
-    return [pair for pair in saved_pairs(options.folder) if not wanted or model_name(pair.keyword) in wanted]
+    return [pair for pair in saved_pairs(_folder_of(options)) if not wanted or model_name(pair.keyword) in wanted]
 
 
 class _Review:
     """Where a review is."""
 
     def __init__(self, options: ReviewOptions, pairs: list[SavedPair]) -> None:
-        self._folder, self._into = options.folder, options.into or options.folder
+        self._folder = _folder_of(options)
+        self._into = options.into or self._folder
         self._pairs = pairs
         self._answers: dict[int, Answer] = {}
         self._plays = options.play

@@ -110,19 +110,21 @@ class Keeper:
         self.close()
 
     def _tell(self, saved: "Future[Path | None]", outcome: WakeOutcome) -> None:
-        def write(done: "Future[Path | None]") -> None:
-            path = done.result()
+        moment = datetime.now(UTC)
+
+        def write() -> None:
+            path = saved.result()  # at hand, as it was queued before
             if path is None:
                 return
-            told = {"outcome": outcome.value, "outcome_at": datetime.now(UTC).isoformat(timespec="seconds")}
+            told = {"outcome": outcome.value, "outcome_at": moment.isoformat(timespec="seconds")}
             try:
                 rewrite(path.with_suffix(".json"), told)
             except FileNotFoundError:  # a person has sorted it, which counts more, or it was deleted
                 pass
-            except (OSError, ValueError) as error:
+            except Exception as error:  # of any kind: the next one can succeed
                 self._complain(f"keep: {path.name}: the outcome was not kept: {error}")
 
-        saved.add_done_callback(write)
+        self._saver.then(write)
 
 
 def first_stage_mark(model: Model) -> Array:

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -80,6 +81,20 @@ def test_a_persons_word_outranks_an_outcome(tmp_path: Path) -> None:
     (sorted_pair,) = saved_pairs(tmp_path / "yes")
     assert "outcome" not in json.loads(sorted_pair.data.read_text())
     assert [path.name for path in tmp_path.iterdir()] == ["yes"]
+
+
+def test_an_outcome_never_waits_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hangs = threading.Event()
+    monkeypatch.setattr("wakeword.saving.keeper.rewrite", lambda *_: hangs.wait(10))
+    with Keeper(tmp_path) as keeper:
+        tell = keeper.keep(detection())
+        while keeper._saver._waiting.unfinished_tasks:
+            pass
+        Detection("hey you", 0.5, 1.0, 2.0, np.zeros(8), told=tell).outcome(
+            "true"
+        )  # returns although nothing is written
+        assert keeper._saver._waiting.unfinished_tasks == 1
+        hangs.set()
 
 
 def test_a_full_disk_is_one_line_and_listening_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -258,6 +258,18 @@ def playback(
 
 
 @app.command()
+def playback_hour(
+    audio: Annotated[Path, typer.Option("--audio", help="The folder of recordings that WAKEWORD_DATA names.")],
+    minutes: Annotated[float, typer.Option("--minutes", min=1, help="How long it listens.")] = 60,
+    out: Out = _OUT,
+) -> None:
+    """An hour of `listen --playback monitor` in real time, between two virtual devices of PulseAudio."""
+    from wakeword_experiments.playback.playback_hour import run_playback_hour
+
+    run_playback_hour(audio, out, minutes=minutes, command=command_line(), report=report_progress)
+
+
+@app.command()
 def house(
     model: Annotated[
         Path, typer.Option("--model", help="A model of one of Picovoice's wake words, trained from its text.")

@@ -13,12 +13,12 @@ import torch
 from torch import nn
 
 from wakeword.base.errors import ConfigError
-from wakeword.base.files import replacing
 from wakeword.model.installed import assets_folder
 
 PARTS = ("stem.", "lstm.", "attention.", "mean", "deviation")
 """Prefixes of an encoder's names in a network's state: everything except the head."""
-_PROVENANCE = "provenance"
+PROVENANCE = "provenance"
+"""Name of the text in a file that says where the weights come from."""
 
 
 def encoder_path(name: str) -> Path:
@@ -31,15 +31,6 @@ def file_fingerprint(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
-def save_encoder(network: nn.Module, path: Path, *, provenance: dict[str, Any], parts: tuple[str, ...] = PARTS) -> None:
-    """Write the encoder of ``network``; ``provenance`` is any mapping that JSON can hold."""
-    state = {name: value.cpu().numpy() for name, value in network.state_dict().items() if name.startswith(parts)}
-    # Sixteen bits move a logit by about 1e-3, which training removes, and halve the file.
-    halves = {name: value.astype(np.float16) if value.ndim > 1 else value for name, value in state.items()}
-    with replacing(path) as temporary, temporary.open("wb") as file:
-        np.savez_compressed(file, **halves, **{_PROVENANCE: np.array(json.dumps(provenance))})  # type: ignore[arg-type]
-
-
 def begin_with_encoder(network: nn.Module, path: Path, *, parts: tuple[str, ...] = PARTS) -> dict[str, Any]:
     """Load the encoder in a file into ``network``. Its head stays unchanged. Return the file's provenance.
 
@@ -48,7 +39,7 @@ def begin_with_encoder(network: nn.Module, path: Path, *, parts: tuple[str, ...]
     try:
         with np.load(path) as content:
             values = {name: content[name] for name in content.files}
-        provenance: dict[str, Any] = json.loads(str(values.pop(_PROVENANCE)))
+        provenance: dict[str, Any] = json.loads(str(values.pop(PROVENANCE)))
     except Exception as error:  # numpy, zipfile and zlib raise many kinds of errors
         raise ConfigError(f"{path}: expected an encoder (.npz), could not read it: {error}") from error
     wanted = {name: tuple(value.shape) for name, value in network.state_dict().items() if name.startswith(parts)}

@@ -24,12 +24,6 @@ class BlockCodec:
     """The step of each coefficient, in the units of the rows: ``(BLOCK, width)``. The first index is the frequency in time,
     and 0 the mean of a block."""
 
-    @classmethod
-    def of(cls, rows: Array, relative: Array) -> "BlockCodec":
-        """A codec for ``rows``, with steps ``relative`` ``(BLOCK, width)`` to the deviation of each column."""
-        deviation = rows.std(axis=0).clip(1e-6)
-        return cls(rows.mean(axis=0).astype(np.float32), (relative * deviation).astype(np.float32))
-
     def encode(self, rows: Array) -> NDArray[np.int8]:
         """``(BLOCK n, width)`` -> ``(BLOCK, width, n)``. ``DataError`` for another number of rows."""
         if len(rows) % BLOCK:

@@ -11,7 +11,6 @@ import json
 import lzma
 import math
 import zipfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 
 from wakeword.audio.features import FeatureConfig
 from wakeword.base.errors import ConfigError, DataError
-from wakeword.base.files import read_limited, replacing
+from wakeword.base.files import read_limited
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
 from wakeword.verify.embedding import STEP_FRAMES
@@ -41,13 +40,11 @@ UNIT = BLOCK * STEP_FRAMES
 FRAMES_OF_PHONEME = 2
 """MFCC frames in one frame of the phoneme recogniser."""
 LOSS_STEP = 0.25
-_LISTED, _MOST_LISTED = 8.0, 8
-"""Tokens of a frame are listed if they lose less than this, and of these so many at most."""
 UNLISTED = 7.0
 """What a token loses that a frame does not list. With this number "computer" fits speech of the pack in the
 mean as well as with the recogniser in use (0.03 better, with a deviation of 0.7); with 8 it fits 0.2 worse, which would
 promise too much."""
-_VERSION = 1
+PACK_VERSION = 1
 _MOST_BYTES = 64 * 2**20
 _MOST_UNPACKED = 512 * 2**20
 """A file of half a megabyte can unpack to gigabytes."""
@@ -93,23 +90,6 @@ class Phonemes:
     tokens: NDArray[np.uint8]
     losses: NDArray[np.uint8]
     """How far each is below the likeliest of its frame, as a logarithm in steps of ``LOSS_STEP``."""
-
-    @classmethod
-    def of(cls, log_probabilities: Array) -> "Phonemes":
-        """The likeliest tokens of each frame of ``(frames, tokens)``; of equals those that come first."""
-        losses = np.round((log_probabilities.max(axis=1, keepdims=True) - log_probabilities) / LOSS_STEP)
-        nearest = np.sort(np.argsort(losses, axis=1, kind="stable")[:, :_MOST_LISTED], axis=1)
-        own = np.take_along_axis(losses, nearest, axis=1)
-        listed = own < _LISTED / LOSS_STEP
-        starts = np.concatenate([[0], np.cumsum(listed.sum(axis=1))])
-        return cls(starts, nearest[listed].astype(np.uint8), own[listed].astype(np.uint8))
-
-    @classmethod
-    def joined(cls, parts: Sequence["Phonemes"]) -> "Phonemes":
-        """Several one after the other."""
-        counts = np.concatenate([np.diff(part.starts) for part in parts])
-        tokens, losses = (np.concatenate([getattr(part, name) for part in parts]) for name in ("tokens", "losses"))
-        return cls(np.concatenate([[0], np.cumsum(counts)]), tokens, losses)
 
     def between(self, first: int, last: int, n_tokens: int, blank: int) -> Array:
         """The losses of all tokens, negative, in the frames ``first`` to ``last``, ``(last - first, n_tokens)``.
@@ -218,8 +198,8 @@ def read_pack(path: Path) -> SpeechPack:
         data = read_limited(path, _MOST_BYTES)
         arrays = _arrays(data)
         header = json.loads(arrays["header"].tobytes().decode())
-        if header["version"] != _VERSION or header["features"] != FeatureConfig().fingerprint:
-            raise DataError(f"{path}: expected a pack of version {_VERSION} and of these features; make it again")
+        if header["version"] != PACK_VERSION or header["features"] != FeatureConfig().fingerprint:
+            raise DataError(f"{path}: expected a pack of version {PACK_VERSION} and of these features; make it again")
         return _pack(path, header, arrays, data)
     except DataError:
         raise
@@ -270,41 +250,3 @@ def _pack(path: Path, header: dict[str, Any], arrays: dict[str, Any], data: byte
         phonemes_digest=header["phonemes_digest"],
         digest=hashlib.sha256(data).hexdigest(),
     )
-
-
-def write_pack(
-    path: Path,
-    recordings: Sequence[PackedRecording],
-    *,
-    licence: str,
-    mfcc: tuple[BlockCodec, Array],
-    embeddings: tuple[BlockCodec, Array],
-    embedding_digest: str,
-    phonemes: Phonemes,
-    phonemes_digest: str,
-) -> None:
-    """Write a pack: ``mfcc`` ``(frames, n_mfcc)``, ``embeddings`` ``(frames / 8, 96)`` and ``phonemes`` of ``frames / 2``
-    frames, of all ``recordings`` one after the other. The same input gives the same bytes."""
-    header = {
-        "version": _VERSION,
-        "features": FeatureConfig().fingerprint,
-        "licence": licence,
-        "embedding_digest": embedding_digest,
-        "phonemes_digest": phonemes_digest,
-        "recordings": [
-            {"source": one.source, "speaker": one.speaker, "frames": one.frames, "utterances": one.utterances}
-            for one in recordings
-        ],
-    }
-    arrays: dict[str, Any] = {
-        "header": np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), np.uint8),
-        "phoneme_counts": np.diff(phonemes.starts).astype(np.uint8),
-        "phoneme_tokens": phonemes.tokens,
-        "phoneme_losses": phonemes.losses,
-    }
-    for name, (codec, rows) in (("mfcc", mfcc), ("embedding", embeddings)):
-        arrays |= {f"{name}_mean": codec.mean, f"{name}_steps": codec.steps, name: codec.encode(rows)}
-    content = io.BytesIO()
-    np.savez(content, **arrays)
-    with replacing(path) as temporary:
-        temporary.write_bytes(lzma.compress(content.getvalue(), preset=6))

@@ -1,4 +1,4 @@
-"""What is to be done, and who does it: the two protocols of this package, and the plainest executor."""
+"""What is to be done, and who does it: the protocols of this package, and the plainest executor."""
 
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, Protocol, TypeVar
@@ -53,6 +53,10 @@ class Item(Protocol):
         """Seconds of audio, as far as they can be told without reading it: for the plan, not for results."""
         ...
 
+
+class KeptItem(Item, Protocol):
+    """An item with a row that a journal keeps."""
+
     @property
     def stamp(self) -> str:
         """What changes when its content does and costs nothing to ask for, for instance size and time of a file."""
@@ -66,25 +70,30 @@ class Item(Protocol):
 ItemT = TypeVar("ItemT", bound=Item)
 ItemT_contra = TypeVar("ItemT_contra", bound=Item, contravariant=True)
 RowT = TypeVar("RowT")
+RowT_co = TypeVar("RowT_co", covariant=True)
 Do = Callable[[ItemT], RowT]
 """Does one item: a pure function, which gives the same row for the same item in every process."""
 Batch = Sequence[tuple[int, ItemT]]
 """Items with their numbers in the run."""
 
 
-class Work(Protocol[ItemT_contra, RowT]):
+class Work(Protocol[ItemT_contra, RowT_co]):
     """What is done with each item. It is pickled, so that processes on other machines can do it too."""
 
-    def begin(self, report: Report) -> Callable[[ItemT_contra], RowT]:
+    def begin(self, report: Report) -> Callable[[ItemT_contra], RowT_co]:
         """Get ready, once in every process: load the models. Raises what makes every item fail.
 
         What is returned gives the errors of a single item as its row, and calls ``report`` as it goes on.
         """
         ...
 
-    def lost(self, item: ItemT_contra, reason: str) -> RowT:
+    def lost(self, item: ItemT_contra, reason: str) -> RowT_co:
         """The row of an item if its process died although it worked on nothing else."""
         ...
+
+
+class KeptWork(Work[ItemT_contra, RowT], Protocol[ItemT_contra, RowT]):
+    """Work with rows that a journal keeps, on ``KeptItem``."""
 
     def is_final(self, row: RowT) -> bool:
         """Whether a resumed run may take the row, which is not so for an error."""

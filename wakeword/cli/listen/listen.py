@@ -2,6 +2,7 @@
 
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated
 
 import typer
@@ -23,7 +24,6 @@ from wakeword.cli.option_class import command
 from wakeword.cli.options import MinGapOption, ModelOptions, PointOptions, open_detector, refractory_frames
 from wakeword.engine import Detector
 from wakeword.microphone.microphone import Microphone
-from wakeword.model.model import Model
 
 _FOREIGN = {".json", ".tflite", ".ppn"}
 """What files of other engines end in."""
@@ -73,7 +73,8 @@ def report_detections(options: ListenOptions) -> None:
         stop = stack.enter_context(StopSignals())
         near_misses: list[Detection] = []
         form = options.reactions.keep
-        keeper = None if form is None else form.keeper(lambda phrase: _model_of(options.models, phrase))
+        models = cache(lambda: {model.card.phrase: model for model in options.models.loaded()})
+        keeper = None if form is None else form.keeper(lambda phrase: models()[phrase])
         if keeper is not None:
             stack.callback(keeper.close, lambda: stop.seconds_left)
         detector, warnings = open_detector(
@@ -111,10 +112,6 @@ def report_detections(options: ListenOptions) -> None:
         save_near_misses()
     if react.lost:
         raise typer.Exit(1)
-
-
-def _model_of(models: ModelOptions, phrase: str) -> Model:
-    return next(model for model in models.loaded() if model.card.phrase == phrase)
 
 
 def _greet(detector: Detector, source: AudioSource) -> None:

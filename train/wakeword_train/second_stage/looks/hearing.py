@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -41,7 +40,6 @@ class HeldOutClip:
     """The first stage's, if they are known."""
     noisy: bool = False
     """Whether noise was mixed in."""
-    stamp: str = ""
     size: float = 1.0
     seconds: float = _SECONDS_OF_CLIP
 
@@ -50,15 +48,9 @@ class HeldOutClip:
         """Its name."""
         return f"{self.kind.value} {self.row}" + " in noise" * self.noisy
 
-    def digest(self) -> str:
-        """Empty: nothing of it is kept."""
-        return ""
-
 
 class HearingWork:
     """Hears clips: ``wakeword.batch.jobs.work.Work``. Rows are their ``Evidence``."""
-
-    digest = ""
 
     def __init__(self, stage_one: Path, card: VerifierCard, heads: Sequence[bytes], *, probe: float) -> None:
         """``stage_one``: the first stage's file. ``heads``: ONNX files; each item names one."""
@@ -80,18 +72,6 @@ class HearingWork:
     def lost(self, item: HeldOutClip, reason: str) -> Evidence:
         """Nothing stands for it. Raises ``WorkerError``."""
         raise WorkerError(f"expected what both stages hear in {item.key}, but {reason}; take fewer --jobs")
-
-    def is_final(self, row: Evidence) -> bool:
-        """Always."""
-        return True
-
-    def to_json(self, row: Evidence) -> Any:
-        """Its numbers."""
-        return {name: values.tolist() for name, values in vars(row).items()}
-
-    def from_json(self, content: Any) -> Evidence:
-        """From its numbers."""
-        return Evidence(**{name: np.array(values, np.float64) for name, values in content.items()})
 
 
 def readers_of(card: VerifierCard, heads: Sequence[bytes], window: int, *, probe: float) -> list[EvidenceReader]:
