@@ -1,7 +1,7 @@
 """Wakes and near misses that a user keeps to learn from: a bounded folder, and the outcome of each."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from functools import partial
@@ -88,11 +88,9 @@ class Keeper:
         """Where the events are."""
         return self._pairs.folder
 
-    def keep(
-        self, detection: Detection, *, near_miss: bool = False, about: Mapping[str, str | float] | None = None
-    ) -> Callable[[WakeOutcome], None]:
+    def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
         """See ``Keeps``."""
-        saved = self._saver.save(detection, near_miss=near_miss, about=about)
+        saved = self._saver.save(detection, near_miss=near_miss)
         return partial(self._tell, saved)
 
     def close(self, seconds_left: Callable[[], float | None] = lambda: None) -> int:

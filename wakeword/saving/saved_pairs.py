@@ -63,17 +63,10 @@ class SavedPairs:
         self._number = 0
         self._sizes = self._listed()
 
-    def save(
-        self,
-        detection: Detection,
-        moment: datetime,
-        *,
-        near_miss: bool = False,
-        about: Mapping[str, str | float] | None = None,
-    ) -> Path:
+    def save(self, detection: Detection, moment: datetime, *, near_miss: bool = False) -> Path:
         """Save a detection, or what nearly was one, of that moment; return the path of its audio.
 
-        ``about`` are more entries of the JSON file. On ``OSError`` nothing is saved.
+        On ``OSError`` nothing is saved.
         """
         if self._days is not None or self._most is not None:
             self._sizes = self._listed()  # other processes keep events here too
@@ -93,7 +86,7 @@ class SavedPairs:
             **stage_one_entry(detection),
             "start": detection.start,
             "end": detection.end,
-            **(about or {}),
+            **detection.about,
             **({"near_miss": True} if near_miss else {}),
             "time": moment.astimezone(UTC).isoformat(timespec="milliseconds"),
             ("audio" if self._features is None else "features"): audio.name,

@@ -44,13 +44,11 @@ class _KeepsPhrases:
     def __init__(self, keep: Keeps, words: Mapping[str, OfferedWord], client: str) -> None:
         self._keep, self._words, self._client = keep, words, client
 
-    def keep(
-        self, detection: Detection, *, near_miss: bool = False, about: Mapping[str, str | float] | None = None
-    ) -> Callable[[WakeOutcome], None]:
+    def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
         """See ``Keeps``."""
         word = self._words[detection.keyword]
-        about = {**(about or {}), "threshold": word.threshold, "client": self._client}
-        return self._keep.keep(replace(detection, keyword=word.phrase), near_miss=near_miss, about=about)
+        about: Mapping[str, str | float] = {"threshold": word.threshold, "client": self._client}
+        return self._keep.keep(replace(detection, keyword=word.phrase, about=about), near_miss=near_miss)
 
 
 class Found(NamedTuple):

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import shutil
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -32,9 +31,10 @@ def kept(folder: Path, number: int = 4) -> Keeper:
     """A keeper of a folder with so many events, each a minute after the one before, every second one a near miss."""
     pairs = SavedPairs(folder, 10**9)
     for minute in range(number):
-        found = Detection("hey you", minute / 1_000, 1.0, 2.0, np.full(1_600, 0.001 * minute, np.float32))
-        about: Mapping[str, str | float] = {"threshold": 0.5, "client": "192.0.2.7"}
-        pairs.save(found, NOON + timedelta(minutes=minute), near_miss=minute % 2 == 1, about=about)
+        about = {"threshold": 0.5, "client": "192.0.2.7"}
+        audio = np.full(1_600, 0.001 * minute, np.float32)
+        found = Detection("hey you", minute / 1_000, 1.0, 2.0, audio, about=about)
+        pairs.save(found, NOON + timedelta(minutes=minute), near_miss=minute % 2 == 1)
     return Keeper(folder, most=10**6, days=10**5)
 
 

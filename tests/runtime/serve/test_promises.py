@@ -13,7 +13,7 @@ from wakeword import Detection
 from wakeword.saving.hours import HeardTime
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.sorting import Answer, file_pair, rewrite, saved_pairs
-from wakeword.serve.event_list import EventList
+from wakeword.serve.event_list import kept_list
 from wakeword.serve.promises import promise_and_count
 from wakeword.serve.words import OfferedWord
 
@@ -26,8 +26,8 @@ def counted(
 ) -> Any:
     word = OfferedWord("hey", "hey you", "1", ANY, 0.5, promise)
     heard = {("hey you", 0.5): HeardTime(3_600 * hours, wakes, since)} if hours else {}
-    (found,) = promise_and_count([word], heard, EventList(folder).all().values())
-    assert found["no"] + found["no_by_rule"] <= len(EventList(folder).all())
+    (found,) = promise_and_count([word], heard, kept_list(folder).values())
+    assert found["no"] + found["no_by_rule"] <= len(kept_list(folder))
     return found
 
 
@@ -35,9 +35,9 @@ def wake(
     folder: Path, answer: Answer | None, *, near_miss: bool = False, minute: int = 0, **about: str | float
 ) -> None:
     pairs = SavedPairs(folder, 10**9)
-    found = Detection("hey you", 0.6, 1.0, 2.0, np.zeros(160, np.float32))
     entries = {"threshold": 0.5, "client": "192.0.2.7", **about}
-    audio = pairs.save(found, NOON + timedelta(minutes=minute), near_miss=near_miss, about=entries)
+    found = Detection("hey you", 0.6, 1.0, 2.0, np.zeros(160, np.float32), about=entries)
+    audio = pairs.save(found, NOON + timedelta(minutes=minute), near_miss=near_miss)
     if answer is not None:
         file_pair(next(one for one in saved_pairs(folder) if one.audio == audio), answer, folder)
 

@@ -92,9 +92,7 @@ def test_the_outcome_of_the_newest_kept_wake_is_told(models: Path) -> None:
     told: list[tuple[str, WakeOutcome]] = []
 
     class Keep:
-        def keep(
-            self, detection: Detection, *, near_miss: bool = False, about: Mapping[str, str | float] | None = None
-        ) -> Callable[[WakeOutcome], None]:
+        def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
             return lambda outcome: told.append((detection.keyword, outcome))
 
     async def scenario(served: Served, web: Web) -> list[tuple[int, str, Any]]:
