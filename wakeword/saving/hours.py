@@ -128,17 +128,11 @@ def _read(path: Path) -> _Days:
         content = json.loads(read_limited(path, _MOST_BYTES))
         return {
             f"{datetime.fromisoformat(day):%Y-%m-%d}": {
-                (str(word), float(threshold)): HeardTime(_counted(seconds), int(_counted(wakes)))
+                (str(word), float(threshold)): HeardTime(seconds, wakes)
                 for word, threshold, seconds, wakes in rows
+                if 0 <= seconds < math.inf and 0 <= wakes < math.inf
             }
             for day, rows in content["days"].items()
         }
     except (FileNotFoundError, ValueError, LookupError, TypeError, AttributeError):
         return {}
-
-
-def _counted(value: object) -> float:
-    number = float(str(value))
-    if not (math.isfinite(number) and number >= 0):
-        raise ValueError("expected a number of seconds or wakes")
-    return number

@@ -72,6 +72,10 @@ class Keeper:
             days=days,
             features=None if features_of is None else features,
         )
+        try:
+            self._pairs.tidy(datetime.now(UTC))
+        except OSError as error:
+            complain(f"keep: {self.folder}: what is too old stays: {error.strerror}")
         self.hours = HeardHours(self.folder, complain)
         """How long a server has listened, which it adds to."""
         self._saver = Saver(

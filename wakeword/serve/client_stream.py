@@ -14,6 +14,7 @@ from wakeword.audio.detection import Detection, Keeps, WakeOutcome
 from wakeword.base.types import Samples
 from wakeword.engine import Detector
 from wakeword.saving.hours import HeardHours
+from wakeword.serve.places import address_of
 from wakeword.serve.wire_audio import PcmFormat
 from wakeword.serve.words import OfferedWord
 
@@ -99,9 +100,7 @@ class ListeningStream:
             sample_rate=pcm.rate,
             refractory=settings.refractory,
             pre_roll=settings.pre_roll,
-            keep=None
-            if settings.keep is None
-            else _KeepsPhrases(settings.keep, self._by_name, client.rpartition(":")[0] or client),
+            keep=None if settings.keep is None else _KeepsPhrases(settings.keep, self._by_name, address_of(client)),
         )
         self.restart(None)
 

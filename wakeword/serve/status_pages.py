@@ -82,9 +82,13 @@ class Pages:
             return self._kept.label(told) if private else NOT_HERE
         if address.path != "/outcome":
             return HTTPStatus.NOT_FOUND, TEXT, b"expected /outcome or /label, got another path\n"
-        if told.get("outcome") not in list(WakeOutcome) or not set(told) <= {"outcome", "word"}:
-            return HTTPStatus.BAD_REQUEST, TEXT, b"expected /outcome?outcome=false|true|unknown[&word=WORD]\n"
-        found = self._server.wakes.tell(WakeOutcome(told["outcome"]), told.get("word"))
+        if told.get("outcome") not in list(WakeOutcome) or not set(told) <= {"outcome", "word", "client"}:
+            return (
+                HTTPStatus.BAD_REQUEST,
+                TEXT,
+                b"expected /outcome?outcome=false|true|unknown[&word=WORD][&client=HOST]\n",
+            )
+        found = self._server.wakes.tell(WakeOutcome(told["outcome"]), told.get("word"), told.get("client"))
         if found is None:
             return (
                 HTTPStatus.NOT_FOUND,

@@ -130,7 +130,7 @@ def test_back_leaves_all_as_it_was(tmp_path: Path) -> None:
 
 
 def test_of_two_people_the_second_is_told_and_nothing_is_lost(tmp_path: Path) -> None:
-    tabs = [pages_of(kept(tmp_path)), pages_of(Keeper(tmp_path))]
+    tabs = [pages_of(kept(tmp_path)), pages_of(kept(tmp_path, 0))]
     (name, deleted, *_) = [one["id"] for one in listed(tabs[0])]
     stale = saved_pairs(tmp_path)[-1]
     assert listed(tabs[1])[0]["id"] == stale.data.stem == name

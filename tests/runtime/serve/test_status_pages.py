@@ -102,7 +102,9 @@ def test_the_outcome_of_the_newest_kept_wake_is_told(models: Path) -> None:
         return [
             before,
             await get(f"{web.url}outcome?outcome=false", data=b""),
-            await get(f"{web.url}outcome?outcome=true&word=low", data=b""),
+            await get(f"{web.url}outcome?outcome=true&word=low&client=localhost", data=b""),
+            await get(f"{web.url}outcome?outcome=true&client=192.0.2.1", data=b""),
+            await get(f"{web.url}outcome?outcome=true&client=%00", data=b""),
             await get(f"{web.url}outcome?outcome=maybe", data=b""),
             await get(f"{web.url}outcome?outcome=false", data=b"", headers={"Origin": "http://elsewhere.example"}),
             await get(f"{web.url}outcome?outcome=false"),
@@ -113,7 +115,7 @@ def test_the_outcome_of_the_newest_kept_wake_is_told(models: Path) -> None:
     assert "--keep" in early[1]
     assert told == [("hey high", WakeOutcome.FALSE), ("low", WakeOutcome.TRUE)]
     assert (json.loads(newest[1])["word"], json.loads(named[1])["word"]) == ("high", "low")
-    assert [one[0] for one in refused] == [400, 421, 404]
+    assert [one[0] for one in refused] == [404, 404, 400, 421, 404]
 
 
 @pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has no IPv6")
