@@ -41,6 +41,8 @@ class Detection:
     """For a model with a second stage: the first stage's own score, 0..1, at the best of the windows that led to it."""
     told: Callable[[WakeOutcome], None] | None = field(default=None, repr=False, compare=False, kw_only=True)
     """What ``outcome`` calls; ``None`` if the detection is not kept."""
+    about: Mapping[str, str | float] = field(default_factory=dict, repr=False, compare=False, kw_only=True)
+    """What a server adds to the data of a kept one: its threshold, and the client that heard it."""
 
     def outcome(self, what: WakeOutcome | str) -> None:
         """Say what became of the wake: ``"false"``, ``"true"`` or ``"unknown"``. It is written next to the kept event.
@@ -57,13 +59,8 @@ class Detection:
 class Keeps(Protocol):
     """Keeps wakes and near misses, where the user has said yes: see ``saving.keeper.Keeper``."""
 
-    def keep(
-        self, detection: Detection, *, near_miss: bool = False, about: Mapping[str, str | float] | None = None
-    ) -> Callable[[WakeOutcome], None]:
-        """Keep it, without waiting for the disk; the result takes its outcome. Called from the detector's thread.
-
-        ``about``: what a server adds to the data: the threshold, and the client that heard it.
-        """
+    def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
+        """Keep it, without waiting for the disk; the result takes its outcome. Called from the detector's thread."""
         ...
 
 

@@ -1,7 +1,7 @@
 """Wakes and near misses that a user keeps to learn from: a bounded folder, and the outcome of each."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from functools import partial
@@ -15,6 +15,7 @@ from wakeword.base.types import Array
 from wakeword.model.candidate_looks import looks_of
 from wakeword.model.installed import user_folder
 from wakeword.model.model import Model
+from wakeword.saving.hours import HeardHours
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
 from wakeword.saving.sorting import rewrite
@@ -71,6 +72,12 @@ class Keeper:
             days=days,
             features=None if features_of is None else features,
         )
+        try:
+            self._pairs.tidy(datetime.now(UTC))
+        except OSError as error:
+            complain(f"keep: {self.folder}: what is too old stays: {error.strerror}")
+        self.hours = HeardHours(self.folder, complain)
+        """How long a server has listened, which it adds to."""
         self._saver = Saver(
             self._pairs,
             most_waiting=_MOST_WAITING,
@@ -85,16 +92,16 @@ class Keeper:
         """Where the events are."""
         return self._pairs.folder
 
-    def keep(
-        self, detection: Detection, *, near_miss: bool = False, about: Mapping[str, str | float] | None = None
-    ) -> Callable[[WakeOutcome], None]:
+    def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
         """See ``Keeps``."""
-        saved = self._saver.save(detection, near_miss=near_miss, about=about)
+        saved = self._saver.save(detection, near_miss=near_miss)
         return partial(self._tell, saved)
 
     def close(self, seconds_left: Callable[[], float | None] = lambda: None) -> int:
         """Wait until all is kept, or for the seconds that are left; return how many events were not."""
-        return self._saver.close(seconds_left)
+        lost = self._saver.close(seconds_left)
+        self.hours.close(seconds_left())
+        return lost
 
     def __enter__(self) -> "Keeper":
         return self

@@ -14,9 +14,10 @@ import numpy as np
 from wakeword.audio.detection import WakeOutcome
 from wakeword.audio.pcm import read_audio
 from wakeword.base.errors import DataError
-from wakeword.base.files import read_limited
+from wakeword.base.files import read_limited, remove_abandoned
 from wakeword.model.candidate_looks import Looks, looks_of
 from wakeword.model.model import Model
+from wakeword.saving.hours import HOURS_FILE
 from wakeword.saving.keeper import first_stage_mark
 from wakeword.saving.saved_pairs import is_of_saved_pair, is_saved_pair
 from wakeword.saving.sorting import Answer
@@ -137,4 +138,6 @@ def forget(folder: Path) -> int:
             if is_of_saved_pair(path.name):
                 path.unlink(missing_ok=True)
                 count += is_saved_pair(path.name)
+    remove_abandoned([folder / HOURS_FILE])
+    (folder / HOURS_FILE).unlink(missing_ok=True)
     return count

@@ -63,17 +63,10 @@ class SavedPairs:
         self._number = 0
         self._sizes = self._listed()
 
-    def save(
-        self,
-        detection: Detection,
-        moment: datetime,
-        *,
-        near_miss: bool = False,
-        about: Mapping[str, str | float] | None = None,
-    ) -> Path:
+    def save(self, detection: Detection, moment: datetime, *, near_miss: bool = False) -> Path:
         """Save a detection, or what nearly was one, of that moment; return the path of its audio.
 
-        ``about`` are more entries of the JSON file. On ``OSError`` nothing is saved.
+        On ``OSError`` nothing is saved.
         """
         if self._days is not None or self._most is not None:
             self._sizes = self._listed()  # other processes keep events here too
@@ -93,7 +86,7 @@ class SavedPairs:
             **stage_one_entry(detection),
             "start": detection.start,
             "end": detection.end,
-            **(about or {}),
+            **detection.about,
             **({"near_miss": True} if near_miss else {}),
             "time": moment.astimezone(UTC).isoformat(timespec="milliseconds"),
             ("audio" if self._features is None else "features"): audio.name,
@@ -114,6 +107,11 @@ class SavedPairs:
         self._sizes[stem] = size
         return audio
 
+    def tidy(self, moment: datetime) -> None:
+        """Keep to the limits at that moment too, and not only when a pair is saved. ``OSError`` as the disk does."""
+        self._forget_old(moment, new=0)
+        self._make_room(0)
+
     def _name_of(self, moment: datetime) -> str:
         """The time in a name: never before the newest one in the folder."""
         newest = max((age_of(stem)[0] for stem in self._sizes), default="")
@@ -126,13 +124,13 @@ class SavedPairs:
         with path.open("wb") as file:
             np.savez_compressed(file, **self._features(detection))  # type: ignore[arg-type]
 
-    def _forget_old(self, moment: datetime) -> None:
-        """Delete what is older than allowed, and the oldest of more than allowed."""
+    def _forget_old(self, moment: datetime, new: int = 1) -> None:
+        """Delete what is older than allowed, and the oldest of more than allowed with so many new ones."""
         if self._days is None and self._most is None:
             return
         stems = sorted(self._sizes, key=age_of)
         first = "" if self._days is None else f"{moment.astimezone(UTC) - timedelta(self._days):{_TIME}}"
-        over = 0 if self._most is None else len(stems) + 1 - self._most
+        over = 0 if self._most is None else len(stems) + new - self._most
         for number, stem in enumerate(stems):
             if number < over or age_of(stem)[0] < first:
                 self._delete(stem)

@@ -3,7 +3,7 @@
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from functools import partial
@@ -42,15 +42,13 @@ class Saver:
         # A disk that hangs must not keep the process from ending.
         threading.Thread(target=self._work, name="wakeword-save", daemon=True).start()
 
-    def save(
-        self, detection: Detection, *, near_miss: bool = False, about: Mapping[str, str | float] | None = None
-    ) -> Future[Path | None]:
-        """Queue a detection, or what nearly was one, for saving, with more entries of its data.
+    def save(self, detection: Detection, *, near_miss: bool = False) -> Future[Path | None]:
+        """Queue a detection, or what nearly was one, for saving.
 
         The future is the path of the audio, ``None`` if it could not be saved.
         """
         saved: Future[Path | None] = Future()
-        save = partial(self._pairs.save, detection, datetime.now(UTC), near_miss=near_miss, about=about)
+        save = partial(self._pairs.save, detection, datetime.now(UTC), near_miss=near_miss)
         if not self.then(lambda: self._save(save, saved), block=self._wait_for_room):
             saved.set_result(None)
         return saved

@@ -317,7 +317,7 @@ class Connection:
                 },
             )
             self._shared.save(found)
-            self._shared.wakes.add(found)
+            self._shared.wakes.add(found, self._peer)
             detection = Detection(name=found.word.name, timestamp=found.timestamp, context=self._context)
             await self._send(encode(detection.event()))
 

@@ -90,7 +90,7 @@ def run_server(settings: ServeSettings) -> bool:
         keeper = None if settings.keep is None else settings.keep(words.model_of)
         if keeper is not None:
             stack.callback(keeper.close, lambda: stop.seconds_left)
-            streams = replace(streams, keep=keeper)
+            streams = replace(streams, keep=keeper, hours=keeper.hours)
         if settings.improve is not None and settings.folder is not None:
             nightly = Nightly(settings.folder, settings.improve, lambda line: _report("improve", line))
             nightly.start()

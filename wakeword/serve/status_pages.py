@@ -65,7 +65,7 @@ class Pages:
     def __init__(self, server: Server, loop: asyncio.AbstractEventLoop, keeper: Keeper | None) -> None:
         self._server = server
         self._loop = loop
-        self._kept = KeptPages(keeper)
+        self._kept = KeptPages(keeper, server.words)
         self._page = (files("wakeword.serve") / "page.html").read_bytes()
         self._paths: dict[str, Callable[[], HttpAnswer]] = {
             "/": lambda: (HTTPStatus.OK, "text/html; charset=utf-8", self._page),
@@ -82,9 +82,13 @@ class Pages:
             return self._kept.label(told) if private else NOT_HERE
         if address.path != "/outcome":
             return HTTPStatus.NOT_FOUND, TEXT, b"expected /outcome or /label, got another path\n"
-        if told.get("outcome") not in list(WakeOutcome) or not set(told) <= {"outcome", "word"}:
-            return HTTPStatus.BAD_REQUEST, TEXT, b"expected /outcome?outcome=false|true|unknown[&word=WORD]\n"
-        found = self._server.wakes.tell(WakeOutcome(told["outcome"]), told.get("word"))
+        if told.get("outcome") not in list(WakeOutcome) or not set(told) <= {"outcome", "word", "client"}:
+            return (
+                HTTPStatus.BAD_REQUEST,
+                TEXT,
+                b"expected /outcome?outcome=false|true|unknown[&word=WORD][&client=HOST]\n",
+            )
+        found = self._server.wakes.tell(WakeOutcome(told["outcome"]), told.get("word"), told.get("client"))
         if found is None:
             return (
                 HTTPStatus.NOT_FOUND,

@@ -71,6 +71,19 @@ def test_number_and_age_are_bounded_and_a_clock_that_is_set_back_loses_nothing_n
     assert len(saved_pairs(tmp_path)) == 1
 
 
+def test_limits_hold_from_the_start_without_anything_new(tmp_path: Path) -> None:
+    pairs = SavedPairs(tmp_path, 10**9)
+    now = datetime.now(UTC)
+    for days in (40, 3, 2, 1):
+        pairs.save(detection(), now - timedelta(days=days))
+    Keeper(tmp_path, most=2).close()
+    assert [pair.time[:10] for pair in saved_pairs(tmp_path)] == [
+        f"{now - timedelta(days=one):%Y-%m-%d}" for one in (2, 1)
+    ]
+    Keeper(tmp_path, megabytes=0.04).close()
+    assert [pair.time[:10] for pair in saved_pairs(tmp_path)] == [f"{now - timedelta(days=1):%Y-%m-%d}"]
+
+
 def test_a_persons_word_outranks_an_outcome(tmp_path: Path) -> None:
     with Keeper(tmp_path) as keeper:
         tell = keeper.keep(detection())

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import shutil
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from wakeword.saving.sorting import Answer, file_pair, saved_pairs
 from wakeword.serve.kept_pages import MOST_SHOWN, KeptPages
 from wakeword.serve.places import networks_of
 from wakeword.serve.status_pages import Web
+from wakeword.serve.words import OfferedWords, WordSettings
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
@@ -31,10 +31,15 @@ def kept(folder: Path, number: int = 4) -> Keeper:
     """A keeper of a folder with so many events, each a minute after the one before, every second one a near miss."""
     pairs = SavedPairs(folder, 10**9)
     for minute in range(number):
-        found = Detection("hey you", minute / 1_000, 1.0, 2.0, np.full(1_600, 0.001 * minute, np.float32))
-        about: Mapping[str, str | float] = {"threshold": 0.5, "client": "192.0.2.7"}
-        pairs.save(found, NOON + timedelta(minutes=minute), near_miss=minute % 2 == 1, about=about)
+        about = {"threshold": 0.5, "client": "192.0.2.7"}
+        audio = np.full(1_600, 0.001 * minute, np.float32)
+        found = Detection("hey you", minute / 1_000, 1.0, 2.0, audio, about=about)
+        pairs.save(found, NOON + timedelta(minutes=minute), near_miss=minute % 2 == 1)
     return Keeper(folder, most=10**6, days=10**5)
+
+
+def pages_of(keeper: Keeper) -> KeptPages:
+    return KeptPages(keeper, OfferedWords([], None, WordSettings()))
 
 
 def told(pages: KeptPages, **what: str) -> tuple[int, Any]:
@@ -59,7 +64,7 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 def test_events_are_the_newest_first_bounded_and_each_is_what_was_kept(tmp_path: Path) -> None:
-    pages = KeptPages(kept(tmp_path, MOST_SHOWN + 3))
+    pages = pages_of(kept(tmp_path, MOST_SHOWN + 3))
     events = listed(pages)
     assert [one["score"] for one in events] == [number / 1_000 for number in range(MOST_SHOWN + 2, 2, -1)]
     first = events[0]
@@ -84,7 +89,7 @@ def test_events_are_the_newest_first_bounded_and_each_is_what_was_kept(tmp_path:
 )
 def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "kept"
-    pages = KeptPages(kept(folder))
+    pages = pages_of(kept(folder))
     stem = saved_pairs(folder)[0].data.stem
     for secret in (tmp_path / "secret.wav", tmp_path / "secret.json"):
         secret.write_bytes(b"secret")
@@ -101,7 +106,7 @@ def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("labels", [("yes",), ("no",), ("yes", "no"), ("no", "no"), ("yes", "skip")])
 def test_a_label_on_the_page_is_that_of_a_review_byte_for_byte(tmp_path: Path, labels: tuple[str, ...]) -> None:
-    pages = KeptPages(kept(tmp_path / "page"))
+    pages = pages_of(kept(tmp_path / "page"))
     shutil.copytree(tmp_path / "page", tmp_path / "review")
     pair = saved_pairs(tmp_path / "review")[1]
     for label in labels:
@@ -114,7 +119,7 @@ def test_a_label_on_the_page_is_that_of_a_review_byte_for_byte(tmp_path: Path, l
 
 
 def test_back_leaves_all_as_it_was(tmp_path: Path) -> None:
-    pages = KeptPages(kept(tmp_path))
+    pages = pages_of(kept(tmp_path))
     before = content(tmp_path)
     for one in listed(pages):
         assert told(pages, id=one["id"], label="yes", was="")[1]["label"] == "yes"
@@ -125,7 +130,7 @@ def test_back_leaves_all_as_it_was(tmp_path: Path) -> None:
 
 
 def test_of_two_people_the_second_is_told_and_nothing_is_lost(tmp_path: Path) -> None:
-    tabs = [KeptPages(kept(tmp_path)), KeptPages(Keeper(tmp_path))]
+    tabs = [pages_of(kept(tmp_path)), pages_of(kept(tmp_path, 0))]
     (name, deleted, *_) = [one["id"] for one in listed(tabs[0])]
     stale = saved_pairs(tmp_path)[-1]
     assert listed(tabs[1])[0]["id"] == stale.data.stem == name
@@ -145,7 +150,7 @@ def test_of_two_people_the_second_is_told_and_nothing_is_lost(tmp_path: Path) ->
 
 
 def test_what_is_kept_as_features_or_is_damaged_is_not_heard_and_not_moved(tmp_path: Path) -> None:
-    pages = KeptPages(kept(tmp_path))
+    pages = pages_of(kept(tmp_path))
     first, second, third, _ = (one["id"] for one in listed(pages))
     (tmp_path / f"{first}.wav").rename(tmp_path / f"{first}.npz")
     (tmp_path / f"{second}.json").write_text("{")
@@ -162,7 +167,7 @@ def test_what_is_kept_as_features_or_is_damaged_is_not_heard_and_not_moved(tmp_p
     "what", [{}, {"id": "x"}, {"id": "x", "label": "maybe"}, {"id": "x", "label": "no", "to": "/"}]
 )
 def test_a_label_is_one_of_four(tmp_path: Path, what: dict[str, str]) -> None:
-    assert told(KeptPages(kept(tmp_path)), **what)[0] == 400
+    assert told(pages_of(kept(tmp_path)), **what)[0] == 400
 
 
 def test_what_a_server_hears_is_on_its_page_with_the_threshold_and_the_satellite(models: Path, tmp_path: Path) -> None:

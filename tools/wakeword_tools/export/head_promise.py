@@ -10,12 +10,13 @@ import numpy as np
 from wakeword.base.errors import CalibrationError
 from wakeword.base.events import Line
 from wakeword.base.logistic import logit_of, score_of_logit
+from wakeword.base.poisson import poisson_rate
 from wakeword.base.text import counted
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import Rate
 from wakeword_tools.export.head_scores import HeadScores
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.intervals import clopper_pearson, poisson_rate
+from wakeword_tools.measure.intervals import clopper_pearson
 from wakeword_tools.measure.paired import PairedDifference, paired_shares
 from wakeword_tools.measure.point_choice import choose_supported, supported_target
 from wakeword_tools.measure.rates import RateKind, Target

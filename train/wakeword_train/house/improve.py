@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from wakeword.base.errors import ConfigError
+from wakeword.base.plugins import require_training_packages
 from wakeword.cli.console import note
 from wakeword.cli.option_class import command
 from wakeword.cli.options import PointOptions
@@ -17,7 +18,6 @@ from wakeword.model.model import read_model
 from wakeword.model.versions import Versions
 from wakeword.saving.keeper import kept_folder
 from wakeword.saving.kept_events import forget, kept_events
-from wakeword_train.cli import require_training_packages
 
 _KEPT = typer.Option("--kept", metavar="DIR", help="The kept events. Default: the folder of --keep.")
 _FORGET = typer.Option("--forget", help="Delete all kept events, and do nothing else. Improved models stay: --undo.")

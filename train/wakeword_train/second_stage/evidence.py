@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.level import gain_of
 from wakeword.base.errors import ModelError, WorkerError
+from wakeword.base.poisson import poisson_rate
 from wakeword.base.types import Array, Scores
 from wakeword.batch.jobs.work import Report
 from wakeword.format.operating_point import Rate
@@ -25,7 +26,6 @@ from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, load_embedding
 from wakeword.verify.verifier import LOOK_SAMPLES, PHONEME_SAMPLES, SecondStage, StreamSound
 from wakeword.verify.verifier_head import Head
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.intervals import poisson_rate
 from wakeword_train.second_stage.config import SecondStageConfig
 
 _CONFIG = FeatureConfig()

@@ -16,11 +16,11 @@ import numpy as np
 
 from wakeword.base.events import Line
 from wakeword.base.files import new_folder
+from wakeword.base.poisson import poisson_rate
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.model.model import Model, read_model
 from wakeword_experiments.two_stages.two_stages_measure import TestClips, interval_of, measure_word, recall_of
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.intervals import poisson_rate
 from wakeword_tools.measure.scores import events_at, stream_scores
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip, read_folder
