@@ -4,7 +4,7 @@
 ``DetectorPool``; they differ in how the windows are scored.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +18,7 @@ from wakeword.base.types import Array
 from wakeword.model.first_stage import FirstStage, WindowLogit
 from wakeword.model.model import Model
 from wakeword.model.scorer import covering_samples
-from wakeword.stream.keyword import Fired, KeywordTracker
+from wakeword.stream.keyword import Fired, KeepsWindows, KeywordTracker
 from wakeword.stream.near_miss import NearMisses
 from wakeword.stream.suppression import Suppression
 from wakeword.stream.trigger import Trigger
@@ -98,6 +98,9 @@ class StreamAudio:
     def finish(self) -> int:
         """End the stream; return how many samples of silence it takes until a window of every keyword covers its end."""
         self._length = length = self._history.end
+        for keyword in self.keywords:
+            if keyword.windows is not None:
+                keyword.windows.end(length)
         covering = [covering_samples(length, keyword.window, keyword.step) for keyword in self.keywords]
         return max(covering) - length if length else 0
 
@@ -151,6 +154,11 @@ class StreamAudio:
         """Find what nearly fires too; see ``NearMisses``."""
         for keyword in self.keywords:
             keyword.near = NearMisses(keyword.trigger.threshold)
+
+    def watch_windows(self, of: Callable[[KeywordTracker], KeepsWindows] | None) -> None:
+        """Give all windows to what ``of`` makes for each keyword, if it is given."""
+        for keyword in self.keywords:
+            keyword.windows = None if of is None else of(keyword)
 
     def near_misses(self) -> list[Detection]:
         """The near misses that have become certain; after ``finish``, all that are left."""
