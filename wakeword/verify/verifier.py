@@ -25,7 +25,7 @@ LOOK_SAMPLES = max(reach(HEAD_EMBEDDINGS), PHONEME_SAMPLES)
 
 _CONFIG = FeatureConfig()
 _KEPT_WINDOWS = 8
-"""Windows of which the phonemes are kept for other keywords, which come to the same audio later: a second of them."""
+"""Windows. Their phonemes are kept for other keywords, which come to the same audio later: a second of them."""
 
 
 LOOK_MARGIN = 8.0

@@ -80,7 +80,7 @@ def _print(options: CalibrateOptions, target: Target, choice: Choice, rate: Rate
 
 
 def say_floor(scores: ScoreSet, points: Sequence[OperatingPoint]) -> None:
-    """Say of which points the hours would allow a lower threshold."""
+    """Say where the hours would allow a lower threshold than a point has."""
     for point in points:
         _say_if_lowest(scores, point.name, point.threshold)
 

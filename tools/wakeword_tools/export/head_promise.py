@@ -26,7 +26,7 @@ from wakeword_tools.measure.scores import ScoreSet, events_at
 LAX, USUAL, STRICT = 0.3, 0.5, 0.7
 """Thresholds of the other engine: its usual one, and those around it that its sliders reach first."""
 _LEAST_SPREAD, _MOST_SPREAD = 0.2, 4.0
-"""Of the head's logit, between the lax and the usual threshold: closer together, a slider would do nothing or all."""
+"""Logits between the lax and the usual threshold: closer together, a slider would do nothing or all."""
 _FIT = -1.0
 """The phonemes' score of a word that is said without much care."""
 

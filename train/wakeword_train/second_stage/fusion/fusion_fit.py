@@ -159,7 +159,7 @@ def told_apart(heard: HeldOut) -> float:
     positives, background = best(Kind.POSITIVE), best(Kind.BACKGROUND)
     if not heard.hours or not len(positives) or not len(background):
         return 1.0
-    # Of few long recordings each has a best score like this.
+    # Each of few long recordings has a best score like this.
     allowed = min(allowed_at_rate(heard.hours, _UNLIKELY), len(background) // _FEW_AMONG)
     level = threshold_allowing(background, allowed)
     return float(np.clip((np.median(positives) - level) / _APART, 0, 1))
