@@ -4,8 +4,7 @@ The way of a block, with the module of each step:
 
 1. ``audio.sources`` or ``microphone`` gives blocks, ``stream.access`` lets one thread at a time push them.
 2. ``audio.pcm`` converts a block to 16 kHz mono, ``stream.own_sound`` takes out the echo of the playback
-   (``stream.playback_pairs``, in its place by ``stream.arrivals``) by ``audio.echo_canceller``; the rest of the way takes
-   pieces of at most a second.
+   (``stream.playback_pairs``, ``stream.arrivals``) by ``audio.echo_canceller``; then come pieces of at most a second.
 3. ``stream.stream_reader`` appends a piece to the stream in ``stream.stream_audio``, which keeps it in ``audio.history``
    and sleeps while ``audio.gate`` finds it quiet. Where a window ends, ``model.first_stage`` asks ``audio.level`` for its
    gain, and ``audio.features`` makes frames of it at that gain.
