@@ -4,16 +4,15 @@ The way of a block, with the module of each step:
 
 1. ``audio.sources`` or ``microphone`` gives blocks, ``stream.access`` lets one thread at a time push them.
 2. ``audio.pcm`` converts a block to 16 kHz mono, ``stream.own_sound`` takes out the echo of the playback
-   (``stream.playback_pairs``, in its place by ``stream.arrivals``) by ``audio.echo_canceller``; the rest of the way takes
-   pieces of at most a second.
+   (``stream.playback_pairs``, ``stream.arrivals``) by ``audio.echo_canceller``; then come pieces of at most a second.
 3. ``stream.stream_reader`` appends a piece to the stream in ``stream.stream_audio``, which keeps it in ``audio.history``
    and sleeps while ``audio.gate`` finds it quiet. Where a window ends, ``model.first_stage`` asks ``audio.level`` for its
    gain, and ``audio.features`` makes frames of it at that gain.
-4. ``model.scorer`` gives them to the windows in progress, which ``model.lstm`` (numpy) or ``model.windows`` (ONNX Runtime)
+4. ``model.scorer`` gives them to the windows in progress, which ``model.lstm`` (numpy) or ONNX Runtime
    advances: a logit for each window that ends.
 5. ``stream.keyword`` takes the logits of one word. In a model of two stages its verifier of the room ``verify`` looks at
-   candidates, at the gain of their window; ``stream.suppression``, ``stream.trigger`` and ``stream.veto`` decide what
-   fires, ``stream.near_miss`` what nearly did.
+   candidates, at the gain of their window; ``stream.suppression`` and ``stream.trigger`` decide what fires,
+   ``stream.near_miss`` what nearly did.
 6. ``stream.stream_audio`` makes the ``audio.detection``, and ``stream.following`` the audio after it, until
    ``stream.end_of_speech`` finds its end.
 
@@ -33,6 +32,7 @@ from wakeword.model.loading import chosen_thresholds, loaded_models, pre_roll_sa
 from wakeword.model.model import Model
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.stream.access import StreamAccess
+from wakeword.stream.keyword import KeepsWindows, KeywordTracker
 from wakeword.stream.stream_audio import sound_of
 from wakeword.stream.stream_reader import PIECE, StreamReader
 from wakeword.stream.trigger import DEFAULT_REFRACTORY
@@ -47,7 +47,7 @@ class Detector(StreamAccess):
     ``sample_rate`` and ``channel`` describe the blocks that ``push`` will get; ``channel`` selects one of several, and
     ``playback_rate`` is the rate of a reference, if that is another. ``gate`` saves the work on steady quiet, without an
     effect on detections. ``on_near_miss`` is called for what nearly fired, a second after it: a score of half the threshold
-    or more that did not reach it. ``keep``, a ``Keeper``, keeps both to learn from.
+    or more that did not reach it. ``keep``, a ``Keeper``, keeps both to learn from; ``windows``: who gets each window.
 
     Push blocks from one thread at a time; everything else may be called from any thread at any time, ``close`` included.
     Models may be shared. Raises ``ModelError`` for an unusable model and ``ConfigError`` for settings out of range.
@@ -72,6 +72,7 @@ class Detector(StreamAccess):
         gate: bool = True,
         verify: bool = True,
         keep: Keeps | None = None,
+        windows: Callable[[KeywordTracker], KeepsWindows] | None = None,
     ) -> None:
         loaded = loaded_models(models, provider=provider, verify=verify)
         function(on_detection, "on_detection")
@@ -92,6 +93,7 @@ class Detector(StreamAccess):
         super().__init__(self._reader.audio, sample_rate=sample_rate, channel=channel, playback_rate=playback_rate)
         if on_near_miss is not None or keep is not None:
             self._audio.watch_near_misses()
+        self._audio.watch_windows(windows)
         self.reset()
 
     @property

@@ -25,9 +25,8 @@ from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import require_audio
-from wakeword_train.phases import Phase
 from wakeword_train.spoken_texts import SHARES, SpokenKeyword
-from wakeword_train.training_run import DataFolders, TrainingEvents, TrainingRun
+from wakeword_train.training_run import DataFolders, Phase, TrainingEvents, TrainingRun
 
 _WITHOUT_RECORDINGS = {Kind.POSITIVE: 3_000, Kind.NEAR_NEGATIVE: 3_000, Kind.NEGATIVE: 5_000}
 """Numbers of clips if positives are neither recorded nor configured."""

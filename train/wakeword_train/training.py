@@ -26,8 +26,7 @@ from wakeword_train.data.clips import (
     without_fold,
 )
 from wakeword_train.data.packed import PackedStore, packed_clips
-from wakeword_train.data.recording_faults import note_faults
-from wakeword_train.data.store import ClipStore
+from wakeword_train.data.store import ClipStore, note_faults
 from wakeword_train.encoder.shipped import begin_with_encoder, encoder_path, file_fingerprint
 from wakeword_train.epochs import best_epoch, build_network, fit
 from wakeword_train.model.export import export_model

@@ -53,6 +53,9 @@ class ServeOptions:
     save_limit: SaveLimitOption = 1_000.0
     pre_roll: PreRollOption = 0.5
     keep: KeepOption = None
+    ambient: Annotated[
+        bool, typer.Option("--ambient", help="Keep how your rooms score, without sound, for `wakeword calibrate`.")
+    ] = False
     improve: Annotated[
         _When | None, typer.Option("--improve", help="Let the models of --models learn from what --keep keeps.")
     ] = None
@@ -192,6 +195,7 @@ def _serve(options: ServeOptions) -> None:
             save=options.save,
             save_limit=options.save_limit,
             keep=None if options.keep is None else options.keep.keeper,
+            ambient=options.ambient,
             improve=None if options.improve is None else _improve_options(options.points),
             zeroconf=options.zeroconf,
             zeroconf_name=options.zeroconf_name,

@@ -68,16 +68,7 @@ class SavedPairs:
 
         On ``OSError`` nothing is saved.
         """
-        if self._days is not None or self._most is not None:
-            self._sizes = self._listed()  # other processes keep events here too
-        self._number = 1 + max([self._number, *(age_of(stem)[1] for stem in self._sizes)])
-        # File systems count bytes: 255 for a name. A temporary name needs some more than this.
-        keyword = (
-            letters_of(detection.keyword, kept="_-", between="_")
-            .encode("utf-8")[:_KEYWORD_BYTES]
-            .decode("utf-8", "ignore")
-        )
-        stem = f"{keyword}-{self._name_of(moment)}-{self._number:04d}"
+        stem = self._next_stem(detection.keyword, moment)
         suffix = "wav" if self._features is None else "npz"
         audio, data = self.folder / f"{stem}.{suffix}", self.folder / f"{stem}.json"
         content = {
@@ -112,6 +103,30 @@ class SavedPairs:
         self._forget_old(moment, new=0)
         self._make_room(0)
 
+    def add(self, name: str, moment: datetime, suffix: str, write: Callable[[Path], None]) -> Path:
+        """Save a file that stands alone, named, bounded and private as a pair is; return its path."""
+        stem = self._next_stem(name, moment)
+        path = self.folder / f"{stem}.{suffix}"
+        with replacing(path, private=True) as unfinished:
+            write(unfinished)
+            size = unfinished.stat().st_size
+            self._forget_old(moment)
+            self._make_room(size)
+        self._sizes[stem] = size
+        return path
+
+    def remove(self, path: Path) -> None:
+        """Delete what ``add`` saved, if it is still there."""
+        self._delete(path.stem)
+
+    def _next_stem(self, name: str, moment: datetime) -> str:
+        if self._days is not None or self._most is not None:
+            self._sizes = self._listed()  # other processes keep events here too
+        self._number = 1 + max([self._number, *(age_of(stem)[1] for stem in self._sizes)])
+        # File systems count bytes: 255 for a name. A temporary name needs some more than this.
+        letters = letters_of(name, kept="_-", between="_").encode("utf-8")[:_KEYWORD_BYTES].decode("utf-8", "ignore")
+        return f"{letters}-{self._name_of(moment)}-{self._number:04d}"
+
     def _name_of(self, moment: datetime) -> str:
         """The time in a name: never before the newest one in the folder."""
         newest = max((age_of(stem)[0] for stem in self._sizes), default="")
@@ -138,7 +153,7 @@ class SavedPairs:
     def _delete(self, stem: str) -> None:
         for suffix in ("json", "wav", "npz"):
             (self.folder / f"{stem}.{suffix}").unlink(missing_ok=True)
-        del self._sizes[stem]
+        self._sizes.pop(stem, None)
 
     def _make_room(self, size: int) -> None:
         if sum(self._sizes.values()) + size <= self._limit:

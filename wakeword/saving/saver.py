@@ -30,9 +30,10 @@ class Saver:
         complain: Callable[[str], None],
         note: Callable[[str], None],
         option: str = "--save",
+        what: str = "detection(s)",
     ) -> None:
         """``complain`` reports a failure and ``note`` the end of it, from any thread; both name the ``option``."""
-        self._pairs, self._option = pairs, option
+        self._pairs, self._option, self._what = pairs, option, what
         self._complain, self._note = complain, note
         self._wait_for_room = wait_for_room
         self._waiting: queue.Queue[Callable[[], None]] = queue.Queue(most_waiting)
@@ -47,8 +48,11 @@ class Saver:
 
         The future is the path of the audio, ``None`` if it could not be saved.
         """
+        return self.work(partial(self._pairs.save, detection, datetime.now(UTC), near_miss=near_miss))
+
+    def work(self, save: Callable[[], Path]) -> Future[Path | None]:
+        """Queue a call that saves something; the future as of ``save``."""
         saved: Future[Path | None] = Future()
-        save = partial(self._pairs.save, detection, datetime.now(UTC), near_miss=near_miss)
         if not self.then(lambda: self._save(save, saved), block=self._wait_for_room):
             saved.set_result(None)
         return saved
@@ -58,7 +62,7 @@ class Saver:
         try:
             self._waiting.put(work, block=block)
         except queue.Full:
-            self._fail(f"the disk is too slow, {self._waiting.maxsize} detections wait for it")
+            self._fail(f"the disk is too slow, {self._waiting.maxsize} {self._what} wait for it")
             return False
         return True
 
@@ -92,7 +96,7 @@ class Saver:
             # A disk that is always a little too slow need not be reported at each detection.
             if self._trouble and self._waiting.qsize() <= self._waiting.maxsize // 2:
                 self._note(
-                    f"{self._option}: saving again; {self._lost - self._lost_before} detection(s) were not saved"
+                    f"{self._option}: saving again; {self._lost - self._lost_before} {self._what} were not saved"
                 )
                 self._trouble, self._lost_before = "", self._lost
 
@@ -105,6 +109,6 @@ class Saver:
             time.sleep(0.01)
         if lost := self._lost + waiting:
             self._complain(
-                f"{self._option}: {lost} detection(s) not saved in all" + ("; the disk is too slow" if waiting else "")
+                f"{self._option}: {lost} {self._what} not saved in all" + ("; the disk is too slow" if waiting else "")
             )
         return lost

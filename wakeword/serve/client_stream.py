@@ -17,6 +17,7 @@ from wakeword.saving.hours import HeardHours
 from wakeword.serve.places import address_of
 from wakeword.serve.wire_audio import PcmFormat
 from wakeword.serve.words import OfferedWord
+from wakeword.stream.keyword import KeepsWindows, KeywordTracker
 
 _KEPT_SECONDS = 0.1
 """Audio that may wait for more: little, as a client decides how many bytes a second takes."""
@@ -37,6 +38,8 @@ class StreamSettings:
     """Keeps wakes and near misses."""
     hours: HeardHours | None = None
     """Counts how long each word was listened for."""
+    windows: Callable[[KeywordTracker], KeepsWindows] | None = None
+    """Keeps how the words score all the time."""
 
 
 class _KeepsPhrases:
@@ -101,6 +104,7 @@ class ListeningStream:
             refractory=settings.refractory,
             pre_roll=settings.pre_roll,
             keep=None if settings.keep is None else _KeepsPhrases(settings.keep, self._by_name, address_of(client)),
+            windows=settings.windows,
         )
         self.restart(None)
 

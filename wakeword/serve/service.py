@@ -12,6 +12,7 @@ from pathlib import Path
 from wakeword.audio.stopping import StopSignals
 from wakeword.model.installed import shipped_models
 from wakeword.model.model import Model
+from wakeword.saving.ambient_keeper import AmbientKeeper
 from wakeword.saving.keeper import Keeper
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
@@ -47,6 +48,8 @@ class ServeSettings:
     """Megabytes."""
     keep: Callable[[Callable[[str], Model]], Keeper] | None
     """Makes the keeper of wakes and near misses, which may ask for the model of a phrase; ``None`` to keep nothing."""
+    ambient: bool
+    """Whether to keep how the words score all the time, for `wakeword calibrate --ambient`."""
     improve: Sequence[str] | None
     """Options of `wakeword improve`, which the models of ``folder`` get every night; ``None`` for never."""
     zeroconf: bool
@@ -91,6 +94,13 @@ def run_server(settings: ServeSettings) -> bool:
         if keeper is not None:
             stack.callback(keeper.close, lambda: stop.seconds_left)
             streams = replace(streams, keep=keeper, hours=keeper.hours)
+        if settings.ambient:
+            ambient = AmbientKeeper(
+                complain=lambda line: logger.warning("%s", line, extra={"event": "ambient"}),
+                note=lambda line: _report("ambient", line),
+            )
+            stack.callback(ambient.close, lambda: stop.seconds_left)
+            streams = replace(streams, windows=ambient.stream)
         if settings.improve is not None and settings.folder is not None:
             nightly = Nightly(settings.folder, settings.improve, lambda line: _report("improve", line))
             nightly.start()

@@ -19,9 +19,14 @@ class Arrivals:
         self._rate = sample_rate
         self.came = self.lost = 0
         """Samples; ``lost`` is told two to three seconds of audio after the loss."""
+        self._delays: deque[float] = deque(maxlen=_WINDOWS)
+        self.forget()
+
+    def forget(self) -> None:
+        """Tell nothing of what was lost before, as the next audio is taken for the newest whenever it came."""
+        self._delays.clear()
         self._least = self._began = np.inf
         self._in_window = 0
-        self._delays: deque[float] = deque(maxlen=_WINDOWS)
 
     def push(self, samples: int, now: float) -> None:
         """``samples`` more came at ``now`` seconds of any steady clock."""

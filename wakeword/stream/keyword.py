@@ -1,17 +1,17 @@
 """One keyword in a stream: its windows, their scores, its trigger."""
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from wakeword.base.logistic import score_of_logit
-from wakeword.format.fusion import FLOOR
+from wakeword.format.verifier_card import FLOOR
 from wakeword.model.first_stage import WindowLogit
 from wakeword.model.model import Model
 from wakeword.model.scorer import covering_samples
 from wakeword.stream.near_miss import NearMisses
 from wakeword.stream.suppression import Suppression
 from wakeword.stream.trigger import Trigger
-from wakeword.verify.verifier import LOOK_SAMPLES, CandidateScorer, StreamSound
+from wakeword.verify.verifier import LOOK_SAMPLES, CandidateScorer, Look, StreamSound
 
 _FAR_BELOW = 0.1
 """Share of the threshold below which a score is far from a detection."""
@@ -25,6 +25,26 @@ class Fired(NamedTuple):
     score: float
     stage_one: float | None
     """Score of the first stage, if there is a second: the best of the windows that led to this one."""
+
+
+class KeepsWindows(Protocol):
+    """Gets all windows of one keyword in order; see ``saving.ambient_keeper``."""
+
+    def begin(self) -> None:
+        """A new stream."""
+        ...
+
+    def push(self, logit: float, look: Look | None) -> None:
+        """The next window: the first stage's logit, and of a candidate what the second one judges."""
+        ...
+
+    def hold(self) -> None:
+        """The next window is steady quiet, as the one before."""
+        ...
+
+    def end(self, length: int) -> None:
+        """The stream has this number of samples; the windows up to its end follow."""
+        ...
 
 
 class KeywordTracker:
@@ -50,6 +70,8 @@ class KeywordTracker:
         self._far_below = _FAR_BELOW * (trigger.threshold if stage is None else FLOOR)
         self.near: NearMisses | None = None
         """Set to find near misses as well."""
+        self.windows: KeepsWindows | None = None
+        """Set to keep what is heard in every window."""
         self.reset()
 
     def reset(self) -> None:
@@ -57,6 +79,8 @@ class KeywordTracker:
         self.trigger.reset()
         if self.near is not None:
             self.near.reset()
+        if self.windows is not None:
+            self.windows.begin()
         if self._verifier is not None:
             self._verifier.reset()
         self.window_end = self.window
@@ -97,6 +121,8 @@ class KeywordTracker:
             self.score = score = (
                 score_of_logit(logit) if verifier is None else verifier.score(logit, self.window_end, sound.at(gain))
             )
+            if self.windows is not None:
+                self.windows.push(logit, None if verifier is None else verifier.look(self.window_end, sound.at(gain)))
             self._low_scores = self._low_scores + 1 if score < self._far_below else 0
             at_least = suppression.threshold(self.window_start)
             fired = self.trigger.push(score, at_least=at_least)
@@ -118,6 +144,8 @@ class KeywordTracker:
         """Repeat the last score, which is far below the threshold, for every window that ends up to sample ``end``."""
         while self.window_end <= end:
             self.trigger.push(self.score)
+            if self.windows is not None:
+                self.windows.hold()
             self.window_end += self.step
 
     def is_far_below(self) -> bool:

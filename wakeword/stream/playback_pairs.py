@@ -24,10 +24,12 @@ _MOST_WAITING, _MOST_LIVE = 16, 3_000
 _POLL_SECONDS = 0.1
 _WAITED = 0.002
 """Seconds from which a block was waited for, so that it is as new as the microphone's audio can be."""
+_MOST_LACK = 0.4
+"""Seconds of a live playback that may be lacking, fewer than `SoundInput` waits for: here is known what stands for it."""
 _SETTLED = 4.5
 """Seconds of a live playback after one that was late until it is known what of it was lost."""
-_MOST_AHEAD, _PROOF = 0.2, 1.0
-"""Seconds by which a live playback may be ahead of such blocks, and seconds of them that show it."""
+_MOST_AHEAD, _PROOF = 0.08, 1.0
+"""Seconds beyond one block by which a live playback may be ahead of such blocks, and seconds of them that show it."""
 
 
 class PlaybackReader:
@@ -50,8 +52,8 @@ class PlaybackReader:
     def take(self, seconds: float) -> Samples | None:
         """At least the next ``seconds`` of the playback as mono, ``(n,)``; ``None`` once it has ended.
 
-        Fewer if it is late. If it is live, silence stands for what is late, and once it is known how much of that was lost
-        and how much came after all, the silence is made as long as the loss. Raises what the playback raised.
+        Fewer if it is late. If it is live, silence stands for what stays late, and once it is known how much of that was
+        lost and how much came after all, the silence is made as long as the loss. Raises what the playback raised.
         """
         wanted = round(seconds * self._playback.sample_rate)
         taken = self._settled()
@@ -61,7 +63,7 @@ class PlaybackReader:
             wanted -= len(block)
         if self._ended and not taken:
             return None
-        if self._is_live and self._is_late and wanted > 0:
+        if self._is_live and self._is_late and wanted > _MOST_LACK * self._playback.sample_rate:
             taken.append(np.zeros(wanted, np.float32))
             self._filled, self._filled_at = self._filled + wanted, self._arrivals.came
         return np.concatenate([np.zeros(0, np.float32), *taken])
@@ -121,10 +123,11 @@ class PlaybackReader:
         if 0 < self._shown < _PROOF:
             return False
         ahead, self._least, self._shown = self._least, np.inf, 0.0
-        if not _MOST_AHEAD < ahead < np.inf:
+        if not _MOST_AHEAD + seconds < ahead < np.inf:
             return False
         while not self._blocks.empty() and (self._arrivals.came - self._taken) / self._playback.sample_rate > seconds:
             self._next()
+        self._arrivals.forget()
         self._filled = self._arrivals.lost
         logger.info("the playback was %.1f s ahead of the microphone; it goes on with what is played now", ahead)
         return True

@@ -2,16 +2,18 @@
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.history import AudioHistory, SamplesOf
 from wakeword.audio.level import amplified
+from wakeword.base.errors import ModelError
+from wakeword.base.plugins import load_plugin, plugin_names
+from wakeword.base.text import shortened
 from wakeword.base.types import Array
 from wakeword.format.card import self_test_signal
-from wakeword.format.fusion import fused_score, unverified_score
-from wakeword.format.verifier_card import VerifierCard
+from wakeword.format.verifier_card import AddedVerifier, VerifierCard, fused_score, unverified_score
 from wakeword.verify.embedding import EmbeddingNetwork, EmbeddingStream, reach
 from wakeword.verify.phoneme_verifier import BLANK, PhonemeNetwork, PhonemeVerifier
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
@@ -23,7 +25,11 @@ LOOK_SAMPLES = max(reach(HEAD_EMBEDDINGS), PHONEME_SAMPLES)
 
 _CONFIG = FeatureConfig()
 _KEPT_WINDOWS = 8
-"""Windows of which the phonemes are kept for other keywords, which come to the same audio later: a second of them."""
+"""Windows. Their phonemes are kept for other keywords, which come to the same audio later: a second of them."""
+
+
+LOOK_MARGIN = 8.0
+"""Logits that heads of one first stage differ by at most: `wakeword improve` lowers scores by no more."""
 
 
 class Verifier(Protocol):
@@ -61,6 +67,17 @@ class Weighed(NamedTuple):
     def most(self) -> float:
         """The most that it can add to the logit."""
         return self.weight * self.verifier.bound if self.weight else 0.0
+
+
+class Look(NamedTuple):
+    """What a candidate is judged by: enough to judge it again with another head."""
+
+    best: float
+    """See ``CandidateScorer.best``."""
+    embeddings: Array
+    """``(16, 96)`` float32."""
+    evidence: Sequence[float]
+    """What each verifier says, the cheapest first; NaN where it was not asked."""
 
 
 class SecondStage:
@@ -110,20 +127,57 @@ class SecondStage:
     def score(self, best: float, window_end: int, sound: "AmplifiedSound") -> float:
         """The fused score of a candidate that ends before sample ``window_end``, ``FLOOR`` to 1; ``best``: see
         ``CandidateScorer.best``. A verifier is asked only if that can still lift the score over its gate."""
+        embeddings = self._embeddings(window_end, sound)
+        return self.score_of(best, embeddings, lambda number: self._evidence(number, window_end, sound))
+
+    def score_of(
+        self, best: float, embeddings: Array, evidence_of: Callable[[int], float], *, margin: float = 0.0
+    ) -> float:
+        """``score`` from ``(16, 96)`` embeddings; verifiers, by their number, are asked ``margin`` logits early."""
         fusion = self.card.fusion
-        frame = (window_end - _CONFIG.n_fft) // _CONFIG.hop_length
-        logit = fusion.upper(best, self.head(sound.embeddings(self.embedding, frame)))
+        logit = fusion.upper(best, self.head(embeddings))
         if self._phonemes is None:
             logit -= fusion.phonemes * fusion.phoneme_floor
         for number, one in enumerate(self._weighed):
             evidence = one.floor
             # Not "below the gate": a NaN must not pass.
-            if logit + sum(other.most for other in self._weighed[number:]) >= one.gate:
-                evidence = min(one.verifier.bound, max(one.floor, self._evidence(one.verifier, window_end, sound)))
+            if logit + sum(other.most for other in self._weighed[number:]) + margin >= one.gate:
+                evidence = min(one.verifier.bound, max(one.floor, evidence_of(number)))
             logit += one.weight * evidence
         return fused_score(logit)
 
-    def _evidence(self, verifier: Verifier, window_end: int, sound: "AmplifiedSound") -> float:
+    def look(self, best: float, window_end: int, sound: "AmplifiedSound") -> "Look":
+        """What ``score`` judges, and what it would ask of verifiers with a head that gives up to ``LOOK_MARGIN`` more."""
+        embeddings = self._embeddings(window_end, sound)
+        evidence = [math.nan] * len(self._weighed)
+
+        def ask(number: int) -> float:
+            evidence[number] = self._evidence(number, window_end, sound)
+            return evidence[number]
+
+        self.score_of(best, embeddings, ask, margin=LOOK_MARGIN)
+        return Look(best, embeddings, evidence)
+
+    def score_again(self, look: "Look") -> tuple[float, bool]:
+        """The score of a look by the same networks and another head, and whether it has all that this one asks.
+
+        Evidence that is missing counts as the most that it can be.
+        """
+        missing: list[int] = []
+
+        def kept(number: int) -> float:
+            if not math.isnan(look.evidence[number]):
+                return look.evidence[number]
+            missing.append(number)
+            return self._weighed[number].verifier.bound
+
+        return self.score_of(look.best, look.embeddings, kept), not missing
+
+    def _embeddings(self, window_end: int, sound: "AmplifiedSound") -> Array:
+        return sound.embeddings(self.embedding, (window_end - _CONFIG.n_fft) // _CONFIG.hop_length)
+
+    def _evidence(self, number: int, window_end: int, sound: "AmplifiedSound") -> float:
+        verifier = self._weighed[number].verifier
         if isinstance(verifier, PhonemeVerifier):
             return verifier.keyword.score(sound.log_probabilities(verifier.network, window_end))
         return verifier.evidence(sound.samples_of(window_end - verifier.samples, window_end))
@@ -226,3 +280,32 @@ class CandidateScorer:
             return unverified_score(logit, card.gate)
         self.candidates += 1
         return stage.score(best, window_end, sound)
+
+    def look(self, window_end: int, sound: AmplifiedSound) -> Look | None:
+        """What the newest window, which ends before sample ``window_end``, is judged by; ``None`` if no candidate."""
+        return self._stage.look(self.best, window_end, sound) if self.best >= self._stage.card.gate else None
+
+
+ENTRY_POINTS = "wakeword.verifiers"
+"""Group of entry points: the kind of a verifier, and the function that makes it from the settings on a card."""
+
+
+def make_verifier(card: AddedVerifier) -> Verifier:
+    """The verifier that a card lists. ``ModelError`` if no installed package has its kind or can make it."""
+    make = load_plugin(ENTRY_POINTS, card.kind, ModelError)
+    if make is None:
+        raise ModelError(
+            f"expected the package of the verifier {shortened(repr(card.kind))}, installed are: "
+            f"{', '.join(plugin_names(ENTRY_POINTS)) or 'none'}; install it, or run the model without its second stage"
+        )
+    try:
+        verifier: Verifier = make(dict(card.settings))
+        usable = 0 < verifier.samples <= LOOK_SAMPLES and not math.isnan(verifier.bound + verifier.cost)
+    except Exception as error:  # a package can raise any exception
+        raise ModelError(f"verifier {card.kind}: could not make it: {error}") from error
+    if not usable:
+        raise ModelError(
+            f"verifier {card.kind}: expected 1 to {LOOK_SAMPLES} samples, and a bound and a cost that are numbers, got "
+            f"{verifier.samples}, {verifier.bound} and {verifier.cost}"
+        )
+    return verifier

@@ -192,7 +192,7 @@ def test_a_hanging_disk_delays_nothing(tmp_path: Path, capsys: pytest.CaptureFix
     given_up = [one for one in saved if one.done()]
     assert 15 <= len(given_up) <= 16
     assert all(one.result() is None for one in given_up)
-    assert capsys.readouterr().err.count("the disk is too slow, 4 detections wait for it") == 1
+    assert capsys.readouterr().err.count("the disk is too slow, 4 detection(s) wait for it") == 1
     # Closing waits only for a limited time, and reports what is missing.
     deadline = time.monotonic() + 0.2
     assert 0.15 < _closed(saver, lambda: max(0.0, deadline - time.monotonic())) < 5

@@ -47,3 +47,13 @@ def test_small_losses_add_up() -> None:
             at += BLOCK / RATE
         at += 0.02 * (second % 10 == 0)
     assert abs(arrivals.lost / RATE - 2.0) < 0.1
+
+
+def test_after_forget_nothing_is_told_of_a_loss_before_it() -> None:
+    arrivals = Arrivals(RATE)
+    for number in range(1_000):
+        if number == 520:
+            arrivals.forget()
+        if number not in range(500, 515):
+            arrivals.push(BLOCK, number * BLOCK / RATE)
+    assert arrivals.lost == 0

@@ -8,12 +8,12 @@ import torch
 
 from wakeword.base.errors import ConfigError
 from wakeword_tools.kinds import Kind
-from wakeword_train.health import CHECKED_ROWS, adversary_advice, describe_health
 from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.second_stage.heads.cross_fit import HeadItem, HeadWork, TrainedHead
 from wakeword_train.second_stage.heads.head_fit import Background, HeadTraining, noisy
 from wakeword_train.second_stage.looks.examples import Recordings, WordExamples
+from wakeword_train.training_run import CHECKED_ROWS, adversary_advice, describe_health
 
 SETTINGS = SecondStageConfig(
     units=4, epochs=4, warmup_epochs=2, steps_per_epoch=2, batch_size=48, mining_rounds=0, mined=8, looks=8, folds=2

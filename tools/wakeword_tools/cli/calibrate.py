@@ -12,9 +12,9 @@ from wakeword.cli.option_class import command
 from wakeword.cli.ranges import finite
 from wakeword.model.installed import model_file, names_model
 from wakeword_tools.cli.measure_options import (
+    KnownPositivesOption,
     OtherOptions,
     PlotOption,
-    PositivesOption,
     ReportOption,
     TargetOptions,
     require,
@@ -22,14 +22,15 @@ from wakeword_tools.cli.measure_options import (
 
 
 def _own_file(model: Path) -> Path:
-    """The value of ``--model``: NAME is also NAME.onnx here. ``typer.BadParameter`` for an included or installed model."""
-    if model.exists() or not names_model(str(model)) or model.suffix == ".onnx":
+    """The value of ``--model``: NAME is also NAME.onnx here. An included or installed model stays a name."""
+    if not _is_name(model):
         return model
     file = model_file(model)
-    if file.parent == model.parent:
-        return file
-    copy = f"cp {shlex.quote(str(file))} {shlex.quote(file.name)}"
-    raise typer.BadParameter(f"expected a file to write to, got a model's name; try: {copy}, and --model {file.name}")
+    return file if file.parent == model.parent else model
+
+
+def _is_name(model: Path) -> bool:
+    return not model.exists() and model.suffix != ".onnx" and names_model(str(model))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +41,14 @@ class CalibrateOptions:
         Path,
         typer.Option("--model", metavar="FILE", callback=_own_file, help="The model file to calibrate."),
     ]
-    positives: PositivesOption
+    positives: KnownPositivesOption = None
     others: OtherOptions
+    ambient: Annotated[
+        bool, typer.Option("--ambient", help="The hours of `wakeword record --ambient` as background.")
+    ] = False
+    ambient_from: Annotated[
+        Path | None, typer.Option("--ambient-from", metavar="DIR", help="Such hours in another folder.")
+    ] = None
     targets: TargetOptions
     confidence: Annotated[
         float | None,
@@ -63,6 +70,26 @@ class CalibrateOptions:
     report: ReportOption = None
     jobs: JobOptions
 
+    @property
+    def uses_ambient(self) -> bool:
+        """Whether kept hours are the background."""
+        return self.ambient or self.ambient_from is not None
+
+    def __post_init__(self) -> None:
+        if self.uses_ambient and self.others.background:
+            raise typer.BadParameter("give --background or --ambient, not both")
+        if self.positives:
+            if _is_name(self.model):
+                file = model_file(self.model)
+                copy = f"cp {shlex.quote(str(file))} {shlex.quote(file.name)}"
+                raise typer.BadParameter(
+                    f"expected a file to write to, got a model's name; try: {copy}, and --model {file.name}"
+                )
+        elif not self.uses_ambient:
+            raise typer.BadParameter("expected --positives, recordings of the wake word; only --ambient does without")
+        elif self.others.negatives or self.others.near_negatives or self.targets.fpr or self.default or self.plot:
+            raise typer.BadParameter("--negatives, --near-negatives, --fpr, --default and --plot need --positives")
+
 
 @command
 def calibrate(options: CalibrateOptions) -> None:
@@ -71,7 +98,7 @@ def calibrate(options: CalibrateOptions) -> None:
     Use recordings that the model was not trained on. A point replaces the one of the same name; the other points and
     the network stay unchanged. If a target that is given cannot be met, nothing is written. If the background is too
     short for a rate of false accepts an hour, the point is named by the strictest rate that it supports. For a file of
-    another engine the thresholds are printed only.
+    another engine, and with --ambient alone, the thresholds are printed only.
     """
     require("scipy", "onnx", *(["matplotlib"] if options.plot else []))
     # Imported here, so that --help works without these packages.

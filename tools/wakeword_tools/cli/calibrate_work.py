@@ -13,6 +13,7 @@ from wakeword.cli.tables import console
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.model.model import Model
 from wakeword_tools.cli.calibrate import CalibrateOptions
+from wakeword_tools.cli.calibrate_room import ambient_files, judge_room, say_floor
 from wakeword_tools.cli.measure_tables import points_table
 from wakeword_tools.cli.scoring import scoring
 from wakeword_tools.contenders.foreign import ForeignModel
@@ -37,6 +38,9 @@ def calibrate_model(options: CalibrateOptions) -> None:
     read, and ``CalibrationError`` if one target cannot be met; then nothing is written.
     """
     targets = _targets(options)
+    if not options.positives:
+        judge_room(options, targets)
+        return
     model = read_subject(options.model)
     foreign = model.card if isinstance(model, ForeignModel) else None
     if foreign and options.default:
@@ -44,10 +48,13 @@ def calibrate_model(options: CalibrateOptions) -> None:
             f"expected no --default for {options.model}: nothing is written into files of {foreign.engine}"
         )
     is_written = foreign is None and not options.dry_run
-    with scoring(options, [model], data=[subject_data(options.model, model)]) as (scored,):
+    ambient = ambient_files(options, model) if options.uses_ambient else []
+    with scoring(options, [model], data=[subject_data(options.model, model)], ambient=ambient) as (scored,):
         points = _points(scored, targets, options)
         chosen = options.default or (default_name(model.card, points) if isinstance(model, Model) else None)
         console().print(printable(scored.description), points_table(points, chosen), sep="\n")
+        if ambient:
+            say_floor(scored.sets[0], points)
         if is_written and isinstance(model, Model):
             _write(options, model, points, chosen)
             _warn_of_default(options, model, points, chosen, scored)
@@ -75,7 +82,7 @@ def _targets(options: CalibrateOptions) -> list[Target]:
     targets += [Target(RateKind.FA_PER_HOUR, value) for value in given.fa_per_hour or ()]
     if not targets:
         silent = others.negatives or others.near_negatives
-        allowed = {RateKind.FPR: silent, RateKind.FA_PER_HOUR: others.background}
+        allowed = {RateKind.FPR: silent, RateKind.FA_PER_HOUR: others.background or options.uses_ambient}
         targets = [target for target in DEFAULT_TARGETS if allowed[target.kind]]
     if not targets:
         raise typer.BadParameter("give --negatives or --background, the recordings in which the model must stay silent")

@@ -16,7 +16,7 @@ from wakeword.base.errors import CalibrationError, DataError
 from wakeword.base.events import Line
 from wakeword.base.types import Scores
 from wakeword.batch.inputs.recording import Recording as Source
-from wakeword.format.fusion import FLOOR
+from wakeword.format.verifier_card import FLOOR
 from wakeword.model.model import Model
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.latency import TimedWord
@@ -124,7 +124,12 @@ def items_of(chosen: Selection) -> list[ScoredItem]:
 
 
 def scored_rows(
-    models: Sequence[Subject], chosen: Selection, rows: Iterable[tuple[ScoredItem, Rows]], *, warn: Line
+    models: Sequence[Subject],
+    chosen: Selection,
+    rows: Iterable[tuple[ScoredItem, Rows]],
+    *,
+    ambient: Sequence[ScoredFile] = (),
+    warn: Line,
 ) -> list[Scored]:
     """The rows of all files in the order of ``items_of``, as one result as recorded and one for each ratio of noise.
 
@@ -132,10 +137,11 @@ def scored_rows(
     are of people, the synthetic ones are kept apart. Unreadable and empty files are reported to ``warn`` and left out, and
     so are copies (by their samples), which would make the figures look more certain than they are. Raises ``DataError`` if
     a kind has files but none is readable, and ``CalibrationError`` for no positives and for a recording that is both a
-    positive and of another kind.
+    positive and of another kind. ``ambient``: background that was scored elsewhere.
     """
     seen = SeenRecordings(warn)
     used: dict[Kind, list[ScoredFile]] = {kind: [] for kind in SCORED_KINDS}
+    used[Kind.BACKGROUND] += ambient
     for kind, of_kind in groupby(rows, lambda row: row[0].kind):
         for item, files in of_kind:
             for one in files:

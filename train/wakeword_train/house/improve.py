@@ -16,11 +16,14 @@ from wakeword.model.installed import model_file, shipped_models, user_folder
 from wakeword.model.loading import chosen_thresholds
 from wakeword.model.model import read_model
 from wakeword.model.versions import Versions
+from wakeword.saving.ambient_keeper import ambient_folder, forget_ambient
 from wakeword.saving.keeper import kept_folder
 from wakeword.saving.kept_events import forget, kept_events
 
 _KEPT = typer.Option("--kept", metavar="DIR", help="The kept events. Default: the folder of --keep.")
-_FORGET = typer.Option("--forget", help="Delete all kept events, and do nothing else. Improved models stay: --undo.")
+_FORGET = typer.Option(
+    "--forget", help="Delete all kept events and ambient hours, and do nothing else. Improved models stay: --undo."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,4 +122,7 @@ def _forget(folder: Path) -> None:
     count = forget(folder)
     for path in _work().glob("*.npz"):
         path.unlink(missing_ok=True)
-    note(f"{count} event(s) deleted from {folder}")
+    hours = ambient_folder()
+    files = forget_ambient(hours)
+    also = f"; {files} file(s) of ambient hours deleted from {hours}" if files else ""
+    note(f"{count} event(s) deleted from {folder}{also}")

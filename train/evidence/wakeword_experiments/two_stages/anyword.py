@@ -38,7 +38,7 @@ from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.store import ClipStore
 from wakeword_train.pack.speech_pack import pack_path, read_pack
 from wakeword_train.pipeline import train_model
-from wakeword_train.placement import file_stem
+from wakeword_train.points import file_stem
 from wakeword_train.recipe import default_recipe
 from wakeword_train.training_run import DataFolders, TrainingLines
 

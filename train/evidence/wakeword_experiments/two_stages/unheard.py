@@ -27,7 +27,7 @@ from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.store import ClipStore
 from wakeword_train.enrolment import enrol_model
 from wakeword_train.pipeline import EMBEDDINGS, add_second_stage, train_stand_ins
-from wakeword_train.placement import put_into_place
+from wakeword_train.points import put_into_place
 from wakeword_train.training import train
 from wakeword_train.training_run import DataFolders, TrainingLines, TrainingRun
 
