@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
@@ -20,9 +21,14 @@ def poisson_cdf(events: int, mean: float) -> float:
 
 def poisson_rate(events: int, hours: float, *, confidence: float = 0.95) -> tuple[float, float]:
     """The exact interval of a rate of events an hour. Source: Garwood, Biometrika 28 (1936)."""
-    tail = (1 - confidence) / 2
+    low, high = _means(events, (1 - confidence) / 2)
+    return low / hours, high / hours
+
+
+@lru_cache(4_096)
+def _means(events: int, tail: float) -> tuple[float, float]:
     low = 0.0 if events == 0 else _mean_where(lambda mean: poisson_cdf(events - 1, mean) < 1 - tail, events)
-    return low / hours, _mean_where(lambda mean: poisson_cdf(events, mean) < tail, events) / hours
+    return low, _mean_where(lambda mean: poisson_cdf(events, mean) < tail, events)
 
 
 def _mean_where(reached: Callable[[float], bool], events: int) -> float:
