@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from wakeword.base.errors import DataError
-from wakeword.batch.jobs.choice import in_this_process
+from wakeword.batch.jobs.job_run import in_this_process
 from wakeword.batch.jobs.work import Executor
 from wakeword.takes.word_region import locate_word
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
@@ -20,7 +20,7 @@ from wakeword_train.data.augment import (
     narrow_log_mel,
     uniform,
 )
-from wakeword_train.data.clips import Clip
+from wakeword_train.data.clips import Clip, clip_weights
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.household import household_of
 from wakeword_train.data.mining import MiningConfig, hardest_packed, hardest_places
@@ -28,7 +28,6 @@ from wakeword_train.data.noises import NoiseSource
 from wakeword_train.data.packed import PackedStore, rounded
 from wakeword_train.data.store import ClipStore
 from wakeword_train.data.talk import amid_talk, talk_of
-from wakeword_train.data.weights import clip_weights
 
 _POOL = 5
 """Batches made together when their windows are used more than once."""
