@@ -154,7 +154,7 @@ def file_fingerprint(path: Path) -> str:
 
 
 def begin_with_encoder(network: nn.Module, path: Path, *, parts: tuple[str, ...] = PARTS) -> dict[str, Any]:
-    """Load an encoder, trained on words in human speech, into ``network``, and return the file's provenance. The head stays.
+    """Load an encoder, trained on words in human speech, into ``network``; return the file's provenance. The head stays.
 
     Raises ``ConfigError`` if the file cannot be read or belongs to a network of another shape.
     """
