@@ -32,14 +32,15 @@ from wakeword.verify.phoneme_verifier import PhonemeNetwork
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_embedding, load_phonemes
 from wakeword.verify.verifier import PHONEME_SAMPLES
 from wakeword_tools.transcripts import TimedText, TranscribedSpeech, read_transcripts, transcripts_beside, turns
-from wakeword_train.pack.codec import BLOCK, BlockCodec
 from wakeword_train.pack.speech_pack import (
+    BLOCK,
     FRAMES_A_SECOND,
     LOSS_STEP,
     PACK_VERSION,
     STARTER,
     SUFFIX,
     UNIT,
+    BlockCodec,
     PackedRecording,
     Phonemes,
 )

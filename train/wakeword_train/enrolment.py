@@ -10,7 +10,7 @@ from wakeword.audio.audio_folders import audio_files
 from wakeword.audio.pcm import AudioFile
 from wakeword.base.errors import AudioError, CalibrationError, ConfigError, ModelError, WakewordError
 from wakeword.base.events import SILENT
-from wakeword.batch.jobs.choice import in_this_process
+from wakeword.batch.jobs.job_run import in_this_process
 from wakeword.batch.jobs.work import Executor
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import SUPPORTED

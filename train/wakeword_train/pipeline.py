@@ -6,7 +6,7 @@ from pathlib import Path
 
 from wakeword.audio.audio_folders import audio_files
 from wakeword.base.events import SILENT
-from wakeword.batch.jobs.choice import in_this_process
+from wakeword.batch.jobs.job_run import in_this_process
 from wakeword.batch.jobs.work import Executor
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.verifier_card import FLOOR

@@ -12,8 +12,7 @@ from wakeword.base.events import Events
 from wakeword.base.text import counted
 from wakeword.base.version import __version__
 from wakeword.batch.jobs.cluster import Cluster
-from wakeword.batch.jobs.job_plan import default_jobs
-from wakeword.batch.jobs.work import Executor
+from wakeword.batch.jobs.work import Executor, default_jobs
 from wakeword.model.installed import assets_folder
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest

@@ -8,7 +8,7 @@ from statistics import fmean
 
 import torch
 
-from wakeword.batch.jobs.job_plan import cores
+from wakeword.batch.jobs.work import cores
 from wakeword_tools.engines.registry import resolved_engines
 from wakeword_tools.kinds import Kind
 from wakeword_train.config import TrainConfig

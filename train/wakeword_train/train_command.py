@@ -11,7 +11,7 @@ import typer
 
 from wakeword.base.errors import ConfigError, SynthesisError
 from wakeword.base.text import printable
-from wakeword.batch.jobs.choice import executor_for
+from wakeword.batch.jobs.job_run import executor_for
 from wakeword.batch.jobs.work import Executor
 from wakeword.cli.console import note
 from wakeword.cli.job_options import how_to_go_on

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 
 from wakeword.base.events import Events, Line
-from wakeword.batch.jobs.choice import in_this_process
+from wakeword.batch.jobs.job_run import in_this_process
 from wakeword.batch.jobs.work import Executor, Report
 from wakeword_tools.kinds import Kind
 from wakeword_train.config import TrainConfig

@@ -23,7 +23,7 @@ from wakeword.checkup.findings import NO_VOICE, CheckRecording, Finding, diagnos
 from wakeword.checkup.processor import PROCESSOR, examine_processor
 from wakeword.checkup.sweep import diagnose_loudspeaker, two_sweeps
 from wakeword.cli.console import complain, note, without_native_messages
-from wakeword.cli.listen.playing import naming
+from wakeword.cli.listen.source import naming
 from wakeword.cli.options import DEFAULT_KEYWORD, DeviceOption, number_or_name
 from wakeword.cli.ranges import finite
 from wakeword.cli.tables import console, table

@@ -9,8 +9,7 @@ from wakeword.model.first_stage import WindowLogit
 from wakeword.model.model import Model
 from wakeword.model.scorer import covering_samples
 from wakeword.stream.near_miss import NearMisses
-from wakeword.stream.suppression import Suppression
-from wakeword.stream.trigger import Trigger
+from wakeword.stream.trigger import Suppression, Trigger
 from wakeword.verify.verifier import LOOK_SAMPLES, CandidateScorer, StreamSound
 
 _FAR_BELOW = 0.1

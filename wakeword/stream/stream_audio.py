@@ -20,8 +20,7 @@ from wakeword.model.model import Model
 from wakeword.model.scorer import covering_samples
 from wakeword.stream.keyword import Fired, KeywordTracker
 from wakeword.stream.near_miss import NearMisses
-from wakeword.stream.suppression import Suppression
-from wakeword.stream.trigger import Trigger
+from wakeword.stream.trigger import Suppression, Trigger
 from wakeword.verify.verifier import StreamSound
 
 

@@ -28,8 +28,7 @@ from wakeword_train.data.clips import Clip
 from wakeword_train.data.packed import PackedStore, packed_clips, rounded
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.pack import speech_pack
-from wakeword_train.pack.codec import BLOCK
-from wakeword_train.pack.speech_pack import BACKGROUND_PACKAGE, STARTER, SpeechPack, pack_path, read_pack
+from wakeword_train.pack.speech_pack import BACKGROUND_PACKAGE, BLOCK, STARTER, SpeechPack, pack_path, read_pack
 from wakeword_train.training import gather_clips
 
 

@@ -10,7 +10,7 @@ from support.small_world import SMALL_SECOND_STAGE, small_config, write_backgrou
 
 from wakeword import Detector
 from wakeword.audio.pcm import read_audio
-from wakeword.batch.jobs.choice import in_this_process
+from wakeword.batch.jobs.job_run import in_this_process
 from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import Executor
 from wakeword.format.verifier_card import FLOOR

@@ -10,7 +10,7 @@ from support.builders import random_model
 from support.small_world import tones
 
 from wakeword.base.errors import ConfigError, DataError, ModelError
-from wakeword.batch.jobs.choice import in_this_process
+from wakeword.batch.jobs.job_run import in_this_process
 from wakeword_tools.clips.manifest import write_manifest
 from wakeword_tools.export.micro_files import STUDENT_FILE, read_student
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split

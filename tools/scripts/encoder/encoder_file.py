@@ -8,7 +8,7 @@ import numpy as np
 from torch import nn
 
 from wakeword.base.files import replacing
-from wakeword_train.encoder.shipped import PARTS, PROVENANCE
+from wakeword_train.model.network import PARTS, PROVENANCE
 
 
 def save_encoder(network: nn.Module, path: Path, *, provenance: dict[str, Any], parts: tuple[str, ...] = PARTS) -> None:

@@ -8,8 +8,8 @@ import typer
 from wakeword.base.errors import SynthesisError
 from wakeword.base.files import require_absent
 from wakeword.base.text import counted
-from wakeword.batch.jobs.choice import check_choice
-from wakeword.batch.jobs.job_plan import cores
+from wakeword.batch.jobs.job_run import check_choice
+from wakeword.batch.jobs.work import cores
 from wakeword.cli.console import Shown, note, progress
 from wakeword.cli.job_options import how_to_go_on
 from wakeword_tools.cli.synth import EngineOptions, SynthOptions, TextOptions
@@ -21,8 +21,8 @@ from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.candidates import DEFAULT_MASS, Candidate, choose_texts, histogram, speakable
 from wakeword_tools.texts.confusables import confusables, listed
-from wakeword_tools.texts.lists import read_texts
 from wakeword_tools.texts.phonemes import pronunciations
+from wakeword_tools.texts.splits import read_texts
 
 _MAX_PAUSE = 0.3
 """Longest pause before and after the speech of a clip, in seconds."""

@@ -12,7 +12,7 @@ import typer
 
 from wakeword.base.errors import WakewordError
 from wakeword.base.text import printable
-from wakeword.batch.jobs.choice import executor_for
+from wakeword.batch.jobs.job_run import executor_for
 from wakeword.batch.jobs.work import Executor
 from wakeword_experiments.invocation import begin, command_line, report_progress
 from wakeword_experiments.one_class import one_class_commands as one_class

@@ -11,10 +11,9 @@ from torch import Tensor
 
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.base.errors import ConfigError, WorkerError
-from wakeword.batch.jobs.choice import in_this_process
-from wakeword.batch.jobs.job_run import Run
-from wakeword.batch.jobs.work import Executor, Report
+from wakeword.base.errors import ConfigError
+from wakeword.batch.jobs.job_run import Run, in_this_process
+from wakeword.batch.jobs.work import Executor, Report, WholeWork
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.packed import PackedStore
@@ -74,7 +73,7 @@ class Stretch:
         return len(self.pcm) / SAMPLE_RATE
 
 
-class MiningWork:
+class MiningWork(WholeWork[Stretch]):
     """Scores the windows of stretches: ``wakeword.batch.jobs.work.Work``. Rows are scores ``(windows,)`` float32.
 
     ``score`` is pickled with the work, if that is done in other processes. Every process uses one thread, so that scores
@@ -97,10 +96,6 @@ class MiningWork:
             return found
 
         return score
-
-    def lost(self, item: Stretch, reason: str) -> NDArray[np.float32]:
-        """Raise ``WorkerError``: with a row ``(windows,)`` in its place, what is trained would depend on accidents."""
-        raise WorkerError(f"expected the scores of {item.key} of the background, but {reason}; take fewer --jobs")
 
 
 @contextmanager

@@ -18,8 +18,7 @@ from scipy.fft import dct
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.base.files import read_limited
 from wakeword.base.types import Array
-from wakeword_train.pack.codec import BLOCK, BlockCodec
-from wakeword_train.pack.speech_pack import SUFFIX, SpeechPack
+from wakeword_train.pack.speech_pack import BLOCK, SUFFIX, BlockCodec, SpeechPack
 
 CODED_STEP = 32.0
 """Step of the coefficients, in steps of a feature: features differ by 7 (root mean square), where they vary by 64."""

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.level import gain_of
-from wakeword.base.errors import ModelError, WorkerError
+from wakeword.base.errors import ModelError
 from wakeword.base.types import Array, Scores
-from wakeword.batch.jobs.work import Report
+from wakeword.batch.jobs.work import Report, WholeWork
 from wakeword.format.operating_point import Rate
 from wakeword.format.verifier_card import LARGEST_GATE, Fusion, VerifierCard, unverified_score
 from wakeword.model.candidate_looks import best_of_span, window_logits
@@ -189,7 +189,7 @@ class HeldOutClip:
         return f"{self.kind.value} {self.row}" + " in noise" * self.noisy
 
 
-class HearingWork:
+class HearingWork(WholeWork[HeldOutClip]):
     """Hears clips: ``wakeword.batch.jobs.work.Work``. Rows are their ``Evidence``."""
 
     def __init__(self, stage_one: Path, card: VerifierCard, heads: Sequence[bytes], *, probe: float) -> None:
@@ -208,10 +208,6 @@ class HearingWork:
             return evidence
 
         return hear
-
-    def lost(self, item: HeldOutClip, reason: str) -> Evidence:
-        """Nothing stands for it. Raises ``WorkerError``."""
-        raise WorkerError(f"expected what both stages hear in {item.key}, but {reason}; take fewer --jobs")
 
 
 def readers_of(card: VerifierCard, heads: Sequence[bytes], window: int, *, probe: float) -> list[EvidenceReader]:

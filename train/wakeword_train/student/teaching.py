@@ -29,7 +29,7 @@ from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.mining import one_thread
 from wakeword_train.data.packed import PackedStore, packed_clips
 from wakeword_train.data.store import ClipStore
-from wakeword_train.encoder.shipped import begin_with_encoder, encoder_path
+from wakeword_train.model.network import begin_with_encoder, encoder_path
 from wakeword_train.pack.micro_pack import read_micro_pack
 from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, pack_path, read_pack
 from wakeword_train.student.student_batches import MicroSpeech, StudentBatch, StudentBatches, StudentScenes

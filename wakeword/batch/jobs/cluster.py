@@ -11,8 +11,7 @@ from uuid import uuid4
 
 from wakeword.base.errors import ConfigError, WorkerError
 from wakeword.base.version import __version__
-from wakeword.batch.jobs.job_plan import cores
-from wakeword.batch.jobs.work import ONE_THREAD, Batch, ItemT, Report, RowT, Work
+from wakeword.batch.jobs.work import ONE_THREAD, Batch, ItemT, Report, RowT, Work, cores
 
 LOCAL = "local"
 """In place of an address: a cluster of this machine alone, which ends with the run."""

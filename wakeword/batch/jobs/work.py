@@ -1,7 +1,10 @@
 """What is to be done, and who does it: the protocols of this package, and the plainest executor."""
 
-from collections.abc import Callable, Generator, Sequence
-from typing import Any, Protocol, TypeVar
+import os
+from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import Any, Generic, NoReturn, Protocol, TypeVar
+
+from wakeword.base.errors import WorkerError
 
 Report = Callable[[float, float], None]
 """Called as work goes on: with the share of the planned size that is done since the last call, and seconds of audio."""
@@ -92,6 +95,14 @@ class Work(Protocol[ItemT_contra, RowT_co]):
         ...
 
 
+class WholeWork(Generic[ItemT_contra]):
+    """What work has in common that is worth nothing unless all of it is done."""
+
+    def lost(self, item: ItemT_contra, reason: str) -> NoReturn:
+        """Nothing stands for it: what is made of the others would depend on accidents. Raises ``WorkerError``."""
+        raise WorkerError(f"expected {item.key}, but {reason}; take fewer --jobs")
+
+
 class KeptWork(Work[ItemT_contra, RowT], Protocol[ItemT_contra, RowT]):
     """Work with rows that a journal keeps, on ``KeptItem``."""
 
@@ -144,3 +155,39 @@ class ThisProcess:
         for batch in batches:
             for number, item in batch:
                 yield number, do(item)
+
+
+BATCH_SECONDS = 60.0
+"""Half a second of work: far above what a batch costs to send, far below what others would wait for it at the end."""
+LONG_SECONDS = 600.0
+"""Batches from here on come first, the longest of all at the very beginning, so that none is left over at the end."""
+SECONDS_FOR_A_PROCESS = 300.0
+"""A process takes about a second to start, in which it could have done with two minutes of audio."""
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+def default_jobs(seconds: float) -> int:
+    """As many processes as there are cores, but none with less than five minutes of audio to do."""
+    return max(1, min(cores(), int(seconds // SECONDS_FOR_A_PROCESS)))
+
+
+def batches_of(items: Iterable[tuple[int, ItemT]], *, workers: int) -> Sequence[Batch[ItemT]]:
+    """Numbered items in batches: of neighbours, of a minute each, a longer item alone."""
+    found: list[list[tuple[int, ItemT]]] = []
+    lengths: list[float] = []
+    for number, item in items:
+        if not found or lengths[-1] + item.seconds > BATCH_SECONDS:
+            found.append([])
+            lengths.append(0.0)
+        found[-1].append((number, item))
+        lengths[-1] += item.seconds
+    if workers == 1:
+        return found
+    # Stable: short batches stay in order, so that their rows need not wait for one another.
+    order = sorted(range(len(found)), key=lambda index: -lengths[index] if lengths[index] >= LONG_SECONDS else 0.0)
+    return [found[index] for index in order]

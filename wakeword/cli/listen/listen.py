@@ -16,9 +16,8 @@ from wakeword.base.text import printable
 from wakeword.base.types import Samples
 from wakeword.cli.console import complain, discard, has_reader, note
 from wakeword.cli.formats import FORMATS, TERMINAL, FormatName
-from wakeword.cli.listen.playing import Watched
 from wakeword.cli.listen.reactions import ReactionOptions, open_reactions
-from wakeword.cli.listen.source import PlaybackOption, SourceOptions, open_playback, open_source
+from wakeword.cli.listen.source import PlaybackOption, SourceOptions, Watched, open_playback, open_source
 from wakeword.cli.option_class import command
 from wakeword.cli.options import MinGapOption, ModelOptions, PointOptions, open_detector, refractory_frames
 from wakeword.engine import Detector

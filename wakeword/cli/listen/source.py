@@ -2,9 +2,10 @@
 
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, BinaryIO, cast
 
@@ -12,9 +13,10 @@ import typer
 
 from wakeword.audio.pcm import MAX_CHANNELS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE, SAMPLE_RATE
 from wakeword.audio.sources import AudioSource, FileSource, StdinSource
-from wakeword.base.errors import AudioDeviceError
+from wakeword.audio.stopping import StopSignals
+from wakeword.base.errors import AudioDeviceError, AudioFormatError
+from wakeword.base.types import Samples
 from wakeword.cli.console import complain, without_native_messages
-from wakeword.cli.listen.playing import naming
 from wakeword.cli.options import DeviceOption, number_or_name
 from wakeword.microphone.device import DeviceEvent
 from wakeword.microphone.microphone import Microphone
@@ -163,3 +165,28 @@ def _monitor() -> Iterator[AudioSource]:
     finally:
         process.kill()
         process.wait()
+
+
+class Watched:
+    """A source that passes its blocks to ``watch`` first.
+
+    It ends when its own source does, at one of the signals ``stop``, or when ``watch`` returns ``False``.
+    """
+
+    def __init__(self, source: AudioSource, watch: Callable[[Samples], bool], *, stop: StopSignals) -> None:
+        self.sample_rate = source.sample_rate
+        self._source = source
+        self._watch = watch
+        self._stop = stop
+
+    def blocks(self) -> Iterator[Samples]:
+        return takewhile(self._watch, self._stop.blocks(self._source))
+
+
+@contextmanager
+def naming(path: Path | str) -> Iterator[None]:
+    """Put the file's name before errors about its samples, which do not contain it."""
+    try:
+        yield
+    except AudioFormatError as error:
+        raise AudioFormatError(f"{path}: {error}") from error

@@ -15,8 +15,7 @@ from support.counting import Calling, Doubling, Number, Thing
 
 from wakeword.base.errors import ConfigError, ModelError, WorkerError
 from wakeword.batch.inputs.recording import Recording, local_recording
-from wakeword.batch.jobs.choice import executor_for
-from wakeword.batch.jobs.job_run import Run
+from wakeword.batch.jobs.job_run import Run, executor_for
 from wakeword.batch.jobs.work import Executor, ThisProcess
 from wakeword.batch.scanning import Scanned, ScanWork
 from wakeword.cli.formats import FormatName

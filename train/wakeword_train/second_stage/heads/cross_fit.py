@@ -10,9 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from wakeword.base.errors import WorkerError
 from wakeword.base.types import Array
-from wakeword.batch.jobs.work import Report
+from wakeword.batch.jobs.work import Report, WholeWork
 from wakeword_train.data.mining import one_thread
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.second_stage.heads.head_fit import Background, HeadEpoch, HeadTraining, fit_head
@@ -62,7 +61,7 @@ def seconds_of_head(config: SecondStageConfig) -> float:
     return config.epochs * config.steps_per_epoch * config.batch_size / 256 * _SECONDS_OF_STEP
 
 
-class HeadWork:
+class HeadWork(WholeWork[HeadItem]):
     """Trains heads: ``wakeword.batch.jobs.work.Work``. Rows are heads, the same in every process."""
 
     def __init__(self, training: HeadTraining) -> None:
@@ -82,10 +81,6 @@ class HeadWork:
             return TrainedHead({name: value.numpy() for name, value in network.state_dict().items()}, tuple(epochs))
 
         return train
-
-    def lost(self, item: HeadItem, reason: str) -> TrainedHead:
-        """Nothing stands for it. Raises ``WorkerError``."""
-        raise WorkerError(f"expected {item.key} of the second stage, but {reason}; take fewer --jobs")
 
     def __getstate__(self) -> dict[str, Any]:
         # As arrays: torch would put tensors into shared memory, which is scarce in containers, and views with all of

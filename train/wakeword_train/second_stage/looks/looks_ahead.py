@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
 
-from wakeword.base.errors import WorkerError
 from wakeword.base.events import SILENT
 from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.processes import Processes
-from wakeword.batch.jobs.work import Executor, Report
+from wakeword.batch.jobs.work import Executor, Report, WholeWork
 from wakeword.model.installed import assets_folder
 from wakeword.verify.shared import EMBEDDING_FILE, load_embedding
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
@@ -45,7 +44,7 @@ class LooksItem:
         return f"looks at {self.kind.value} clips"
 
 
-class LooksWork:
+class LooksWork(WholeWork[LooksItem]):
     """Makes looks and keeps them in the cache: ``wakeword.batch.jobs.work.Work``. Rows say nothing."""
 
     def __init__(self, config: TrainConfig, clips: Sequence[Clip], cache: Path) -> None:
@@ -70,10 +69,6 @@ class LooksWork:
             report(item.size, item.seconds)
 
         return make
-
-    def lost(self, item: LooksItem, reason: str) -> None:
-        """Raises ``WorkerError``: they are then made later, by the process that needs them."""
-        raise WorkerError(f"{item.key}: {reason}")
 
 
 @contextmanager
