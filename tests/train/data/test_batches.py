@@ -12,8 +12,9 @@ from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.batches import BatchSampler, load_stores
-from wakeword_train.data.clips import Clip, clip_weights
+from wakeword_train.data.clips import Clip
 from wakeword_train.data.store import ClipStore
+from wakeword_train.data.weights import clip_weights
 from wakeword_train.training import gather_clips
 
 # Nothing that changes log mel energies: a window that is used twice is then identical.

@@ -20,7 +20,7 @@ from wakeword_train.data.augment import (
     narrow_log_mel,
     uniform,
 )
-from wakeword_train.data.clips import Clip, clip_weights
+from wakeword_train.data.clips import Clip
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.household import household_of
 from wakeword_train.data.mining import MiningConfig, hardest_packed, hardest_places
@@ -28,6 +28,7 @@ from wakeword_train.data.noises import NoiseSource
 from wakeword_train.data.packed import PackedStore, rounded
 from wakeword_train.data.store import ClipStore
 from wakeword_train.data.talk import amid_talk, talk_of
+from wakeword_train.data.weights import clip_weights
 
 _POOL = 5
 """Batches made together when their windows are used more than once."""

@@ -9,13 +9,10 @@ import logging
 import math
 import re
 import tarfile
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
-from torch import Tensor
 from torch.hub import download_url_to_file
 
 from wakeword.audio.audio_folders import audio_files
@@ -34,7 +31,6 @@ from wakeword_tools.transcripts import (
     turns,
     without_keyword,
 )
-from wakeword_train.data.store import ClipStore
 from wakeword_train.pack.speech_pack import SUFFIX
 
 log = logging.getLogger(__name__)
@@ -281,44 +277,3 @@ def download_speech_commands(root: Path) -> Path:
             f"could not download {VERSION} into {root}: {error}; check the network and try again"
         ) from error
     return folder
-
-
-def clip_weights(store: ClipStore, kind: Kind, recorded: float) -> Tensor:
-    """How often to draw each clip, ``(clips,)``: rare words more often, long recordings by length.
-
-    The recorded clips get the share ``recorded``; synthetic ones are drawn by engine, see ``_weigh_engines``. All ways
-    to say the keyword that are given as phonemes count as one word.
-    """
-    if kind in (Kind.BACKGROUND, Kind.NOISE):
-        weights = store.lengths.double()
-    else:
-        together = kind is Kind.POSITIVE
-        words = ["[[" if together and clip.word.startswith("[[") else clip.word for clip in store.clips]
-        frequency = Counter(words)
-        weights = torch.tensor([frequency[word] ** -0.5 for word in words], dtype=torch.float64)
-    synthetic = torch.tensor([clip.synthetic for clip in store.clips])
-    _weigh_engines(weights, store.clips)
-    if synthetic.any() and not synthetic.all():
-        for group, share in ((synthetic, 1 - recorded), (~synthetic, recorded)):
-            weights[group] *= share / weights[group].sum()
-    return weights
-
-
-def _weigh_engines(weights: Tensor, clips: Sequence[Clip]) -> None:
-    """Give each speech engine a share in proportion to the square root of its number of voices, in place.
-
-    In proportion to clips, a fast engine would dominate one that sounds human; in proportion to voices, an engine that
-    mixes voices without limit would dominate all others.
-    """
-    voices: dict[str, set[str]] = {}
-    for clip in clips:
-        if clip.synthetic:
-            voices.setdefault(_engine(clip), set()).add(clip.speaker)
-    for engine, speakers in voices.items():
-        of_engine = torch.tensor([clip.synthetic and _engine(clip) == engine for clip in clips])
-        weights[of_engine] *= len(speakers) ** 0.5 / weights[of_engine].sum()
-
-
-def _engine(clip: Clip) -> str:
-    """The engine that spoke a synthetic clip: its voices are named ``engine:voice``."""
-    return clip.speaker.partition(":")[0]
