@@ -24,13 +24,13 @@ from .base.errors import WorkerError as WorkerError
 from .base.version import __version__ as __version__
 from .engine import Detector as Detector
 from .format.card import ModelCard as ModelCard
-from .format.fusion import Fusion as Fusion
 from .format.operating_point import OperatingPoint as OperatingPoint
+from .format.verifier_card import Fusion as Fusion
 from .format.verifier_card import VerifierCard as VerifierCard
 from .microphone.device import Device as Device
+from .microphone.device import DeviceEvent as DeviceEvent
+from .microphone.device import MicrophoneStats as MicrophoneStats
 from .microphone.device import list_devices as list_devices
-from .microphone.device_events import DeviceEvent as DeviceEvent
-from .microphone.device_events import MicrophoneStats as MicrophoneStats
 from .microphone.microphone import Microphone as Microphone
 from .model.installed import shipped_models as shipped_models
 from .model.model import Model as Model

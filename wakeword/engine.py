@@ -4,15 +4,15 @@ The way of a block, with the module of each step:
 
 1. ``audio.sources`` or ``microphone`` gives blocks, ``stream.access`` lets one thread at a time push them.
 2. ``audio.pcm`` converts a block to 16 kHz mono, ``stream.own_sound`` takes out the echo of the playback
-   (``stream.playback_pairs``) by ``audio.echo_canceller``; the rest of the way takes pieces of at most a second.
+   (``stream.playback_pairs``, ``stream.arrivals``) by ``audio.echo_canceller``; then come pieces of at most a second.
 3. ``stream.stream_reader`` appends a piece to the stream in ``stream.stream_audio``, which keeps it in ``audio.history``
    and sleeps while ``audio.gate`` finds it quiet. Where a window ends, ``model.first_stage`` asks ``audio.level`` for its
    gain, and ``audio.features`` makes frames of it at that gain.
-4. ``model.scorer`` gives them to the windows in progress, which ``model.lstm`` (numpy) or ``model.windows`` (ONNX Runtime)
+4. ``model.scorer`` gives them to the windows in progress, which ``model.lstm`` (numpy) or ONNX Runtime
    advances: a logit for each window that ends.
 5. ``stream.keyword`` takes the logits of one word. In a model of two stages its verifier of the room ``verify`` looks at
-   candidates, at the gain of their window; ``stream.suppression``, ``stream.trigger`` and ``stream.veto`` decide what
-   fires, ``stream.near_miss`` what nearly did.
+   candidates, at the gain of their window; ``stream.trigger`` decides what fires, ``stream.near_miss``
+   what nearly did.
 6. ``stream.stream_audio`` makes the ``audio.detection``, and ``stream.following`` the audio after it, until
    ``stream.end_of_speech`` finds its end.
 

@@ -15,7 +15,7 @@ from benchmarks import benchmark as bench
 from benchmarks import stopwatch as bench_measures
 from benchmarks import streams as bench_streams
 from benchmarks.benchmark import benchmark
-from benchmarks.contenders import MOST_KEYWORDS, present, why
+from benchmarks.contenders import MOST_KEYWORDS, PEERS, present, why
 from benchmarks.performance_page import endurance, meaning, write_page
 from benchmarks.performance_report import BLOCKS, LoadCost, PerformanceReport, PushLatency, Start
 from benchmarks.performance_tables import cost_table, keyword_table, share, speech_table, stream_table, tables
@@ -28,7 +28,6 @@ from wakeword.model.installed import assets_folder
 from wakeword.stream.pool.pool import DetectorPool
 from wakeword_tools.contenders.contender import Contender, Listener, RunningEngine
 from wakeword_tools.contenders.own_engine import OURS
-from wakeword_tools.contenders.registry import PEERS
 
 
 def fail(files: object) -> RunningEngine:

@@ -6,9 +6,10 @@ import numpy as np
 import torch
 from support.micro_nets import random_frames
 
+from scripts.encoder.encoder_file import save_encoder
 from scripts.encoder.micro_trunk import TrunkLessons, pretrained
 from scripts.make_micro_trunk import FRAMES, SECONDS, stretches, words_joined
-from wakeword_train.encoder.shipped import begin_with_encoder, encoder_path, save_encoder
+from wakeword_train.model.network import begin_with_encoder, encoder_path
 from wakeword_train.student.student_network import TRUNK, StudentNetwork
 
 

@@ -14,9 +14,9 @@ import pytest
 
 from support import ROOT
 from wakeword.base.types import Array
+from wakeword.browser.page_server import RUNTIME as RUNTIME_PATH
 from wakeword.browser.page_server import PageServer
 from wakeword.browser.runtime import DIGESTS
-from wakeword.browser.site import RUNTIME as RUNTIME_PATH
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE
 

@@ -14,9 +14,8 @@ from wakeword import FeatureConfig, Model, ModelCard, OperatingPoint
 from wakeword.audio.features import mfcc
 from wakeword.base.types import Array
 from wakeword.format.card import METADATA_KEY, SCHEMA, SelfTest, self_test_signal
-from wakeword.format.fusion import Fusion
 from wakeword.format.operating_point import Rate
-from wakeword.format.verifier_card import VerifierCard
+from wakeword.format.verifier_card import Fusion, VerifierCard
 from wakeword.model.model import parse_model
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword.verify.verifier_head import HEAD_KEY

@@ -99,11 +99,8 @@ class Thing:
     """An item of ``isolated``."""
 
     content: Any
-    key = stamp = "thing"
+    key = "thing"
     size = seconds = 1.0
-
-    def digest(self) -> str:
-        return ""
 
 
 @dataclass(frozen=True)
@@ -111,7 +108,6 @@ class Calling:
     """Work that calls a function. A row is what it returns, or the ``SynthesisError`` in place of that."""
 
     function: Callable[[Any], Any]
-    digest = "calling"
 
     def begin(self, report: Report) -> Callable[[Thing], Any]:
         return self.call
@@ -124,15 +120,6 @@ class Calling:
 
     def lost(self, item: Thing, reason: str) -> SynthesisError:
         return SynthesisError(reason)
-
-    def is_final(self, row: Any) -> bool:
-        return True
-
-    def to_json(self, row: Any) -> Any:
-        return row
-
-    def from_json(self, content: Any) -> Any:
-        return content
 
 
 def isolated(

@@ -8,9 +8,8 @@ from typing import get_args
 from support.builders import FIXTURES, WINDOW, card
 from support.heads import head_bytes
 from support.networks import band_network, network
-from wakeword.format.fusion import Fusion
 from wakeword.format.operating_point import OperatingPoint
-from wakeword.format.verifier_card import VerifierCard
+from wakeword.format.verifier_card import Fusion, VerifierCard
 from wakeword_train.model.export import model_bytes
 from wakeword_train.model.network import Pooling
 from wakeword_train.model.two_stage import shipped_digests, with_verifier

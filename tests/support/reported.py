@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from wakeword.format.card import ModelCard, SelfTest
-from wakeword.format.fusion import Fusion
 from wakeword.format.operating_point import OperatingPoint, Rate
-from wakeword.format.verifier_card import VerifierCard
+from wakeword.format.verifier_card import Fusion, VerifierCard
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.data.clips import Clip
 from wakeword_train.second_stage.evidence import Evidence

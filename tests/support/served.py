@@ -16,6 +16,7 @@ from wyoming.wake import Detect
 from support.builders import bursts
 from wakeword.audio.detection import Keeps
 from wakeword.base.types import Array, Samples
+from wakeword.saving.keeper import Keeper
 from wakeword.serve.client_stream import Found, StreamSettings
 from wakeword.serve.connection import Shared, TimeLimits
 from wakeword.serve.places import Place
@@ -169,7 +170,13 @@ async def serving(
     with ThreadPoolExecutor(max(1, threads)) as executor:
         shared = Shared(
             words,
-            StreamSettings(100, 0.5, keep=keep, windows=windows),
+            StreamSettings(
+                100,
+                0.5,
+                keep=keep,
+                hours=keep.hours if isinstance(keep, Keeper) else None,
+                windows=windows,
+            ),
             times or TimeLimits(),
             Telemetry(),
             executor if threads else None,

@@ -17,12 +17,10 @@ from wakeword_tools.measure.point_choice import write_points
 from wakeword_tools.measure.recordings import score_files
 from wakeword_train import Clip, Kind, Split
 from wakeword_train.enrol import EnrolConfig, Enrolment, Fold
-from wakeword_train.enrolled_points import enrolled_points
-from wakeword_train.enrolment import base_model
-from wakeword_train.phases import Phase
+from wakeword_train.enrolment import base_model, enrolled_points
 from wakeword_train.points import default_point
 from wakeword_train.time_left import TimeLeft
-from wakeword_train.training_run import TrainingEvents, TrainingLines
+from wakeword_train.training_run import Phase, TrainingEvents, TrainingLines
 
 
 def clips(folder: Path, kind: Kind, count: int, band: str, *, seed: int, level: float = 1.0) -> list[Clip]:

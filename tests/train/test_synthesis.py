@@ -14,8 +14,8 @@ import soundfile
 from wakeword import ConfigError
 from wakeword.base.errors import DataError
 from wakeword.base.events import SILENT
-from wakeword.batch.jobs.choice import executor_for
 from wakeword.batch.jobs.cluster import Cluster
+from wakeword.batch.jobs.job_run import executor_for
 from wakeword.batch.jobs.processes import Processes
 from wakeword_tools.clips.clip_plan import plan
 from wakeword_tools.clips.manifest import MANIFEST, recipe_row
@@ -24,16 +24,15 @@ from wakeword_tools.clips.voice_check import without_voices
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.texts.confusables import without_sound_of
-from wakeword_tools.texts.ipa import espeak_of_ipa
+from wakeword_tools.texts.phonemes import espeak_of_ipa
 from wakeword_tools.texts.splits import split_texts
 from wakeword_train import DataFolders, TrainConfig
 from wakeword_train import synthesis as synthesised
 from wakeword_train.config import NaturalConfig, SynthesisConfig
-from wakeword_train.phases import Phase
 from wakeword_train.recipe import default_recipe
 from wakeword_train.spoken_texts import SpokenKeyword
 from wakeword_train.synthesis import check_synthesis, with_synthesised
-from wakeword_train.training_run import TrainingEvents, TrainingLines, TrainingRun
+from wakeword_train.training_run import Phase, TrainingEvents, TrainingLines, TrainingRun
 
 FEW = {Kind.POSITIVE: 20, Kind.NEAR_NEGATIVE: 60, Kind.NEGATIVE: 60}
 
@@ -123,7 +122,7 @@ def test_as_many_processes_speak_as_there_are_jobs_and_the_clips_are_the_same(
 
 
 def test_by_default_a_process_is_started_where_it_pays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wakeword.batch.jobs.job_plan.cores", lambda: 8)
+    monkeypatch.setattr("wakeword.batch.jobs.work.cores", lambda: 8)
     run = TrainingRun(TrainConfig(keyword="seven"), DataFolders(), tmp_path, tmp_path, executor=executor_for)
     fast, natural = (synthesised._Pass.of(phase, FEW, ("espeak-ng",), run) for phase in (Phase.SPEECH, Phase.NATURAL))
     assert [fast.jobs(count) for count in (1, 199, 200, 5_000)] == [1, 1, 2, 8]

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wakeword.model.installed import assets_folder
+from wakeword_train.report.verdict import FILE, TextAlone, text_alone
 from wakeword_train.second_stage.fusion.fusion_fit import USUAL
-from wakeword_train.text_alone import FILE, TextAlone, text_alone
 
 shares = st.floats(0, 1)
 

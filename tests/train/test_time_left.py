@@ -12,10 +12,10 @@ from wakeword_train import time_left
 from wakeword_train.config import TrainConfig
 from wakeword_train.display import phases_shown
 from wakeword_train.enrol import EnrolConfig
-from wakeword_train.phases import Phase
 from wakeword_train.recipe import default_recipe
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.time_left import TimeLeft, expected_enrolment, expected_seconds, in_words
+from wakeword_train.training_run import Phase
 
 GUESS = {Phase.SPEECH: 100.0, Phase.FIRST: 200.0, Phase.SECOND: 100.0}
 

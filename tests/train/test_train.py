@@ -9,19 +9,16 @@ import pytest
 from support.commands import Cli
 from support.small_world import write_world
 
-from wakeword.format.fusion import Fusion
-from wakeword.format.verifier_card import VerifierCard
+from wakeword.format.verifier_card import Fusion, VerifierCard
 from wakeword.model.model import read_model
 from wakeword_train.config import TrainConfig
 from wakeword_train.display import describe_epoch
-from wakeword_train.health import adversary_advice
 from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.second_stage.heads.head_fit import HeadEpoch
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
-from wakeword_train.train_command import advice_on
+from wakeword_train.train_command import advice_on, judge_words
 from wakeword_train.training import TrainingResult
-from wakeword_train.training_run import DataFolders, EpochReport, TrainingEvents
-from wakeword_train.word_check import judge_words
+from wakeword_train.training_run import DataFolders, EpochReport, TrainingEvents, adversary_advice
 
 CONFIG = """
 keyword = "updown"

@@ -11,8 +11,7 @@ from support.browser import RUNTIME, serving
 
 from wakeword.audio.pcm import read_audio
 from wakeword.base.types import Array
-from wakeword.browser.page_server import PageServer
-from wakeword.browser.site import PAGE, site_files
+from wakeword.browser.page_server import PAGE, PageServer, site_files
 from wakeword.model.installed import assets_folder
 
 

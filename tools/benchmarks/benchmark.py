@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.contenders import MOST_KEYWORDS, present, start
+from benchmarks.contenders import MOST_KEYWORDS, PEERS, present, start
 from benchmarks.performance_report import BLOCKS, LoadCost, PerformanceReport, PushLatency, Start
 from benchmarks.speech_cost import LEAST_SECONDS, speech_costs
 from benchmarks.stopwatch import at_a_microphones_pace, cpu_ms_per_second, one_core, settle, signals, start_up
@@ -26,7 +26,6 @@ from wakeword.model.installed import assets_folder
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_tools.contenders.contender import Contender
 from wakeword_tools.contenders.own_engine import OURS
-from wakeword_tools.contenders.registry import PEERS
 
 _STARTS = 5
 

@@ -3,10 +3,18 @@
 Nothing heavy is imported here: ``start_cost`` measures what the import of an engine takes.
 """
 
+import importlib.util
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
+from benchmarks import openwakeword_onnx
+from wakeword_tools.contenders import microwakeword, porcupine, pyopenwakeword
 from wakeword_tools.contenders.contender import Contender, Listener
+from wakeword_tools.contenders.own_engine import OURS
+
+PEERS = (microwakeword.ENGINE, openwakeword_onnx.ENGINE, pyopenwakeword.ENGINE, porcupine.ENGINE)
+"""The engines of the registry, and openWakeWord by its makers, which takes no files of users."""
 
 MOST_KEYWORDS = 3
 """Number of keywords that are measured together."""
@@ -29,7 +37,25 @@ def why(error: Exception) -> str:
 
 def start(contender: Contender, model: str, keywords: int) -> Listener:
     """A new stream with so many words: of this project's ``model``, or those that the engine's package brings."""
-    return contender.start(contender.included(model, keywords))
+    return contender.start([Path(model)] * keywords if contender is OURS else brought(contender, keywords))
+
+
+def brought(engine: Contender, words: int) -> Sequence[Path]:
+    """Files of so many words that the package of a peer brings; none of a peer that is not known here."""
+    if engine is openwakeword_onnx.ENGINE:
+        return openwakeword_onnx.brought_by_openwakeword(words)
+    if engine is porcupine.ENGINE:
+        import pvporcupine
+
+        return [Path(pvporcupine.KEYWORD_PATHS[word]) for word in ("alexa", "computer", "jarvis")[:words]]
+    suffix = {microwakeword.ENGINE: "json", pyopenwakeword.ENGINE: "tflite"}.get(engine)
+    spec = importlib.util.find_spec(engine.package) if suffix else None
+    if spec is None or spec.origin is None:
+        return []
+    return [
+        Path(spec.origin).parent / "models" / f"{name}.{suffix}"
+        for name in ("alexa", "hey_jarvis", "okay_nabu")[:words]
+    ]
 
 
 def present(peers: Sequence[Contender]) -> tuple[list[Contender], dict[str, str]]:

@@ -22,9 +22,8 @@ def main(package: str, name: str, model: str) -> None:
     imported, imported_cpu = time.perf_counter(), time.process_time()
 
     # Not before: the registry imports parts of this project's package.
-    from benchmarks.contenders import start
+    from benchmarks.contenders import PEERS, start
     from wakeword_tools.contenders.own_engine import OURS
-    from wakeword_tools.contenders.registry import PEERS
 
     contender = next(one for one in (OURS, *PEERS) if one.distribution == name)
     ready = time.perf_counter()

@@ -23,6 +23,7 @@ import torch
 import typer
 
 from scripts.encoder.distil import distil
+from scripts.encoder.encoder_file import save_encoder
 from scripts.encoder.lessons import DistilConfig, prepare_lessons
 from scripts.encoder.teacher import SpeechEmbedding
 from wakeword.base.errors import WakewordError
@@ -31,7 +32,6 @@ from wakeword_train.config import NetworkConfig
 from wakeword_train.data.batches import load_stores
 from wakeword_train.data.clips import Clip, deal_speakers, read_folder, read_speech_commands
 from wakeword_train.data.store import ClipStore
-from wakeword_train.encoder.shipped import save_encoder
 
 _Folders = list[Path] | None
 

@@ -6,6 +6,9 @@ from the folder that ``scripts.make_pack`` was given first. The same recordings 
 
 import argparse
 import hashlib
+import io
+import json
+import lzma
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +16,10 @@ from numpy.typing import NDArray
 
 from scripts.make_pack import packed_recordings
 from wakeword.base.errors import DataError
+from wakeword.base.files import replacing
 from wakeword_tools.export.micro_features import FRAME, micro_features
 from wakeword_tools.transcripts import TimedText, TranscribedSpeech, read_transcripts, turns
-from wakeword_train.pack.micro_pack import write_micro_pack
+from wakeword_train.pack.micro_pack import MICRO_PACK_VERSION, encoded_frames, recordings_digest
 from wakeword_train.pack.speech_pack import STARTER, SUFFIX, SpeechPack, pack_path, read_pack
 
 
@@ -35,6 +39,23 @@ def micro_frames(folder: Path, pack: SpeechPack) -> NDArray[np.uint8]:
         own = micro_features([samples, np.zeros(4 * FRAME, np.float32)])
         frames.append(own[: recording.frames])
     return np.concatenate(frames)
+
+
+def write_micro_pack(path: Path, frames: NDArray[np.uint8], pack: SpeechPack) -> None:
+    """Write the features ``(frames, 40)`` of the first recordings of ``pack``. The same input gives the same bytes.
+
+    ``DataError`` if the frames end inside a recording.
+    """
+    digest = recordings_digest(pack, len(frames))
+    if not digest:
+        raise DataError(f"{pack.path}: expected the frames of whole recordings, got {len(frames)}")
+    mean = frames.mean(axis=0).astype(np.float32)
+    codes = encoded_frames(frames, mean)
+    header = {"version": MICRO_PACK_VERSION, "recordings": digest, "licence": pack.licence}
+    content = io.BytesIO()
+    np.savez(content, header=np.frombuffer(json.dumps(header).encode(), np.uint8), mean=mean, codes=codes)
+    with replacing(path) as temporary:
+        temporary.write_bytes(lzma.compress(content.getvalue(), preset=6))
 
 
 def main() -> None:

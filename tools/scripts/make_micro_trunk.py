@@ -19,6 +19,7 @@ import typer
 from numpy.typing import NDArray
 from torch import Tensor
 
+from scripts.encoder.encoder_file import save_encoder
 from scripts.encoder.micro_trunk import PHONEME_HOP, TrunkLessons, pretrained
 from wakeword.audio.audio_folders import audio_files
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
@@ -34,7 +35,6 @@ from wakeword_train.data.clips import read_folder
 from wakeword_train.data.household import household_of
 from wakeword_train.data.noises import NoiseSource
 from wakeword_train.data.store import ClipStore
-from wakeword_train.encoder.shipped import save_encoder
 from wakeword_train.pack.speech_pack import STARTER, pack_path, read_pack
 from wakeword_train.recipe import default_recipe
 from wakeword_train.student.student_network import TRUNK

@@ -10,9 +10,13 @@ give the same bytes on the same machine.
 import argparse
 import fnmatch
 import hashlib
+import io
+import json
+import lzma
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +24,7 @@ from wakeword.audio.audio_folders import audio_files
 from wakeword.audio.features import FeatureConfig, mfcc
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import DataError
+from wakeword.base.files import replacing
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
 from wakeword.verify.embedding import DIMENSION, embeddings_of
@@ -27,18 +32,22 @@ from wakeword.verify.phoneme_verifier import PhonemeNetwork
 from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, file_digest, load_embedding, load_phonemes
 from wakeword.verify.verifier import PHONEME_SAMPLES
 from wakeword_tools.transcripts import TimedText, TranscribedSpeech, read_transcripts, transcripts_beside, turns
-from wakeword_train.pack.codec import BLOCK, BlockCodec
 from wakeword_train.pack.speech_pack import (
+    BLOCK,
     FRAMES_A_SECOND,
+    LOSS_STEP,
+    PACK_VERSION,
     STARTER,
     SUFFIX,
     UNIT,
+    BlockCodec,
     PackedRecording,
     Phonemes,
-    write_pack,
 )
 
 _CONFIG = FeatureConfig()
+_LISTED, _MOST_LISTED = 8.0, 8
+"""Tokens of a frame are listed if they lose less than this, and of these so many at most."""
 _PHONEME_FRAME = SAMPLE_RATE // 50
 _HEARD_AFTER = SAMPLE_RATE // 2
 """Samples the phoneme recogniser hears after those that are kept: in use a word ends up to that long before the end."""
@@ -128,6 +137,67 @@ def packed_recordings(
             yield PackedRecording(turn.path.stem, turn.speaker, frames, texts), samples
 
 
+def likeliest(log_probabilities: Array) -> Phonemes:
+    """The likeliest tokens of each frame of ``(frames, tokens)``; of equals those that come first."""
+    losses = np.round((log_probabilities.max(axis=1, keepdims=True) - log_probabilities) / LOSS_STEP)
+    nearest = np.sort(np.argsort(losses, axis=1, kind="stable")[:, :_MOST_LISTED], axis=1)
+    own = np.take_along_axis(losses, nearest, axis=1)
+    listed = own < _LISTED / LOSS_STEP
+    starts = np.concatenate([[0], np.cumsum(listed.sum(axis=1))])
+    return Phonemes(starts, nearest[listed].astype(np.uint8), own[listed].astype(np.uint8))
+
+
+def joined(parts: Sequence[Phonemes]) -> Phonemes:
+    """Several one after the other."""
+    counts = np.concatenate([np.diff(part.starts) for part in parts])
+    tokens, losses = (np.concatenate([getattr(part, name) for part in parts]) for name in ("tokens", "losses"))
+    return Phonemes(np.concatenate([[0], np.cumsum(counts)]), tokens, losses)
+
+
+def codec_of(rows: Array, relative: Array) -> BlockCodec:
+    """A codec for ``rows``, with steps ``relative`` ``(BLOCK, width)`` to the deviation of each column."""
+    deviation = rows.std(axis=0).clip(1e-6)
+    return BlockCodec(rows.mean(axis=0).astype(np.float32), (relative * deviation).astype(np.float32))
+
+
+def write_pack(
+    path: Path,
+    recordings: Sequence[PackedRecording],
+    *,
+    licence: str,
+    mfcc: tuple[BlockCodec, Array],
+    embeddings: tuple[BlockCodec, Array],
+    embedding_digest: str,
+    phonemes: Phonemes,
+    phonemes_digest: str,
+) -> None:
+    """Write a pack: ``mfcc`` ``(frames, n_mfcc)``, ``embeddings`` ``(frames / 8, 96)`` and ``phonemes`` of ``frames / 2``
+    frames, of all ``recordings`` one after the other. The same input gives the same bytes."""
+    header = {
+        "version": PACK_VERSION,
+        "features": FeatureConfig().fingerprint,
+        "licence": licence,
+        "embedding_digest": embedding_digest,
+        "phonemes_digest": phonemes_digest,
+        "recordings": [
+            {"source": one.source, "speaker": one.speaker, "frames": one.frames, "utterances": one.utterances}
+            for one in recordings
+        ],
+    }
+    arrays: dict[str, Any] = {
+        "header": np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), np.uint8),
+        "phoneme_counts": np.diff(phonemes.starts).astype(np.uint8),
+        "phoneme_tokens": phonemes.tokens,
+        "phoneme_losses": phonemes.losses,
+    }
+    for name, (codec, rows) in (("mfcc", mfcc), ("embedding", embeddings)):
+        arrays |= {f"{name}_mean": codec.mean, f"{name}_steps": codec.steps, name: codec.encode(rows)}
+    content = io.BytesIO()
+    np.savez(content, **arrays)
+    with replacing(path) as temporary:
+        temporary.write_bytes(lzma.compress(content.getvalue(), preset=6))
+
+
 def make_pack(
     found: Sequence[tuple[TimedText, list[TranscribedSpeech]]], out: Path, *, licence: str
 ) -> tuple[int, float]:
@@ -141,16 +211,16 @@ def make_pack(
         recordings.append(recording)
         frames.append(mfcc(samples))
         embedded.append(embeddings_of(embedding, samples))
-        heard.append(Phonemes.of(heard_phonemes(recogniser, samples, recording.frames // 2).astype(np.float32)))
+        heard.append(likeliest(heard_phonemes(recogniser, samples, recording.frames // 2).astype(np.float32)))
     features, embeddings = np.concatenate(frames), np.concatenate(embedded)
     write_pack(
         out,
         recordings,
         licence=licence,
-        mfcc=(BlockCodec.of(features, mfcc_steps()), features),
-        embeddings=(BlockCodec.of(embeddings, embedding_steps()), embeddings),
+        mfcc=(codec_of(features, mfcc_steps()), features),
+        embeddings=(codec_of(embeddings, embedding_steps()), embeddings),
         embedding_digest=digests[0],
-        phonemes=Phonemes.joined(heard),
+        phonemes=joined(heard),
         phonemes_digest=digests[1],
     )
     return len({one.person for one in recordings if one.speaker}), len(features) / FRAMES_A_SECOND / 3600

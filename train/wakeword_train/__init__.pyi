@@ -25,7 +25,6 @@ from .model.two_stage import add_verifier as add_verifier
 from .model.two_stage import export_two_stage as export_two_stage
 from .model.two_stage import shipped_digests as shipped_digests
 from .model.two_stage import with_verifier as with_verifier
-from .phases import Phase as Phase
 from .pipeline import train_model as train_model
 from .recipe import default_recipe as default_recipe
 from .report.verdict import Verdict as Verdict
@@ -34,6 +33,7 @@ from .training import TrainingResult as TrainingResult
 from .training import train as train
 from .training_run import DataFolders as DataFolders
 from .training_run import EpochReport as EpochReport
+from .training_run import Phase as Phase
 from .training_run import TrainingEvents as TrainingEvents
 from .training_run import TrainingLines as TrainingLines
 from .training_run import TrainingRun as TrainingRun

@@ -1,6 +1,5 @@
 """``wakeword train``: recordings and synthesised speech -> a calibrated model file."""
 
-import importlib.util
 import os
 import shlex
 import sys
@@ -12,7 +11,8 @@ from typing import Annotated
 
 import typer
 
-from wakeword.base.errors import ConfigError, DataError
+from wakeword.base.errors import DataError
+from wakeword.base.plugins import require_training_packages
 from wakeword.cli.job_options import JobsOption, RayOption
 from wakeword.cli.option_class import command
 from wakeword.cli.ranges import MAX_SEED
@@ -155,14 +155,3 @@ def _wait_without_spinning() -> None:
     """
     if "torch" not in sys.modules:
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-
-
-def require_training_packages(*others: str) -> None:
-    """Raise ``ConfigError`` if packages are missing that training needs, or one of these."""
-    needed = ("torch", "torchaudio", "onnx", "scipy", *others)
-    missing = [name for name in needed if importlib.util.find_spec(name) is None]
-    if missing:
-        raise ConfigError(
-            f"training needs {', '.join(missing)}; install torch first, in the build for your machine, then: "
-            "pip install '.[train]'"
-        )

@@ -9,10 +9,8 @@ from contextlib import contextmanager
 from wakeword.base.events import Line
 from wakeword.base.text import printable
 from wakeword.cli.console import SECONDS_BETWEEN_LINES, note
-from wakeword_train.health import describe_health
-from wakeword_train.phases import Phase
 from wakeword_train.time_left import TimeLeft, in_words
-from wakeword_train.training_run import DataFolders, EpochReport, TrainingEvents
+from wakeword_train.training_run import DataFolders, EpochReport, Phase, TrainingEvents, describe_health
 
 Plan = Callable[[DataFolders], Iterable[str]]
 """What a training is going to do, in lines."""

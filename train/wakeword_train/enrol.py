@@ -25,15 +25,13 @@ from wakeword_train.config import MixConfig
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.batches import BatchSampler, load_stores
 from wakeword_train.data.clips import Clip, read_folder
-from wakeword_train.data.recording_faults import note_faults
-from wakeword_train.data.store import ClipStore
+from wakeword_train.data.store import ClipStore, note_faults
 from wakeword_train.fitting import FitConfig, fit_tensors
 from wakeword_train.model.export import export_model
 from wakeword_train.model.from_onnx import TrainedModel, network_from, renormalise
 from wakeword_train.model.network import WakeWordNetwork
 from wakeword_train.model.two_stage import copy_verifier
-from wakeword_train.phases import Phase
-from wakeword_train.training_run import DataFolders, TrainingEvents
+from wakeword_train.training_run import DataFolders, Phase, TrainingEvents
 
 ENROLMENT = "enrolment"
 """The method that the card of a fine-tuned model names."""

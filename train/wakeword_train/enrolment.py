@@ -8,20 +8,27 @@ from pathlib import Path
 
 from wakeword.audio.audio_folders import audio_files
 from wakeword.audio.pcm import AudioFile
-from wakeword.base.errors import AudioError, ConfigError, ModelError
-from wakeword.batch.jobs.choice import in_this_process
+from wakeword.base.errors import AudioError, CalibrationError, ConfigError, ModelError, WakewordError
+from wakeword.base.events import SILENT
+from wakeword.batch.jobs.job_run import in_this_process
 from wakeword.batch.jobs.work import Executor
+from wakeword.format.operating_point import OperatingPoint
+from wakeword.format.point_warnings import SUPPORTED
 from wakeword.model.installed import model_file
 from wakeword.model.model import read_model
+from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.intervals import clopper_pearson
+from wakeword_tools.measure.point_choice import calibrate_point, choose_supported
+from wakeword_tools.measure.rates import DEFAULT_TARGETS, RateKind, Target
+from wakeword_tools.measure.recordings import Scored, score_files
+from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.config import TrainConfig
 from wakeword_train.enrol import EnrolConfig, Enrolment, enrol, own_takes
-from wakeword_train.enrolled_points import enrolled_points
-from wakeword_train.phases import Phase
-from wakeword_train.placement import check_target, file_stem, put_into_place
+from wakeword_train.points import check_target, default_point, file_stem, put_into_place, selection
 from wakeword_train.spoken_texts import SHARES
 from wakeword_train.synthesis import with_synthesised
 from wakeword_train.time_left import expected_enrolment
-from wakeword_train.training_run import DataFolders, TrainingEvents, TrainingRun
+from wakeword_train.training_run import DataFolders, Phase, TrainingEvents, TrainingRun
 
 log = logging.getLogger(__name__)
 
@@ -119,3 +126,108 @@ def _with_synthesis(config: TrainConfig) -> TrainConfig:
         negatives=plan.negatives or _NEGATIVES,
     )
     return dataclasses.replace(config, synthesis=plan)
+
+
+_STRICT = (0.002, 0.005, 0.01, 0.02)
+"""Rates of false positives. The lowest one that is supported is the default where there is no background."""
+
+
+def enrolled_points(base: Path, enrolment: Enrolment, events: TrainingEvents) -> list[OperatingPoint]:
+    """Operating points of the fine-tuned model, and a report of how recall has changed.
+
+    Thresholds are chosen for the model itself, on negatives that it was not trained on. Recall is measured on each fold's
+    held-out takes with the model that was fine-tuned without them, at its own threshold for the same target.
+    """
+    chosen = selection(enrolment.negatives)
+    takes = [path for fold in enrolment.folds for path in fold.held_out]
+    chosen = dataclasses.replace(chosen, files={**chosen.files, Kind.POSITIVE: takes})
+    models = [read_model(path) for path in (base, enrolment.path, *(fold.path for fold in enrolment.folds))]
+    try:
+        scored = score_files(models, chosen, warn=events.note, share=lambda done: events.phase(Phase.MEASURING, done))
+        measured = _Measured(scored, enrolment, events)
+    except WakewordError as error:
+        # A model without thresholds is better than none.
+        events.note(f"no operating points: {error}")
+        return []
+    made = [measured.point(target) for target in DEFAULT_TARGETS if target.kind is RateKind.FPR or measured.hours]
+    if not measured.hours:
+        events.note(
+            "warning: without --background nothing says how often the model fires in long speech; the points of the base "
+            "model for that do not hold for it and are left out"
+        )
+        made.insert(0, measured.strictest())
+    points = [point for point in made if point is not None]
+    if points and (default := default_point(points, SILENT)).name in measured.no_better:
+        events.note(
+            f"warning: at {default.name}, where it will listen, fine-tuning finds no more of these takes; keep the base "
+            "model, or record where it misses you"
+        )
+    return points
+
+
+class _Measured:
+    """Scores of the base model, of the fine-tuned one, and of each fold, on the same recordings."""
+
+    def __init__(self, scored: Scored, enrolment: Enrolment, events: TrainingEvents) -> None:
+        self._scored = scored
+        self._events = events
+        self.no_better: list[str] = []
+        """Points at which the base model finds as many takes."""
+        self._before, self._after, *self._folds = scored.sets
+        rows = {recording.path: row for row, recording in enumerate(scored.recordings[Kind.POSITIVE])}
+        # Copies of another take are not scored.
+        self._held_out = [[rows[path] for path in fold.held_out if path in rows] for fold in enrolment.folds]
+
+    @property
+    def hours(self) -> float:
+        """Duration of the background."""
+        return self._after.hours
+
+    def point(self, target: Target) -> OperatingPoint | None:
+        """The point for a target, or ``None`` and a report if the recordings are too few for it."""
+        try:
+            return self._point(target)
+        except CalibrationError as error:
+            self._events.note(f"no operating point {target.name}: {error}")
+            return None
+
+    def strictest(self) -> OperatingPoint | None:
+        """The lowest false positive rate that the held-out clips support, for a model without background."""
+        for fpr in _STRICT:
+            with suppress(CalibrationError):
+                return self._point(Target(RateKind.FPR, fpr), SUPPORTED)
+        return None
+
+    def _point(self, target: Target, confidence: float | None = None) -> OperatingPoint:
+        point = calibrate_point(
+            self._after,
+            target,
+            data=self._data,
+            fingerprint=self._scored.fingerprint,
+            confidence=confidence,
+            warn=self._events.note,
+        )
+        # For false accepts an hour it can be another one, which the background supports.
+        named = Target(RateKind(point.kind), point.target)
+        return self._with_recall(point, lambda scores: choose_supported(scores, named, confidence=confidence).threshold)
+
+    @property
+    def _data(self) -> str:
+        return (
+            f"held-out clips: {self._scored.description}; recall of the takes, each by a model that was fine-tuned "
+            "without it"
+        )
+
+    def _with_recall(self, point: OperatingPoint, threshold_of: Callable[[ScoreSet], float]) -> OperatingPoint:
+        """``point`` with the recall on held-out takes; ``threshold_of`` gives each model its threshold."""
+        takes = len(self._after.positives)
+        found = sum(
+            int((scores.positives[rows] >= threshold_of(scores)).sum())
+            for scores, rows in zip(self._folds, self._held_out, strict=True)
+        )
+        found_before = int((self._before.positives >= threshold_of(self._before)).sum())
+        self._events.note(f"{point.name}: {found} of {takes} takes found when held out, {found_before} before")
+        if found <= found_before:
+            self.no_better.append(point.name)
+        low, high = clopper_pearson(found, takes)
+        return dataclasses.replace(point, recall=found / takes, recall_low=low, recall_high=high, positives=takes)

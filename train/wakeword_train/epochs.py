@@ -14,18 +14,15 @@ from torch import Tensor
 from wakeword.audio.features import FeatureConfig
 from wakeword.base.errors import DataError
 from wakeword.base.files import replacing
-from wakeword.batch.jobs.choice import in_this_process
+from wakeword.batch.jobs.job_run import in_this_process
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import BatchSampler
-from wakeword_train.encoder.shipped import PARTS, begin_with_encoder, encoder_path
 from wakeword_train.fitting import Trainer, method_loss, own_share
-from wakeword_train.health import CHECKED_ROWS
 from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.methods.registry import LossSettings, method_named
-from wakeword_train.model.network import Pooling, WakeWordNetwork
-from wakeword_train.phases import Phase
+from wakeword_train.model.network import PARTS, Pooling, WakeWordNetwork, begin_with_encoder, encoder_path
 from wakeword_train.second_stage.config import SecondStageConfig
-from wakeword_train.training_run import EpochReport, TrainingRun
+from wakeword_train.training_run import CHECKED_ROWS, EpochReport, Phase, TrainingRun
 from wakeword_train.validation import ValidationSet, WindowScore, score_windows, validate
 
 log = logging.getLogger(__name__)

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from wakeword.audio.audio_folders import audio_files
 from wakeword.base.events import SILENT
-from wakeword.batch.jobs.choice import in_this_process
+from wakeword.batch.jobs.job_run import in_this_process
 from wakeword.batch.jobs.work import Executor
-from wakeword.format.fusion import FLOOR
 from wakeword.format.operating_point import OperatingPoint
+from wakeword.format.verifier_card import FLOOR
 from wakeword_tools.clips.manifest import recorded_row, write_manifest
-from wakeword_tools.export.micro_student import STUDENT_FILE
+from wakeword_tools.export.micro_files import STUDENT_FILE
 from wakeword_tools.kinds import Split
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS
 from wakeword_train.config import TrainConfig
@@ -19,13 +19,10 @@ from wakeword_train.data.clips import Clip, without_fold
 from wakeword_train.data.store import ClipStore
 from wakeword_train.model.two_stage import export_two_stage
 from wakeword_train.pack.speech_pack import pack_path
-from wakeword_train.phases import Phase
-from wakeword_train.placement import check_target, file_stem, put_into_place
-from wakeword_train.points import calibration_points, default_point, points_of
+from wakeword_train.points import calibration_points, check_target, default_point, file_stem, points_of, put_into_place
 from wakeword_train.second_stage.build import train_second_stage
 from wakeword_train.second_stage.looks.looks_ahead import looks_ahead
-from wakeword_train.second_stage.result import SecondStageResult
-from wakeword_train.second_stage.stand_in import StandIn
+from wakeword_train.second_stage.result import SecondStageResult, StandIn
 from wakeword_train.synthesis import check_synthesis, with_synthesised
 from wakeword_train.training import (
     TrainingResult,
@@ -35,7 +32,7 @@ from wakeword_train.training import (
     gather_clips,
     train_first_stage,
 )
-from wakeword_train.training_run import DataFolders, TrainingEvents, TrainingRun
+from wakeword_train.training_run import DataFolders, Phase, TrainingEvents, TrainingRun
 
 EMBEDDINGS = "embeddings"
 """Folder in the work folder where the embeddings of all keywords' recordings are kept."""

@@ -1,15 +1,18 @@
 """The operating points of a trained model: which targets, chosen on which clips, and which one is the default."""
 
 import dataclasses
+import os
+import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from wakeword.base.errors import CalibrationError, WakewordError
+from wakeword.base.errors import CalibrationError, ConfigError, WakewordError
 from wakeword.base.events import Events
+from wakeword.base.files import replacing, resolved
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import is_supported
 from wakeword.model.model import read_model
-from wakeword_tools.measure.point_choice import calibrate_point, check_scores
+from wakeword_tools.measure.point_choice import calibrate_point, check_scores, write_points
 from wakeword_tools.measure.rates import DEFAULT_TARGETS, LADDER, RateKind, Target, choose_threshold
 from wakeword_tools.measure.recordings import SCORED_KINDS, Selection, score_files
 from wakeword_tools.measure.scores import ScoreSet
@@ -150,3 +153,28 @@ def default_point(points: Sequence[OperatingPoint], events: Events) -> Operating
             f"warning: without enough --background the default point is {points[0].name}, which fires often on long speech"
         )
     return (chosen or points)[0]
+
+
+def file_stem(keyword: str) -> str:
+    """The keyword as part of a file's or a folder's name."""
+    return "-".join(keyword.split())
+
+
+def check_target(out: Path) -> None:
+    """Raise ``ConfigError`` before an hour of training, and not after it, if the model cannot be written.
+
+    ``OSError`` for symbolic links in a circle.
+    """
+    if out.is_dir():
+        raise ConfigError(f"expected a file for the model, got the folder {out}; give a name that ends in .onnx")
+    existing = next(folder for folder in resolved(out).parents if folder.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK):
+        raise ConfigError(f"{out}: expected a writable place; choose another with --out")
+
+
+def put_into_place(draft: Path, points: Sequence[OperatingPoint], out: Path, events: Events) -> None:
+    """Write the operating points into the model ``draft`` and copy it to ``out``; a partial file is never left there."""
+    if points:
+        write_points(draft, points, default=default_point(points, events).name)
+    with replacing(out) as temporary:
+        shutil.copyfile(draft, temporary)

@@ -21,11 +21,9 @@ from wakeword_tools.texts.foreign_words import (
     foreign_without,
     other_words,
 )
-from wakeword_tools.texts.ipa import espeak_of_ipa
-from wakeword_tools.texts.lists import read_texts, spoken_phrases
-from wakeword_tools.texts.phonemes import pronunciations
+from wakeword_tools.texts.phonemes import espeak_of_ipa, pronunciations
 from wakeword_tools.texts.recogniser import HeardAs, foreign_variants, recogniser_variants
-from wakeword_tools.texts.splits import split_texts
+from wakeword_tools.texts.splits import read_texts, split_texts, spoken_phrases
 from wakeword_train.config import SynthesisConfig, TrainConfig
 
 SpokenTexts = dict[Split, dict[str, float | None]]

@@ -12,8 +12,7 @@ from wakeword.base.events import Events
 from wakeword.base.text import counted
 from wakeword.base.version import __version__
 from wakeword.batch.jobs.cluster import Cluster
-from wakeword.batch.jobs.job_plan import default_jobs
-from wakeword.batch.jobs.work import Executor
+from wakeword.batch.jobs.work import Executor, default_jobs
 from wakeword.model.installed import assets_folder
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
 from wakeword_tools.clips.manifest import MANIFEST, read_manifest
@@ -25,9 +24,8 @@ from wakeword_tools.engines.voice import Voice
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import require_audio
-from wakeword_train.phases import Phase
 from wakeword_train.spoken_texts import SHARES, SpokenKeyword
-from wakeword_train.training_run import DataFolders, TrainingEvents, TrainingRun
+from wakeword_train.training_run import DataFolders, Phase, TrainingEvents, TrainingRun
 
 _WITHOUT_RECORDINGS = {Kind.POSITIVE: 3_000, Kind.NEAR_NEGATIVE: 3_000, Kind.NEGATIVE: 5_000}
 """Numbers of clips if positives are neither recorded nor configured."""

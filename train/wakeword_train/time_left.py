@@ -8,13 +8,13 @@ from statistics import fmean
 
 import torch
 
-from wakeword.batch.jobs.job_plan import cores
+from wakeword.batch.jobs.work import cores
 from wakeword_tools.engines.registry import resolved_engines
 from wakeword_tools.kinds import Kind
 from wakeword_train.config import TrainConfig
 from wakeword_train.enrol import EnrolConfig
-from wakeword_train.phases import Phase
 from wakeword_train.spoken_texts import SHARES
+from wakeword_train.training_run import Phase
 
 # Seconds on one calm core of a server of 2025.
 _CLIP, _NATURAL_CLIP = 0.03, 1.0

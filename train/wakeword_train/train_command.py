@@ -9,7 +9,9 @@ from pathlib import Path
 import torch
 import typer
 
-from wakeword.batch.jobs.choice import executor_for
+from wakeword.base.errors import ConfigError, SynthesisError
+from wakeword.base.text import printable
+from wakeword.batch.jobs.job_run import executor_for
 from wakeword.batch.jobs.work import Executor
 from wakeword.cli.console import note
 from wakeword.cli.job_options import how_to_go_on
@@ -17,23 +19,21 @@ from wakeword.format.card import ModelCard
 from wakeword.model.model import read_model
 from wakeword_tools.engines.languages import ENGLISH, require_language, require_one_script
 from wakeword_tools.export.exporter import run_folder
+from wakeword_tools.texts.advice import Grade, advise_in, is_guess, reasons
 from wakeword_train.cli import TrainOptions
 from wakeword_train.config import TrainConfig, read_config
-from wakeword_train.data.speech_commands import download_speech_commands
+from wakeword_train.data.clips import download_speech_commands
 from wakeword_train.display import ShownEvents, phases_shown
 from wakeword_train.enrolment import base_model, enrol_model, seconds_of_enrolment
-from wakeword_train.health import adversary_advice
 from wakeword_train.pipeline import returning_negatives, train_model
-from wakeword_train.placement import file_stem
+from wakeword_train.points import file_stem
 from wakeword_train.recipe import default_recipe, describe_plan
 from wakeword_train.report.report_page import write_page
 from wakeword_train.report.verdict import meaning_of_threshold, verdict
-from wakeword_train.student.student_voices import natural_clips
-from wakeword_train.student.teaching import require_student_packages, teach_student
+from wakeword_train.student.teaching import natural_clips, require_student_packages, teach_student
 from wakeword_train.time_left import expected_seconds, in_words
 from wakeword_train.training import TrainingResult, check_keyword
-from wakeword_train.training_run import DataFolders
-from wakeword_train.word_check import judge_words
+from wakeword_train.training_run import DataFolders, adversary_advice
 
 
 def run_command(options: TrainOptions) -> Path:
@@ -230,3 +230,23 @@ def advice_on(result: TrainingResult) -> list[str]:
         adversary_advice(heads, of=" of the second stage's heads"),
     )
     return [advice for advice in found if advice is not None]
+
+
+def judge_words(config: TrainConfig, *, anyway: bool) -> Iterator[str]:
+    """Lines about the keyword and the other phrases, where there is something to say.
+
+    Raises ``ConfigError`` for one that makes a poor wake word, unless it is wanted ``anyway``.
+    """
+    for phrase in (config.keyword, *config.synthesis.also):
+        try:
+            advice = advise_in(config.language, phrase)
+        except SynthesisError:
+            continue  # recordings or IPA say it: check_synthesis has refused it otherwise
+        if not config.synthesis.say and (line := is_guess(advice)):
+            yield line
+        if advice.grade is Grade.GOOD:
+            continue
+        judged = f"'{printable(phrase)}' is a {advice.grade} wake word: {'; '.join(reasons(advice))}"
+        if advice.grade is Grade.POOR and not anyway:
+            raise ConfigError(f"{judged}; take a longer one (`wakeword check` names some), or add --anyway")
+        yield f"{judged}; `wakeword check` says more"

@@ -26,11 +26,10 @@ from wakeword_train.data.clips import (
     without_fold,
 )
 from wakeword_train.data.packed import PackedStore, packed_clips
-from wakeword_train.data.recording_faults import note_faults
-from wakeword_train.data.store import ClipStore
-from wakeword_train.encoder.shipped import begin_with_encoder, encoder_path, file_fingerprint
+from wakeword_train.data.store import ClipStore, note_faults
 from wakeword_train.epochs import best_epoch, build_network, fit
 from wakeword_train.model.export import export_model
+from wakeword_train.model.network import begin_with_encoder, encoder_path, file_fingerprint
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.pack.speech_pack import pack_path, read_pack
 from wakeword_train.second_stage.result import SecondStageResult

@@ -1,6 +1,6 @@
 """What the engine reports."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
@@ -41,6 +41,8 @@ class Detection:
     """For a model with a second stage: the first stage's own score, 0..1, at the best of the windows that led to it."""
     told: Callable[[WakeOutcome], None] | None = field(default=None, repr=False, compare=False, kw_only=True)
     """What ``outcome`` calls; ``None`` if the detection is not kept."""
+    about: Mapping[str, str | float] = field(default_factory=dict, repr=False, compare=False, kw_only=True)
+    """What a server adds to the data of a kept one: its threshold, and the client that heard it."""
 
     def outcome(self, what: WakeOutcome | str) -> None:
         """Say what became of the wake: ``"false"``, ``"true"`` or ``"unknown"``. It is written next to the kept event.

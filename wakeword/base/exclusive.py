@@ -69,6 +69,24 @@ def alone_with(path: Path, *, output: Path | None = None) -> Iterator[BinaryIO]:
             file.close()
 
 
+@contextmanager
+def turn_in(folder: Path) -> Iterator[None]:
+    """Wait until no other thread or process is in such a block for this folder. ``OSError`` if there is no such folder.
+
+    On a system or a disk without locks of this kind nothing waits.
+    """
+    if fcntl is None:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
 def remove_held(path: Path, file: BinaryIO) -> None:
     """Remove the file of ``alone_with`` while no one else has it."""
     if fcntl is None:  # Windows, where an open file cannot be removed

@@ -1,8 +1,9 @@
-"""What installed packages offer by entry points: one way to list and to load it."""
+"""What installed packages offer by entry points: one way to list and to load it; and which packages must be there."""
 
+import importlib.util
 from typing import Any
 
-from wakeword.base.errors import WakewordError
+from wakeword.base.errors import ConfigError, WakewordError
 
 
 def plugin_names(group: str) -> list[str]:
@@ -30,3 +31,14 @@ def load_plugin(group: str, name: str, error: type[WakewordError], *, kind: type
             raise error(f"expected the {kind.__name__} of that name, {name!r}, at {point.value}, got {found!r:.200}")
         return found
     return None
+
+
+def require_training_packages(*others: str) -> None:
+    """Raise ``ConfigError`` if packages are missing that training needs, or one of these."""
+    needed = ("torch", "torchaudio", "onnx", "scipy", *others)
+    missing = [name for name in needed if importlib.util.find_spec(name) is None]
+    if missing:
+        raise ConfigError(
+            f"training needs {', '.join(missing)}; install torch first, in the build for your machine, then: "
+            "pip install '.[train]'"
+        )

@@ -23,12 +23,10 @@ def letters_of(text: str, *, kept: str, between: str) -> str:
 
     Marks are no letters to Python, but "नमस्ते" without them is another word.
     """
-    spared = (one if one.isalnum() or one in kept or one in _JOINERS or _is_mark(one) else "\0" for one in text)
+    spared = (
+        one if one.isalnum() or one in kept + _JOINERS or unicodedata.category(one)[0] == "M" else "\0" for one in text
+    )
     return re.sub("\0+", between, "".join(spared))
-
-
-def _is_mark(one: str) -> bool:
-    return unicodedata.category(one).startswith("M")
 
 
 def is_printable(text: str) -> bool:

@@ -1,4 +1,4 @@
 """The page that listens in a browser, served from this machine.
 
-``site`` knows its files, ``runtime`` gets ONNX Runtime for the web, ``server`` serves them.
+``runtime`` gets ONNX Runtime for the web, ``page_server`` knows the files and serves them.
 """

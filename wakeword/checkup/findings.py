@@ -1,4 +1,4 @@
-"""The quality of a recording, and what to change: limits for the figures of ``levels`` and ``spectrum``.
+"""The quality of a recording, and what to change: limits for the figures of ``levels``.
 
 The limits of level, noise, hum, clipping, offset and bandwidth are where a shipped model's scores for its keyword begin to
 fall (warn), and where it misses a third or more of the keywords that it would have found (bad).
@@ -14,14 +14,15 @@ import numpy as np
 from wakeword.base.types import Samples
 from wakeword.checkup.levels import (
     Levels,
+    bandwidth,
     check_channels,
     clipping,
     dc_offset,
     dropouts,
+    hum,
     levels,
     timing,
 )
-from wakeword.checkup.spectrum import bandwidth, hum
 from wakeword.microphone.clock import Stamp
 
 Severity = Literal["ok", "warn", "bad"]

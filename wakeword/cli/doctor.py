@@ -2,6 +2,7 @@
 
 import json
 import platform
+import threading
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -12,7 +13,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from wakeword.audio.pcm import AudioFile, PcmStream
+from wakeword.audio.pcm import SAMPLE_RATE, AudioFile, PcmStream
 from wakeword.base.errors import AudioDeviceError, AudioFileError, WakewordError
 from wakeword.base.text import printable
 from wakeword.base.types import Samples
@@ -20,14 +21,16 @@ from wakeword.base.version import __version__
 from wakeword.checkup.capture import record_device
 from wakeword.checkup.findings import NO_VOICE, CheckRecording, Finding, diagnose
 from wakeword.checkup.processor import PROCESSOR, examine_processor
+from wakeword.checkup.sweep import diagnose_loudspeaker, two_sweeps
 from wakeword.cli.console import complain, note, without_native_messages
-from wakeword.cli.listen.playing import naming
-from wakeword.cli.loudspeaker_check import examine_loudspeaker
+from wakeword.cli.listen.source import naming
 from wakeword.cli.options import DEFAULT_KEYWORD, DeviceOption, number_or_name
 from wakeword.cli.ranges import finite
 from wakeword.cli.tables import console, table
 from wakeword.microphone.device import NO_INPUT, Device, list_devices
+from wakeword.microphone.microphone import Microphone
 from wakeword.microphone.portaudio import PORTAUDIO, sounddevice_module
+from wakeword.takes.playback import play
 
 _LONGEST_SECONDS = 60.0
 _SILENT_SHARE = 0.6
@@ -203,3 +206,37 @@ def _finding_table(title: str, findings: list[Finding]) -> Table:
     for finding in findings:
         made.add_row(finding.name, Text(finding.verdict, style=_STYLES[finding.verdict]), finding.text, finding.advice)
     return made
+
+
+_SECONDS_BEFORE, _SECONDS_AFTER = 1.0, 1.5
+
+
+def examine_loudspeaker(device: str | None) -> list[Finding]:
+    """Play, record and judge. Raises ``AudioDeviceError`` without a microphone or a loudspeaker."""
+    sound = two_sweeps()
+    failures: list[WakewordError] = []
+
+    def played() -> None:
+        try:
+            play(sound)
+        except WakewordError as error:
+            failures.append(error)
+
+    started: int | None = None
+    with Microphone(number_or_name(device)) as microphone:
+        note(f"playing two sweeps to '{microphone.name}': do not speak for {len(sound) / SAMPLE_RATE:.0f} s")
+        pcm = PcmStream(microphone.sample_rate)
+        pieces = [np.zeros(0, np.float32)]
+        player = threading.Thread(target=played, name="wakeword-sweep", daemon=True)
+        for block in microphone.blocks():
+            pieces.append(pcm.push(block))
+            length = sum(map(len, pieces))
+            if started is None and length >= _SECONDS_BEFORE * SAMPLE_RATE:
+                started = length
+                player.start()
+            if failures:
+                raise failures[0]
+            if started is not None and length >= started + len(sound) + _SECONDS_AFTER * SAMPLE_RATE:
+                break
+    assert started is not None
+    return diagnose_loudspeaker(np.concatenate(pieces), started)

@@ -32,7 +32,7 @@ class FormatName(StrEnum):
     SRT = "srt"
     AUDACITY = "audacity"
     PARQUET = "parquet"
-    """The format of files only: ``wakeword.cli.parquet``."""
+    """The format of files only: ``wakeword.cli.scan_results``."""
 
     @classmethod
     def of(cls, out: Path | None) -> "FormatName":

@@ -10,9 +10,8 @@ from wakeword.audio.stopping import StopSignals
 from wakeword.base.text import counted
 from wakeword.base.types import Array, Samples
 from wakeword.cli.console import complain, note
-from wakeword.cli.listen.monitor import monitoring
-from wakeword.cli.listen.playing import Watched
-from wakeword.cli.listen.source import open_source
+from wakeword.cli.listen.listen import monitoring
+from wakeword.cli.listen.source import Watched, open_source
 from wakeword.cli.options import ModelOptions
 from wakeword.cli.record import RecordOptions
 from wakeword.engine import Detector

@@ -14,7 +14,10 @@ from wakeword.cli.ranges import separate
 class ReviewOptions:
     """The options of the command."""
 
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of `wakeword listen --save DIR`.")]
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="DIR", help="The folder of `listen --save DIR`. Default: what --keep has kept."),
+    ] = None
     into: Annotated[
         Path | None,
         typer.Option("--into", metavar="DIR", help="Put the folders yes and no here. Default: the same DIR."),

@@ -1,7 +1,10 @@
 """The conversation of ``wakeword review``."""
 
 import json
+import os
+import select
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -10,11 +13,20 @@ from wakeword.base.errors import AudioDeviceError, AudioError
 from wakeword.base.text import printable
 from wakeword.base.types import Array
 from wakeword.cli.console import complain, note
-from wakeword.cli.keys import read_key
 from wakeword.cli.review import ReviewOptions
 from wakeword.model.installed import model_name
+from wakeword.saving.keeper import kept_folder
 from wakeword.saving.sorting import Answer, SavedPair, file_pair, saved_pairs
 from wakeword.takes.playback import play
+
+try:
+    import termios
+    import tty
+except ImportError:  # Windows
+    termios = None  # type: ignore[assignment]
+
+_ESCAPE_SECONDS = 0.05
+"""Within this the rest of a key arrives that sends several characters."""
 
 _STEPS = " ▁▂▃▄▅▆▇█"
 _COLUMNS = 48
@@ -42,7 +54,7 @@ def review_folder(options: ReviewOptions) -> None:
     """Ask about each recording in turn. Raises ``DataError`` if there is no such folder, ``OSError`` as the disk does."""
     pairs = _pairs_of(options)
     if not pairs:
-        note(f"{options.folder}: nothing waits for an answer")
+        note(f"{_folder_of(options)}: nothing waits for an answer")
         return
     words = sorted({pair.keyword for pair in pairs})
     if len(words) > 1:
@@ -59,16 +71,21 @@ def review_folder(options: ReviewOptions) -> None:
         note(asked.summary())
 
 
+def _folder_of(options: ReviewOptions) -> Path:
+    return options.folder or kept_folder()
+
+
 def _pairs_of(options: ReviewOptions) -> list[SavedPair]:
     wanted = set(map(model_name, options.keyword or []))
-    return [pair for pair in saved_pairs(options.folder) if not wanted or model_name(pair.keyword) in wanted]
+    return [pair for pair in saved_pairs(_folder_of(options)) if not wanted or model_name(pair.keyword) in wanted]
 
 
 class _Review:
     """Where a review is."""
 
     def __init__(self, options: ReviewOptions, pairs: list[SavedPair]) -> None:
-        self._folder, self._into = options.folder, options.into or options.folder
+        self._folder = _folder_of(options)
+        self._into = options.into or self._folder
         self._pairs = pairs
         self._answers: dict[int, Answer] = {}
         self._plays = options.play
@@ -82,13 +99,19 @@ class _Review:
             if key is None or key == "q":
                 return
             if key in _ANSWERS:
-                self._pairs[at] = file_pair(self._pairs[at], _ANSWERS[key], self._into)
-                self._answers[at] = _ANSWERS[key]
+                self._file(at, _ANSWERS[key])
                 at += 1
             elif key == "b":
                 at = max(0, at - 1)
             else:
                 at += key in ("", "s")
+
+    def _file(self, at: int, answer: Answer) -> None:
+        try:
+            self._pairs[at] = file_pair(self._pairs[at], answer, self._into)
+            self._answers[at] = answer
+        except FileNotFoundError:  # on the live page of a server another person answers too
+            note(f"   expected {printable(self._pairs[at].data)}, which another program moved or deleted; it goes on")
 
     def summary(self) -> str:
         """What was filed and what is left."""
@@ -141,3 +164,39 @@ def level_line(samples: Array) -> str:
     db = 10 * np.log10(np.maximum(power, 1e-12) / power.max())
     heights = np.clip(np.ceil((1 + db / _RANGE_DB) * (len(_STEPS) - 1)), 0, len(_STEPS) - 1).astype(int)
     return "".join(_STEPS[height] for height in heights)
+
+
+def read_key() -> str | None:
+    """The next key in lower case, empty for Enter; of a file or a pipe the first letter of a line. ``None`` at the end."""
+    if not sys.stdin.isatty():
+        line = sys.stdin.readline()
+        return line.strip().casefold()[:1] if line else None
+    if termios is None:
+        import msvcrt  # type: ignore[import-not-found,unused-ignore]
+
+        key: str = msvcrt.getwch()
+    else:
+        handle = sys.stdin.fileno()
+        before = termios.tcgetattr(handle)
+        try:
+            # Ctrl-C stays a signal; what was typed in advance stays too.
+            tty.setcbreak(handle, termios.TCSADRAIN)
+            key = _pressed(handle)
+        finally:
+            termios.tcsetattr(handle, termios.TCSADRAIN, before)
+    return None if key in ("", "\x04") else key.strip().casefold()
+
+
+def _pressed(handle: int) -> str:
+    """One key of a terminal; ``\\x1b`` for all that Escape begins, such as an arrow: its letters are no keys."""
+    first = os.read(handle, 1)
+    if first == b"\x1b":
+        rest = b""
+        while select.select([handle], [], [], _ESCAPE_SECONDS)[0] and (one := os.read(handle, 1)):
+            rest += one
+            if rest.strip(b"[O") and b"@" <= one <= b"~":
+                break
+        return "\x1b"
+    # A letter of another alphabet is one key too.
+    more = sum(first >= start for start in (b"\xc0", b"\xe0", b"\xf0"))
+    return (first + b"".join(os.read(handle, 1) for _ in range(more))).decode("utf-8", "replace")

@@ -11,8 +11,7 @@ import typer
 from wakeword.base.errors import AudioError, ConfigError, LeftOutError
 from wakeword.batch.inputs.find import expanded, find_recordings, listed_places
 from wakeword.batch.inputs.recording import Recording
-from wakeword.batch.jobs.choice import executor_for
-from wakeword.batch.jobs.job_run import Run
+from wakeword.batch.jobs.job_run import Run, executor_for
 from wakeword.batch.jobs.journal import Journal
 from wakeword.batch.scanning import Scanned, ScanWork
 from wakeword.cli.console import complain, note

@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from wakeword.browser.page_server import PageServer
+from wakeword.browser.page_server import PAGE, RUNTIME, PageServer, site_files, web_folder
 from wakeword.browser.runtime import RUNTIME_VERSION, cache_folder, fetch_runtime, problem_of, require_runtime
-from wakeword.browser.site import PAGE, RUNTIME, site_files, web_folder
 from wakeword.cli.console import note
 
 

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 
+from wakeword.base.poisson import poisson_cdf
 from wakeword.base.text import counted
 from wakeword.format.operating_point import OperatingPoint
 
@@ -145,4 +146,4 @@ def _assurance(point: OperatingPoint) -> float | None:
         return point.assurance
     expected = hours * point.target
     events = 0 if point.false_accepts_per_hour is None else point.false_accepts_per_hour.count
-    return 1 - sum(math.exp(k * math.log(expected) - expected - math.lgamma(k + 1)) for k in range(events + 1))
+    return 1 - poisson_cdf(events, expected)

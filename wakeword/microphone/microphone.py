@@ -18,8 +18,17 @@ from wakeword.base.checks import flag, function, integer, number
 from wakeword.base.errors import AudioDeviceError, ConfigError
 from wakeword.base.types import Samples
 from wakeword.microphone.clock import StreamClock
-from wakeword.microphone.device import Block, Device, InputStream, Losses, find_device, list_devices
-from wakeword.microphone.device_events import DeviceEvent, EventKind, MicrophoneStats
+from wakeword.microphone.device import (
+    Block,
+    Device,
+    DeviceEvent,
+    EventKind,
+    InputStream,
+    Losses,
+    MicrophoneStats,
+    find_device,
+    list_devices,
+)
 from wakeword.microphone.portaudio import PORTAUDIO, leave_open_at_exit
 
 __all__ = ["DeviceEvent", "EventKind", "Microphone", "MicrophoneStats", "list_devices"]

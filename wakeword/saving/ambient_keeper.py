@@ -30,7 +30,7 @@ AMBIENT_MEGABYTES, AMBIENT_DAYS = 2_000.0, 30
 _SEGMENT_SECONDS, _FILE_SECONDS = 30, 600
 """Each segment is written at once, as a part; the parts of ten minutes become one file."""
 _GAP_SECONDS = 10.0
-"""Between two windows, by the clock: the machine slept, or the clock was set."""
+"""Seconds of the clock between two windows: the machine slept, or the clock was set."""
 _MOST_WAITING = 64
 
 

@@ -15,6 +15,7 @@ from wakeword.base.types import Array
 from wakeword.model.candidate_looks import looks_of
 from wakeword.model.installed import user_folder
 from wakeword.model.model import Model
+from wakeword.saving.hours import HeardHours
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
 from wakeword.saving.sorting import rewrite
@@ -71,6 +72,12 @@ class Keeper:
             days=days,
             features=None if features_of is None else features,
         )
+        try:
+            self._pairs.tidy(datetime.now(UTC))
+        except OSError as error:
+            complain(f"keep: {self.folder}: what is too old stays: {error.strerror}")
+        self.hours = HeardHours(self.folder, complain)
+        """How long a server has listened, which it adds to."""
         self._saver = Saver(
             self._pairs,
             most_waiting=_MOST_WAITING,
@@ -92,7 +99,9 @@ class Keeper:
 
     def close(self, seconds_left: Callable[[], float | None] = lambda: None) -> int:
         """Wait until all is kept, or for the seconds that are left; return how many events were not."""
-        return self._saver.close(seconds_left)
+        lost = self._saver.close(seconds_left)
+        self.hours.close(seconds_left())
+        return lost
 
     def __enter__(self) -> "Keeper":
         return self
@@ -103,19 +112,21 @@ class Keeper:
         self.close()
 
     def _tell(self, saved: "Future[Path | None]", outcome: WakeOutcome) -> None:
-        def write(done: "Future[Path | None]") -> None:
-            path = done.result()
+        moment = datetime.now(UTC)
+
+        def write() -> None:
+            path = saved.result()  # at hand, as it was queued before
             if path is None:
                 return
-            told = {"outcome": outcome.value, "outcome_at": datetime.now(UTC).isoformat(timespec="seconds")}
+            told = {"outcome": outcome.value, "outcome_at": moment.isoformat(timespec="seconds")}
             try:
                 rewrite(path.with_suffix(".json"), told)
             except FileNotFoundError:  # a person has sorted it, which counts more, or it was deleted
                 pass
-            except (OSError, ValueError) as error:
+            except Exception as error:  # of any kind: the next one can succeed
                 self._complain(f"keep: {path.name}: the outcome was not kept: {error}")
 
-        saved.add_done_callback(write)
+        self._saver.then(write)
 
 
 def first_stage_mark(model: Model) -> Array:

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import math
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,9 +14,10 @@ import numpy as np
 from wakeword.audio.detection import WakeOutcome
 from wakeword.audio.pcm import read_audio
 from wakeword.base.errors import DataError
-from wakeword.base.files import read_limited
+from wakeword.base.files import read_limited, remove_abandoned
 from wakeword.model.candidate_looks import Looks, looks_of
 from wakeword.model.model import Model
+from wakeword.saving.hours import HOURS_FILE
 from wakeword.saving.keeper import first_stage_mark
 from wakeword.saving.saved_pairs import is_of_saved_pair, is_saved_pair
 from wakeword.saving.sorting import Answer
@@ -38,6 +41,18 @@ class KeptEvent:
     """Whether it was the word; ``None`` if no one knows."""
     by_person: bool
     """Whether a person said so; otherwise a rule did."""
+    score: float
+    outcome: str
+    """What a rule told, whatever a person said; empty if none did."""
+    threshold: float | None
+    """What ``score`` had to reach, where a server kept it."""
+    client: str
+    """The address that the audio came from, where a server kept it; else empty."""
+
+    @property
+    def has_audio(self) -> bool:
+        """Whether a person can hear it, and so say what it was."""
+        return self.data.with_suffix(".wav").is_file()
 
     @property
     def judges(self) -> bool:
@@ -72,26 +87,48 @@ def kept_events(folder: Path, keyword: str) -> list[KeptEvent]:
         raise DataError(
             f"{folder}: expected kept events, found no folder; listen or serve with --keep audio for some days"
         )
-    found = [*_events(folder, None), *_events(folder / Answer.YES, True), *_events(folder / Answer.NO, False)]
-    return sorted((one for one in found if one.keyword == keyword), key=lambda one: (one.time, one.data.name))
+    found = (read_event(Path(entry.path), folder) for entry in kept_files(folder))
+    wanted = (one for one in found if one is not None and one.keyword == keyword)
+    return sorted(wanted, key=lambda one: (one.time, one.data.name))
 
 
-def _events(folder: Path, answer: bool | None) -> Iterator[KeptEvent]:
-    """The whole events of one folder; ``answer`` is a person's."""
-    names = sorted(path for path in folder.iterdir() if is_saved_pair(path.name)) if folder.is_dir() else []
+def kept_files(folder: Path) -> Iterator[os.DirEntry[str]]:
+    """The JSON files of all events of a folder, those in ``yes`` and ``no`` last."""
+    for place in (folder, *(folder / answer for answer in Answer)):
+        if place.is_dir():
+            with os.scandir(place) as entries:
+                yield from (one for one in entries if is_saved_pair(one.name) and one.is_file(follow_symlinks=False))
+
+
+def read_event(data: Path, folder: Path) -> KeptEvent | None:
+    """The event of a JSON file of ``kept_files(folder)``; ``None`` if it is damaged or gone."""
+    answer = None if data.parent == folder else data.parent.name == Answer.YES
     told = {WakeOutcome.TRUE.value: True, WakeOutcome.FALSE.value: False}
-    for path in names:
-        try:
-            content = json.loads(read_limited(path, _MAX_JSON))
-            is_word = told.get(str(content.get("outcome"))) if answer is None else answer
-            near_miss = content.get("near_miss") is True
-            yield KeptEvent(path, str(content["keyword"]), str(content["time"]), near_miss, is_word, answer is not None)
-        except (OSError, ValueError, LookupError, TypeError, AttributeError):
-            continue
+    try:
+        content = json.loads(read_limited(data, _MAX_JSON))
+        outcome = str(content.get("outcome", ""))
+        threshold = None if content.get("threshold") is None else float(content["threshold"])
+        found = KeptEvent(
+            data,
+            str(content["keyword"]),
+            str(content["time"]),
+            content.get("near_miss") is True,
+            told.get(outcome) if answer is None else answer,
+            answer is not None,
+            float(content["score"]),
+            outcome,
+            threshold,
+            str(content.get("client", "")),
+        )
+        return found if math.isfinite(found.score) and math.isfinite(threshold or 0) else None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None
 
 
 def forget(folder: Path) -> int:
-    """Delete all events of a folder, those in ``yes`` and ``no`` too, and what is left of unfinished ones; return how many.
+    """Delete all events of a folder, those in ``yes`` and ``no`` too, what is left of unfinished ones, and the hours.
+
+    Return how many events.
 
     ``OSError`` as the disk does.
     """
@@ -101,4 +138,6 @@ def forget(folder: Path) -> int:
             if is_of_saved_pair(path.name):
                 path.unlink(missing_ok=True)
                 count += is_saved_pair(path.name)
+    remove_abandoned([folder / HOURS_FILE])
+    (folder / HOURS_FILE).unlink(missing_ok=True)
     return count

@@ -77,6 +77,7 @@ class SavedPairs:
             **stage_one_entry(detection),
             "start": detection.start,
             "end": detection.end,
+            **detection.about,
             **({"near_miss": True} if near_miss else {}),
             "time": moment.astimezone(UTC).isoformat(timespec="milliseconds"),
             ("audio" if self._features is None else "features"): audio.name,
@@ -97,6 +98,11 @@ class SavedPairs:
         self._sizes[stem] = size
         return audio
 
+    def tidy(self, moment: datetime) -> None:
+        """Keep to the limits at that moment too, and not only when a pair is saved. ``OSError`` as the disk does."""
+        self._forget_old(moment, new=0)
+        self._make_room(0)
+
     def add(self, name: str, moment: datetime, suffix: str, write: Callable[[Path], None]) -> Path:
         """Save a file that stands alone, named, bounded and private as a pair is; return its path."""
         stem = self._next_stem(name, moment)
@@ -116,14 +122,14 @@ class SavedPairs:
     def _next_stem(self, name: str, moment: datetime) -> str:
         if self._days is not None or self._most is not None:
             self._sizes = self._listed()  # other processes keep events here too
-        self._number = 1 + max([self._number, *(_age(stem)[1] for stem in self._sizes)])
+        self._number = 1 + max([self._number, *(age_of(stem)[1] for stem in self._sizes)])
         # File systems count bytes: 255 for a name. A temporary name needs some more than this.
         letters = letters_of(name, kept="_-", between="_").encode("utf-8")[:_KEYWORD_BYTES].decode("utf-8", "ignore")
         return f"{letters}-{self._name_of(moment)}-{self._number:04d}"
 
     def _name_of(self, moment: datetime) -> str:
         """The time in a name: never before the newest one in the folder."""
-        newest = max((_age(stem)[0] for stem in self._sizes), default="")
+        newest = max((age_of(stem)[0] for stem in self._sizes), default="")
         return max(f"{moment.astimezone(UTC):{_TIME}}", newest)
 
     def _write(self, detection: Detection, path: Path) -> None:
@@ -133,15 +139,15 @@ class SavedPairs:
         with path.open("wb") as file:
             np.savez_compressed(file, **self._features(detection))  # type: ignore[arg-type]
 
-    def _forget_old(self, moment: datetime) -> None:
-        """Delete what is older than allowed, and the oldest of more than allowed."""
+    def _forget_old(self, moment: datetime, new: int = 1) -> None:
+        """Delete what is older than allowed, and the oldest of more than allowed with so many new ones."""
         if self._days is None and self._most is None:
             return
-        stems = sorted(self._sizes, key=_age)
+        stems = sorted(self._sizes, key=age_of)
         first = "" if self._days is None else f"{moment.astimezone(UTC) - timedelta(self._days):{_TIME}}"
-        over = 0 if self._most is None else len(stems) + 1 - self._most
+        over = 0 if self._most is None else len(stems) + new - self._most
         for number, stem in enumerate(stems):
-            if number < over or _age(stem)[0] < first:
+            if number < over or age_of(stem)[0] < first:
                 self._delete(stem)
 
     def _delete(self, stem: str) -> None:
@@ -158,7 +164,7 @@ class SavedPairs:
         wanted = min(self._limit - size, (1 - _FREED) * self._limit)
         if wanted < 0:
             raise OSError(f"a detection needs {size / 1e6:.1f} MB, more than --save-limit")
-        for stem in sorted(self._sizes, key=_age) if used + size > self._limit else ():
+        for stem in sorted(self._sizes, key=age_of) if used + size > self._limit else ():
             if used <= wanted:
                 break
             used -= self._sizes[stem]
@@ -184,8 +190,8 @@ class SavedPairs:
                     continue
 
 
-def _age(stem: str) -> tuple[str, int]:
-    """Sort key of stems: by time, and by number at the same time."""
+def age_of(stem: str) -> tuple[str, int]:
+    """Sort key of the names of pairs, without the ending: by time, and by number at the same time."""
     parts = stem.rsplit("-", 2)
     return parts[1], int(parts[2])
 

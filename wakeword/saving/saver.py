@@ -36,7 +36,7 @@ class Saver:
         self._pairs, self._option, self._what = pairs, option, what
         self._complain, self._note = complain, note
         self._wait_for_room = wait_for_room
-        self._waiting: queue.Queue[tuple[Callable[[], Path], Future[Path | None]]] = queue.Queue(most_waiting)
+        self._waiting: queue.Queue[Callable[[], None]] = queue.Queue(most_waiting)
         self._reporting = threading.Lock()
         self._trouble = ""
         self._lost = self._lost_before = 0  # before the present trouble
@@ -53,26 +53,34 @@ class Saver:
     def work(self, save: Callable[[], Path]) -> Future[Path | None]:
         """Queue a call that saves something; the future as of ``save``."""
         saved: Future[Path | None] = Future()
-        try:
-            self._waiting.put((save, saved), block=self._wait_for_room)
-        except queue.Full:
-            self._fail(f"the disk is too slow, {self._waiting.maxsize} {self._what} wait for it")
+        if not self.then(lambda: self._save(save, saved), block=self._wait_for_room):
             saved.set_result(None)
         return saved
 
+    def then(self, work: Callable[[], None], *, block: bool = False) -> bool:
+        """Call ``work``, which raises nothing, after what was queued before; whether there was room for it."""
+        try:
+            self._waiting.put(work, block=block)
+        except queue.Full:
+            self._fail(f"the disk is too slow, {self._waiting.maxsize} {self._what} wait for it")
+            return False
+        return True
+
     def _work(self) -> None:
         while True:
-            save, saved = self._waiting.get()
-            path = None
-            try:
-                path = save()
-            except Exception as error:  # of any kind: saving the next detection can succeed
-                self._fail((isinstance(error, OSError) and error.strerror) or str(error))
-            else:
-                self._succeed()
-            finally:
-                saved.set_result(path)
-                self._waiting.task_done()
+            self._waiting.get()()
+            self._waiting.task_done()
+
+    def _save(self, save: Callable[[], Path], saved: Future[Path | None]) -> None:
+        path = None
+        try:
+            path = save()
+        except Exception as error:  # of any kind: saving the next detection can succeed
+            self._fail((isinstance(error, OSError) and error.strerror) or str(error))
+        else:
+            self._succeed()
+        finally:
+            saved.set_result(path)
 
     def _fail(self, trouble: str) -> None:
         with self._reporting:

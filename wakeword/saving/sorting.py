@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from wakeword.base.errors import DataError
+from wakeword.base.exclusive import turn_in
 from wakeword.base.files import read_limited, replacing, resolved
 from wakeword.saving.saved_pairs import is_saved_pair
 
@@ -84,25 +85,29 @@ def read_pair(data: Path) -> SavedPair | None:
         return None
 
 
-def file_pair(pair: SavedPair, answer: Answer, into: Path) -> SavedPair:
-    """Move a pair to the folder of its answer below ``into``; return it where it is now.
+def file_pair(pair: SavedPair, answer: Answer | None, into: Path) -> SavedPair:
+    """Move a pair to the folder of its answer below ``into``, or without one back to ``into``; return it where it is now.
 
     A pair of the same name in the folder of the other answer goes: it is what an interrupted or an earlier answer left.
-    Raises ``OSError`` if it cannot be written; then the pair stays where it was.
+    Raises ``OSError`` if it cannot be written; then the pair stays where it was. ``FileNotFoundError`` if it is gone: two
+    who answer at once take turns, and the second one finds it moved.
     """
-    folder = into / answer
-    data = folder / pair.data.name
-    if resolved(data) != resolved(pair.data):
-        reviewed = {"reviewed": answer.value, "reviewed_at": datetime.now(UTC).isoformat(timespec="seconds")}
-        content = {**_content(pair.data), **reviewed}
-        with (
-            replacing(data, private=True) as unfinished_data,
-            replacing(data.with_suffix(".wav"), private=True) as unfinished_audio,
-        ):
-            shutil.copyfile(pair.audio, unfinished_audio)
-            unfinished_data.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-        _remove([pair.data])
-    _remove(into / other / pair.data.name for other in Answer if other is not answer)
+    data = (into if answer is None else into / answer) / pair.data.name
+    into.mkdir(0o700, parents=True, exist_ok=True)
+    with turn_in(into):
+        content = _content(pair.data)
+        if resolved(data) != resolved(pair.data):
+            content = {name: value for name, value in content.items() if name not in ("reviewed", "reviewed_at")}
+            if answer is not None:
+                content |= {"reviewed": answer.value, "reviewed_at": datetime.now(UTC).isoformat(timespec="seconds")}
+            with (
+                replacing(data, private=True) as unfinished_data,
+                replacing(data.with_suffix(".wav"), private=True) as unfinished_audio,
+            ):
+                shutil.copyfile(pair.audio, unfinished_audio)
+                unfinished_data.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+            _remove([pair.data])
+        _remove(into / other / pair.data.name for other in Answer if other is not answer)
     return SavedPair(data, pair.keyword, pair.score, pair.seconds, pair.time, pair.near_miss)
 
 
@@ -111,9 +116,11 @@ def rewrite(data: Path, entries: Mapping[str, str]) -> None:
 
     Raises ``OSError``, ``FileNotFoundError`` without the file, and ``ValueError`` for a damaged one.
     """
-    content = {**_content(data), **entries}
-    with replacing(data, private=True) as unfinished:
-        unfinished.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    # A person may be moving the pair: the file must not appear again where it was.
+    with turn_in(data.parent):
+        content = {**_content(data), **entries}
+        with replacing(data, private=True) as unfinished:
+            unfinished.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
 def _remove(pairs: Iterable[Path]) -> None:

@@ -23,6 +23,9 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 """Headers of every answer."""
+TEXT = "text/plain; charset=utf-8"
+HttpAnswer = tuple[HTTPStatus, str, bytes]
+"""Status, content type and body."""
 
 
 class Doors:

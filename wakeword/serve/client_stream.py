@@ -13,6 +13,8 @@ import numpy as np
 from wakeword.audio.detection import Detection, Keeps, WakeOutcome
 from wakeword.base.types import Samples
 from wakeword.engine import Detector
+from wakeword.saving.hours import HeardHours
+from wakeword.serve.places import address_of
 from wakeword.serve.wire_audio import PcmFormat
 from wakeword.serve.words import OfferedWord
 from wakeword.stream.keyword import KeepsWindows, KeywordTracker
@@ -34,6 +36,8 @@ class StreamSettings:
     """Whether the second channel of several is what the client's loudspeaker gets, and the first one the microphone."""
     keep: Keeps | None = None
     """Keeps wakes and near misses."""
+    hours: HeardHours | None = None
+    """Counts how long each word was listened for."""
     windows: Callable[[KeywordTracker], KeepsWindows] | None = None
     """Keeps how the words score all the time."""
 
@@ -41,13 +45,14 @@ class StreamSettings:
 class _KeepsPhrases:
     """Keeps events by the phrases of words, which detectors of a server know by the names of their files."""
 
-    def __init__(self, keep: Keeps, words: Mapping[str, OfferedWord]) -> None:
-        self._keep, self._words = keep, words
+    def __init__(self, keep: Keeps, words: Mapping[str, OfferedWord], client: str) -> None:
+        self._keep, self._words, self._client = keep, words, client
 
     def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
         """See ``Keeps``."""
-        phrase = self._words[detection.keyword].phrase
-        return self._keep.keep(replace(detection, keyword=phrase), near_miss=near_miss)
+        word = self._words[detection.keyword]
+        about: Mapping[str, str | float] = {"threshold": word.threshold, "client": self._client}
+        return self._keep.keep(replace(detection, keyword=word.phrase, about=about), near_miss=near_miss)
 
 
 class Found(NamedTuple):
@@ -78,13 +83,19 @@ class ListeningStream:
     """
 
     def __init__(
-        self, words: Sequence[OfferedWord], pcm: PcmFormat, settings: StreamSettings, executor: Executor | None
+        self,
+        words: Sequence[OfferedWord],
+        pcm: PcmFormat,
+        settings: StreamSettings,
+        executor: Executor | None,
+        client: str = "",
     ) -> None:
-        """``executor``: ``None`` to work in the event loop."""
+        """``executor``: ``None`` to work in the event loop; ``client``: its address and port."""
         self.format = pcm
         self.words = words
         self._by_name = {word.name: word for word in words}
         self._executor = executor
+        self._hours = settings.hours
         self._has_playback = settings.playback and pcm.channels > 1
         self._detector = Detector(
             [word.model for word in words],
@@ -92,7 +103,7 @@ class ListeningStream:
             sample_rate=pcm.rate,
             refractory=settings.refractory,
             pre_roll=settings.pre_roll,
-            keep=None if settings.keep is None else _KeepsPhrases(settings.keep, self._by_name),
+            keep=None if settings.keep is None else _KeepsPhrases(settings.keep, self._by_name, address_of(client)),
             windows=settings.windows,
         )
         self.restart(None)
@@ -158,6 +169,8 @@ class ListeningStream:
         whole = len(self._waiting) - len(self._waiting) % frame
         audio = bytes(self._waiting[:whole])
         del self._waiting[:whole]
+        for word in self.words:
+            self._count(word, whole / frame / rate)
         found: list[Found] = []
         scored = False
         # In pieces of a second, so that a long chunk does not occupy a thread for long.
@@ -175,6 +188,10 @@ class ListeningStream:
     def _push(self, block: Samples) -> list[Detection]:
         return self._detector.push(block[:, 0], block[:, 1]) if self._has_playback else self._detector.push(block)
 
+    def _count(self, word: OfferedWord, seconds: float, *, wakes: int = 0) -> None:
+        if self._hours is not None:
+            self._hours.add(word.phrase, word.threshold, seconds, wakes=wakes)
+
     def _keep_scores(self, now: float) -> None:
         """The newest scores, at ``now`` in seconds of the stream."""
         self._scores.append((now, dict(self._detector.scores)))
@@ -189,6 +206,8 @@ class ListeningStream:
     def _found(self, detections: list[Detection]) -> list[Found]:
         at, timestamp = self._chunk
         self.fired += len(detections)
+        for one in detections:
+            self._count(self._by_name[one.keyword], 0.0, wakes=1)
         return [
             Found(self._by_name[one.keyword], max(0, timestamp + round(1_000 * (one.end - at))), one)
             for one in detections

@@ -258,7 +258,7 @@ class Connection:
             if not words:
                 return None
             self._count_detector()
-            self._stream = ListeningStream(words, pcm, self._shared.settings, self._shared.executor)
+            self._stream = ListeningStream(words, pcm, self._shared.settings, self._shared.executor, self._peer)
             self._stream.restart(self._start)
         return self._stream
 
@@ -317,7 +317,7 @@ class Connection:
                 },
             )
             self._shared.save(found)
-            self._shared.wakes.add(found)
+            self._shared.wakes.add(found, self._peer)
             detection = Detection(name=found.word.name, timestamp=found.timestamp, context=self._context)
             await self._send(encode(detection.event()))
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, time, timedelta
 from pathlib import Path
 
+from wakeword.base.plugins import require_training_packages
+
 _AT = time(3)
 _SECONDS = 3_600.0
 """A process that takes longer is ended."""
@@ -25,7 +27,7 @@ def seconds_to_night(now: datetime) -> float:
 class Nightly:
     """Improves the models of ``folder`` every night, in a thread, until ``close``. ``report`` gets a line for each.
 
-    ``options`` are of ``wakeword improve``.
+    ``options`` are of ``wakeword improve``. ``start`` raises ``ConfigError`` without the packages of training.
     """
 
     def __init__(self, folder: Path, options: Sequence[str], report: Callable[[str], None]) -> None:
@@ -35,6 +37,7 @@ class Nightly:
 
     def start(self) -> None:
         """Begin to wait for the night."""
+        require_training_packages()
         threading.Thread(target=self._run, name="wakeword-nightly", daemon=True).start()
 
     def close(self) -> None:

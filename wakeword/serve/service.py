@@ -90,10 +90,10 @@ def run_server(settings: ServeSettings) -> bool:
         if saver is not None:
             stack.callback(saver.close, lambda: stop.seconds_left)
         streams = settings.streams
-        if settings.keep is not None:
-            keeper = settings.keep(words.model_of)
+        keeper = None if settings.keep is None else settings.keep(words.model_of)
+        if keeper is not None:
             stack.callback(keeper.close, lambda: stop.seconds_left)
-            streams = replace(streams, keep=keeper)
+            streams = replace(streams, keep=keeper, hours=keeper.hours)
         if settings.ambient:
             ambient = AmbientKeeper(
                 complain=lambda line: logger.warning("%s", line, extra={"event": "ambient"}),
@@ -119,13 +119,13 @@ def run_server(settings: ServeSettings) -> bool:
             server = Server(shared, settings.place, settings.limits)
             loop = asyncio.get_running_loop()
             if not early.is_set():
-                await _serve(server, settings)
+                await _serve(server, settings, keeper)
 
         asyncio.run(serve())
     return early.is_set()
 
 
-async def _serve(server: Server, settings: ServeSettings) -> None:
+async def _serve(server: Server, settings: ServeSettings, keeper: Keeper | None) -> None:
     serving = asyncio.create_task(server.run())
     ready = asyncio.create_task(server.ready.wait())
     announcing: asyncio.Task[None] | None = None
@@ -136,7 +136,7 @@ async def _serve(server: Server, settings: ServeSettings) -> None:
                 if settings.zeroconf:
                     name = settings.zeroconf_name or f"wakeword-{host_name()}"
                     announcing = asyncio.create_task(Announcement(name, server.sockets).run())
-                web = None if settings.web is None else stack.enter_context(Web(server, settings.web))
+                web = None if settings.web is None else stack.enter_context(Web(server, settings.web, keeper))
                 _greet(server, settings, web)
                 _warn_of_open_web(settings, web)
                 await asyncio.wait({serving})

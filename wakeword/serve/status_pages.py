@@ -19,8 +19,10 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from wakeword.audio.detection import WakeOutcome
 from wakeword.base.errors import ConfigError
-from wakeword.serve.bounded_http import BoundedHandler, BoundedHttpServer, Doors
-from wakeword.serve.places import Network, is_allowed, is_own_host, tcp_sockets
+from wakeword.saving.keeper import Keeper
+from wakeword.serve.bounded_http import TEXT, BoundedHandler, BoundedHttpServer, Doors, HttpAnswer
+from wakeword.serve.kept_pages import NOT_HERE, KeptPages
+from wakeword.serve.places import Network, is_allowed, is_loopback, is_own_host, tcp_sockets
 from wakeword.serve.server import Server
 
 logger = logging.getLogger("wakeword.serve")
@@ -28,7 +30,7 @@ logger = logging.getLogger("wakeword.serve")
 _LOOP_SECONDS = 2.0
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; "
-    "frame-ancestors {frames}; base-uri 'none'; form-action 'none'"
+    "media-src 'self'; img-src data:; frame-ancestors {frames}; base-uri 'none'; form-action 'none'"
 )
 
 
@@ -50,12 +52,9 @@ class WebSettings:
     asked, which may have any name, and shows the page in a frame of that same origin."""
 
 
-_TEXT = "text/plain; charset=utf-8"
-HttpAnswer = tuple[HTTPStatus, str, bytes]
-"""Status, content type and body."""
 _OTHER_HOST: HttpAnswer = (
     HTTPStatus.MISDIRECTED_REQUEST,
-    _TEXT,
+    TEXT,
     b"expected an address, a local name or one that --http-name gives as the host, got another name\n",
 )
 
@@ -63,9 +62,10 @@ _OTHER_HOST: HttpAnswer = (
 class Pages:
     """What is behind each path. Called in threads of the HTTP server; the figures belong to the event loop's."""
 
-    def __init__(self, server: Server, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, server: Server, loop: asyncio.AbstractEventLoop, keeper: Keeper | None) -> None:
         self._server = server
         self._loop = loop
+        self._kept = KeptPages(keeper, server.words)
         self._page = (files("wakeword.serve") / "page.html").read_bytes()
         self._paths: dict[str, Callable[[], HttpAnswer]] = {
             "/": lambda: (HTTPStatus.OK, "text/html; charset=utf-8", self._page),
@@ -74,32 +74,40 @@ class Pages:
             "/state": self._state,
         }
 
-    def tell(self, path: str) -> HttpAnswer:
-        """The answer to what a client tells, ``/outcome?outcome=false&word=marvin``."""
+    def tell(self, path: str, *, private: bool) -> HttpAnswer:
+        """The answer to what a client tells, ``/outcome?outcome=false&word=marvin`` or ``/label?id=ID&label=no``."""
         address = urlsplit(path)
-        told = {name: values[-1] for name, values in parse_qs(address.query).items()}
+        told = {name: values[-1] for name, values in parse_qs(address.query, keep_blank_values=True).items()}
+        if address.path == "/label":
+            return self._kept.label(told) if private else NOT_HERE
         if address.path != "/outcome":
-            return HTTPStatus.NOT_FOUND, _TEXT, b"expected /outcome, got another path\n"
-        if told.get("outcome") not in list(WakeOutcome) or not set(told) <= {"outcome", "word"}:
-            return HTTPStatus.BAD_REQUEST, _TEXT, b"expected /outcome?outcome=false|true|unknown[&word=WORD]\n"
-        found = self._server.wakes.tell(WakeOutcome(told["outcome"]), told.get("word"))
+            return HTTPStatus.NOT_FOUND, TEXT, b"expected /outcome or /label, got another path\n"
+        if told.get("outcome") not in list(WakeOutcome) or not set(told) <= {"outcome", "word", "client"}:
+            return (
+                HTTPStatus.BAD_REQUEST,
+                TEXT,
+                b"expected /outcome?outcome=false|true|unknown[&word=WORD][&client=HOST]\n",
+            )
+        found = self._server.wakes.tell(WakeOutcome(told["outcome"]), told.get("word"), told.get("client"))
         if found is None:
             return (
                 HTTPStatus.NOT_FOUND,
-                _TEXT,
+                TEXT,
                 b"expected a kept wake of the last minute, found none; serve with --keep\n",
             )
         return HTTPStatus.OK, "application/json", json.dumps(found).encode()
 
-    def answer(self, path: str) -> HttpAnswer:
-        """The answer to a request for ``path``."""
+    def answer(self, path: str, *, private: bool) -> HttpAnswer:
+        """The answer to a request for ``path``; ``private``: whether the client may see and hear what is kept."""
         made = self._paths.get(path)
-        if made is None:
-            return HTTPStatus.NOT_FOUND, _TEXT, b"expected /, /healthz, /metrics or /state\n"
         try:
+            if path == "/events" or path.startswith("/events/"):
+                return self._kept.answer(path) if private else NOT_HERE
+            if made is None:
+                return HTTPStatus.NOT_FOUND, TEXT, b"expected /, /events, /healthz, /metrics or /state\n"
             return made()
         except (TimeoutError, RuntimeError):
-            return HTTPStatus.SERVICE_UNAVAILABLE, _TEXT, b"the server is busy or ending\n"
+            return HTTPStatus.SERVICE_UNAVAILABLE, TEXT, b"the server is busy or ending\n"
 
     def _health(self) -> HttpAnswer:
         """Healthy: the event loop answers, and there is something to listen for."""
@@ -108,7 +116,7 @@ class Pages:
         text = f"ok: {words} word(s)\n" if healthy else "expected at least one model, got none\n"
         return (
             HTTPStatus.OK if healthy else HTTPStatus.SERVICE_UNAVAILABLE,
-            _TEXT,
+            TEXT,
             text.encode(),
         )
 
@@ -142,15 +150,25 @@ class _Handler(BoundedHandler):
         super().__init__(*rest)
 
     def answer(self) -> None:
-        status, kind, body = self._pages.answer(self.path.partition("?")[0]) if self._is_own() else _OTHER_HOST
+        path = self.path.partition("?")[0]
+        status, kind, body = self._pages.answer(path, private=self._hears()) if self._is_own() else _OTHER_HOST
         self.send(status, {"Content-Type": kind}, body)
 
     def do_POST(self) -> None:  # noqa: N802
-        # A browser names the page that sends a request: no page of another host tells outcomes.
+        # A browser names the page that sends a request: no page of another host tells outcomes or labels.
         origins = [origin.partition("://")[2] for origin in self.headers.get_all("Origin") or []]
         foreign = any(origin != self.headers.get("Host") for origin in origins)
-        status, kind, body = _OTHER_HOST if foreign or not self._is_own() else self._pages.tell(self.path)
+        known = self._is_own() and not foreign
+        status, kind, body = self._pages.tell(self.path, private=self._hears()) if known else _OTHER_HOST
         self.send(status, {"Content-Type": kind}, body)
+
+    def _hears(self) -> bool:
+        """Whether recordings of the house are for this client: one of this machine, or one that its owner has named."""
+        settings = self.server.settings
+        # A proxy on this machine passes on requests of others.
+        passed_on = any(name in self.headers for name in ("Forwarded", "X-Forwarded-For"))
+        here = is_loopback(str(self.client_address[0])) and not passed_on
+        return here or bool(settings.networks) or settings.ingress
 
     def _is_own(self) -> bool:
         # Browsers always name a host; programs may leave it out.
@@ -211,9 +229,9 @@ class Web:
     Raises ``ConfigError`` if the address or the certificate cannot be used.
     """
 
-    def __init__(self, server: Server, settings: WebSettings) -> None:
+    def __init__(self, server: Server, settings: WebSettings, keeper: Keeper | None = None) -> None:
         tls = _tls(settings)
-        handler = partial(_Handler, Pages(server, asyncio.get_running_loop()))
+        handler = partial(_Handler, Pages(server, asyncio.get_running_loop(), keeper))
         doors = Doors()
         self.sockets: list[socket.socket] = tcp_sockets(settings.host, settings.port)
         """Those it listens on, one for each address of the host."""

@@ -45,6 +45,8 @@ class OfferedWord:
     model: Model
     """With ``name`` in place of the phrase, by which a detector tells its models apart."""
     threshold: float
+    promise: float | None = None
+    """False accepts an hour that its operating point promises; ``None`` for a point that counts clips, or none."""
     warnings: tuple[str, ...] = ()
     """What its operating point does not promise."""
 
@@ -70,10 +72,12 @@ def load_word(path: Path, settings: WordSettings) -> OfferedWord:
     (threshold,) = chosen_thresholds([model], settings.point, settings.threshold)
     card = model.card
     # A threshold of the user's own promises nothing.
-    limits = () if settings.threshold is not None else tuple(warnings(card.phrase, card.point(settings.point)))
+    point = None if settings.threshold is not None else card.point(settings.point)
+    limits = () if point is None else tuple(warnings(card.phrase, point))
+    promise = point.target if point is not None and point.kind == "fa_per_hour" else None
     named = copy.copy(model)
     named.card = dataclasses.replace(card, phrase=path.stem)
-    return OfferedWord(path.stem, card.phrase, card.version, named, threshold, limits)
+    return OfferedWord(path.stem, card.phrase, card.version, named, threshold, promise, limits)
 
 
 PLAYBACK_TEXT = "; of audio with two channels the second is what the loudspeaker plays"

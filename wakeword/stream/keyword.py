@@ -4,13 +4,12 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol
 
 from wakeword.base.logistic import score_of_logit
-from wakeword.format.fusion import FLOOR
+from wakeword.format.verifier_card import FLOOR
 from wakeword.model.first_stage import WindowLogit
 from wakeword.model.model import Model
 from wakeword.model.scorer import covering_samples
 from wakeword.stream.near_miss import NearMisses
-from wakeword.stream.suppression import Suppression
-from wakeword.stream.trigger import Trigger
+from wakeword.stream.trigger import Suppression, Trigger
 from wakeword.verify.verifier import LOOK_SAMPLES, CandidateScorer, Look, StreamSound
 
 _FAR_BELOW = 0.1

@@ -12,6 +12,7 @@ from wakeword.audio.pcm import to_mono
 from wakeword.audio.sources import AudioSource
 from wakeword.base.errors import AudioFormatError
 from wakeword.base.types import Samples
+from wakeword.stream.arrivals import Arrivals
 from wakeword.stream.own_sound import SoundInput
 
 logger = logging.getLogger(__name__)
@@ -23,8 +24,12 @@ _MOST_WAITING, _MOST_LIVE = 16, 3_000
 _POLL_SECONDS = 0.1
 _WAITED = 0.002
 """Seconds from which a block was waited for, so that it is as new as the microphone's audio can be."""
-_MOST_AHEAD, _PROOF = 0.2, 1.0
-"""Seconds by which a live playback may be ahead of such blocks, and seconds of them that show it."""
+_MOST_LACK = 0.4
+"""Seconds of a live playback that may be lacking, fewer than `SoundInput` waits for: here is known what stands for it."""
+_SETTLED = 4.5
+"""Seconds of a live playback after one that was late until it is known what of it was lost."""
+_MOST_AHEAD, _PROOF = 0.08, 1.0
+"""Seconds beyond one block by which a live playback may be ahead of such blocks, and seconds of them that show it."""
 
 
 class PlaybackReader:
@@ -35,40 +40,75 @@ class PlaybackReader:
         self._is_live = bool(getattr(playback, "is_live", False))
         most = _MOST_LIVE if self._is_live else _MOST_WAITING
         self._blocks: queue.Queue[Samples | BaseException | None] = queue.Queue(most)
-        self._given = self._taken = 0
+        self._arrivals = Arrivals(playback.sample_rate)
+        self._taken = 0
+        # Samples of silence in place of what a live playback had not given in time, and how much had come by then.
+        self._filled = self._filled_at = 0
         self._least, self._shown = np.inf, 0.0
         self._closed = threading.Event()
         self._is_late = self._ended = False
         threading.Thread(target=self._read, name="wakeword-playback", daemon=True).start()
 
     def take(self, seconds: float) -> Samples | None:
-        """At least the next ``seconds`` of the playback as mono, ``(n,)``, fewer if it is late; ``None`` once it has ended.
+        """At least the next ``seconds`` of the playback as mono, ``(n,)``; ``None`` once it has ended.
 
-        Raises what the playback raised.
+        Fewer if it is late. If it is live, silence stands for what stays late, and once it is known how much of that was
+        lost and how much came after all, the silence is made as long as the loss. Raises what the playback raised.
         """
-        taken: list[Samples] = []
         wanted = round(seconds * self._playback.sample_rate)
-        while wanted > 0 and not self._ended:
-            try:
-                block = self._blocks.get(timeout=0 if self._is_late else _PATIENCE)
-            except queue.Empty:
-                self._is_late = True
-                break
-            self._is_late = False
-            if isinstance(block, BaseException):
-                raise block
-            if block is None:
-                self._ended = True
-                break
-            try:
-                taken.append(to_mono(block))
-            except AudioFormatError as error:
-                raise AudioFormatError(f"playback: {error}") from error
-            self._taken += len(block)
-            wanted -= len(taken[-1])
+        taken = self._settled()
+        wanted -= sum(map(len, taken))
+        while wanted > 0 and (block := self._next()) is not None:
+            taken.append(block)
+            wanted -= len(block)
         if self._ended and not taken:
             return None
+        if self._is_live and self._is_late and wanted > _MOST_LACK * self._playback.sample_rate:
+            taken.append(np.zeros(wanted, np.float32))
+            self._filled, self._filled_at = self._filled + wanted, self._arrivals.came
         return np.concatenate([np.zeros(0, np.float32), *taken])
+
+    def _next(self) -> Samples | None:
+        """The next block as mono, ``(n,)``; ``None`` if it is late or the playback has ended."""
+        try:
+            block = self._blocks.get(timeout=0 if self._is_late else _PATIENCE)
+        except queue.Empty:
+            if self._is_live and not self._is_late and not self._filled:
+                logger.warning("the playback gave nothing for %.1f s; silence stands for what is missing", _PATIENCE)
+            self._is_late = True
+            return None
+        self._is_late = False
+        if isinstance(block, BaseException):
+            raise block
+        if block is None:
+            self._ended = True
+            return None
+        self._taken += len(block)
+        try:
+            return to_mono(block)
+        except AudioFormatError as error:
+            raise AudioFormatError(f"playback: {error}") from error
+
+    def _settled(self) -> list[Samples]:
+        """Silence for what was lost, or nothing, once what came although silence stood for it is dropped."""
+        owed = self._arrivals.lost - self._filled
+        if not self._is_live or not owed or self._is_waiting_to_settle:
+            return []
+        if owed > 0:
+            self._filled += owed
+            return [np.zeros(owed, np.float32)]
+        while owed < 0 and not self._blocks.empty() and (block := self._next()) is not None:
+            dropped = min(-owed, len(block))
+            owed += dropped
+            self._filled -= dropped
+            if dropped < len(block):
+                return [block[dropped:]]
+        return []
+
+    @property
+    def _is_waiting_to_settle(self) -> bool:
+        since = self._arrivals.came - self._filled_at
+        return bool(self._filled_at) and since < _SETTLED * self._playback.sample_rate
 
     def runs_ahead(self, needed: float, seconds: float, *, waited: bool) -> bool:
         """Whether a live playback is ahead of the microphone, which then has lost audio; if so, drop all but the newest.
@@ -78,15 +118,17 @@ class PlaybackReader:
         if not self._is_live:
             return False
         if waited:
-            self._least = min(self._least, (self._given - self._taken) / self._playback.sample_rate - needed)
+            self._least = min(self._least, (self._arrivals.came - self._taken) / self._playback.sample_rate - needed)
         self._shown += seconds if waited else -seconds
         if 0 < self._shown < _PROOF:
             return False
         ahead, self._least, self._shown = self._least, np.inf, 0.0
-        if not _MOST_AHEAD < ahead < np.inf:
+        if not _MOST_AHEAD + seconds < ahead < np.inf:
             return False
-        while not self._blocks.empty() and (self._given - self._taken) / self._playback.sample_rate > seconds:
-            self.take(1 / self._playback.sample_rate)
+        while not self._blocks.empty() and (self._arrivals.came - self._taken) / self._playback.sample_rate > seconds:
+            self._next()
+        self._arrivals.forget()
+        self._filled = self._arrivals.lost
         logger.info("the playback was %.1f s ahead of the microphone; it goes on with what is played now", ahead)
         return True
 
@@ -98,7 +140,7 @@ class PlaybackReader:
         end: BaseException | None = None
         try:
             for block in self._playback.blocks():
-                self._given += len(block)
+                self._arrivals.push(len(block), time.monotonic())
                 if not self._put(block):
                     return
         except Exception as error:

@@ -8,10 +8,12 @@ from typing import NamedTuple, Protocol
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.history import AudioHistory, SamplesOf
 from wakeword.audio.level import amplified
+from wakeword.base.errors import ModelError
+from wakeword.base.plugins import load_plugin, plugin_names
+from wakeword.base.text import shortened
 from wakeword.base.types import Array
 from wakeword.format.card import self_test_signal
-from wakeword.format.fusion import fused_score, unverified_score
-from wakeword.format.verifier_card import VerifierCard
+from wakeword.format.verifier_card import AddedVerifier, VerifierCard, fused_score, unverified_score
 from wakeword.verify.embedding import EmbeddingNetwork, EmbeddingStream, reach
 from wakeword.verify.phoneme_verifier import BLANK, PhonemeNetwork, PhonemeVerifier
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head
@@ -23,7 +25,7 @@ LOOK_SAMPLES = max(reach(HEAD_EMBEDDINGS), PHONEME_SAMPLES)
 
 _CONFIG = FeatureConfig()
 _KEPT_WINDOWS = 8
-"""Windows of which the phonemes are kept for other keywords, which come to the same audio later: a second of them."""
+"""Windows. Their phonemes are kept for other keywords, which come to the same audio later: a second of them."""
 
 
 class Verifier(Protocol):
@@ -277,3 +279,28 @@ class CandidateScorer:
     def look(self, window_end: int, sound: AmplifiedSound) -> Look | None:
         """What the newest window, which ends before sample ``window_end``, is judged by; ``None`` if no candidate."""
         return self._stage.look(self.best, window_end, sound) if self.best >= self._stage.card.gate else None
+
+
+ENTRY_POINTS = "wakeword.verifiers"
+"""Group of entry points: the kind of a verifier, and the function that makes it from the settings on a card."""
+
+
+def make_verifier(card: AddedVerifier) -> Verifier:
+    """The verifier that a card lists. ``ModelError`` if no installed package has its kind or can make it."""
+    make = load_plugin(ENTRY_POINTS, card.kind, ModelError)
+    if make is None:
+        raise ModelError(
+            f"expected the package of the verifier {shortened(repr(card.kind))}, installed are: "
+            f"{', '.join(plugin_names(ENTRY_POINTS)) or 'none'}; install it, or run the model without its second stage"
+        )
+    try:
+        verifier: Verifier = make(dict(card.settings))
+        usable = 0 < verifier.samples <= LOOK_SAMPLES and not math.isnan(verifier.bound + verifier.cost)
+    except Exception as error:  # a package can raise any exception
+        raise ModelError(f"verifier {card.kind}: could not make it: {error}") from error
+    if not usable:
+        raise ModelError(
+            f"verifier {card.kind}: expected 1 to {LOOK_SAMPLES} samples, and a bound and a cost that are numbers, got "
+            f"{verifier.samples}, {verifier.bound} and {verifier.cost}"
+        )
+    return verifier

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from wakeword import ConfigError
-from wakeword.browser import site
+from wakeword.browser import page_server
+from wakeword.browser.page_server import PAGE, RUNTIME, listed_files, site_files, web_folder
 from wakeword.browser.runtime import DIGESTS
-from wakeword.browser.site import PAGE, RUNTIME, listed_files, site_files, web_folder
 from wakeword.model.installed import shipped_models
 
 
@@ -39,7 +39,7 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
 
 def test_a_damaged_list_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "files.json").write_text("[")
-    monkeypatch.setattr(site, "web_folder", lambda: tmp_path)
+    monkeypatch.setattr(page_server, "web_folder", lambda: tmp_path)
     with pytest.raises(ConfigError, match=r"could not read it: .*; install it again"):
         listed_files()
 
@@ -66,7 +66,7 @@ def test_a_runtime_of_another_version_is_refused(cli, stand_in: Path) -> None:
 
 def test_the_command_serves_until_it_is_ended(stand_in: Path) -> None:
     program = (
-        "import sys; from wakeword.browser import runtime, site; from wakeword.cli import web, main; "
+        "import sys; from wakeword.browser import page_server, runtime; from wakeword.cli import web, main; "
         "web.problem_of = lambda folder: None; web.require_runtime = lambda folder: folder; "
         f"sys.argv = ['wakeword', 'web', '--port', '0', '--runtime', {str(stand_in)!r}]; main()"
     )

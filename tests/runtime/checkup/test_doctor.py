@@ -13,15 +13,17 @@ from hypothesis import strategies as st
 
 from wakeword.checkup.findings import CheckRecording, Finding, diagnose
 from wakeword.checkup.levels import (
+    bandwidth,
     check_channels,
     clipping,
     dc_offset,
     decibels,
     dropouts,
+    hum,
     levels,
+    power_spectra,
     timing,
 )
-from wakeword.checkup.spectrum import bandwidth, hum, power_spectra
 from wakeword.microphone.clock import Stamp
 
 RATE = 48_000

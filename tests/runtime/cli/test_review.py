@@ -82,6 +82,12 @@ def test_answers_move_recordings(answered, folder: Path, keys: str, left: list, 
     assert state(folder) == (left, yes, no)
 
 
+def test_without_a_folder_it_reviews_what_was_kept(answered, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WAKEWORD_HOME", str(folder.parent))
+    assert answered("ynsq").status == 0
+    assert state(folder) == ([0.2, 0.3], [0.0], [0.1])
+
+
 def test_each_recording_is_shown_and_played(answered, folder: Path, played: list[np.ndarray]) -> None:
     done = answered("srss", folder)
     assert len(played) == 5

@@ -320,7 +320,7 @@ def test_parquet_without_its_package_says_what_to_install(
     def absent(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr("wakeword.cli.parquet.import_module", absent)
+    monkeypatch.setattr("wakeword.cli.scan_results.import_module", absent)
     ended = scan(recordings, "--format", "parquet", "--out", tmp_path / "found.parquet")
     assert ended.status == 1
     assert "pip install '.[parquet]'" in ended.err

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from wakeword.cli.starting import exit_at_signals
+from wakeword.cli import exit_at_signals
 
 POINTS = ["wakeword.cli.app", "typer", "numpy", "onnxruntime", "soundfile", "wakeword.cli.scan"]
 """Modules at whose import a signal comes, in the order in which a scan imports them, more or less."""

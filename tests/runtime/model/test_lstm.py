@@ -15,8 +15,7 @@ from wakeword.format.graph import read_graph
 from wakeword.model.installed import shipped_models
 from wakeword.model.lstm import Lstm, lstm_of
 from wakeword.model.model import parse_model
-from wakeword.model.scorer import GroupScorer, ModelScorers, group_of
-from wakeword.model.windows import OnnxWindows
+from wakeword.model.scorer import GroupScorer, ModelScorers, OnnxWindows, group_of
 
 pytestmark = pytest.mark.numeric
 

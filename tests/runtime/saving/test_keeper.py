@@ -2,6 +2,7 @@
 
 import errno
 import json
+import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -70,6 +71,19 @@ def test_number_and_age_are_bounded_and_a_clock_that_is_set_back_loses_nothing_n
     assert len(saved_pairs(tmp_path)) == 1
 
 
+def test_limits_hold_from_the_start_without_anything_new(tmp_path: Path) -> None:
+    pairs = SavedPairs(tmp_path, 10**9)
+    now = datetime.now(UTC)
+    for days in (40, 3, 2, 1):
+        pairs.save(detection(), now - timedelta(days=days))
+    Keeper(tmp_path, most=2).close()
+    assert [pair.time[:10] for pair in saved_pairs(tmp_path)] == [
+        f"{now - timedelta(days=one):%Y-%m-%d}" for one in (2, 1)
+    ]
+    Keeper(tmp_path, megabytes=0.04).close()
+    assert [pair.time[:10] for pair in saved_pairs(tmp_path)] == [f"{now - timedelta(days=1):%Y-%m-%d}"]
+
+
 def test_a_persons_word_outranks_an_outcome(tmp_path: Path) -> None:
     with Keeper(tmp_path) as keeper:
         tell = keeper.keep(detection())
@@ -80,6 +94,20 @@ def test_a_persons_word_outranks_an_outcome(tmp_path: Path) -> None:
     (sorted_pair,) = saved_pairs(tmp_path / "yes")
     assert "outcome" not in json.loads(sorted_pair.data.read_text())
     assert [path.name for path in tmp_path.iterdir()] == ["yes"]
+
+
+def test_an_outcome_never_waits_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hangs = threading.Event()
+    monkeypatch.setattr("wakeword.saving.keeper.rewrite", lambda *_: hangs.wait(10))
+    with Keeper(tmp_path) as keeper:
+        tell = keeper.keep(detection())
+        while keeper._saver._waiting.unfinished_tasks:
+            pass
+        Detection("hey you", 0.5, 1.0, 2.0, np.zeros(8), told=tell).outcome(
+            "true"
+        )  # returns although nothing is written
+        assert keeper._saver._waiting.unfinished_tasks == 1
+        hangs.set()
 
 
 def test_a_full_disk_is_one_line_and_listening_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

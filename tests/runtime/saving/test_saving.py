@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -170,9 +171,9 @@ class SlowDisk(SavedPairs):
         super().__init__(folder, 10**9)
         self.released = threading.Event()
 
-    def save(self, detection: Detection, moment: datetime, *, near_miss: bool = False) -> Path:
+    def save(self, detection: Detection, moment: datetime, **rest: Any) -> Path:
         assert self.released.wait(20)
-        return super().save(detection, moment, near_miss=near_miss)
+        return super().save(detection, moment, **rest)
 
 
 def _closed(saver: Saver, seconds_left: Callable[[], float | None] = lambda: None) -> float:

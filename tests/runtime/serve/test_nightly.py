@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from wakeword import ConfigError
 from wakeword.serve.nightly import Nightly, seconds_to_night
 
 
@@ -38,3 +39,9 @@ def test_it_needs_what_it_learns_from_and_a_folder_that_it_may_change(cli) -> No
     shown = cli("serve", "--improve", "nightly", "--keep", "audio")
     assert shown.status == 2
     assert "--improve needs --keep, and --models DIR" in shown.err
+
+
+def test_without_the_packages_of_training_it_does_not_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ConfigError, match=r"training needs torch, .*; install torch first"):
+        Nightly(tmp_path, [], lambda line: None).start()

@@ -10,13 +10,15 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
+import numpy as np
 import pytest
 
 pytest.importorskip("prometheus_client", reason="needs the packages of pip install '.[serve]'")
@@ -24,46 +26,16 @@ pytest.importorskip("prometheus_client", reason="needs the packages of pip insta
 from prometheus_client.parser import text_string_to_metric_families
 from support.certificates import certificate
 from support.served import BOTH, Served, int16, serving
+from support.served_web import get, run
 
-from wakeword import ConfigError, Detection
-from wakeword.audio.detection import Keeps, WakeOutcome
+from wakeword import ConfigError, Detection, Keeper
+from wakeword.audio.detection import WakeOutcome
+from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.serve.bounded_http import MOST_CONNECTIONS, Doors
 from wakeword.serve.places import networks_of
 from wakeword.serve.status_pages import Web, WebSettings
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
-
-def run(
-    scenario: Callable[[Served, Web], Awaitable[Any]], *files: Path, keep: Keeps | None = None, **settings: Any
-) -> Any:
-    """Run a scenario with a server of these models and its HTTP side."""
-
-    async def whole() -> Any:
-        async with serving(*files, keep=keep) as served:
-            with Web(served.server, WebSettings("127.0.0.1", 0, **settings)) as web:
-                return await scenario(served, web)
-
-    return asyncio.run(whole())
-
-
-async def get(
-    url: str,
-    context: ssl.SSLContext | None = None,
-    headers: Mapping[str, str] | None = None,
-    data: bytes | None = None,
-) -> tuple[int, str, Any]:
-    """Status, text and headers of the answer to a request."""
-
-    def ask() -> tuple[int, str, Any]:
-        try:
-            request = urllib.request.Request(url, data=data, headers=dict(headers or {}))
-            with urllib.request.urlopen(request, timeout=20, context=context) as answer:
-                return answer.status, answer.read().decode(), answer.headers
-        except urllib.error.HTTPError as error:
-            return error.code, error.read().decode(), error.headers
-
-    return await asyncio.to_thread(ask)
 
 
 def test_health_is_that_there_is_something_to_listen_for(models: Path) -> None:
@@ -130,7 +102,9 @@ def test_the_outcome_of_the_newest_kept_wake_is_told(models: Path) -> None:
         return [
             before,
             await get(f"{web.url}outcome?outcome=false", data=b""),
-            await get(f"{web.url}outcome?outcome=true&word=low", data=b""),
+            await get(f"{web.url}outcome?outcome=true&word=low&client=localhost", data=b""),
+            await get(f"{web.url}outcome?outcome=true&client=192.0.2.1", data=b""),
+            await get(f"{web.url}outcome?outcome=true&client=%00", data=b""),
             await get(f"{web.url}outcome?outcome=maybe", data=b""),
             await get(f"{web.url}outcome?outcome=false", data=b"", headers={"Origin": "http://elsewhere.example"}),
             await get(f"{web.url}outcome?outcome=false"),
@@ -141,7 +115,7 @@ def test_the_outcome_of_the_newest_kept_wake_is_told(models: Path) -> None:
     assert "--keep" in early[1]
     assert told == [("hey high", WakeOutcome.FALSE), ("low", WakeOutcome.TRUE)]
     assert (json.loads(newest[1])["word"], json.loads(named[1])["word"]) == ("high", "low")
-    assert [one[0] for one in refused] == [400, 421, 404]
+    assert [one[0] for one in refused] == [404, 404, 400, 421, 404]
 
 
 @pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has no IPv6")
@@ -321,17 +295,34 @@ class Ingress(ThreadingHTTPServer):
       document.getElementById("seen").textContent = page?.getElementById("status")?.textContent ?? "nothing";
     }}, 100);</script>"""
 
-    def __init__(self, url: str) -> None:
+    KEYS = f"""<!doctype html><iframe src="{PATH}"></iframe><p id="seen"></p><script>
+    const pause = () => new Promise((go) => setTimeout(go, 100));
+    (async () => {{
+      const frame = document.querySelector("iframe"), rows = "#events tr[data-id]";
+      while (!frame.contentDocument?.querySelectorAll(rows).length) await pause();
+      for (const key of decodeURIComponent(location.hash.slice(1))) {{
+        frame.contentDocument.dispatchEvent(new frame.contentWindow.KeyboardEvent("keydown", {{ key }}));
+        await pause();
+      }}
+      const found = [...frame.contentDocument.querySelectorAll(rows)];
+      document.getElementById("seen").textContent = found.map((row) => row.lastChild.textContent || "-").join(", ");
+    }})();</script>"""
+
+    def __init__(self, url: str, page: str = PAGE) -> None:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 if not self.path.startswith(Ingress.PATH):
-                    return self.answer(200, {"Content-Type": "text/html"}, Ingress.PAGE.encode())
-                request = urllib.request.Request(url + self.path.removeprefix(Ingress.PATH), headers=dict(self.headers))
+                    return self.answer(200, {"Content-Type": "text/html"}, page.encode())
+                where = url + self.path.removeprefix(Ingress.PATH)
+                data = b"" if self.command == "POST" else None
+                request = urllib.request.Request(where, data=data, headers=dict(self.headers))
                 try:
                     with urllib.request.urlopen(request, timeout=20) as answer:
                         return self.answer(answer.status, dict(answer.headers), answer.read())
                 except urllib.error.HTTPError as error:
                     return self.answer(error.code, dict(error.headers), error.read())
+
+            do_POST = do_GET  # noqa: N815
 
             def answer(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
                 self.send_response(status)
@@ -361,6 +352,29 @@ def test_a_browser_shows_the_page_inside_home_assistant_only_behind_its_ingress(
 
     seen = run(scenario, models / "low.onnx", ingress=ingress).split('<p id="seen">')[1].split("</p>")[0]
     assert seen == ("listening for low, at 0 microphone(s)" if ingress else "nothing")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+def test_keys_on_the_page_label_what_is_kept(models: Path, tmp_path: Path) -> None:
+    """The word, not the word, skip, again, back over the skip, back over "not", and then the word."""
+    pairs = SavedPairs(tmp_path / "kept", 10**9)
+    now = datetime.now(UTC)
+    kept = [pairs.save(Detection("low", 0.9, 1, 2, np.zeros(160)), now + timedelta(seconds=one)) for one in range(4)]
+
+    async def scenario(served: Served, web: Web) -> str:
+        with Ingress(web.url, Ingress.KEYS) as home:
+            threading.Thread(target=home.serve_forever, args=(0.05,), daemon=True).start()
+            page = f"http://127.0.0.1:{home.server_port}/lovelace#{quote('yns bby')}"
+            seen = await asyncio.to_thread(dom, page, tmp_path / "profile")
+            home.shutdown()
+        return seen
+
+    page = run(scenario, models / "low.onnx", keeper=Keeper(tmp_path / "kept"), ingress=True)
+    assert page.split('<p id="seen">')[1].split("</p>")[0] == "the word, the word, -, -"
+    assert sorted(path.name for path in (tmp_path / "kept" / "yes").glob("*.wav")) == [one.name for one in kept[2:]]
+    assert sorted((tmp_path / "kept").glob("*.wav")) == kept[:2]
+    assert list((tmp_path / "kept" / "no").iterdir()) == []
 
 
 def test_two_hosts_must_both_be_own(models: Path) -> None:

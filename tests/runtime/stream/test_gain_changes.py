@@ -13,7 +13,7 @@ from wakeword.audio.features import FeatureConfig, mfcc
 from wakeword.audio.level import amplified, gain_of
 from wakeword.audio.pcm import read_audio
 from wakeword.base.types import Array, Samples
-from wakeword.format.fusion import Fusion
+from wakeword.format.verifier_card import Fusion
 from wakeword.model.installed import assets_folder
 from wakeword.model.model import parse_model
 from wakeword.model.scorer import StreamScorer

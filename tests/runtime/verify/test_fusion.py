@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wakeword import ConfigError
-from wakeword.format.fusion import FLOOR, Fusion, unverified_score
+from wakeword.format.verifier_card import FLOOR, Fusion, unverified_score
 
 FUSION = Fusion(bias=-1.0, stage_one=0.5, embedding=1.0, phonemes=3.0, phoneme_floor=2.0, phoneme_gate=-4.0)
 logits = st.floats(-50, 50)

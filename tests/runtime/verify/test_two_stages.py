@@ -33,7 +33,7 @@ from wakeword import ConfigError, Detection, Detector, DetectorPool, Model, Mode
 from wakeword.base.logistic import score_of_logit
 from wakeword.base.types import Array
 from wakeword.format.card import METADATA_KEY
-from wakeword.format.fusion import FLOOR, unverified_score
+from wakeword.format.verifier_card import FLOOR, unverified_score
 from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import parse_model
 from wakeword.model.scorer import DEFAULT_HOP

@@ -10,10 +10,8 @@ from support.builders import ALWAYS, two_stage_model
 from wakeword import ConfigError, ModelError
 from wakeword.base.types import Array
 from wakeword.format.card import ModelCard
-from wakeword.format.fusion import FLOOR, fused_score
-from wakeword.format.verifier_card import MAX_ADDED, AddedVerifier
-from wakeword.verify.registry import make_verifier
-from wakeword.verify.verifier import LOOK_SAMPLES, SecondStage, StreamSound
+from wakeword.format.verifier_card import FLOOR, MAX_ADDED, AddedVerifier, fused_score
+from wakeword.verify.verifier import LOOK_SAMPLES, SecondStage, StreamSound, make_verifier
 
 SIGNAL = np.random.default_rng(0).standard_normal(4 * LOOK_SAMPLES).astype(np.float32)
 

@@ -12,7 +12,7 @@ from support.builders import bursts, random_model, random_model_bytes, two_stage
 from support.worlds import World, write_world
 
 from wakeword.format.card import ModelCard
-from wakeword.format.fusion import FLOOR
+from wakeword.format.verifier_card import FLOOR
 from wakeword.model.model import read_model
 from wakeword_tools.measure.cards import write_card
 

@@ -11,7 +11,7 @@ from support.builders import colours, random_model_bytes
 from support.micro_nets import random_net
 
 from wakeword.model.installed import assets_folder
-from wakeword_tools.export.micro_student import STUDENT_FILE, MicroStudent, write_student
+from wakeword_tools.export.micro_files import STUDENT_FILE, MicroStudent, write_student
 
 DEMO = assets_folder() / "audio"
 SERVER = os.environ.get("OPENWAKEWORD_PYTHON", "")

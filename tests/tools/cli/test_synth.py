@@ -11,7 +11,7 @@ from wakeword import ConfigError, SynthesisError
 from wakeword.cli.app import app
 from wakeword.model.installed import assets_folder
 from wakeword_tools.clips.manifest import MANIFEST
-from wakeword_tools.texts.lists import read_texts
+from wakeword_tools.texts.splits import read_texts
 
 
 def synth(*arguments: str | Path) -> Result:

@@ -22,7 +22,7 @@ from wakeword_tools.engines.command_engine import command_voices
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.voice import split_of_source
 from wakeword_tools.kinds import Split
-from wakeword_tools.texts.lists import texts_without
+from wakeword_tools.texts.splits import texts_without
 
 TEXTS = ["marvin", "marlin", "turn on the lights"]
 VOICES = english_voices(Split.TRAIN)

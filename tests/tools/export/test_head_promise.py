@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from wakeword.base.errors import CalibrationError
+from wakeword.base.logistic import logit_of
 from wakeword.model.installed import shipped_models
 from wakeword.model.model import read_model
-from wakeword_tools.export.head_point import LAX, STRICT, USUAL, between, guessed, logit_of
-from wakeword_tools.export.head_promise import calibrated
+from wakeword_tools.export.head_promise import LAX, STRICT, USUAL, between, calibrated, guessed
 from wakeword_tools.export.head_scores import HeadListener, HeadScores
 from wakeword_tools.measure.paired import paired_shares
 from wakeword_tools.measure.scores import ScoreSet

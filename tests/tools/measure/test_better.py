@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from wakeword.base.poisson import poisson_rate
 from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword_tools.measure.better import Outcome, Promise, Weighing, promise_of
-from wakeword_tools.measure.intervals import poisson_rate
 from wakeword_tools.measure.paired import PER_HOUR, PairedDifference, paired_rates, paired_shares
 from wakeword_tools.measure.scores import ScoreSet
 

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from wakeword.base.poisson import poisson_rate
 from wakeword_tools.measure.intervals import (
     assurance_of_fpr,
     assurance_of_mean_fpr,
@@ -15,7 +16,6 @@ from wakeword_tools.measure.intervals import (
     clopper_pearson,
     hours_needed,
     most_events,
-    poisson_rate,
 )
 
 

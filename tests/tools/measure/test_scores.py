@@ -23,7 +23,7 @@ from support.builders import (
 from support.simulated import with_ties
 
 from wakeword import Detector, FileSource, Model, load_model
-from wakeword.format.fusion import FLOOR
+from wakeword.format.verifier_card import FLOOR
 from wakeword.model.model import parse_model
 from wakeword.stream.trigger import Trigger
 from wakeword_tools.measure.rates import RateKind, Target, choose_threshold

@@ -16,10 +16,9 @@ from wakeword_tools.texts import confusables as module
 from wakeword_tools.texts.candidates import DEFAULT_MASS, Candidate, TextOrigin, choose_texts, histogram, speakable
 from wakeword_tools.texts.confusables import confusables, listed, without_sound_of
 from wakeword_tools.texts.lexicon import spoken_words
-from wakeword_tools.texts.lists import read_texts
 from wakeword_tools.texts.phonemes import pronounce, pronunciations
 from wakeword_tools.texts.sounds import main_key, sound_keys
-from wakeword_tools.texts.splits import shipped_list, split_texts
+from wakeword_tools.texts.splits import read_texts, shipped_list, split_texts
 
 # The near negatives of Goyal et al., "DROCC", ICML 2020.
 PAPER = {

@@ -3,8 +3,7 @@
 import pytest
 
 from wakeword.base.errors import SynthesisError
-from wakeword_tools.texts.ipa import espeak_of_ipa, phones_of_ipa
-from wakeword_tools.texts.phonemes import from_espeak, pronunciations
+from wakeword_tools.texts.phonemes import espeak_of_ipa, from_espeak, phones_of_ipa, pronunciations
 
 
 @pytest.mark.parametrize(

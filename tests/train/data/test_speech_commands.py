@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from wakeword import DataError
-from wakeword_train.data import speech_commands
-from wakeword_train.data.speech_commands import VERSION, download_speech_commands
+from wakeword_train.data import clips
+from wakeword_train.data.clips import VERSION, download_speech_commands
 
 
 def archive(path: Path, *names: str) -> str:
@@ -24,7 +24,7 @@ def archive(path: Path, *names: str) -> str:
 
 @pytest.fixture(autouse=True)
 def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speech_commands, "download_url_to_file", lambda *_, **__: pytest.fail("the network was used"))
+    monkeypatch.setattr(clips, "download_url_to_file", lambda *_, **__: pytest.fail("the network was used"))
 
 
 def test_the_archive_is_downloaded_by_its_digest_and_unpacked_once(
@@ -37,8 +37,8 @@ def test_the_archive_is_downloaded_by_its_digest_and_unpacked_once(
         calls.append((url, hash_prefix))
         Path(target).write_bytes((tmp_path / "source.tar.gz").read_bytes())
 
-    monkeypatch.setattr(speech_commands, "download_url_to_file", fetch)
-    monkeypatch.setattr(speech_commands, "DIGEST", digest)
+    monkeypatch.setattr(clips, "download_url_to_file", fetch)
+    monkeypatch.setattr(clips, "DIGEST", digest)
     for _ in range(2):
         folder = download_speech_commands(tmp_path / "new")
         assert folder == tmp_path / "new" / "SpeechCommands" / VERSION
@@ -58,7 +58,7 @@ def test_nothing_is_unpacked_elsewhere(tmp_path: Path, monkeypatch: pytest.Monke
     root = tmp_path / "data"
     root.mkdir()
     digest = archive(root / f"{VERSION}.tar.gz", "yes/0.wav", name)
-    monkeypatch.setattr(speech_commands, "DIGEST", digest)
+    monkeypatch.setattr(clips, "DIGEST", digest)
     with pytest.raises(DataError, match="could not unpack it"):
         download_speech_commands(root)
     assert list(tmp_path.rglob("planted.txt")) == []
@@ -70,7 +70,7 @@ def test_a_name_from_the_root_of_the_disk_is_one_inside_the_folder(
 ) -> None:
     root = tmp_path / "data"
     root.mkdir()
-    monkeypatch.setattr(speech_commands, "DIGEST", archive(root / f"{VERSION}.tar.gz", f"{tmp_path}/planted.txt"))
+    monkeypatch.setattr(clips, "DIGEST", archive(root / f"{VERSION}.tar.gz", f"{tmp_path}/planted.txt"))
     folder = download_speech_commands(root)
     assert [path.is_relative_to(folder) for path in tmp_path.rglob("planted.txt")] == [True]
 
@@ -78,7 +78,7 @@ def test_a_name_from_the_root_of_the_disk_is_one_inside_the_folder(
 @pytest.mark.parametrize("content", [b"", b"no archive"])
 def test_what_is_no_archive_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
     (tmp_path / f"{VERSION}.tar.gz").write_bytes(content)
-    monkeypatch.setattr(speech_commands, "DIGEST", hashlib.sha256(content).hexdigest())
+    monkeypatch.setattr(clips, "DIGEST", hashlib.sha256(content).hexdigest())
     with pytest.raises(DataError, match="could not unpack it"):
         download_speech_commands(tmp_path)
 
@@ -88,6 +88,6 @@ def test_a_failed_download_is_reported(tmp_path: Path, monkeypatch: pytest.Monke
     def fail(*_: object, **__: object) -> None:
         raise failure
 
-    monkeypatch.setattr(speech_commands, "download_url_to_file", fail)
+    monkeypatch.setattr(clips, "download_url_to_file", fail)
     with pytest.raises(DataError, match=f"could not download .*{failure}.*try again"):
         download_speech_commands(tmp_path)

@@ -8,13 +8,13 @@ import pytest
 import torch
 from support.small_world import small_config, write_world
 
+from scripts.encoder.encoder_file import save_encoder
 from wakeword.base.errors import ConfigError
 from wakeword.model.model import read_model
 from wakeword_train import DataFolders, TrainConfig, train
-from wakeword_train.encoder.shipped import begin_with_encoder, encoder_path, file_fingerprint, save_encoder
 from wakeword_train.epochs import build_network
 from wakeword_train.model.from_onnx import network_from
-from wakeword_train.model.network import WakeWordNetwork
+from wakeword_train.model.network import WakeWordNetwork, begin_with_encoder, encoder_path, file_fingerprint
 
 
 def network(seed: int, *, hidden_size: int = 16, stack: int = 8, stem: int = 80) -> WakeWordNetwork:

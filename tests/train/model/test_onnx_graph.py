@@ -5,8 +5,8 @@ import hashlib
 import pytest
 from support.networks import network
 
+from wakeword_train.model.export import HALF, build_graph
 from wakeword_train.model.network import Pooling
-from wakeword_train.model.onnx_graph import HALF, build_graph
 
 
 @pytest.mark.parametrize(

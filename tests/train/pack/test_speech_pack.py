@@ -16,7 +16,7 @@ import torch
 from support.packs import write_small_pack, write_spoken
 from support.small_world import RATE, SMALL_SECOND_STAGE, small_config, tones, write_world
 
-from scripts.make_pack import all_turns, chosen_turns, make_pack
+from scripts.make_pack import all_turns, chosen_turns, codec_of, make_pack
 from wakeword.audio.features import FeatureConfig, dct_matrix
 from wakeword.base.errors import ConfigError, DataError
 from wakeword.model.installed import assets_folder
@@ -28,8 +28,7 @@ from wakeword_train.data.clips import Clip
 from wakeword_train.data.packed import PackedStore, packed_clips, rounded
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.pack import speech_pack
-from wakeword_train.pack.codec import BLOCK, BlockCodec
-from wakeword_train.pack.speech_pack import BACKGROUND_PACKAGE, STARTER, SpeechPack, pack_path, read_pack
+from wakeword_train.pack.speech_pack import BACKGROUND_PACKAGE, BLOCK, STARTER, SpeechPack, pack_path, read_pack
 from wakeword_train.training import gather_clips
 
 
@@ -45,7 +44,7 @@ def pack(path: Path) -> SpeechPack:
 
 def test_rounding_moves_no_coefficient_by_more_than_half_a_step() -> None:
     rows = np.random.default_rng(0).normal(3.0, 2.0, (4 * BLOCK, 5)).astype(np.float32)
-    codec = BlockCodec.of(rows, np.full((BLOCK, 5), 0.1, np.float32))
+    codec = codec_of(rows, np.full((BLOCK, 5), 0.1, np.float32))
     again = codec.decode(codec.encode(rows))
     # The transform is orthonormal: a block moves by at most the norm of its half steps.
     moved = np.square(again - rows).reshape(-1, BLOCK, 5).sum(axis=1)
@@ -73,7 +72,7 @@ def test_sounds_of_nobody_are_background_and_no_people(tmp_path: Path) -> None:
 
 def test_clips_are_rounded_as_the_pack_is() -> None:
     rows = np.random.default_rng(1).normal(size=(2 * BLOCK, 4)).astype(np.float32)
-    codec = BlockCodec.of(rows, np.full((BLOCK, 4), 0.5, np.float32))
+    codec = codec_of(rows, np.full((BLOCK, 4), 0.5, np.float32))
     expected = codec.decode(codec.encode(rows))
     np.testing.assert_allclose(rounded(torch.from_numpy(rows)[None], codec)[0].numpy(), expected, atol=1e-5)
     assert rounded(torch.from_numpy(rows)[None, :20], codec).shape == (1, 20, 4)

@@ -16,14 +16,13 @@ from support.reported import card, second_stage
 from support.small_world import SMALL_SECOND_STAGE, small_config, write_background, write_world
 
 from wakeword.cli.app import COMMANDS
-from wakeword.format.fusion import FLOOR
 from wakeword.format.operating_point import Rate
+from wakeword.format.verifier_card import FLOOR
 from wakeword.model.model import read_model
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders, TrainingResult, train_model
 from wakeword_train.data.clips import Clip
-from wakeword_train.report.page_findings import heard_clips
-from wakeword_train.report.report_page import page
+from wakeword_train.report.report_page import heard_clips, page
 from wakeword_train.training_run import EpochReport
 
 

@@ -10,22 +10,20 @@ from support.small_world import SMALL_SECOND_STAGE, small_config, write_backgrou
 
 from wakeword import Detector
 from wakeword.audio.pcm import read_audio
-from wakeword.batch.jobs.choice import in_this_process
+from wakeword.batch.jobs.job_run import in_this_process
 from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import Executor
-from wakeword.format.fusion import FLOOR
+from wakeword.format.verifier_card import FLOOR
 from wakeword.model.model import read_model
 from wakeword_tools.kinds import Kind, Split
 from wakeword_train import DataFolders, TrainConfig, train_model
 from wakeword_train.data.clips import without_fold
 from wakeword_train.model.two_stage import HEAD_RECORD
-from wakeword_train.phases import Phase
 from wakeword_train.second_stage import build
 from wakeword_train.second_stage.looks.looks_ahead import looks_ahead
-from wakeword_train.second_stage.result import SecondStageResult
-from wakeword_train.second_stage.stand_in import StandIn
+from wakeword_train.second_stage.result import SecondStageResult, StandIn
 from wakeword_train.training import gather_clips
-from wakeword_train.training_run import TrainingEvents, TrainingLines, TrainingRun
+from wakeword_train.training_run import Phase, TrainingEvents, TrainingLines, TrainingRun
 
 
 @pytest.fixture(scope="module")

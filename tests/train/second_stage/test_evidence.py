@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.builders import FIXTURES, colours
 
-from wakeword.format.fusion import FLOOR, Fusion
+from wakeword.format.verifier_card import FLOOR, Fusion
 from wakeword.model.candidate_looks import best_of_span, window_logits
 from wakeword.model.model import read_model
 from wakeword_tools.measure.scores import RecordingScorer

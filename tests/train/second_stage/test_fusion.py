@@ -8,8 +8,14 @@ import pytest
 from wakeword_tools.kinds import Kind
 from wakeword_train.points import FEW
 from wakeword_train.second_stage.evidence import Evidence
-from wakeword_train.second_stage.fusion.clip_groups import best_fusion, told_apart
-from wakeword_train.second_stage.fusion.fusion_fit import PHONEME_FLOORS, USUAL, FusionGroup, fit_fusion
+from wakeword_train.second_stage.fusion.fusion_fit import (
+    PHONEME_FLOORS,
+    USUAL,
+    FusionGroup,
+    best_fusion,
+    fit_fusion,
+    told_apart,
+)
 from wakeword_train.second_stage.result import HeldOut
 
 GATE = 0.0

@@ -1,7 +1,6 @@
 """A head's epochs say what its adversary did, and the head is the same whoever trains it."""
 
 import dataclasses
-import json
 
 import numpy as np
 import pytest
@@ -9,12 +8,12 @@ import torch
 
 from wakeword.base.errors import ConfigError
 from wakeword_tools.kinds import Kind
-from wakeword_train.health import CHECKED_ROWS, adversary_advice, describe_health
 from wakeword_train.methods.losses import AdversaryConfig
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.second_stage.heads.cross_fit import HeadItem, HeadWork, TrainedHead
 from wakeword_train.second_stage.heads.head_fit import Background, HeadTraining, noisy
 from wakeword_train.second_stage.looks.examples import Recordings, WordExamples
+from wakeword_train.training_run import CHECKED_ROWS, adversary_advice, describe_health
 
 SETTINGS = SecondStageConfig(
     units=4, epochs=4, warmup_epochs=2, steps_per_epoch=2, batch_size=48, mining_rounds=0, mined=8, looks=8, folds=2
@@ -102,13 +101,3 @@ def test_noise_and_dropout_reach_the_head(monkeypatch: pytest.MonkeyPatch, chang
 def test_impossible_noise_is_refused(name: str, value: float) -> None:
     with pytest.raises(ConfigError, match="dropout of 0 to below 1 and embedding_noise of 0 to 10"):
         dataclasses.replace(SETTINGS, **{name: value})
-
-
-def test_a_head_is_the_same_after_json() -> None:
-    own, head = work("drocc-lf"), trained("drocc-lf")
-    again = own.from_json(json.loads(json.dumps(own.to_json(head))))
-    assert again.epochs == head.epochs
-    assert all(np.array_equal(again.weights[name], value) for name, value in head.weights.items())
-    looks = torch.randn(3, 16, 96, generator=torch.Generator().manual_seed(1))
-    logits = [one.network(SETTINGS)(looks) for one in (head, again)]
-    assert torch.equal(*logits)

@@ -6,8 +6,8 @@ from support.micro_nets import random_frames
 
 from wakeword_tools.export.mixed_net import CHANNELS
 from wakeword_train.student.student_batches import StudentBatch, restyled
-from wakeword_train.student.student_fit import SpeechOrigin
 from wakeword_train.student.student_network import SIGHT, StudentNetwork, quantised, scaled
+from wakeword_train.student.teaching import SpeechOrigin
 
 
 def trained_somehow(seed: int = 0) -> StudentNetwork:

@@ -10,18 +10,17 @@ from support.builders import random_model
 from support.small_world import tones
 
 from wakeword.base.errors import ConfigError, DataError, ModelError
-from wakeword.batch.jobs.choice import in_this_process
+from wakeword.batch.jobs.job_run import in_this_process
 from wakeword_tools.clips.manifest import write_manifest
-from wakeword_tools.export.micro_student import STUDENT_FILE, read_student
+from wakeword_tools.export.micro_files import STUDENT_FILE, read_student
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.packed import packed_clips
 from wakeword_train.recipe import default_recipe
-from wakeword_train.student import student_voices, teaching
+from wakeword_train.student import teaching
 from wakeword_train.student.student_config import StudentConfig
-from wakeword_train.student.student_voices import natural_clips
-from wakeword_train.student.teaching import teach_student
+from wakeword_train.student.teaching import natural_clips, teach_student
 from wakeword_train.training_run import DataFolders, TrainingRun
 
 pytest.importorskip("pymicro_features", reason="needs pymicro-features, which a student hears through")
@@ -102,7 +101,7 @@ def test_more_natural_voices_are_asked_for(run: Path, tmp_path: Path, monkeypatc
         folder = run / "synthesised" / f"positives-{Split.TRAIN}-{'0' * 12}"
         return dataclasses.replace(of, folders=DataFolders(positives=[folder]))
 
-    monkeypatch.setattr(student_voices, "with_synthesised", spoken)
+    monkeypatch.setattr(teaching, "with_synthesised", spoken)
     config = dataclasses.replace(default_recipe(), keyword="updown", student=dataclasses.replace(SMALL, natural=40))
     found = natural_clips(config, tmp_path, executor=in_this_process, report=lambda line: None)
     assert {clip.kind for clip in found} == {Kind.POSITIVE}

@@ -16,8 +16,7 @@ import numpy as np
 from wakeword.base.errors import DataError
 from wakeword.batch.inputs.find import expanded, find_recordings
 from wakeword.batch.inputs.recording import Recording
-from wakeword.batch.jobs.choice import executor_for
-from wakeword.batch.jobs.job_run import Run
+from wakeword.batch.jobs.job_run import Run, executor_for
 from wakeword.batch.jobs.journal import open_journal
 from wakeword.batch.scanning import Scanned, ScanWork
 from wakeword.model.installed import model_file

@@ -18,7 +18,7 @@ from fuzz.cases.laws import BrokenLawError
 from wakeword import Detection, Detector, Model, WakewordError
 from wakeword.audio.pcm import SAMPLE_RATE, PcmStream, to_mono
 from wakeword.base.types import Array, Samples
-from wakeword.format.fusion import FLOOR
+from wakeword.format.verifier_card import FLOOR
 
 RATES = (8_000, 16_000, 44_100, 48_000)
 SCORE_TOLERANCE = 1e-3

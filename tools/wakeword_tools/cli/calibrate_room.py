@@ -8,17 +8,17 @@ import numpy as np
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.files import write_json
+from wakeword.base.poisson import poisson_rate
 from wakeword.base.text import counted, printable
 from wakeword.cli.console import note
-from wakeword.format.fusion import FLOOR
 from wakeword.format.operating_point import OperatingPoint, Rate
+from wakeword.format.verifier_card import FLOOR
 from wakeword.model.installed import model_file
 from wakeword.model.model import Model
 from wakeword.saving.ambient_keeper import ambient_folder
 from wakeword.saving.keeper import kept_folder
 from wakeword_tools.cli.calibrate import CalibrateOptions
 from wakeword_tools.measure.ambient_scores import ambient_hours, wakes_of
-from wakeword_tools.measure.intervals import poisson_rate
 from wakeword_tools.measure.point_choice import choose_supported, supported_target
 from wakeword_tools.measure.rates import Choice, Target
 from wakeword_tools.measure.score_work import ScoredFile
@@ -84,7 +84,7 @@ def _print(options: CalibrateOptions, target: Target, choice: Choice, rate: Rate
 
 
 def say_floor(scores: ScoreSet, points: Sequence[OperatingPoint]) -> None:
-    """Name the points that the hours would allow a lower threshold for."""
+    """Say where the hours would allow a lower threshold than a point has."""
     for point in points:
         _say_if_lowest(scores, point.name, point.threshold)
 

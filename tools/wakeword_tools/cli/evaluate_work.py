@@ -1,5 +1,6 @@
 """The work of ``wakeword evaluate``: models and recordings to tables, a report, a figure, and mistakes as audio."""
 
+import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,12 +16,12 @@ from wakeword.format.operating_point import OperatingPoint
 from wakeword.model.installed import model_file
 from wakeword_tools.cli.evaluate import EvaluateOptions
 from wakeword_tools.cli.measure_tables import noise_table, operating_table, report_table
-from wakeword_tools.cli.reports import report_json, reports_on
 from wakeword_tools.cli.scoring import scoring
 from wakeword_tools.measure.intervals import hours_needed
+from wakeword_tools.measure.latency import latency
 from wakeword_tools.measure.mistakes import FALSE_ACCEPTS, MISSED, find_mistakes, save_mistakes
 from wakeword_tools.measure.model_difference import Difference, differences
-from wakeword_tools.measure.model_report import ModelReport
+from wakeword_tools.measure.model_report import ModelReport, evaluate_model
 from wakeword_tools.measure.noise import NoiseSettings
 from wakeword_tools.measure.plots import draw
 from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, DEFAULT_FPRS, RateKind, Target
@@ -160,3 +161,51 @@ def _plot(path: Path, models: Mapping[str, Subject], scored: Scored) -> None:
     points = {point.name: point.threshold for point in card.operating_points}
     title = f"'{card.phrase}': {scored.description}"
     draw(path, dict(zip(labels, scored.sets, strict=True)), thresholds=points, title=title)
+
+
+def reports_on(
+    models: Mapping[str, Subject],
+    scored: Scored,
+    noisy: Mapping[str, Scored],
+    *,
+    fprs: Sequence[float],
+    rates: Sequence[float],
+) -> dict[str, ModelReport]:
+    """Label -> report of each model.
+
+    ``scored`` has the words for the delays; ``noisy`` the same clips with noise, by ratio of speech to noise in dB.
+    """
+    reports = {}
+    for index, (label, model) in enumerate(models.items()):
+        clean = scored.sets[index]
+        # Background is scored once, without added noise.
+        sets = {
+            ratio: dataclasses.replace(some.sets[index], streams=clean.streams, hours=clean.hours)
+            for ratio, some in noisy.items()
+        }
+        report, *of_noise = (
+            evaluate_model(scores, model.card, fprs=fprs, rates=rates, fingerprint=scored.fingerprint)
+            for scores in (clean, *sets.values())
+        )
+        points = {
+            name: dataclasses.replace(point, latency=latency(model, scored.words[index], point.threshold))
+            for name, point in report.operating_points.items()
+        }
+        snr = dict(zip(sets, of_noise, strict=True))
+        reports[label] = dataclasses.replace(report, snr=snr, operating_points=points)
+    return reports
+
+
+def report_json(
+    reports: Mapping[str, ModelReport], differences: Mapping[str, Sequence[Difference]]
+) -> dict[str, object]:
+    """A single report unchanged, several in a list with their differences."""
+    contents = [{"model": label, **report.to_json()} for label, report in reports.items()]
+    if len(contents) == 1:
+        return contents[0]
+    found = [
+        {"model": label, "against": next(iter(reports)), **dataclasses.asdict(one), "difference": one.difference}
+        for label, some in differences.items()
+        for one in some
+    ]
+    return {"models": contents, "differences": found}

@@ -5,8 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from wakeword.base.text import printable
-from wakeword.cli.info import InfoAll, InfoJson, InfoModel, info
-from wakeword.cli.info_card import print_entry
+from wakeword.cli.info import InfoAll, InfoJson, InfoModel, info, print_entry
 from wakeword.model.installed import find_model, shipped_models
 from wakeword_tools.contenders.foreign import ForeignCard
 from wakeword_tools.measure.subject import read_foreign

@@ -8,7 +8,7 @@ from wakeword.cli.tables import table
 from wakeword.format.operating_point import OperatingPoint, Rate
 from wakeword_tools.measure.latency import Latency
 from wakeword_tools.measure.model_difference import Difference
-from wakeword_tools.measure.model_report import ModelReport, Recall
+from wakeword_tools.measure.model_report import ModelReport
 
 
 def rate(measured: Rate | None, *, form: str = ".1%") -> str:
@@ -85,12 +85,11 @@ def _figures(report: ModelReport) -> dict[str, str]:
         "recall at fa_per_hour={}": report.recall_at_fa_per_hour,
     }
     for name, recalls in groups.items():
-        figures |= {name.format(target): _recall(recall) for target, recall in recalls.items()}
+        figures |= {
+            name.format(target): f"{interval(one.recall, one.low, one.high)} at {threshold(one.threshold)}"
+            for target, one in recalls.items()
+        }
     return figures
-
-
-def _recall(recall: Recall) -> str:
-    return f"{interval(recall.recall, recall.low, recall.high)} at {threshold(recall.threshold)}"
 
 
 def _difference(name: str, differences: Sequence[Difference]) -> str:

@@ -7,8 +7,7 @@ from pathlib import Path
 import typer
 
 from wakeword.base.errors import CalibrationError
-from wakeword.batch.jobs.choice import executor_for
-from wakeword.batch.jobs.job_run import Run
+from wakeword.batch.jobs.job_run import Run, executor_for
 from wakeword.batch.jobs.journal import Journal
 from wakeword.cli.console import note
 from wakeword.cli.job_options import audio_progress, journal_of, open_results

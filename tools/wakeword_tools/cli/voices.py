@@ -87,7 +87,7 @@ class _Listed:
 def _list(language: str, *, as_json: bool) -> None:
     from wakeword_tools.engines.languages import ENGLISH, language_named, name_of_language
     from wakeword_tools.engines.registry import installed_engines
-    from wakeword_tools.engines.voice_folders import voices_folder
+    from wakeword_tools.engines.voice import voices_folder
     from wakeword_tools.voices.voice_install import installed_folders
 
     folders, code = installed_folders(), language_named(language)

@@ -52,17 +52,9 @@ class ForeignFiles(NamedTuple):
     """The file that the engine is opened with."""
 
 
-def _reads_none(path: Path, data: bytes) -> None:
-    return None
-
-
-def _has_none(model: str, words: int) -> Sequence[Path]:
-    return ()
-
-
 @dataclass(frozen=True)
 class Contender:
-    """A wake-word engine. Without ``takes`` it reads no files of users: only benchmarks run it, with what it brings."""
+    """A wake-word engine."""
 
     name: str
     """As in ``--engine NAME:FILE``."""
@@ -78,15 +70,13 @@ class Contender:
     """Seconds from one score to the next, which a word may have to wait."""
     takes: str = ""
     """The file that it takes, as in ``FILE.json``."""
-    read: Callable[[Path, bytes], ForeignFiles | None] = _reads_none
+    read: Callable[[Path, bytes], ForeignFiles | None] = lambda path, data: None
     """Path and content of a file -> its parts; ``None`` if it is of another kind. ``ModelError`` if it cannot be used."""
     check: Callable[[Path], None] = lambda folder: None
     """Refuse the files of ``read``, in a folder, that the engine cannot run. ``ModelError``."""
     where: str = ""
     """Where its users set a threshold."""
     install: str = 'pip install "wakeword[peers]"'
-    included: Callable[[str, int], Sequence[Path]] = _has_none
-    """Model of this project, number -> files of so many words, for benchmarks: what the package brings."""
     listener: Callable[[Sequence[Path]], Listener] | None = None
     """What an application runs, where that is cheaper than ``push``."""
 
@@ -106,11 +96,3 @@ class Contender:
             return importlib.metadata.version(self.distribution)
         except importlib.metadata.PackageNotFoundError:
             return "?"
-
-
-def brought(package: str, *names: str) -> list[Path]:
-    """Models in the folder of an installed package."""
-    spec = importlib.util.find_spec(package)
-    if spec is None or spec.origin is None:
-        return []
-    return [Path(spec.origin).parent / "models" / name for name in names]

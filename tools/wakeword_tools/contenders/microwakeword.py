@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wakeword_tools.contenders.contender import Contender, brought
+from wakeword_tools.contenders.contender import Contender
 from wakeword_tools.contenders.tflite_files import MICRO_INPUT, check_network, read_manifest_of
 
 if TYPE_CHECKING:
@@ -57,5 +57,4 @@ ENGINE = Contender(
     read=lambda path, data: read_manifest_of("micro", path, data),
     check=lambda folder: check_network(folder, MICRO_INPUT),
     where="as probability_cutoff in its manifest (.json)",
-    included=lambda model, words: brought(_PACKAGE, "alexa.json", "hey_jarvis.json", "okay_nabu.json")[:words],
 )

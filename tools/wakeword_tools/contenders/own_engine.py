@@ -52,6 +52,5 @@ OURS = Contender(
     open=OwnEngine,
     delay=0.16,
     takes="WORD|FILE",
-    included=lambda model, words: [Path(model)] * words,
     listener=_listener,
 )

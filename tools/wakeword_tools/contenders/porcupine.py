@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from wakeword.base.errors import ConfigError, ModelError
 from wakeword.base.text import shortened
-from wakeword_tools.contenders.contender import Contender, ForeignFiles, Listener
+from wakeword_tools.contenders.contender import Contender, ForeignFiles
 
 if TYPE_CHECKING:
     import numpy as np
@@ -85,16 +85,6 @@ def _read(path: Path, data: bytes) -> ForeignFiles | None:
     return ForeignFiles(phrase, False, PorcupineEngine.cutoff, {_NETWORK: data}, _NETWORK)
 
 
-def _brought(model: str, words: int) -> list[Path]:
-    import pvporcupine
-
-    return [Path(pvporcupine.KEYWORD_PATHS[word]) for word in ("alexa", "computer", "jarvis")[:words]]
-
-
-def _listener(files: Sequence[Path]) -> Listener:
-    return PorcupineEngine(files, (0.5,)).push
-
-
 ENGINE = Contender(
     name="porcupine",
     title="Porcupine",
@@ -106,6 +96,5 @@ ENGINE = Contender(
     read=_read,
     where="as its sensitivity: 1.05 less 1.05 times the threshold",
     install="pip install pvporcupine",
-    included=_brought,
-    listener=_listener,
+    listener=lambda files: PorcupineEngine(files, (0.5,)).push,
 )

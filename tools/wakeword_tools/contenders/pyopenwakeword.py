@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wakeword_tools.contenders.contender import Contender, ForeignFiles, brought
+from wakeword_tools.contenders.contender import Contender, ForeignFiles
 from wakeword_tools.contenders.tflite_files import NETWORK, OPEN_CUTOFF, OPEN_INPUT, check_network, read_manifest_of
 
 if TYPE_CHECKING:
@@ -84,5 +84,4 @@ ENGINE = Contender(
     read=_read,
     check=lambda folder: check_network(folder, OPEN_INPUT),
     where="as the threshold of the engine that runs it",
-    included=lambda model, words: brought(_PACKAGE, "alexa.tflite", "hey_jarvis.tflite", "okay_nabu.tflite")[:words],
 )

@@ -9,7 +9,7 @@ A package adds one with an entry point of the group ``wakeword.contenders`` that
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.plugins import load_plugin, plugin_names
-from wakeword_tools.contenders import microwakeword, openwakeword_onnx, porcupine, pyopenwakeword
+from wakeword_tools.contenders import microwakeword, porcupine, pyopenwakeword
 from wakeword_tools.contenders.contender import Contender
 from wakeword_tools.contenders.own_engine import OURS
 
@@ -18,7 +18,6 @@ ENTRY_POINTS = "wakeword.contenders"
 
 PEERS = (
     microwakeword.ENGINE,
-    openwakeword_onnx.ENGINE,
     pyopenwakeword.ENGINE,
     porcupine.ENGINE,
 )
@@ -34,13 +33,13 @@ def contenders() -> list[Contender]:
 def contender_named(name: str) -> Contender:
     """The engine of that name; a built-in one takes precedence over one of another package.
 
-    Raises ``ConfigError`` if there is none that takes files, or if its package cannot be used.
+    Raises ``ConfigError`` if there is none, or if its package cannot be used.
     """
     for one in (OURS, *PEERS):
-        if one.name == name and one.takes:
+        if one.name == name:
             return one
     found: Contender | None = load_plugin(ENTRY_POINTS, name, ConfigError, kind=Contender)
     if found is None:
-        known = [f"{one.name}:{one.takes}" for one in (OURS, *PEERS) if one.takes]
+        known = [f"{one.name}:{one.takes}" for one in (OURS, *PEERS)]
         raise ConfigError(f"expected an engine among {', '.join([*known, *plugin_names(ENTRY_POINTS)])}, got {name!r}")
     return found

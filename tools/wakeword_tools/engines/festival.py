@@ -62,12 +62,8 @@ class FestivalSynthesizer:
             f'(model_f0_mean 170) (model_f0_std 34))) (set! spoken (utt.synth (Utterance Text "{phrase}")))'
         )
         return spoken_to_file(
-            lambda path: run_program([self._program, "-b", f"(begin {program} (utt.save.wave spoken {_quoted(path)}))"])
+            lambda path: run_program([self._program, "-b", f'(begin {program} (utt.save.wave spoken "{path}"))'])
         )
-
-
-def _quoted(path: object) -> str:
-    return f'"{path}"'
 
 
 ENGINE = Engine(

@@ -32,8 +32,7 @@ from wakeword_tools.engines.kokoro_network import (
 )
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.engines.synthesizer import Engine, Prosody
-from wakeword_tools.engines.voice import Voice, split_of_source
-from wakeword_tools.engines.voice_folders import kokoro_folder
+from wakeword_tools.engines.voice import Voice, kokoro_folder, split_of_source
 from wakeword_tools.kinds import Split
 
 KOKORO = "kokoro"

@@ -16,7 +16,7 @@ from wakeword.base.files import resolved
 from wakeword.base.types import Array
 from wakeword_tools.engines.espeak import shared_espeak
 from wakeword_tools.engines.languages import accents_of
-from wakeword_tools.engines.voice_folders import kokoro_folder
+from wakeword_tools.engines.voice import kokoro_folder
 
 ENVIRONMENT = "WAKEWORD_KOKORO"
 """Environment variable with the default folder."""

@@ -14,8 +14,7 @@ from wakeword.base.errors import SynthesisError
 from wakeword.base.files import resolved
 from wakeword.base.types import Array
 from wakeword_tools.engines.synthesizer import Engine, Prosody, require_plain_words
-from wakeword_tools.engines.voice import Voice, split_of_source
-from wakeword_tools.engines.voice_folders import piper_folder
+from wakeword_tools.engines.voice import Voice, piper_folder, split_of_source
 from wakeword_tools.kinds import Split
 
 if TYPE_CHECKING:

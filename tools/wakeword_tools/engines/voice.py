@@ -6,7 +6,9 @@ no human speaker of another engine's voice.
 
 import hashlib
 from dataclasses import dataclass
+from pathlib import Path
 
+from wakeword.model.installed import user_folder
 from wakeword_tools.kinds import Split
 
 
@@ -48,3 +50,20 @@ def split_of_source(source: str) -> Split:
         return _KNOWN_SOURCES[source]
     place = int(hashlib.sha256(source.encode()).hexdigest(), 16) % 100
     return Split.TRAIN if place < 70 else Split.VALIDATION if place < 85 else Split.TEST
+
+
+def voices_folder() -> Path:
+    """The folder of the voices that a user has installed; it need not exist."""
+    return user_folder("voices")
+
+
+def kokoro_folder() -> Path | None:
+    """The folder with Kokoro that ``wakeword voices install kokoro`` made; ``None`` if there is none."""
+    folder = voices_folder() / "kokoro"
+    return folder if (folder / "voices").is_dir() else None
+
+
+def piper_folder() -> Path | None:
+    """The folder with installed Piper voices; ``None`` if there is none."""
+    folder = voices_folder() / "piper"
+    return folder if folder.is_dir() and any(folder.glob("*.onnx")) else None

@@ -20,7 +20,7 @@ from wakeword.verify.shared import EMBEDDING_FILE
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, HEAD_KEY
 from wakeword_tools.export.exporter import Exporter, ExportOrder, engine_name
 from wakeword_tools.export.head_files import onnx_bytes, rescaled, tflite_bytes
-from wakeword_tools.export.head_point import LAX, STRICT, USUAL, HeadPoint, guessed
+from wakeword_tools.export.head_promise import LAX, STRICT, USUAL, HeadPoint, guessed
 from wakeword_tools.export.head_weights import HeadWeights, head_weights
 from wakeword_tools.kinds import Kind
 
@@ -77,7 +77,8 @@ def _calibrated(order: ExportOrder, head: HeadWeights) -> tuple[HeadPoint, list[
     heard = exported_scores(HeadListener(head, features), order.recordings, warn=order.report)
     if files.get(Kind.POSITIVE):
         order.report("listening to the same recordings with both stages, to compare")
-        own = score_files([order.model], order.recordings, warn=_ignore)
+        # What is wrong with a recording has been said.
+        own = score_files([order.model], order.recordings, warn=lambda message: None)
     point, promise = calibrated(heard, order.fa_per_hour, own=own, warn=order.report)
     return point, promise.lines(), promise.to_json()
 
@@ -92,10 +93,6 @@ def _checked(data: bytes, head: HeadWeights) -> bytes:
         if not abs(float(found[0, 0]) - score_of_logit(logit)) <= _TOLERANCE:
             raise ModelError(f"expected the exported head to give {score_of_logit(logit):.6g}, got {found[0, 0]:.6g}")
     return data
-
-
-def _ignore(message: str) -> None:
-    """What is wrong with a recording has been said."""
 
 
 _README = """\

@@ -14,7 +14,7 @@ from wakeword.base.events import Line
 from wakeword.base.logistic import score_of_logit
 from wakeword.base.text import counted
 from wakeword.base.types import Scores
-from wakeword.format.fusion import unverified_score
+from wakeword.format.verifier_card import unverified_score
 from wakeword.model.model import Model
 from wakeword.saving.ambient_segment import Segment, first_stage_id, segments_of
 from wakeword.saving.kept_events import kept_events

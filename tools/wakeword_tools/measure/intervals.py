@@ -30,13 +30,6 @@ def wilson(successes: int, trials: int, *, confidence: float = 0.95) -> tuple[fl
     return float(found.low), float(found.high)
 
 
-def poisson_rate(events: int, hours: float, *, confidence: float = 0.95) -> tuple[float, float]:
-    """The exact interval of a rate of events an hour. Source: Garwood, Biometrika 28 (1936)."""
-    tail = (1 - confidence) / 2
-    low = 0.0 if events == 0 else float(stats.chi2.ppf(tail, 2 * events)) / 2 / hours
-    return low, float(stats.chi2.ppf(1 - tail, 2 * events + 2)) / 2 / hours
-
-
 def assurance_of_fpr(allowed: int, clips: int, fpr: float) -> float:
     """The probability that a threshold keeps ``fpr`` on fresh clips if it lets ``allowed`` of ``clips`` pass.
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from wakeword.audio.pcm import SAMPLE_RATE
+from wakeword.base.poisson import poisson_rate
 from wakeword.base.types import Scores
-from wakeword_tools.measure.intervals import poisson_rate, wilson
+from wakeword_tools.measure.intervals import wilson
 from wakeword_tools.measure.scores import ScoreSet, event_windows
 from wakeword_tools.measure.subject import HOP_SAMPLES, Subject, first_end
 

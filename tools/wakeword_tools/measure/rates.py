@@ -9,6 +9,7 @@ import numpy as np
 from scipy import stats
 
 from wakeword.base.errors import CalibrationError, ConfigError
+from wakeword.base.poisson import poisson_rate
 from wakeword.base.types import Scores
 from wakeword.format.operating_point import Rate
 from wakeword.format.point_warnings import SUPPORTED
@@ -20,7 +21,6 @@ from wakeword_tools.measure.intervals import (
     clopper_pearson,
     hours_needed,
     most_events,
-    poisson_rate,
 )
 from wakeword_tools.measure.scores import ScoreSet, events_at, threshold_allowing_events
 from wakeword_tools.measure.thresholds import allowed_at_rate, just_above, mean_fpr, threshold_at_mean_fpr, with_room

@@ -16,7 +16,7 @@ from wakeword.base.errors import CalibrationError, DataError
 from wakeword.base.events import Line
 from wakeword.base.types import Scores
 from wakeword.batch.inputs.recording import Recording as Source
-from wakeword.format.fusion import FLOOR
+from wakeword.format.verifier_card import FLOOR
 from wakeword.model.model import Model
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.latency import TimedWord

@@ -14,10 +14,9 @@ from wakeword.base.errors import SynthesisError
 from wakeword_tools.engines.espeak import shared_espeak
 from wakeword_tools.texts.candidates import Candidate, TextOrigin
 from wakeword_tools.texts.lexicon import SpokenWord, words_near, zipf_frequency
-from wakeword_tools.texts.lists import read_texts, texts_without
 from wakeword_tools.texts.phonemes import Phones, from_espeak, is_vowel, pronounce, pronunciations, words_of
 from wakeword_tools.texts.sounds import Sounds, distances, main_key, sound_keys
-from wakeword_tools.texts.splits import shipped_list, splits_of
+from wakeword_tools.texts.splits import read_texts, shipped_list, splits_of, texts_without
 from wakeword_tools.texts.wordlike import fragments, pseudo_words, written
 
 _FARTHEST, _SHARE_EDITED = 3.5, 0.75

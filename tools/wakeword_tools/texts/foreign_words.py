@@ -26,10 +26,9 @@ from wakeword_tools.texts.foreign_language import (
     foreign_language,
     is_foreign_vowel,
 )
-from wakeword_tools.texts.lists import texts_without
 from wakeword_tools.texts.phonemes import Phones
 from wakeword_tools.texts.sounds import Sounds
-from wakeword_tools.texts.splits import split_of_sound
+from wakeword_tools.texts.splits import split_of_sound, texts_without
 
 _FARTHEST, _SHARE_EDITED = 3.5, 0.75
 _HALVES, _FARTHEST_HALF, _COMMON = 25, 2.1, 6_000

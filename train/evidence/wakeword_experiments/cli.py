@@ -12,7 +12,7 @@ import typer
 
 from wakeword.base.errors import WakewordError
 from wakeword.base.text import printable
-from wakeword.batch.jobs.choice import executor_for
+from wakeword.batch.jobs.job_run import executor_for
 from wakeword.batch.jobs.work import Executor
 from wakeword_experiments.invocation import begin, command_line, report_progress
 from wakeword_experiments.one_class import one_class_commands as one_class
@@ -255,6 +255,18 @@ def playback(
     from wakeword_experiments.playback.playback_run import run_playback
 
     run_playback(audio, out, count=count, minutes=minutes, command=command_line(), report=report_progress)
+
+
+@app.command()
+def playback_hour(
+    audio: Annotated[Path, typer.Option("--audio", help="The folder of recordings that WAKEWORD_DATA names.")],
+    minutes: Annotated[float, typer.Option("--minutes", min=1, help="How long it listens.")] = 60,
+    out: Out = _OUT,
+) -> None:
+    """An hour of `listen --playback monitor` in real time, between two virtual devices of PulseAudio."""
+    from wakeword_experiments.playback.playback_hour import run_playback_hour
+
+    run_playback_hour(audio, out, minutes=minutes, command=command_line(), report=report_progress)
 
 
 @app.command()

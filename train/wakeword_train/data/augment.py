@@ -1,14 +1,39 @@
 """Augmentation of a batch in torch: level, noise, rooms, channels, vocal tracts, SpecAugment. Seeded by its generator."""
 
+import importlib
 import math
+import sys
+import types
 from dataclasses import dataclass
+from types import ModuleType
 
 import torch
 from torch import Tensor
 
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ConfigError
-from wakeword_train.data.torchaudio_guard import import_torchaudio
+
+
+def import_torchaudio() -> ModuleType:
+    """The torchaudio package, without its compiled extension if that cannot be loaded: nothing of it is used here.
+
+    The package index serves a CUDA build without a requirement on torch: with a CPU torch its extension raises ``OSError``,
+    with another minor version of CUDA ``RuntimeError``.
+    """
+    try:
+        return importlib.import_module("torchaudio")
+    except (OSError, RuntimeError):
+        for name in [name for name in sys.modules if name.split(".")[0] == "torchaudio"]:
+            del sys.modules[name]
+        extension = types.ModuleType("torchaudio._extension")
+        extension._IS_TORCHAUDIO_EXT_AVAILABLE = False  # type: ignore[attr-defined]
+        extension._IS_RIR_AVAILABLE = False  # type: ignore[attr-defined]
+        extension._IS_ALIGN_AVAILABLE = False  # type: ignore[attr-defined]
+        extension.lazy_import_sox_ext = None  # type: ignore[attr-defined]
+        extension.fail_if_no_align = lambda function: function  # type: ignore[attr-defined]
+        sys.modules["torchaudio._extension"] = extension
+        return importlib.import_module("torchaudio")
+
 
 taf = import_torchaudio().functional
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from wakeword.base.errors import DataError
-from wakeword.batch.jobs.choice import in_this_process
+from wakeword.batch.jobs.job_run import in_this_process
 from wakeword.batch.jobs.work import Executor
 from wakeword.takes.word_region import locate_word
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split

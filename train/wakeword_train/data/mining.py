@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
-from uuid import uuid4
 
 import numpy as np
 import torch
@@ -13,10 +11,9 @@ from torch import Tensor
 
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.base.errors import ConfigError, WorkerError
-from wakeword.batch.jobs.choice import in_this_process
-from wakeword.batch.jobs.job_run import Run
-from wakeword.batch.jobs.work import Executor, Report
+from wakeword.base.errors import ConfigError
+from wakeword.batch.jobs.job_run import Run, in_this_process
+from wakeword.batch.jobs.work import Executor, Report, WholeWork
 from wakeword.model.scorer import DEFAULT_HOP
 from wakeword_train.data.frontend import Frontend
 from wakeword_train.data.packed import PackedStore
@@ -59,7 +56,6 @@ class Stretch:
     """Its first sample in the recording."""
     pcm: NDArray[np.int16]
     """``(samples,)``"""
-    stamp: str = ""
 
     @property
     def key(self) -> str:
@@ -76,12 +72,8 @@ class Stretch:
         """Seconds of audio."""
         return len(self.pcm) / SAMPLE_RATE
 
-    def digest(self) -> str:
-        """Empty: nothing of it is kept."""
-        return ""
 
-
-class MiningWork:
+class MiningWork(WholeWork[Stretch]):
     """Scores the windows of stretches: ``wakeword.batch.jobs.work.Work``. Rows are scores ``(windows,)`` float32.
 
     ``score`` is pickled with the work, if that is done in other processes. Every process uses one thread, so that scores
@@ -90,8 +82,6 @@ class MiningWork:
 
     def __init__(self, score: Score, config: FeatureConfig, window: int) -> None:
         self._score, self._config, self._window = score, config, window
-        self.digest = uuid4().hex
-        """Different for every work, as weights change from round to round."""
 
     def begin(self, report: Report) -> Callable[[Stretch], NDArray[np.float32]]:
         """The function that gives a stretch's scores, ``(windows,)``."""
@@ -106,22 +96,6 @@ class MiningWork:
             return found
 
         return score
-
-    def lost(self, item: Stretch, reason: str) -> NDArray[np.float32]:
-        """Raise ``WorkerError``: with a row ``(windows,)`` in its place, what is trained would depend on accidents."""
-        raise WorkerError(f"expected the scores of {item.key} of the background, but {reason}; take fewer --jobs")
-
-    def is_final(self, row: NDArray[np.float32]) -> bool:
-        """Whether a row ``(windows,)`` is a result: always."""
-        return True
-
-    def to_json(self, row: NDArray[np.float32]) -> list[float]:
-        """A row, ``(windows,)``, as a list."""
-        return [float(one) for one in row]
-
-    def from_json(self, content: Any) -> NDArray[np.float32]:
-        """A list as a row, ``(windows,)``."""
-        return np.array(content, np.float32)
 
 
 @contextmanager

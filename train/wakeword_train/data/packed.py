@@ -14,8 +14,7 @@ from wakeword.verify.embedding import STEP_FRAMES
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.transcripts import without_keyword
 from wakeword_train.data.clips import Clip, deal_speakers
-from wakeword_train.pack.codec import BLOCK, BlockCodec, transform
-from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, SpeechPack, read_pack
+from wakeword_train.pack.speech_pack import BLOCK, FRAMES_A_SECOND, BlockCodec, SpeechPack, read_pack, transform
 
 _LEAST_FRAMES = 2 * FRAMES_A_SECOND
 """Frames that must be left of a turn: a shorter piece hardly holds a window."""

@@ -3,7 +3,7 @@
 import dataclasses
 import hashlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
@@ -15,9 +15,11 @@ from torch import Tensor
 
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import AudioError, DataError
+from wakeword.base.events import Events
 from wakeword.base.text import counted
+from wakeword.takes.take import Fault, examine, is_clipped
 from wakeword.takes.word_region import Region, locate_word
-from wakeword_tools.kinds import Split
+from wakeword_tools.kinds import Kind, Split
 from wakeword_train.data.clips import Clip
 
 log = logging.getLogger(__name__)
@@ -177,3 +179,30 @@ def _read(clips: Sequence[Clip]) -> list[_Recording]:
         pcm = np.round(samples * 32_767).clip(-32_768, 32_767).astype(np.int16)
         found.append(_Recording(clip, pcm, word, floor))
     return found
+
+
+_NAMED = 3
+"""Recordings that are named; of more the number is told."""
+_FAULTS = {
+    Fault.SILENT: ("digital silence", "was the microphone muted?"),
+    Fault.QUIET: ("all but silent", "come closer to the microphone, or turn it up"),
+    Fault.CLIPPED: ("clipped", "step back from the microphone, or turn it down"),
+}
+"""The faults of a whole recording, which training can do nothing about."""
+
+
+def note_faults(stores: Iterable[ClipStore], events: Events) -> None:
+    """Name the recordings of the keyword in these stores that are silent, too quiet or clipped, a line for each fault."""
+    found: dict[Fault, list[str]] = {}
+    for store in stores:
+        for row, clip in enumerate(store.clips):
+            if clip.kind is Kind.POSITIVE and not clip.synthetic:
+                samples = store.recorded(row)
+                fault = examine(samples, clipped=is_clipped(samples)).fault
+                if fault in _FAULTS:
+                    found.setdefault(fault, []).append(clip.path.name)
+    for fault, names in found.items():
+        what, remedy = _FAULTS[fault]
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        recordings = counted(len(names), "recording")
+        events.note(f"warning: {what}: {recordings} of the word ({', '.join(names[:_NAMED])}{more}); {remedy}")

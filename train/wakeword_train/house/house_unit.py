@@ -16,7 +16,7 @@ from onnx import numpy_helper
 
 from wakeword.base.errors import ModelError
 from wakeword.base.types import Array
-from wakeword.format.fusion import Fusion
+from wakeword.format.verifier_card import Fusion
 from wakeword.model.candidate_looks import Looks
 from wakeword.verify.embedding import DIMENSION
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, Head

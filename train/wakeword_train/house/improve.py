@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from wakeword.base.errors import ConfigError
+from wakeword.base.plugins import require_training_packages
 from wakeword.cli.console import note
 from wakeword.cli.option_class import command
 from wakeword.cli.options import PointOptions
@@ -18,7 +19,6 @@ from wakeword.model.versions import Versions
 from wakeword.saving.ambient_keeper import ambient_folder, forget_ambient
 from wakeword.saving.keeper import kept_folder
 from wakeword.saving.kept_events import forget, kept_events
-from wakeword_train.cli import require_training_packages
 
 _KEPT = typer.Option("--kept", metavar="DIR", help="The kept events. Default: the folder of --keep.")
 _FORGET = typer.Option(

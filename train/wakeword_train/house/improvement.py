@@ -10,7 +10,8 @@ import numpy as np
 from scipy import stats
 
 from wakeword.base.errors import ConfigError, DataError
-from wakeword.format.fusion import FLOOR
+from wakeword.base.logistic import logit_of
+from wakeword.format.verifier_card import FLOOR
 from wakeword.model.candidate_looks import Looks
 from wakeword.model.model import Model, parse_model
 from wakeword.saving.kept_events import KeptEvent
@@ -199,7 +200,7 @@ def house_of(
     return House(
         layer,
         current,
-        math.log(used) - math.log1p(-used),
+        logit_of(used),
         heard,
         evidence.voices,
         evidence.judges,

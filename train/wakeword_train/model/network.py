@@ -4,14 +4,19 @@ Every pooling keeps a running state that starts at zero, so that a window can be
 streams exactly (see ``export``).
 """
 
+import hashlib
+import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.types import Array
+from wakeword.model.installed import assets_folder
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -130,3 +135,44 @@ class WakeWordNetwork(nn.Module):
         assert self.attention is not None
         weights = self.attention(hidden).softmax(dim=1)
         return torch.sum(weights * hidden, dim=1)
+
+
+PARTS = ("stem.", "lstm.", "attention.", "mean", "deviation")
+"""Prefixes of an encoder's names in a network's state: everything except the head."""
+PROVENANCE = "provenance"
+"""Name of the text in a file that says where the weights come from."""
+
+
+def encoder_path(name: str) -> Path:
+    """The file of an encoder: one of ``assets/encoders`` by its name, or a path that ends in ``.npz``."""
+    return Path(name) if name.endswith(".npz") else assets_folder() / "encoders" / f"{name}.npz"
+
+
+def file_fingerprint(path: Path) -> str:
+    """Sixteen hex digits of a hash of the file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def begin_with_encoder(network: nn.Module, path: Path, *, parts: tuple[str, ...] = PARTS) -> dict[str, Any]:
+    """Load an encoder, trained on words in human speech, into ``network``; return the file's provenance. The head stays.
+
+    Raises ``ConfigError`` if the file cannot be read or belongs to a network of another shape.
+    """
+    try:
+        with np.load(path) as content:
+            values = {name: content[name] for name in content.files}
+        provenance: dict[str, Any] = json.loads(str(values.pop(PROVENANCE)))
+    except Exception as error:  # numpy, zipfile and zlib raise many kinds of errors
+        raise ConfigError(f"{path}: expected an encoder (.npz), could not read it: {error}") from error
+    wanted = {name: tuple(value.shape) for name, value in network.state_dict().items() if name.startswith(parts)}
+    found = {name: value.shape for name, value in values.items()}
+    if found != wanted:
+        different = sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))
+        raise ConfigError(
+            f"{path}: expected an encoder of the configured network, but {', '.join(different)} differ; "
+            "hidden_size, stem, stack and pooling must be those of the encoder"
+        )
+    network.load_state_dict(
+        {name: torch.from_numpy(value.astype(np.float32)) for name, value in values.items()}, strict=False
+    )
+    return provenance

@@ -9,21 +9,21 @@ import io
 import json
 import lzma
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import dct
 
 from wakeword.base.errors import ConfigError, DataError
-from wakeword.base.files import read_limited, replacing
+from wakeword.base.files import read_limited
 from wakeword.base.types import Array
-from wakeword_train.pack.codec import BLOCK, BlockCodec
-from wakeword_train.pack.speech_pack import SUFFIX, SpeechPack
+from wakeword_train.pack.speech_pack import BLOCK, SUFFIX, BlockCodec, SpeechPack
 
 CODED_STEP = 32.0
 """Step of the coefficients, in steps of a feature: features differ by 7 (root mean square), where they vary by 64."""
 _CHANNELS = 40
-_VERSION = 1
+MICRO_PACK_VERSION = 1
 _MOST_BYTES = 32 * 2**20
 _MOST_UNPACKED = 256 * 2**20
 
@@ -39,23 +39,6 @@ def micro_pack_path(pack: Path) -> Path:
     return path
 
 
-def write_micro_pack(path: Path, frames: NDArray[np.uint8], pack: SpeechPack) -> None:
-    """Write the features ``(frames, 40)`` of the first recordings of ``pack``. The same input gives the same bytes.
-
-    ``DataError`` if the frames end inside a recording.
-    """
-    digest = _digest(pack, len(frames))
-    if not digest:
-        raise DataError(f"{pack.path}: expected the frames of whole recordings, got {len(frames)}")
-    mean = frames.mean(axis=0).astype(np.float32)
-    codes = _codec(mean).encode((frames - mean) @ _across())
-    header = {"version": _VERSION, "recordings": digest, "licence": pack.licence}
-    content = io.BytesIO()
-    np.savez(content, header=np.frombuffer(json.dumps(header).encode(), np.uint8), mean=mean, codes=codes)
-    with replacing(path) as temporary:
-        temporary.write_bytes(lzma.compress(content.getvalue(), preset=6))
-
-
 def read_micro_pack(pack: SpeechPack) -> NDArray[np.uint8]:
     """The features of a pack's first recordings, ``(frames, 40)``. ``ConfigError`` if there is no second file,
     ``DataError`` if it is damaged or belongs to another pack."""
@@ -68,12 +51,12 @@ def read_micro_pack(pack: SpeechPack) -> NDArray[np.uint8]:
             frames = decoded_frames(arrays["codes"], arrays["mean"])
     except Exception as error:  # numpy, zipfile and lzma raise many kinds of errors
         raise DataError(f"{path}: expected features for microWakeWord, could not read them: {error!r}") from error
-    if (header["version"], header["recordings"]) != (_VERSION, _digest(pack, len(frames)) or None):
+    if (header["version"], header["recordings"]) != (MICRO_PACK_VERSION, recordings_digest(pack, len(frames)) or None):
         raise DataError(f"{path}: expected features of the speech in {pack.path}; make it again")
     return frames
 
 
-def _digest(pack: SpeechPack, frames: int) -> str:
+def recordings_digest(pack: SpeechPack, frames: int) -> str:
     """A digest of the recordings to which the first frames belong; empty if these end inside one."""
     ends = np.cumsum([one.frames for one in pack.recordings])
     count = int(np.searchsorted(ends, frames)) + 1
@@ -97,7 +80,12 @@ def rounded_frames(frames: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """
     mean = np.full(_CHANNELS, 35, np.float32)
     padded = np.concatenate([frames, np.repeat(frames[-1:], -len(frames) % BLOCK, axis=0)])
-    return decoded_frames(_codec(mean).encode((padded - mean) @ _across()), mean)[: len(frames)]
+    return decoded_frames(encoded_frames(padded, mean), mean)[: len(frames)]
+
+
+def encoded_frames(frames: NDArray[Any], mean: Array) -> NDArray[np.int8]:
+    """The inverse of ``decoded_frames``, for a multiple of ``BLOCK`` frames."""
+    return _codec(mean).encode((frames - mean) @ _across())
 
 
 def _codec(mean: Array) -> BlockCodec:

@@ -11,7 +11,6 @@ import json
 import lzma
 import math
 import zipfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -20,15 +19,53 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.fft import dct
 
 from wakeword.audio.features import FeatureConfig
 from wakeword.base.errors import ConfigError, DataError
-from wakeword.base.files import read_limited, replacing
+from wakeword.base.files import read_limited
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
 from wakeword.verify.embedding import STEP_FRAMES
 from wakeword_tools.transcripts import TimedText, TranscribedSpeech
-from wakeword_train.pack.codec import BLOCK, BlockCodec
+
+BLOCK = 16
+"""Rows that are transformed together."""
+_LARGEST = 127
+
+
+@dataclass(frozen=True)
+class BlockCodec:
+    """How the rows of one kind, ``(rows, width)``, become small integers: each coefficient of the cosine
+    transform of a block of them is rounded to its step."""
+
+    mean: Array
+    """``(width,)``."""
+    steps: Array
+    """The step of each coefficient, in the units of the rows: ``(BLOCK, width)``. The first index is the frequency in time,
+    and 0 the mean of a block."""
+
+    def encode(self, rows: Array) -> NDArray[np.int8]:
+        """``(BLOCK n, width)`` -> ``(BLOCK, width, n)``. ``DataError`` for another number of rows."""
+        if len(rows) % BLOCK:
+            raise DataError(f"expected a multiple of {BLOCK} rows to encode, got {len(rows)}")
+        blocks = (rows - self.mean).reshape(-1, BLOCK, len(self.mean))
+        rounded = np.round(np.tensordot(transform(), blocks, (1, 1)).transpose(0, 2, 1) / self.steps[:, :, None])
+        return rounded.clip(-_LARGEST, _LARGEST).astype(np.int8)
+
+    def decode(self, codes: NDArray[np.int8]) -> Array:
+        """``(BLOCK, width, n)`` -> ``(BLOCK n, width)`` float32."""
+        coefficients = codes * self.steps[:, :, None]
+        blocks = np.tensordot(transform().T, coefficients, (1, 0)).transpose(2, 0, 1)
+        rows: Array = (blocks.reshape(-1, len(self.mean)) + self.mean).astype(np.float32)
+        return rows
+
+
+def transform() -> Array:
+    """The orthonormal cosine transform of a block, ``(BLOCK, BLOCK)``: times a block it gives the coefficients."""
+    matrix: Array = dct(np.eye(BLOCK, dtype=np.float32), axis=0, norm="ortho")
+    return matrix
+
 
 STARTER = "starter"
 """Name of the pack that the extra ``train`` installs."""
@@ -41,13 +78,11 @@ UNIT = BLOCK * STEP_FRAMES
 FRAMES_OF_PHONEME = 2
 """MFCC frames in one frame of the phoneme recogniser."""
 LOSS_STEP = 0.25
-_LISTED, _MOST_LISTED = 8.0, 8
-"""Tokens of a frame are listed if they lose less than this, and of these so many at most."""
 UNLISTED = 7.0
 """What a token loses that a frame does not list. With this number "computer" fits speech of the pack in the
 mean as well as with the recogniser in use (0.03 better, with a deviation of 0.7); with 8 it fits 0.2 worse, which would
 promise too much."""
-_VERSION = 1
+PACK_VERSION = 1
 _MOST_BYTES = 64 * 2**20
 _MOST_UNPACKED = 512 * 2**20
 """A file of half a megabyte can unpack to gigabytes."""
@@ -93,23 +128,6 @@ class Phonemes:
     tokens: NDArray[np.uint8]
     losses: NDArray[np.uint8]
     """How far each is below the likeliest of its frame, as a logarithm in steps of ``LOSS_STEP``."""
-
-    @classmethod
-    def of(cls, log_probabilities: Array) -> "Phonemes":
-        """The likeliest tokens of each frame of ``(frames, tokens)``; of equals those that come first."""
-        losses = np.round((log_probabilities.max(axis=1, keepdims=True) - log_probabilities) / LOSS_STEP)
-        nearest = np.sort(np.argsort(losses, axis=1, kind="stable")[:, :_MOST_LISTED], axis=1)
-        own = np.take_along_axis(losses, nearest, axis=1)
-        listed = own < _LISTED / LOSS_STEP
-        starts = np.concatenate([[0], np.cumsum(listed.sum(axis=1))])
-        return cls(starts, nearest[listed].astype(np.uint8), own[listed].astype(np.uint8))
-
-    @classmethod
-    def joined(cls, parts: Sequence["Phonemes"]) -> "Phonemes":
-        """Several one after the other."""
-        counts = np.concatenate([np.diff(part.starts) for part in parts])
-        tokens, losses = (np.concatenate([getattr(part, name) for part in parts]) for name in ("tokens", "losses"))
-        return cls(np.concatenate([[0], np.cumsum(counts)]), tokens, losses)
 
     def between(self, first: int, last: int, n_tokens: int, blank: int) -> Array:
         """The losses of all tokens, negative, in the frames ``first`` to ``last``, ``(last - first, n_tokens)``.
@@ -218,8 +236,8 @@ def read_pack(path: Path) -> SpeechPack:
         data = read_limited(path, _MOST_BYTES)
         arrays = _arrays(data)
         header = json.loads(arrays["header"].tobytes().decode())
-        if header["version"] != _VERSION or header["features"] != FeatureConfig().fingerprint:
-            raise DataError(f"{path}: expected a pack of version {_VERSION} and of these features; make it again")
+        if header["version"] != PACK_VERSION or header["features"] != FeatureConfig().fingerprint:
+            raise DataError(f"{path}: expected a pack of version {PACK_VERSION} and of these features; make it again")
         return _pack(path, header, arrays, data)
     except DataError:
         raise
@@ -270,41 +288,3 @@ def _pack(path: Path, header: dict[str, Any], arrays: dict[str, Any], data: byte
         phonemes_digest=header["phonemes_digest"],
         digest=hashlib.sha256(data).hexdigest(),
     )
-
-
-def write_pack(
-    path: Path,
-    recordings: Sequence[PackedRecording],
-    *,
-    licence: str,
-    mfcc: tuple[BlockCodec, Array],
-    embeddings: tuple[BlockCodec, Array],
-    embedding_digest: str,
-    phonemes: Phonemes,
-    phonemes_digest: str,
-) -> None:
-    """Write a pack: ``mfcc`` ``(frames, n_mfcc)``, ``embeddings`` ``(frames / 8, 96)`` and ``phonemes`` of ``frames / 2``
-    frames, of all ``recordings`` one after the other. The same input gives the same bytes."""
-    header = {
-        "version": _VERSION,
-        "features": FeatureConfig().fingerprint,
-        "licence": licence,
-        "embedding_digest": embedding_digest,
-        "phonemes_digest": phonemes_digest,
-        "recordings": [
-            {"source": one.source, "speaker": one.speaker, "frames": one.frames, "utterances": one.utterances}
-            for one in recordings
-        ],
-    }
-    arrays: dict[str, Any] = {
-        "header": np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), np.uint8),
-        "phoneme_counts": np.diff(phonemes.starts).astype(np.uint8),
-        "phoneme_tokens": phonemes.tokens,
-        "phoneme_losses": phonemes.losses,
-    }
-    for name, (codec, rows) in (("mfcc", mfcc), ("embedding", embeddings)):
-        arrays |= {f"{name}_mean": codec.mean, f"{name}_steps": codec.steps, name: codec.encode(rows)}
-    content = io.BytesIO()
-    np.savez(content, **arrays)
-    with replacing(path) as temporary:
-        temporary.write_bytes(lzma.compress(content.getvalue(), preset=6))

@@ -1,19 +1,24 @@
 """What a model is worth, in words for someone who has never heard of recall."""
 
+import json
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
+from statistics import mean
 
+from wakeword.base.errors import DataError
 from wakeword.base.text import counted
 from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import is_supported
+from wakeword.model.installed import assets_folder
 from wakeword.takes.own_voice import learn_voice, record_command
 from wakeword_tools.engines.languages import ENGLISH, name_of_language
 from wakeword_train.enrol import ENROLMENT
 from wakeword_train.points import FEW, by_synthetic_voices, found
-from wakeword_train.text_alone import text_alone
 
 _GOOD, _FAIR = (0.85, 1.0, 0.1), (0.6, 3.0, 0.3)
 """Least share that is found, most false accepts an hour, and largest share of close words that fire. What other words teach
@@ -194,3 +199,60 @@ def _wakes(point: OperatingPoint, in_english: bool) -> str:
         f"may wake by mistake up to {_often(point.target)} of talking (it did so {times} in {measured.trials:.1f} h of "
         f"other people's {'English ' if in_english else ''}speech){words}"
     )
+
+
+FILE = "text-alone.json"
+
+
+@dataclass(frozen=True)
+class PeopleFound:
+    """Which share of people a word finds at its default point, going by other words."""
+
+    words: int
+    """Number of these words."""
+    low: float
+    middle: float
+    high: float
+
+
+@dataclass(frozen=True)
+class TextAlone:
+    """The content of the file."""
+
+    weights: tuple[float, float, float]
+    """What the first stage's logit, the head's logit and the phonemes' score count."""
+    told: Mapping[str, float]
+    """Word with half of the phonemes' weight or more -> share of people found at the default of a model from its text."""
+    untold: Mapping[str, float]
+    """The same of words with less: their phonemes do not tell them from speech."""
+
+    def people_found(self, voices: float, phonemes: float) -> PeopleFound:
+        """What a share of synthetic voices means for people, going by the words on the same side: never more.
+
+        ``phonemes``: their weight.
+        """
+        alike = self.told if phonemes >= self.weights[2] / 2 else self.untold
+        shares = [min(share, voices) for share in alike.values()]
+        return PeopleFound(len(shares), min(shares), mean(shares), max(shares))
+
+
+@cache
+def text_alone() -> TextAlone:
+    """What words with recordings of people taught about words from their text alone. ``DataError`` if it is missing.
+
+    Measured once with the default recipe, on people that no model had heard: the experiments "anyword" and "weighing" make
+    the figures (train/evidence/results).
+    """
+    path = assets_folder() / FILE
+    try:
+        content = json.loads(path.read_text("utf-8"))
+        first, head, phonemes = content["weights"]
+        told, untold = (
+            {word: float(one["people"]) for word, one in content["words"].items() if one["told"] is full}
+            for full in (True, False)
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(
+            f"{path}: expected the numbers of words from text alone; is the installation complete?"
+        ) from error
+    return TextAlone((first, head, phonemes), told, untold)

@@ -11,8 +11,7 @@ from torch import Tensor
 
 from wakeword.base.types import Scores
 from wakeword.batch.jobs.job_run import Run
-from wakeword.format.fusion import Fusion
-from wakeword.format.verifier_card import VerifierCard
+from wakeword.format.verifier_card import Fusion, VerifierCard
 from wakeword.model.candidate_looks import best_of_span, window_logits
 from wakeword.model.installed import assets_folder
 from wakeword.model.model import Model, read_model
@@ -26,21 +25,24 @@ from wakeword_train.data.clips import Clip
 from wakeword_train.data.packed import PackedStore
 from wakeword_train.data.store import ClipStore
 from wakeword_train.model.two_stage import shipped_digests
-from wakeword_train.phases import Phase
 from wakeword_train.second_stage.background import LongSpeech, rounded_now_and_then
-from wakeword_train.second_stage.evidence import Evidence
-from wakeword_train.second_stage.fusion.candidate_gate import Candidates
-from wakeword_train.second_stage.fusion.clip_groups import best_fusion
-from wakeword_train.second_stage.fusion.fusion_fit import NO_GATE
+from wakeword_train.second_stage.evidence import (
+    SNR,
+    Candidates,
+    Evidence,
+    HearingWork,
+    HeldOutClip,
+    in_noise,
+    readers_of,
+)
+from wakeword_train.second_stage.fusion.fusion_fit import NO_GATE, best_fusion
 from wakeword_train.second_stage.heads.cross_fit import HeadItem, HeadWork, TrainedHead, seconds_of_head
 from wakeword_train.second_stage.heads.head_fit import Background, HeadTraining
 from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_bytes
 from wakeword_train.second_stage.looks.examples import FRAGMENT, HOUSEHOLD, ExampleMaker, WordExamples
-from wakeword_train.second_stage.looks.hearing import SNR, HearingWork, HeldOutClip, in_noise, readers_of
-from wakeword_train.second_stage.result import HeldOut, SecondStageResult
-from wakeword_train.second_stage.stand_in import StandIn
+from wakeword_train.second_stage.result import HeldOut, SecondStageResult, StandIn
 from wakeword_train.spoken_texts import SpokenKeyword
-from wakeword_train.training_run import TrainingRun
+from wakeword_train.training_run import Phase, TrainingRun
 
 PROBE = -4.0
 """The phonemes are asked for in training where the logits of both stages add up to this."""

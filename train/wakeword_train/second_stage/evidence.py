@@ -1,7 +1,9 @@
 """What both stages say of a recording, window by window, and the fused scores that follow from it."""
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -10,11 +12,21 @@ from numpy.typing import NDArray
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.level import gain_of
 from wakeword.base.errors import ModelError
+from wakeword.base.poisson import poisson_rate
 from wakeword.base.types import Array, Scores
-from wakeword.format.fusion import Fusion, unverified_score
-from wakeword.model.candidate_looks import best_of_span
+from wakeword.batch.jobs.work import Report, WholeWork
+from wakeword.format.operating_point import Rate
+from wakeword.format.verifier_card import LARGEST_GATE, Fusion, VerifierCard, unverified_score
+from wakeword.model.candidate_looks import best_of_span, window_logits
+from wakeword.model.installed import assets_folder
+from wakeword.model.model import read_model
 from wakeword.model.scorer import DEFAULT_HOP
+from wakeword.takes.word_region import Region
+from wakeword.verify.shared import EMBEDDING_FILE, PHONEMES_FILE, load_embedding, load_phonemes
 from wakeword.verify.verifier import LOOK_SAMPLES, PHONEME_SAMPLES, SecondStage, StreamSound
+from wakeword.verify.verifier_head import Head
+from wakeword_tools.kinds import Kind
+from wakeword_train.second_stage.config import SecondStageConfig
 
 _CONFIG = FeatureConfig()
 
@@ -104,3 +116,113 @@ class EvidenceReader:
                 _, fit = heard(frame, phonemes=True)
                 evidence.phonemes[window] = math.nan if fit is None else fit
         return evidence
+
+
+_PASSED = 0.995
+"""Share of the positives that the gate lets pass, if the range of its candidates allows."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """What the first stage says of held-out background."""
+
+    best: Sequence[Scores]
+    """The best logits of each recording's spans, ``(windows,)``."""
+    hours: float
+
+    def rate(self, gate: float) -> Rate | None:
+        """How many times an hour the second stage begins to look; ``None`` without background."""
+        if not self.hours:
+            return None
+        runs = sum(candidate_runs(one, gate) for one in self.best)
+        return Rate(runs / self.hours, *poisson_rate(runs, self.hours), runs, self.hours)
+
+    def gate(self, positives: Sequence[float], settings: SecondStageConfig) -> float:
+        """The logit that nearly all positives pass, as far as the range of candidates an hour allows.
+
+        ``positives``: the best logit of each.
+        """
+        wanted = float(np.quantile(positives, 1 - _PASSED)) if positives else 0.0
+        if not self.hours:
+            return float(np.clip(wanted, -LARGEST_GATE, LARGEST_GATE))
+        most, least = (
+            self._of_rate(rate * self.hours) for rate in (settings.most_candidates, settings.least_candidates)
+        )
+        return round(float(np.clip(wanted, most, least)), 3)
+
+    def _of_rate(self, runs: float) -> float:
+        """The lowest gate, in tenths, that begins at most so many looks."""
+        passing = LARGEST_GATE
+        for gate in np.arange(LARGEST_GATE, -LARGEST_GATE, -0.1).tolist():
+            if sum(candidate_runs(one, gate) for one in self.best) > runs:
+                break
+            passing = gate
+        return passing
+
+
+_SECONDS_OF_CLIP = 4.0
+"""Seconds of audio that cost the first stage as much as both take for a clip."""
+SNR = (0.0, 20.0)
+"""Ratios of the word to the noise, dB."""
+
+
+@dataclass(frozen=True)
+class HeldOutClip:
+    """A clip to hear: a piece of work."""
+
+    kind: Kind
+    row: int
+    reader: int
+    """Number of the head that judges it."""
+    samples: Array
+    """``(samples,)`` float32."""
+    logits: Scores | None = None
+    """The first stage's, if they are known."""
+    noisy: bool = False
+    """Whether noise was mixed in."""
+    size: float = 1.0
+    seconds: float = _SECONDS_OF_CLIP
+
+    @property
+    def key(self) -> str:
+        """Its name."""
+        return f"{self.kind.value} {self.row}" + " in noise" * self.noisy
+
+
+class HearingWork(WholeWork[HeldOutClip]):
+    """Hears clips: ``wakeword.batch.jobs.work.Work``. Rows are their ``Evidence``."""
+
+    def __init__(self, stage_one: Path, card: VerifierCard, heads: Sequence[bytes], *, probe: float) -> None:
+        """``stage_one``: the first stage's file. ``heads``: ONNX files; each item names one."""
+        self._stage_one, self._card, self._heads, self._probe = stage_one, card, heads, probe
+
+    def begin(self, report: Report) -> Callable[[HeldOutClip], Evidence]:
+        """Load the networks."""
+        model = read_model(self._stage_one)
+        readers = readers_of(self._card, self._heads, model.card.window, probe=self._probe)
+
+        def hear(item: HeldOutClip) -> Evidence:
+            logits = window_logits(model, item.samples) if item.logits is None else item.logits
+            evidence = readers[item.reader].read(item.samples, logits)
+            report(item.size, item.seconds)
+            return evidence
+
+        return hear
+
+
+def readers_of(card: VerifierCard, heads: Sequence[bytes], window: int, *, probe: float) -> list[EvidenceReader]:
+    """A reader with each head, an ONNX file; ``window`` and ``probe`` as for ``EvidenceReader``."""
+    folder = assets_folder() / "encoders"
+    embedding = load_embedding(folder / EMBEDDING_FILE, card.embedding_digest)
+    phonemes = load_phonemes(folder / PHONEMES_FILE, card.phonemes_digest) if card.phonemes_digest else None
+    stages = [SecondStage(card, Head(head), embedding, phonemes) for head in heads]
+    return [EvidenceReader(stage, window, probe=probe) for stage in stages]
+
+
+def in_noise(samples: Array, word: Region, noise: Array, snr: float) -> Array:
+    """A clip in noise of the same length, ``snr`` dB under the speech of its word: ``(samples,)`` float32."""
+    assert noise.shape == samples.shape
+    speech, other = (float(np.mean(np.square(x, dtype=np.float64))) for x in (samples[word.start : word.end], noise))
+    gain = np.sqrt(speech / max(other, 1e-12) * 10 ** (-snr / 10))
+    mixed: Array = (samples + np.float32(gain) * noise).clip(-1, 1).astype(np.float32)
+    return mixed

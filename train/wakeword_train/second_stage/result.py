@@ -1,18 +1,17 @@
 """A trained second stage, and what both stages say of recordings that the first was not trained on."""
 
 import dataclasses
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from wakeword.base.logistic import score_of_logit
+from wakeword.base.logistic import logit_of, score_of_logit
 from wakeword.base.types import Scores
-from wakeword.format.fusion import FLOOR
-from wakeword.format.verifier_card import VerifierCard
-from wakeword_tools.kinds import Kind
+from wakeword.format.verifier_card import FLOOR, VerifierCard
+from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.data.clips import Clip
 from wakeword_train.second_stage.evidence import Evidence
@@ -99,7 +98,7 @@ class SecondStageResult:
         if not self.card.phonemes:
             return self
         fusion = self.card.fusion
-        gate = _logit_of_score(max(FLOOR, threshold)) - _ROOM
+        gate = logit_of(max(FLOOR, threshold)) - _ROOM
         # Where the phonemes were not asked for in training, they must not be asked for in use.
         for one in self.held_out.all():
             unasked = (one.best >= self.card.gate) & np.isnan(one.phonemes)
@@ -109,5 +108,20 @@ class SecondStageResult:
         return dataclasses.replace(self, card=dataclasses.replace(self.card, fusion=fusion))
 
 
-def _logit_of_score(score: float) -> float:
-    return math.log(score) - math.log1p(-score)
+@dataclass(frozen=True)
+class StandIn:
+    """A first stage of the same settings that was trained without some of the background on which the other was."""
+
+    path: Path
+    unheard: frozenset[tuple[Path, tuple[float, float] | None]]
+    """Recordings or parts of them that it was not trained on."""
+
+    @classmethod
+    def of(cls, path: Path, clips: Iterable[Clip]) -> "StandIn":
+        """The model file of a training with these clips."""
+        held_out = [clip for clip in clips if clip.kind is Kind.BACKGROUND and clip.split is Split.VALIDATION]
+        return cls(path, frozenset((clip.path, clip.part) for clip in held_out))
+
+    def may_judge(self, clip: Clip) -> bool:
+        """Whether it was not trained on a clip."""
+        return clip.kind is Kind.BACKGROUND and (clip.path, clip.part) in self.unheard

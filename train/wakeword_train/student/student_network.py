@@ -3,14 +3,12 @@
 No layer pads, so that an output depends on 149 frames, as it does when each layer keeps its own past.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from wakeword_tools.export.mixed_net import CHANNELS, OF_FEATURES, STRIDE, Int8Layer, Int8Net, Range, quantised_layer
+from wakeword_tools.export.mixed_net import CHANNELS, OF_FEATURES, STRIDE, Int8Net, Range, quantised_layer
 
 FIRST, FIRST_FRAMES = 32, 5
 """Outputs of the first layer, and frames that it looks at."""
@@ -108,11 +106,7 @@ def quantised(network: StudentNetwork, windows: NDArray[np.uint8]) -> Int8Net:
         quantised_layer(weight, bias, (before, after), relu=rectified)
         for (weight, bias), before, after, rectified in zip(weights, inputs, seen, relu, strict=True)
     ]
-    return Int8Net(layers[0], _pairs(layers[1:-1]), layers[-1])
-
-
-def _pairs(layers: Sequence[Int8Layer]) -> tuple[tuple[Int8Layer, Int8Layer], ...]:
-    return tuple(zip(layers[::2], layers[1::2], strict=True))
+    return Int8Net(layers[0], tuple(zip(layers[1:-1:2], layers[2:-1:2], strict=True)), layers[-1])
 
 
 @torch.no_grad()

@@ -1,35 +1,43 @@
 """Teaches a student a word: scenes from the clips, targets from the model, training, 8-bit numbers, and the cutoff."""
 
+import dataclasses
 import importlib.util
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits
 
 from wakeword.base.errors import ConfigError, DataError, ModelError
 from wakeword.base.events import Line
+from wakeword.batch.jobs.work import Executor
 from wakeword.model.model import Model
 from wakeword_tools.export.head_scores import HeadScores
 from wakeword_tools.export.micro_features import FEATURES_PACKAGE
+from wakeword_tools.export.micro_files import STUDENT_FILE, MicroStudent, write_student
 from wakeword_tools.export.micro_point import chosen_cutoff, micro_scores
-from wakeword_tools.export.micro_student import STUDENT_FILE, MicroStudent, write_student
 from wakeword_tools.export.mixed_net import STRIDE, Int8Net
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_tools.measure.scores import ScoreSet, clip_score
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import load_stores
-from wakeword_train.data.clips import Clip
+from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.mining import one_thread
 from wakeword_train.data.packed import PackedStore, packed_clips
 from wakeword_train.data.store import ClipStore
+from wakeword_train.model.network import begin_with_encoder, encoder_path
 from wakeword_train.pack.micro_pack import read_micro_pack
 from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, pack_path, read_pack
-from wakeword_train.student.student_batches import MicroSpeech, StudentBatches, StudentScenes
-from wakeword_train.student.student_fit import fit_student
-from wakeword_train.student.student_network import StudentNetwork, quantised
+from wakeword_train.student.student_batches import MicroSpeech, StudentBatch, StudentBatches, StudentScenes
+from wakeword_train.student.student_config import StudentConfig
+from wakeword_train.student.student_network import LAST_STEPS, TRUNK, WIDTH, StudentNetwork, quantised
 from wakeword_train.student.student_sounds import SceneMaker, Scenes, far_away
+from wakeword_train.synthesis import with_synthesised
+from wakeword_train.training_run import DataFolders, TrainingLines, TrainingRun
 
 _WINDOWS = 500
 """From which the ranges of 8-bit numbers are taken."""
@@ -150,3 +158,106 @@ def _targets(model: Model, store: ClipStore, scenes: Scenes, label: float, taugh
         samples = store.samples[first : first + length].numpy().astype(np.float32) / np.float32(32_768)
         said[row] = clip_score(model, samples)
     return torch.from_numpy((1 - taught) * label + taught * said[scenes.rows]).float()
+
+
+_CLOSE_WORDS = 4
+"""Clips of the word for each of a close word."""
+
+
+def natural_clips(config: TrainConfig, run: Path, *, executor: Callable[[float], Executor], report: Line) -> list[Clip]:
+    """More clips of the word and of close words, made once in the folder ``run``; none without a natural voice.
+
+    A student learns words by their sound, and most of the model's clips are synthetic in a way that people are not.
+    """
+    count = config.student.natural
+    if not count:
+        return []
+    natural = dataclasses.replace(
+        config.synthesis.natural, positives=count, near_negatives=count // _CLOSE_WORDS, negatives=0
+    )
+    plan = dataclasses.replace(config.synthesis, positives=0, near_negatives=0, negatives=0, natural=natural)
+    own = dataclasses.replace(config, synthesis=plan)
+    spoken = TrainingRun(own, DataFolders(), run, run, events=TrainingLines(report), executor=executor)
+    folders = with_synthesised(spoken).folders.by_kind
+    return [clip for kind in Kind for folder in folders.get(kind, ()) for clip in read_folder(folder, kind)]
+
+
+_DROPOUT = 0.2
+_WEIGHT_DECAY = 1e-3
+_RISE = 0.1
+"""Share of the steps in which the learning rate rises."""
+_TRUNK = "micro"
+"""The encoder that training begins with: people taught it speech, and it is to keep that."""
+_SHARES = (0.4, 0.4, 0.6, 0.8, 1.0)
+"""The share of the learning rate that the first layer and each block get."""
+_REVERSED = 0.3
+"""The weight of what hides the origin of speech, at most; it rises in the first quarter of the steps."""
+_ORIGIN_RATE = 2e-3
+
+
+def fit_student(scenes: StudentScenes, config: StudentConfig, *, seed: int) -> StudentNetwork:
+    """A network that knows the word; the same for the same seed on the same machine."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network, origin = StudentNetwork(dropout=_DROPOUT), SpeechOrigin()
+        batches = StudentBatches(scenes, config, torch.Generator().manual_seed(seed))
+        begin_with_encoder(network, encoder_path(_TRUNK), parts=TRUNK)
+        groups = [
+            {"params": part, "lr": share * config.learning_rate}
+            for part, share in zip(network.by_depth(), (*_SHARES, 1.0), strict=True)
+        ]
+        optimizer = torch.optim.AdamW(groups, weight_decay=_WEIGHT_DECAY)
+        of_origin = torch.optim.AdamW(origin.parameters(), lr=_ORIGIN_RATE)
+        rate = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate_at(step / config.steps))
+        rounds = {config.steps * number // (config.mining_rounds + 1) for number in range(1, config.mining_rounds + 1)}
+        for step in range(config.steps):
+            if step in rounds:
+                batches.mine(network)
+            batch = batches.next()
+            last = network.steps(batch.windows)[-1]
+            logits = network.logits(last)
+            loss = binary_cross_entropy_with_logits(logits, batch.targets[:, None].expand_as(logits))
+            loss = loss + origin.loss(last, batch, _REVERSED * min(1.0, 4 * step / config.steps))
+            optimizer.zero_grad()
+            of_origin.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+            of_origin.step()
+            rate.step()
+    return network.eval()
+
+
+class SpeechOrigin(nn.Module):
+    """Guesses from the last block whether speech without the word is of people or synthetic.
+
+    The network gets the reverse of its gradient, so that it says nothing of it: all words of the training are synthetic,
+    and what knows people by their sound would find no people who say the word.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.guess = nn.Sequential(nn.Conv1d(WIDTH, 32, LAST_STEPS), nn.ReLU(), nn.Conv1d(32, 1, 1))
+
+    def loss(self, steps: Tensor, batch: StudentBatch, weight: float) -> Tensor:
+        """Its error, both origins alike; the network learns from ``-weight`` times it."""
+        errors = []
+        for part, label in ((batch.synthetic, 1.0), (batch.people, 0.0)):
+            guess = self.guess(_Reversed.apply(steps[part], weight))[:, 0].mean(dim=1)  # type: ignore[no-untyped-call]
+            errors.append(binary_cross_entropy_with_logits(guess, torch.full_like(guess, label)))
+        return (errors[0] + errors[1]) / 2
+
+
+class _Reversed(torch.autograd.Function):
+    @staticmethod
+    def forward(context: Any, values: Tensor, weight: float) -> Tensor:
+        context.weight = weight
+        return values.view_as(values)
+
+    @staticmethod
+    def backward(context: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        return -context.weight * gradient, None
+
+
+def _rate_at(share: float) -> float:
+    """The share of the learning rate where that share of the steps is done: it rises, then falls as a cosine."""
+    return min(1.0, share / _RISE + 0.01) * 0.5 * (1 + math.cos(math.pi * share))

@@ -7,11 +7,11 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
+from uuid import uuid4
 
 from wakeword.base.errors import ConfigError, WorkerError
 from wakeword.base.version import __version__
-from wakeword.batch.jobs.job_plan import cores
-from wakeword.batch.jobs.work import ONE_THREAD, Batch, ItemT, Report, RowT, Work
+from wakeword.batch.jobs.work import ONE_THREAD, Batch, ItemT, Report, RowT, Work, cores
 
 LOCAL = "local"
 """In place of an address: a cluster of this machine alone, which ends with the run."""
@@ -103,7 +103,8 @@ class Cluster:
         ray = self._ray
         task = ray.remote(_do_batch).options(num_cpus=1, max_retries=_RETRIES, scheduling_strategy="SPREAD")
         with self._reached():
-            shared, digest = ray.put(work), work.digest
+            # Not by a digest: of two works of the same one, a machine would go on with the first.
+            shared, run = ray.put(work), uuid4().hex
         waiting = deque(batches)
         given: dict[Any, Batch[ItemT]] = {}
         try:
@@ -111,7 +112,7 @@ class Cluster:
                 with self._reached():
                     while waiting and len(given) < _AHEAD * self.workers:
                         batch = waiting.popleft()
-                        given[task.remote(shared, digest, [item for _, item in batch], __version__)] = batch
+                        given[task.remote(shared, run, [item for _, item in batch], __version__)] = batch
                     done, _ = ray.wait(list(given), num_returns=1, timeout=_SECONDS)
                 for reference in done:
                     batch = given.pop(reference)
@@ -137,14 +138,14 @@ class Cluster:
 
 
 _ready: dict[str, tuple[Any, list[float]]] = {}
-"""In a process of the cluster: the work that it is ready for, by digest, and what it has reported."""
+"""In a process of the cluster: the work that it is ready for, by its run, and what it has reported."""
 
 
-def _do_batch(work: Work[Any, Any], digest: str, items: Sequence[Any], version: str) -> tuple[list[Any], float, float]:
+def _do_batch(work: Work[Any, Any], run: str, items: Sequence[Any], version: str) -> tuple[list[Any], float, float]:
     """Rows, and what was reported meanwhile: size and seconds. Raises ``WorkerError`` where the version is another."""
     if version != __version__:
         raise _unfit(f"{__version__} on {socket.gethostname()}", version)
-    if digest not in _ready:
+    if run not in _ready:
         done = [0.0, 0.0]
 
         def report(size: float, seconds: float) -> None:
@@ -152,8 +153,8 @@ def _do_batch(work: Work[Any, Any], digest: str, items: Sequence[Any], version: 
             done[1] += seconds
 
         _ready.clear()
-        _ready[digest] = work.begin(report), done
-    do, told = _ready[digest]
+        _ready[run] = work.begin(report), done
+    do, told = _ready[run]
     told[:] = 0.0, 0.0
     rows = [do(item) for item in items]
     return rows, told[0], told[1]

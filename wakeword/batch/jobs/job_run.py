@@ -2,19 +2,35 @@
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from typing import Any, Generic
+from typing import Any, Generic, cast
 
 from wakeword.base.errors import ConfigError
-from wakeword.batch.jobs.job_plan import batches_of
+from wakeword.batch.jobs.cluster import Cluster
 from wakeword.batch.jobs.journal import Journal
-from wakeword.batch.jobs.work import Executor, ItemT, Report, RowT, Work
+from wakeword.batch.jobs.processes import Processes
+from wakeword.batch.jobs.work import (
+    Executor,
+    ItemT,
+    KeptItem,
+    KeptWork,
+    Report,
+    RowT,
+    ThisProcess,
+    Work,
+    batches_of,
+    default_jobs,
+)
 
 
 class Run(Generic[ItemT, RowT]):
-    """Work on items. A journal may have some rows already. Raises ``ConfigError`` for two items of one key."""
+    """Work on items. A journal, for ``KeptWork`` on ``KeptItem``, may have some rows already.
+
+    Raises ``ConfigError`` for two items of one key.
+    """
 
     def __init__(self, work: Work[ItemT, RowT], items: Sequence[ItemT], journal: Journal | None = None) -> None:
-        self._work, self._items, self._journal = work, items, journal
+        self._work, self._items = cast(KeptWork[Any, RowT], work), items
+        self._journal = journal
         if len({item.key for item in items}) != len(items):
             raise ConfigError("expected items of different names, got two of the same")
         self.missing = [
@@ -63,13 +79,13 @@ class Run(Generic[ItemT, RowT]):
             return
         with closing(executor.run(_Digested(self._work), batches, report)) as digested:
             for number, (digest, row) in digested:
-                self._journal.add(self._items[number], digest, self._work.to_json(row))
+                self._journal.add(cast(KeptItem, self._items[number]), digest, self._work.to_json(row))
                 yield number, row
 
-    def _is_done(self, journal: Journal, item: ItemT) -> bool:
+    def _is_done(self, journal: Journal, item: Any) -> bool:
         return journal.has(item) and self._work.is_final(self._kept(item))
 
-    def _kept(self, item: ItemT) -> RowT:
+    def _kept(self, item: Any) -> RowT:
         assert self._journal is not None
         try:
             return self._work.from_json(self._journal.row(item))
@@ -80,16 +96,16 @@ class Run(Generic[ItemT, RowT]):
             ) from error
 
 
-class _Digested(Generic[ItemT, RowT]):
+class _Digested(Generic[RowT]):
     """Work with rows that have the digest of the item that was read."""
 
-    def __init__(self, work: Work[ItemT, RowT]) -> None:
+    def __init__(self, work: Work[Any, RowT]) -> None:
         self._work = work
 
-    def begin(self, report: Report) -> Callable[[ItemT], tuple[str, RowT]]:
+    def begin(self, report: Report) -> Callable[[Any], tuple[str, RowT]]:
         do = self._work.begin(report)
 
-        def digested(item: ItemT) -> tuple[str, RowT]:
+        def digested(item: KeptItem) -> tuple[str, RowT]:
             try:
                 digest = item.digest()
             except OSError:
@@ -98,18 +114,29 @@ class _Digested(Generic[ItemT, RowT]):
 
         return digested
 
-    def lost(self, item: ItemT, reason: str) -> tuple[str, RowT]:
+    def lost(self, item: Any, reason: str) -> tuple[str, RowT]:
         return "", self._work.lost(item, reason)
 
-    def is_final(self, row: tuple[str, RowT]) -> bool:
-        return self._work.is_final(row[1])
 
-    @property
-    def digest(self) -> str:
-        return self._work.digest
+def executor_for(seconds: float, *, jobs: int | None = None, ray: str | None = None) -> Executor:
+    """The executor for so many seconds of audio: ``jobs`` processes, the Ray cluster at ``ray``, or, without both, as
+    many processes as ``default_jobs`` says. One is this process.
 
-    def to_json(self, row: tuple[str, RowT]) -> Any:
-        return self._work.to_json(row[1])
+    Raises ``ConfigError`` if both are given, for a number of jobs out of range, and if Ray is not installed.
+    """
+    check_choice(jobs=jobs, ray=ray)
+    if ray is not None:
+        return Cluster(ray)
+    processes = Processes(default_jobs(seconds) if jobs is None else jobs)
+    return processes if processes.workers > 1 else ThisProcess()
 
-    def from_json(self, content: Any) -> tuple[str, RowT]:
-        return "", self._work.from_json(content)
+
+def check_choice(*, jobs: int | None, ray: str | None) -> None:
+    """``ConfigError`` if both are given."""
+    if jobs is not None and ray is not None:
+        raise ConfigError("expected --jobs or --ray, got both; a cluster uses all of its cores")
+
+
+def in_this_process(seconds: float) -> Executor:
+    """This process, whatever there is to do: for programs that must not start others."""
+    return ThisProcess()

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 from wakeword.base.errors import ConfigError
 from wakeword.base.exclusive import alone_with, remove_held
 from wakeword.base.files import replacing
-from wakeword.batch.jobs.work import Item
+from wakeword.batch.jobs.work import KeptItem
 
 _VERSION = 1
 _START = b'{"journal": '
@@ -104,7 +104,7 @@ class Journal:
                 "leave out --resume to begin again"
             )
 
-    def has(self, item: Item) -> bool:
+    def has(self, item: KeptItem) -> bool:
         """Whether it has the row of this item as it is now: of the same stamp or, failing that, of the same digest."""
         place = self._places.get(item.key)
         if place is None:
@@ -115,12 +115,12 @@ class Journal:
             return place.digest != "" and place.digest == item.digest()
         return False
 
-    def row(self, item: Item) -> Any:
+    def row(self, item: KeptItem) -> Any:
         """The row of an item that it ``has``, as ``add`` was given it."""
         self._file.seek(self._places[item.key].offset)
         return json.loads(self._file.readline())["row"]
 
-    def add(self, item: Item, digest: str, row: Any) -> None:
+    def add(self, item: KeptItem, digest: str, row: Any) -> None:
         """Write the row of an item with the digest of what was read."""
         self._write({"key": item.key, "stamp": item.stamp, "digest": digest, "row": row})
         self.is_kept = True

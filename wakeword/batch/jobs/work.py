@@ -1,7 +1,10 @@
-"""What is to be done, and who does it: the two protocols of this package, and the plainest executor."""
+"""What is to be done, and who does it: the protocols of this package, and the plainest executor."""
 
-from collections.abc import Callable, Generator, Sequence
-from typing import Any, Protocol, TypeVar
+import os
+from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import Any, Generic, NoReturn, Protocol, TypeVar
+
+from wakeword.base.errors import WorkerError
 
 Report = Callable[[float, float], None]
 """Called as work goes on: with the share of the planned size that is done since the last call, and seconds of audio."""
@@ -53,6 +56,10 @@ class Item(Protocol):
         """Seconds of audio, as far as they can be told without reading it: for the plan, not for results."""
         ...
 
+
+class KeptItem(Item, Protocol):
+    """An item with a row that a journal keeps."""
+
     @property
     def stamp(self) -> str:
         """What changes when its content does and costs nothing to ask for, for instance size and time of a file."""
@@ -66,25 +73,38 @@ class Item(Protocol):
 ItemT = TypeVar("ItemT", bound=Item)
 ItemT_contra = TypeVar("ItemT_contra", bound=Item, contravariant=True)
 RowT = TypeVar("RowT")
+RowT_co = TypeVar("RowT_co", covariant=True)
 Do = Callable[[ItemT], RowT]
 """Does one item: a pure function, which gives the same row for the same item in every process."""
 Batch = Sequence[tuple[int, ItemT]]
 """Items with their numbers in the run."""
 
 
-class Work(Protocol[ItemT_contra, RowT]):
+class Work(Protocol[ItemT_contra, RowT_co]):
     """What is done with each item. It is pickled, so that processes on other machines can do it too."""
 
-    def begin(self, report: Report) -> Callable[[ItemT_contra], RowT]:
+    def begin(self, report: Report) -> Callable[[ItemT_contra], RowT_co]:
         """Get ready, once in every process: load the models. Raises what makes every item fail.
 
         What is returned gives the errors of a single item as its row, and calls ``report`` as it goes on.
         """
         ...
 
-    def lost(self, item: ItemT_contra, reason: str) -> RowT:
+    def lost(self, item: ItemT_contra, reason: str) -> RowT_co:
         """The row of an item if its process died although it worked on nothing else."""
         ...
+
+
+class WholeWork(Generic[ItemT_contra]):
+    """What work has in common that is worth nothing unless all of it is done."""
+
+    def lost(self, item: ItemT_contra, reason: str) -> NoReturn:
+        """Nothing stands for it: what is made of the others would depend on accidents. Raises ``WorkerError``."""
+        raise WorkerError(f"expected {item.key}, but {reason}; take fewer --jobs")
+
+
+class KeptWork(Work[ItemT_contra, RowT], Protocol[ItemT_contra, RowT]):
+    """Work with rows that a journal keeps, on ``KeptItem``."""
 
     def is_final(self, row: RowT) -> bool:
         """Whether a resumed run may take the row, which is not so for an error."""
@@ -135,3 +155,39 @@ class ThisProcess:
         for batch in batches:
             for number, item in batch:
                 yield number, do(item)
+
+
+BATCH_SECONDS = 60.0
+"""Half a second of work: far above what a batch costs to send, far below what others would wait for it at the end."""
+LONG_SECONDS = 600.0
+"""Batches from here on come first, the longest of all at the very beginning, so that none is left over at the end."""
+SECONDS_FOR_A_PROCESS = 300.0
+"""A process takes about a second to start, in which it could have done with two minutes of audio."""
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+def default_jobs(seconds: float) -> int:
+    """As many processes as there are cores, but none with less than five minutes of audio to do."""
+    return max(1, min(cores(), int(seconds // SECONDS_FOR_A_PROCESS)))
+
+
+def batches_of(items: Iterable[tuple[int, ItemT]], *, workers: int) -> Sequence[Batch[ItemT]]:
+    """Numbered items in batches: of neighbours, of a minute each, a longer item alone."""
+    found: list[list[tuple[int, ItemT]]] = []
+    lengths: list[float] = []
+    for number, item in items:
+        if not found or lengths[-1] + item.seconds > BATCH_SECONDS:
+            found.append([])
+            lengths.append(0.0)
+        found[-1].append((number, item))
+        lengths[-1] += item.seconds
+    if workers == 1:
+        return found
+    # Stable: short batches stay in order, so that their rows need not wait for one another.
+    order = sorted(range(len(found)), key=lambda index: -lengths[index] if lengths[index] >= LONG_SECONDS else 0.0)
+    return [found[index] for index in order]

@@ -1,7 +1,11 @@
 """``wakeword listen``: report the wake words as they are spoken."""
 
-from contextlib import ExitStack
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated
 
 import typer
@@ -11,19 +15,14 @@ from wakeword.audio.sources import AudioSource
 from wakeword.audio.stopping import StopSignals
 from wakeword.base.text import printable
 from wakeword.base.types import Samples
-from wakeword.cli.console import note
-from wakeword.cli.formats import FormatName
-from wakeword.cli.listen.loudspeaker import PlaybackOption, open_playback
-from wakeword.cli.listen.monitor import monitoring
-from wakeword.cli.listen.output import DetectionLines
-from wakeword.cli.listen.playing import Watched
+from wakeword.cli.console import complain, discard, has_reader, note
+from wakeword.cli.formats import FORMATS, TERMINAL, FormatName
 from wakeword.cli.listen.reactions import ReactionOptions, open_reactions
-from wakeword.cli.listen.source import SourceOptions, open_source
+from wakeword.cli.listen.source import PlaybackOption, SourceOptions, Watched, open_playback, open_source
 from wakeword.cli.option_class import command
 from wakeword.cli.options import MinGapOption, ModelOptions, PointOptions, open_detector, refractory_frames
 from wakeword.engine import Detector
 from wakeword.microphone.microphone import Microphone
-from wakeword.model.model import Model
 
 _FOREIGN = {".json", ".tflite", ".ppn"}
 """What files of other engines end in."""
@@ -73,7 +72,8 @@ def report_detections(options: ListenOptions) -> None:
         stop = stack.enter_context(StopSignals())
         near_misses: list[Detection] = []
         form = options.reactions.keep
-        keeper = None if form is None else form.keeper(lambda phrase: _model_of(options.models, phrase))
+        models = cache(lambda: {model.card.phrase: model for model in options.models.loaded()})
+        keeper = None if form is None else form.keeper(lambda phrase: models()[phrase])
         if keeper is not None:
             stack.callback(keeper.close, lambda: stop.seconds_left)
         detector, warnings = open_detector(
@@ -113,11 +113,77 @@ def report_detections(options: ListenOptions) -> None:
         raise typer.Exit(1)
 
 
-def _model_of(models: ModelOptions, phrase: str) -> Model:
-    return next(model for model in models.loaded() if model.card.phrase == phrase)
-
-
 def _greet(detector: Detector, source: AudioSource) -> None:
     words = ", ".join(f"{word!r} (threshold {threshold:.4g})" for word, threshold in detector.thresholds.items())
     place = f" on '{source.name}', {source.sample_rate} Hz" if isinstance(source, Microphone) else ""
     note(f"listening for {words}{place}; Ctrl-C to end")
+
+
+class DetectionLines:
+    """Prints detections on stdout, each immediately, as long as there is a reader.
+
+    A reader that stops, such as ``head -1``, is not an error. Raises ``OSError`` if a line cannot be written for another
+    reason, such as a full disk.
+    """
+
+    def __init__(self, form: FormatName) -> None:
+        self._stream = sys.stdout
+        self._reader_left = False
+        is_for_a_person = form is FormatName.TEXT and self._stream.isatty()
+        self._write = (TERMINAL if is_for_a_person else FORMATS[form]).writer(self._stream)
+
+    @property
+    def wanted(self) -> bool:
+        """Whether there may still be a reader; known before a line is printed if the system has ``poll``."""
+        if not self._reader_left and not has_reader(self._stream):
+            self._leave()
+        return not self._reader_left
+
+    def print(self, file: str | None, detection: Detection) -> None:
+        """Print a detection in ``file``, ``None`` for live audio."""
+        if self._reader_left:
+            return
+        try:
+            self._write(file, detection)
+        except BrokenPipeError:
+            self._leave()
+
+    def _leave(self) -> None:
+        self._reader_left = True
+        discard(self._stream)
+
+
+_SECONDS_BETWEEN_WARNINGS = 10.0
+
+
+@contextmanager
+def monitoring(detector: Detector, source: AudioSource) -> Iterator[Callable[[Samples], None]]:
+    """A function to call with each block of ``source``, ``(samples,)`` or ``(samples, channels)``."""
+    microphone = source if isinstance(source, Microphone) else None
+    if sys.stderr.isatty():
+        # Its import takes 30 ms, and a service without a terminal does not need it.
+        from wakeword.cli.listen.meter import Meter
+
+        with Meter(detector) as meter:
+            yield lambda block: meter.update(block, microphone)
+    elif microphone is not None:
+        yield LossWarning(microphone).update
+    else:
+        yield lambda block: None
+
+
+class LossWarning:
+    """Reports lost audio, at most every 10 seconds."""
+
+    def __init__(self, microphone: Microphone) -> None:
+        self._microphone = microphone
+        self._reported = 0
+        self._not_before = 0.0
+
+    def update(self, block: Samples) -> None:
+        """Warn if audio was lost up to this block, ``(samples,)`` or ``(samples, channels)``, which is not looked at."""
+        lost = self._microphone.dropped_blocks + self._microphone.overflows
+        if lost > self._reported and time.monotonic() >= self._not_before:
+            self._reported = lost
+            self._not_before = time.monotonic() + _SECONDS_BETWEEN_WARNINGS
+            complain(f"{lost} block(s) of audio lost so far; this machine is too slow or too busy")

@@ -13,7 +13,7 @@ from wakeword.audio.pcm import to_mono
 from wakeword.base.text import printable
 from wakeword.base.types import Samples
 from wakeword.engine import Detector
-from wakeword.microphone.device_events import MicrophoneStats
+from wakeword.microphone.device import MicrophoneStats
 from wakeword.microphone.microphone import Microphone
 
 _REFRESH_SECONDS = 0.1

@@ -14,7 +14,7 @@ from wakeword.base.standstill import STANDSTILL, Order
 from wakeword.base.types import Array, Samples
 from wakeword.stream.own_sound import SoundInput
 from wakeword.stream.pool.hop_reader import POOL_PIECE, HopReader
-from wakeword.stream.suppression import suppressed_level
+from wakeword.stream.trigger import suppressed_level
 
 logger = logging.getLogger(__name__)
 

@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 import soundfile
 from support.builders import band_model_bytes, bursts
-from support.counting import Doubling, Number
+from support.counting import Calling, Doubling, Number, Thing
 
 from wakeword.base.errors import ConfigError, ModelError, WorkerError
 from wakeword.batch.inputs.recording import Recording, local_recording
-from wakeword.batch.jobs.choice import executor_for
-from wakeword.batch.jobs.job_run import Run
+from wakeword.batch.jobs.job_run import Run, executor_for
 from wakeword.batch.jobs.work import Executor, ThisProcess
 from wakeword.batch.scanning import Scanned, ScanWork
 from wakeword.cli.formats import FormatName
@@ -53,6 +52,37 @@ def test_a_cluster_that_ends_is_one_line(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("wakeword.batch.jobs.cluster.import_module", lambda name: ended)
     with pytest.raises(WorkerError, match=r"cluster at auto .* lost it .*Broken pipe.*; start it again"):
         list(executor_for(1.0, ray="auto").run(Doubling(), [[(0, Number(0))]], ignore))
+
+
+def test_a_process_of_the_cluster_never_goes_on_with_the_work_of_another_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers: list[Any] = []
+
+    class Task:
+        def __init__(self, function: Callable[..., Any]) -> None:
+            self.function = function
+
+        def options(self, **more: object) -> "Task":
+            return self
+
+        def remote(self, *given: Any) -> int:
+            answers.append(self.function(*given))
+            return len(answers) - 1
+
+    here = SimpleNamespace(
+        is_initialized=lambda: True,
+        cluster_resources=lambda: {"CPU": 1},
+        remote=Task,
+        put=lambda work: work,
+        wait=lambda given, num_returns, timeout: (given, []),
+        get=lambda reference: answers[reference],
+        cancel=lambda reference, force: None,
+        exceptions=SimpleNamespace(RayError=RuntimeError, RayTaskError=KeyError),
+    )
+    monkeypatch.setattr("wakeword.batch.jobs.cluster.import_module", lambda name: here)
+    cluster = executor_for(1.0, ray="auto")
+    for factor in (2, 3):
+        work = Calling(lambda content, factor=factor: factor * content)
+        assert list(cluster.run(work, [[(0, Thing(5))]], ignore)) == [(0, 5 * factor)]
 
 
 def test_an_address_without_a_cluster_is_one_line() -> None:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.counting import Number
 
-from wakeword.batch.jobs.job_plan import BATCH_SECONDS, LONG_SECONDS, batches_of, cores, default_jobs
+from wakeword.batch.jobs.work import BATCH_SECONDS, LONG_SECONDS, batches_of, cores, default_jobs
 
 
 @given(st.lists(st.floats(0.1, 5_000), max_size=60), st.integers(1, 8))

@@ -10,7 +10,7 @@ import pytest
 from support.counting import Doubling, Number
 
 from wakeword.base.errors import ConfigError, ModelError, WorkerError
-from wakeword.batch.jobs.choice import executor_for
+from wakeword.batch.jobs.job_run import executor_for
 from wakeword.batch.jobs.processes import Processes
 from wakeword.batch.jobs.work import Batch, ThisProcess
 

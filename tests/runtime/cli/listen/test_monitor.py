@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from wakeword import Detector, Microphone, Model
-from wakeword.cli.listen import monitor
-from wakeword.cli.listen.monitor import LossWarning, monitoring
+from wakeword.cli.listen.listen import LossWarning, monitoring
 
 BLOCK = np.zeros((320, 1), np.int16)
 
@@ -18,7 +17,7 @@ def test_lost_blocks_are_reported_at_most_every_ten_seconds(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = 100.0
-    monkeypatch.setattr(monitor.time, "monotonic", lambda: now)
+    monkeypatch.setattr("wakeword.cli.listen.listen.time.monotonic", lambda: now)
     counted = SimpleNamespace(dropped_blocks=0, overflows=0)
     warning = LossWarning(cast(Microphone, counted))
     warning.update(BLOCK)

@@ -9,7 +9,7 @@ import soundfile
 from support.small_world import RATE, SMALL_SECOND_STAGE, small_config, write_background, write_world
 
 from wakeword.base.types import Array
-from wakeword.format.fusion import FLOOR
+from wakeword.format.verifier_card import FLOOR
 from wakeword_experiments.two_stages.noisy_speech import RATIOS, evidence_of, measure_noisy_speech
 from wakeword_experiments.two_stages.two_stages_page import noisy_speech_lines
 from wakeword_tools.kinds import Kind
@@ -19,8 +19,7 @@ from wakeword_train import DataFolders, train_model
 from wakeword_train.data.clips import without_fold
 from wakeword_train.second_stage.build import PROBE, SecondStageTraining
 from wakeword_train.second_stage.config import SecondStageConfig
-from wakeword_train.second_stage.result import SecondStageResult
-from wakeword_train.second_stage.stand_in import StandIn
+from wakeword_train.second_stage.result import SecondStageResult, StandIn
 from wakeword_train.training import gather_clips
 from wakeword_train.training_run import TrainingEvents, TrainingRun
 

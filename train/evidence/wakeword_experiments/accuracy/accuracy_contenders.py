@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.contenders import why
+from benchmarks.contenders import PEERS, brought, why
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.types import Array, Scores
 from wakeword.model.model import Model
 from wakeword_tools.contenders.contender import RunningEngine
-from wakeword_tools.contenders.registry import PEERS
 from wakeword_tools.measure.scores import RecordingScorer
 from wakeword_tools.measure.subject import HOP_SAMPLES
 
@@ -80,7 +79,7 @@ def peers(keyword: str) -> tuple[list[JudgedModel], dict[str, str]]:
             absent[name] = "not installed"
         else:
             try:
-                stream = engine.open(engine.included("", 1))
+                stream = engine.open(brought(engine, 1))
                 stream.push(np.zeros(HOP_SAMPLES, np.int16))
             # An error of any kind in one package must not stop the measurement of the others.
             except Exception as error:

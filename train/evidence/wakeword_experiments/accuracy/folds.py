@@ -30,7 +30,7 @@ from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.scores import events_at
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip, read_speech_commands
-from wakeword_train.encoder.shipped import encoder_path, file_fingerprint
+from wakeword_train.model.network import encoder_path, file_fingerprint
 from wakeword_train.pipeline import train_model
 from wakeword_train.training_run import DataFolders, TrainingLines
 

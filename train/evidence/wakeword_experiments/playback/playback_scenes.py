@@ -55,7 +55,7 @@ def with_own_words(reference: Array, words: Sequence[Array], *, every: float = 1
     said = reference.copy()
     for number, start in enumerate(range(int(8 * SAMPLE_RATE), len(said) - 4 * SAMPLE_RATE, int(every * SAMPLE_RATE))):
         word = words[number % len(words)]
-        said[start : start + len(word)] = word * 2 * _LEVEL / np.sqrt(_speech_power(word))
+        said[start : start + len(word)] = word * 2 * _LEVEL / np.sqrt(speech_power(word))
     return said
 
 
@@ -72,7 +72,7 @@ def scene_of(
         if end + SAMPLE_RATE > len(echo):
             break
         power = np.mean(echo[start:end] ** 2) * 10 ** (-below / 10)
-        microphone[start:end] += word * np.float32(np.sqrt(power / _speech_power(word)))
+        microphone[start:end] += word * np.float32(np.sqrt(power / speech_power(word)))
         times.append((start / SAMPLE_RATE, end / SAMPLE_RATE))
         start = end + int(_PAUSE * SAMPLE_RATE)
     return Scene(microphone, reference, times)
@@ -104,7 +104,7 @@ def _echo(reference: Array, room: Array, *, delay: float, drift: float) -> Array
     return echo
 
 
-def _speech_power(word: Array) -> float:
+def speech_power(word: Array) -> float:
     """Mean square of the loudest two fifths of a recording, in pieces of 10 ms."""
     pieces = np.sort(np.square(word[: len(word) // 160 * 160]).reshape(-1, 160).mean(1))
     return float(pieces[int(0.6 * len(pieces)) :].mean())

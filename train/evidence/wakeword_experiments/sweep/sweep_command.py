@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from wakeword.base.plugins import require_training_packages
 from wakeword.cli.job_options import JobOptions
 from wakeword.cli.option_class import command
-from wakeword_train.cli import require_training_packages
 
 
 @dataclass(frozen=True, kw_only=True)

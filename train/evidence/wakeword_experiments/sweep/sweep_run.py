@@ -6,8 +6,7 @@ from pathlib import Path
 import typer
 
 from wakeword.base.errors import DataError
-from wakeword.batch.jobs.choice import executor_for
-from wakeword.batch.jobs.job_run import Run
+from wakeword.batch.jobs.job_run import Run, executor_for
 from wakeword.cli.console import complain, note, progress
 from wakeword.cli.job_options import JobOptions, open_results
 from wakeword.cli.tables import console, table

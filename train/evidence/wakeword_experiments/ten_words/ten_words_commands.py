@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from wakeword.batch.jobs.choice import executor_for
+from wakeword.batch.jobs.job_run import executor_for
 from wakeword_experiments.invocation import begin, command_line, report_progress
 
 Data = Annotated[Path, typer.Option("--data", help="Folder of Speech Commands: a folder per word.")]

@@ -21,6 +21,7 @@ from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import DataError
 from wakeword.base.events import Line
 from wakeword.base.files import new_folder
+from wakeword.base.poisson import poisson_rate
 from wakeword.base.types import Scores
 from wakeword.base.version import __version__
 from wakeword.model.model import Model, read_model
@@ -29,7 +30,6 @@ from wakeword_experiments.two_stages.two_stages_measure import TestClips, people
 from wakeword_experiments.two_stages.unheard import split_takes
 from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.kinds import Kind, Split
-from wakeword_tools.measure.intervals import poisson_rate
 from wakeword_tools.measure.rates import choose_fa_per_hour
 from wakeword_tools.measure.scores import ScoreSet, events_at, stream_scores
 from wakeword_tools.transcripts import speaker_of
@@ -38,7 +38,7 @@ from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.store import ClipStore
 from wakeword_train.pack.speech_pack import pack_path, read_pack
 from wakeword_train.pipeline import train_model
-from wakeword_train.placement import file_stem
+from wakeword_train.points import file_stem
 from wakeword_train.recipe import default_recipe
 from wakeword_train.training_run import DataFolders, TrainingLines
 

@@ -19,9 +19,9 @@ from wakeword.model.installed import assets_folder
 from wakeword_tools.kinds import Split
 from wakeword_tools.texts.candidates import choose_texts
 from wakeword_tools.texts.confusables import confusables, contains_sound
-from wakeword_tools.texts.lists import read_texts
 from wakeword_tools.texts.phonemes import Phones, dictionary, pronounce, pronunciations
 from wakeword_tools.texts.sounds import Sounds, main_key, sound_keys
+from wakeword_tools.texts.splits import read_texts
 
 FARTHEST, MOST = 3, 60
 

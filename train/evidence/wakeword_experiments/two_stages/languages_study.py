@@ -16,13 +16,13 @@ from wakeword.audio.audio_folders import audio_files
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.events import Line
 from wakeword.base.files import replacing, write_json
+from wakeword.base.poisson import poisson_rate
 from wakeword.model.installed import assets_folder
 from wakeword.model.model import load_model
 from wakeword.verify.phoneme_verifier import KeywordPhonemes, PhonemeNetwork
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
 from wakeword_experiments.two_stages.anyword import collection_speaker
 from wakeword_tools.engines.languages import ENGLISH
-from wakeword_tools.measure.intervals import poisson_rate
 from wakeword_tools.measure.scores import events_at, stream_scores
 from wakeword_tools.texts.recogniser import HeardAs, foreign_variants, recogniser_variants
 

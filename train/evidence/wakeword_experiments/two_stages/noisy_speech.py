@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
+from wakeword.base.poisson import poisson_rate
 from wakeword.base.types import Array
 from wakeword.model.candidate_looks import window_logits
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.intervals import poisson_rate
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.scores import events_at
 from wakeword_train.second_stage.build import SecondStageTraining
-from wakeword_train.second_stage.evidence import Evidence, candidate_runs
-from wakeword_train.second_stage.looks.hearing import readers_of
+from wakeword_train.second_stage.evidence import Evidence, candidate_runs, readers_of
 from wakeword_train.second_stage.result import SecondStageResult
 
 RATIOS = (20.0, 10.0)

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from wakeword.base.poisson import poisson_rate
 from wakeword_experiments.figures_report import markdown_table
 from wakeword_experiments.two_stages.two_stages_measure import interval_of, share
-from wakeword_tools.measure.intervals import poisson_rate
 
 POINTS = ("fpr=0.03", "default")
 CONDITIONS = ("clean", "noisy")

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from wakeword.audio.pcm import read_audio
 from wakeword.base.errors import CalibrationError
 from wakeword.base.events import Line
+from wakeword.base.poisson import poisson_rate
 from wakeword.base.types import Array, Scores
 from wakeword.model.model import Model, read_model
 from wakeword_experiments.grouped import grouped_interval
 from wakeword_tools.kinds import Kind, Split
-from wakeword_tools.measure.intervals import clopper_pearson, poisson_rate
+from wakeword_tools.measure.intervals import clopper_pearson
 from wakeword_tools.measure.latency import latency, spoken_word
 from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_tools.measure.rates import choose_fa_per_hour
@@ -24,8 +25,7 @@ from wakeword_tools.measure.reading import HashedBlocks, ReadRecording, pcm_bloc
 from wakeword_tools.measure.scores import ScoreSet, events_at, stream_scores
 from wakeword_train.data.clips import Clip
 from wakeword_train.second_stage.evidence import Evidence
-from wakeword_train.second_stage.fusion.clip_groups import fusion_groups
-from wakeword_train.second_stage.fusion.fusion_fit import fit_fusion
+from wakeword_train.second_stage.fusion.fusion_fit import fit_fusion, fusion_groups
 from wakeword_train.second_stage.result import HeldOut, SecondStageResult
 
 SNR = 10.0

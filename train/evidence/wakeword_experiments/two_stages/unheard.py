@@ -16,18 +16,18 @@ import numpy as np
 
 from wakeword.base.events import Line
 from wakeword.base.files import new_folder
+from wakeword.base.poisson import poisson_rate
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.model.model import Model, read_model
 from wakeword_experiments.two_stages.two_stages_measure import TestClips, interval_of, measure_word, recall_of
 from wakeword_tools.kinds import Kind
-from wakeword_tools.measure.intervals import poisson_rate
 from wakeword_tools.measure.scores import events_at, stream_scores
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.store import ClipStore
 from wakeword_train.enrolment import enrol_model
 from wakeword_train.pipeline import EMBEDDINGS, add_second_stage, train_stand_ins
-from wakeword_train.placement import put_into_place
+from wakeword_train.points import put_into_place
 from wakeword_train.training import train
 from wakeword_train.training_run import DataFolders, TrainingLines, TrainingRun
 

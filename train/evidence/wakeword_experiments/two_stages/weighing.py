@@ -45,7 +45,7 @@ from wakeword_tools.measure.noise import NoiseMixer
 from wakeword_train.config import TrainConfig
 from wakeword_train.model.two_stage import shipped_digests
 from wakeword_train.pipeline import train_model
-from wakeword_train.placement import file_stem
+from wakeword_train.points import file_stem
 from wakeword_train.recipe import default_recipe
 from wakeword_train.second_stage.evidence import Evidence, EvidenceReader, candidate_runs
 from wakeword_train.second_stage.fusion.fusion_fit import USUAL

@@ -10,9 +10,9 @@ from wakeword.base.errors import DataError
 from wakeword.model.installed import assets_folder
 from wakeword_tools.texts.confusables import without_sound_of
 from wakeword_tools.texts.lexicon import words_near
-from wakeword_tools.texts.lists import read_texts
 from wakeword_tools.texts.phonemes import pronunciations
 from wakeword_tools.texts.sounds import Sounds, sound_keys
+from wakeword_tools.texts.splits import read_texts
 
 TextSource = Literal["listed", "nearest"]
 """``listed``: the lists that come with the package, for some words. ``nearest``: the words of the dictionary that sound

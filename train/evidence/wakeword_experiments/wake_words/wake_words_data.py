@@ -21,7 +21,7 @@ from wakeword_experiments.wake_words.close_texts import CloseTexts, TextSource, 
 from wakeword_tools.clips.synthesize import ClipPart, synthesize
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.kinds import Kind, Split
-from wakeword_tools.texts.lists import read_texts, texts_without
+from wakeword_tools.texts.splits import read_texts, texts_without
 from wakeword_train.config import WINDOW, MixConfig
 from wakeword_train.data.augment import AugmentationConfig
 from wakeword_train.data.batches import BatchSampler, load_stores

@@ -8,9 +8,14 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from wakeword.base.types import Scores
-from wakeword.format.fusion import Fusion
+from wakeword.format.verifier_card import Fusion
+from wakeword_tools.kinds import Kind
+from wakeword_tools.measure.rates import DEFAULT_FA_PER_HOUR, choose_fa_per_hour
+from wakeword_tools.measure.thresholds import allowed_at_rate, threshold_allowing
+from wakeword_train.points import FEW
+from wakeword_train.report.verdict import text_alone
 from wakeword_train.second_stage.evidence import Evidence
-from wakeword_train.text_alone import text_alone
+from wakeword_train.second_stage.result import HeldOut
 
 PHONEME_FLOORS = (6.0, 3.0)
 """The phonemes' score is not looked at below minus one of these numbers: it then says only that the word was not heard. In
@@ -89,3 +94,86 @@ def _looks(group: FusionGroup, gate: float, weights: NDArray[np.float64], floor:
         runs = [looks] if group.positive else np.split(looks, np.flatnonzero(np.diff(windows) > 1) + 1)
         found += [run[(run @ weights).argmax()] for run in runs]
     return np.array(found).reshape(-1, 3)
+
+
+_PEOPLE, _VOICES, _SPEECH, _CLOSE, _OTHERS = 0.7, 0.3, 0.6, 0.3, 0.1
+"""Shares of recorded and synthetic positives, and of background, close words and other words, in the fusion."""
+
+_APART = 0.6
+"""By how much phonemes of voices have to fit better than phonemes of the background for their full weight. Where they do,
+words with recordings of people are found most with that weight or more; where they do not fit better, with a third of it or
+none (train/evidence/text-alone.md)."""
+_UNLIKELY = 1.0
+"""Recordings an hour of background that may fit better than the level with which the voices are compared."""
+_FEW_AMONG = 50
+"""At most one of so many recordings may, however long they are."""
+
+
+def fusion_groups(heard: HeldOut) -> list[FusionGroup]:
+    """Recorded and synthetic positives, and background, close words and other words, as they are and in noise."""
+
+    def of(kind: Kind, *, synthetic: bool | None = None) -> list[Evidence]:
+        return [one for some in (heard, heard.noisy) if some is not None for one in some.of(kind, synthetic=synthetic)]
+
+    return [
+        FusionGroup(of(Kind.POSITIVE, synthetic=False), True, _PEOPLE),
+        FusionGroup(of(Kind.POSITIVE, synthetic=True), True, _VOICES),
+        FusionGroup(of(Kind.BACKGROUND), False, _SPEECH),
+        FusionGroup(of(Kind.NEAR_NEGATIVE), False, _CLOSE),
+        FusionGroup(of(Kind.NEGATIVE), False, _OTHERS),
+    ]
+
+
+def best_fusion(heard: HeldOut, gate: float, *, phonemes: bool) -> Fusion:
+    """The fusion with the phonemes or the one without them, whichever finds more at the strictest default rate.
+
+    ``phonemes``: whether they were asked for. Where only synthetic voices could say how much they help people, they weigh
+    as ``told_apart`` says. Where clips in noise were heard, the floor of the phonemes is chosen too, by what is found as it
+    is and in noise. Without background, and for equals, the one with the phonemes.
+    """
+    groups = fusion_groups(heard)
+    are_few = len(heard.of(Kind.POSITIVE, synthetic=False)) < FEW
+    share = told_apart(heard) if are_few and phonemes else float(phonemes)
+    floors = PHONEME_FLOORS if heard.noisy is not None else PHONEME_FLOORS[:1]
+    fusions = [fit_fusion(groups, gate, phonemes=share, floor=floor, fixed=are_few) for floor in floors if share]
+    if not (are_few and share):
+        fusions.append(fit_fusion(groups, gate, phonemes=0.0, fixed=are_few))
+    if not heard.hours:
+        return fusions[0]
+    return max(fusions, key=lambda fusion: _found(heard, gate, fusion))
+
+
+def told_apart(heard: HeldOut) -> float:
+    """How well the word's phonemes tell it from the background, 0 to 1; 1 without background or without positives.
+
+    The median of the positives' best scores is compared with the level that ``_UNLIKELY`` recordings an hour of the
+    background exceed. A word with sounds that are common together ("happy"), or that the recogniser seldom hears where it
+    is said ("visual"), would be lost among speech that fits as well.
+    """
+
+    def best(kind: Kind) -> Scores:
+        lowest = -PHONEME_FLOORS[0]
+        fits = [np.nan_to_num(one.phonemes, nan=lowest).max(initial=lowest) for one in heard.of(kind)]
+        return np.array(fits)
+
+    positives, background = best(Kind.POSITIVE), best(Kind.BACKGROUND)
+    if not heard.hours or not len(positives) or not len(background):
+        return 1.0
+    # Each of few long recordings has a best score like this.
+    allowed = min(allowed_at_rate(heard.hours, _UNLIKELY), len(background) // _FEW_AMONG)
+    level = threshold_allowing(background, allowed)
+    return float(np.clip((np.median(positives) - level) / _APART, 0, 1))
+
+
+def _found(heard: HeldOut, gate: float, fusion: Fusion) -> float:
+    """The share of recorded and synthetic positives, with the weights of the fusion, at the threshold of that rate."""
+    scores = heard.score_set(lambda one: one.scores(gate, fusion))
+    sets = [scores]
+    if heard.noisy is not None:
+        sets.append(heard.noisy.score_set(lambda one: one.scores(gate, fusion)))
+    threshold = choose_fa_per_hour(scores, DEFAULT_FA_PER_HOUR[0]).threshold
+
+    def share(some: Scores) -> float:
+        return float(np.mean(some >= threshold)) if len(some) else 0.0
+
+    return sum(_PEOPLE * share(one.positives) + _VOICES * share(one.synthetic_positives) for one in sets)

@@ -10,11 +10,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from wakeword.base.errors import WorkerError
 from wakeword.base.types import Array
-from wakeword.batch.jobs.work import Report
+from wakeword.batch.jobs.work import Report, WholeWork
 from wakeword_train.data.mining import one_thread
-from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.second_stage.heads.head_fit import Background, HeadEpoch, HeadTraining, fit_head
 from wakeword_train.second_stage.heads.head_network import HeadNetwork
@@ -36,17 +34,12 @@ class HeadItem:
     used: NDArray[np.bool_]
     """The recordings of the background that it may, ``(recordings,)``."""
     seconds: float
-    stamp: str = ""
     size: float = 1.0
 
     @property
     def key(self) -> str:
         """Its name."""
         return "the head on all speakers" if self.fold is None else f"the head without fold {self.fold + 1}"
-
-    def digest(self) -> str:
-        """Empty: nothing of it is kept."""
-        return ""
 
 
 @dataclass(frozen=True)
@@ -68,10 +61,8 @@ def seconds_of_head(config: SecondStageConfig) -> float:
     return config.epochs * config.steps_per_epoch * config.batch_size / 256 * _SECONDS_OF_STEP
 
 
-class HeadWork:
+class HeadWork(WholeWork[HeadItem]):
     """Trains heads: ``wakeword.batch.jobs.work.Work``. Rows are heads, the same in every process."""
-
-    digest = ""
 
     def __init__(self, training: HeadTraining) -> None:
         self._training = training
@@ -90,28 +81,6 @@ class HeadWork:
             return TrainedHead({name: value.numpy() for name, value in network.state_dict().items()}, tuple(epochs))
 
         return train
-
-    def lost(self, item: HeadItem, reason: str) -> TrainedHead:
-        """Nothing stands for it. Raises ``WorkerError``."""
-        raise WorkerError(f"expected {item.key} of the second stage, but {reason}; take fewer --jobs")
-
-    def is_final(self, row: TrainedHead) -> bool:
-        """Always."""
-        return True
-
-    def to_json(self, row: TrainedHead) -> Any:
-        """Its fields."""
-        weights = {name: value.tolist() for name, value in row.weights.items()}
-        return {"weights": weights, "epochs": [dataclasses.asdict(epoch) for epoch in row.epochs]}
-
-    def from_json(self, content: Any) -> TrainedHead:
-        """From its fields."""
-        weights = {name: np.array(value, np.float32) for name, value in content["weights"].items()}
-        epochs = (
-            HeadEpoch(**{**epoch, "health": epoch["health"] and AdversaryHealth(**epoch["health"])})
-            for epoch in content["epochs"]
-        )
-        return TrainedHead(weights, tuple(epochs))
 
     def __getstate__(self) -> dict[str, Any]:
         # As arrays: torch would put tensors into shared memory, which is scarce in containers, and views with all of

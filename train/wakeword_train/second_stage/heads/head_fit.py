@@ -12,13 +12,13 @@ from wakeword.base.types import Scores
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_tools.kinds import Kind
 from wakeword_train.fitting import METRIC_ROWS, Trainer, method_loss, own_share
-from wakeword_train.health import CHECKED_ROWS, describe_health
 from wakeword_train.methods.drocc import AdversaryHealth
 from wakeword_train.methods.losses import AdversaryConfig, BinaryCrossEntropy
 from wakeword_train.methods.registry import LossSettings, method_named
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_logits
 from wakeword_train.second_stage.looks.examples import FRAGMENT, HOUSEHOLD, Recordings, WordExamples
+from wakeword_train.training_run import CHECKED_ROWS, describe_health
 
 _SHARES = {
     Kind.POSITIVE.value: 0.36,

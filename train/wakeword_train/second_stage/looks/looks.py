@@ -3,17 +3,29 @@
 import torch
 from torch import Tensor
 
+from wakeword.audio.features import FeatureConfig
 from wakeword.audio.pcm import SAMPLE_RATE
-from wakeword.verify.embedding import WARM_UP
+from wakeword.verify.embedding import STEP_FRAMES, WARM_UP
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS
 from wakeword_tools.kinds import WORD_KINDS
-from wakeword_train.data.augment import AugmentationConfig, augment_waves, root_mean_square, uniform
+from wakeword_train.data.augment import AugmentationConfig, augment_waves, root_mean_square, uniform, warped
 from wakeword_train.data.channels import through_channels
 from wakeword_train.data.household import HouseholdSounds
 from wakeword_train.data.noises import NoiseSource
 from wakeword_train.data.store import ClipStore
 from wakeword_train.data.talk import amid_talk
-from wakeword_train.second_stage.looks.spectra import SAMPLES_OF_STEP, STEP_OVERLAP
+
+_CONFIG = FeatureConfig()
+SAMPLES_OF_STEP = STEP_FRAMES * _CONFIG.hop_length
+"""Samples from one embedding to the next."""
+STEP_OVERLAP = _CONFIG.n_fft - _CONFIG.hop_length
+"""Samples of a step's last frame that belong to the next step too."""
+
+WARP = 0.15
+"""Largest relative shift of the frequencies, in either direction: adults and children."""
+TILT = 2.5
+"""Standard deviation of the random smooth curve, dB, that a microphone and a room add to a spectrum."""
+_KNOTS = 5
 
 WARMED_LOOK_SAMPLES = (HEAD_EMBEDDINGS + WARM_UP) * SAMPLES_OF_STEP + STEP_OVERLAP
 """Samples of a look, warm-up of the embedding included."""
@@ -112,3 +124,12 @@ class LookCutter:
 def is_word(store: ClipStore) -> bool:
     """Whether a store holds clips of words, not long recordings."""
     return bool(len(store)) and store.clips[0].kind in WORD_KINDS
+
+
+def varied_spectra(power: Tensor, generator: torch.Generator) -> Tensor:
+    """Spectra ``(batch, frames, bins)`` of another vocal tract and microphone in each row -> the same shape."""
+    batch, _, bins = power.shape
+    factor = 1 + uniform(batch, -WARP, WARP, generator)
+    knots = TILT * torch.randn(batch, 1, _KNOTS, generator=generator)
+    curve = torch.nn.functional.interpolate(knots, bins, mode="linear", align_corners=True)
+    return warped(power, factor) * 10 ** (curve / 10)

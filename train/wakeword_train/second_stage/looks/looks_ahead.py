@@ -6,13 +6,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any
 
-from wakeword.base.errors import WorkerError
 from wakeword.base.events import SILENT
 from wakeword.batch.jobs.job_run import Run
 from wakeword.batch.jobs.processes import Processes
-from wakeword.batch.jobs.work import Executor, Report
+from wakeword.batch.jobs.work import Executor, Report, WholeWork
 from wakeword.model.installed import assets_folder
 from wakeword.verify.shared import EMBEDDING_FILE, load_embedding
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
@@ -38,7 +36,6 @@ class LooksItem:
 
     kind: Kind
     seconds: float
-    stamp: str = ""
     size: float = 1.0
 
     @property
@@ -46,15 +43,9 @@ class LooksItem:
         """Its name."""
         return f"looks at {self.kind.value} clips"
 
-    def digest(self) -> str:
-        """Empty: the cache knows what it holds."""
-        return ""
 
-
-class LooksWork:
+class LooksWork(WholeWork[LooksItem]):
     """Makes looks and keeps them in the cache: ``wakeword.batch.jobs.work.Work``. Rows say nothing."""
-
-    digest = ""
 
     def __init__(self, config: TrainConfig, clips: Sequence[Clip], cache: Path) -> None:
         self._config, self._clips, self._cache = config, clips, cache
@@ -78,20 +69,6 @@ class LooksWork:
             report(item.size, item.seconds)
 
         return make
-
-    def lost(self, item: LooksItem, reason: str) -> None:
-        """Raises ``WorkerError``: they are then made later, by the process that needs them."""
-        raise WorkerError(f"{item.key}: {reason}")
-
-    def is_final(self, row: None) -> bool:
-        """Always."""
-        return True
-
-    def to_json(self, row: None) -> Any:
-        """Nothing."""
-
-    def from_json(self, content: Any) -> None:
-        """Nothing."""
 
 
 @contextmanager

@@ -45,7 +45,8 @@ class OpenOnnxEngine:
     cutoff = OPEN_CUTOFF
 
 
-def _brought(model: str, words: int) -> list[Path]:
+def brought_by_openwakeword(words: int) -> list[Path]:
+    """The files of so many words in the package."""
     spec = importlib.util.find_spec(_PACKAGE)
     if spec is None or spec.origin is None:
         return []
@@ -61,5 +62,4 @@ ENGINE = Contender(
     package=_PACKAGE,
     open=OpenOnnxEngine,
     delay=0.08,
-    included=_brought,
 )

@@ -1,0 +1,118 @@
+"""Hours of listening: none is lost or counted twice, whatever happens to the process, the clock or the disk."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from wakeword.saving import hours as module
+from wakeword.saving.hours import HOURS_FILE, HeardHours, HeardTime
+
+NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def at(monkeypatch: pytest.MonkeyPatch) -> Callable[[datetime], None]:
+    """Sets the clock."""
+
+    def set_clock(now: datetime) -> None:
+        monkeypatch.setattr(module, "datetime", type("Clock", (datetime,), {"now": staticmethod(lambda zone: now)}))
+
+    set_clock(NOON)
+    return set_clock
+
+
+def heard(folder: Path, seconds: float = 60.0, *, wakes: int = 0) -> None:
+    """A process listens for so long, and ends."""
+    hours = HeardHours(folder, pytest.fail)
+    hours.add("hey you", 0.5, seconds, wakes=wakes)
+    hours.close()
+
+
+def total(folder: Path) -> HeardTime:
+    return HeardHours(folder, pytest.fail).totals().get(("hey you", 0.5), HeardTime())
+
+
+def test_hours_outlive_processes_and_those_at_once_lose_none(tmp_path: Path, at: Callable[[datetime], None]) -> None:
+    both = [HeardHours(tmp_path, pytest.fail) for _ in range(2)]
+    for number in range(50):
+        for one in both:
+            one.add("hey you", 0.5, 1.5, wakes=number == 0)
+            one.add("other", 0.5, 1.0)
+        both[number % 2]._write()
+    assert both[0].totals()["hey you", 0.5].seconds <= 150
+    for one in both:
+        one.close()
+    assert total(tmp_path) == HeardTime(150.0, 2, "2024-05-01")
+    assert (tmp_path / HOURS_FILE).stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("moment", ["write_text", "replace"])
+def test_one_that_is_killed_loses_what_it_had_not_written(
+    tmp_path: Path, at: Callable[[datetime], None], monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    def die(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    heard(tmp_path)
+    hours = HeardHours(tmp_path, pytest.fail)
+    hours._closed.set()
+    with monkeypatch.context() as patched:
+        patched.setattr(hours, "_thread", object())  # none of its own
+        patched.setattr(Path, moment, die)
+        hours.add("hey you", 0.5, 60.0)
+        with pytest.raises(KeyboardInterrupt):
+            hours._write()
+    assert total(tmp_path).seconds == 60
+
+
+def test_a_full_disk_is_one_line_and_the_hours_wait(tmp_path: Path, at: Callable[[datetime], None]) -> None:
+    lines: list[str] = []
+    hours = HeardHours(tmp_path / "gone", lines.append)
+    for _ in range(3):
+        hours.add("hey you", 0.5, 60.0)
+        hours._write()
+    assert len(lines) == 1
+    (tmp_path / "gone").mkdir()
+    hours.close()
+    hours._write()
+    assert total(tmp_path / "gone").seconds == 180
+
+
+def test_a_clock_that_is_set_back_or_ahead_takes_no_hours(tmp_path: Path, at: Callable[[datetime], None]) -> None:
+    heard(tmp_path)
+    at(NOON - timedelta(days=19_000))
+    heard(tmp_path, wakes=1)
+    assert total(tmp_path) == HeardTime(120.0, 1, "2024-05-01")
+    at(NOON + timedelta(days=19_000))
+    heard(tmp_path)
+    at(NOON)
+    heard(tmp_path)
+    assert total(tmp_path) == HeardTime(240.0, 1, "2024-05-01")
+
+
+def test_days_and_words_are_bounded_and_the_newest_stay(tmp_path: Path, at: Callable[[datetime], None]) -> None:
+    for day in range(40):
+        at(NOON + timedelta(days=day))
+        heard(tmp_path)
+    assert total(tmp_path) == HeardTime(30 * 60.0, 0, "2024-05-11")
+    hours = HeardHours(tmp_path, pytest.fail)
+    for number in range(6_000):
+        hours.add(f"word {number}", 0.5, 1.0)
+    hours.close()
+    days = json.loads((tmp_path / HOURS_FILE).read_text())["days"]
+    assert sum(map(len, days.values())) == 5_000
+    assert total(tmp_path).seconds > 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", '{"days": [1]}', '{"days": {"2024-05-01": [["hey you", 0.5, NaN, 1]]}}', '{"days": {"x": []}}'],
+)
+def test_a_damaged_file_is_none(tmp_path: Path, at: Callable[[datetime], None], text: str) -> None:
+    (tmp_path / HOURS_FILE).write_text(text)
+    assert total(tmp_path) == HeardTime()
+    heard(tmp_path)
+    assert total(tmp_path).seconds == 60

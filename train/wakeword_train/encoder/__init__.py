@@ -1,1 +1,0 @@
-"""The shipped encoder: what it is, and how it was made."""

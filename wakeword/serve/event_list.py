@@ -1,0 +1,40 @@
+"""The events that ``serve --keep`` keeps, as the live page lists them."""
+
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from wakeword.saving.kept_events import KeptEvent, kept_files, read_event
+from wakeword.saving.saved_pairs import age_of
+from wakeword.saving.sorting import Answer
+
+
+@lru_cache(8_192)
+def _read(path: str, folder: Path, *version: int) -> KeptEvent | None:
+    """The event of a version of a file, read once: a page asks every few seconds, and there can be thousands."""
+    return read_event(Path(path), folder)
+
+
+def kept_list(folder: Path) -> dict[str, KeptEvent]:
+    """All whole events of a folder by their names, the newest first. ``OSError`` as the disk does."""
+    found = {}
+    for entry in kept_files(folder):
+        with suppress(FileNotFoundError):  # deleted or labelled in this moment
+            status = entry.stat(follow_symlinks=False)
+            event = _read(entry.path, folder, status.st_ino, status.st_mtime_ns, status.st_size)
+            if event is not None:
+                found[event.data.stem] = event
+    return {name: found[name] for name in sorted(found, key=age_of, reverse=True)}
+
+
+def shown_event(event: KeptEvent) -> dict[str, Any]:
+    """An event for JSON."""
+    named = ("time", "score", "threshold", "near_miss", "client", "outcome")
+    return {
+        "id": event.data.stem,
+        "word": event.keyword,
+        **{name: getattr(event, name) for name in named},
+        "label": (Answer.YES if event.is_word else Answer.NO).value if event.by_person else None,
+        "audio": event.has_audio,
+    }
