@@ -12,6 +12,8 @@ from wakeword.base.types import Array
 KEPT_PRE_ROLL = SAMPLE_RATE * 16 // 10
 """Samples before the window of a detection that is kept: with the window 2.6 s, all that its score depends on. Ten hops of
 the windows, so that the same windows are scored again."""
+KEPT_AFTER = SAMPLE_RATE * 128 // 100
+"""Samples after it: eight hops, in which some of the word is still in the window and may fire again."""
 
 
 class WakeOutcome(StrEnum):

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wakeword.audio.detection import KEPT_AFTER
 from wakeword.audio.features import FeatureConfig
 from wakeword.audio.level import gain_of
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.errors import ModelError
 from wakeword.base.types import Array, Scores
 from wakeword.model.first_stage import FirstStage
@@ -48,6 +50,12 @@ class Looks:
         if not (np.isfinite(best).all() and np.isfinite(embeddings).all()):
             raise ValueError("expected finite numbers of looks")
         return cls(best.astype(np.float32), embeddings.astype(np.float16), fits.astype(np.float32))
+
+
+def looks_of_kept(model: Model, samples: Array, after: float) -> Looks:
+    """As ``looks_of``, of a kept event with ``after`` seconds after its window: as if silence followed for the rest."""
+    missing = max(0, KEPT_AFTER - round(after * SAMPLE_RATE))
+    return looks_of(model, np.concatenate([samples, np.zeros(missing, np.float32)]))
 
 
 def looks_of(model: Model, samples: Array) -> Looks:

@@ -12,7 +12,7 @@ import numpy as np
 
 from wakeword.audio.detection import Detection, WakeOutcome
 from wakeword.base.types import Array
-from wakeword.model.candidate_looks import looks_of
+from wakeword.model.candidate_looks import looks_of_kept
 from wakeword.model.installed import user_folder
 from wakeword.model.model import Model
 from wakeword.saving.hours import HeardHours
@@ -33,7 +33,7 @@ def kept_folder() -> Path:
 
 
 class Keeper:
-    """Keeps what a detector finds and nearly finds, with 2.6 s of audio, for ``wakeword improve``. To make one is the yes.
+    """Keeps what a detector finds and nearly finds, with the audio around it, for ``improve``. To make one is the yes.
 
     ::
 
@@ -62,7 +62,10 @@ class Keeper:
         def features(detection: Detection) -> dict[str, Array]:
             assert features_of is not None
             model = features_of(detection.keyword)
-            return {**looks_of(model, detection.audio).arrays(), "first_stage": first_stage_mark(model)}
+            return {
+                **looks_of_kept(model, detection.audio, float(detection.about.get("after", 0))).arrays(),
+                "first_stage": first_stage_mark(model),
+            }
 
         self._complain = complain
         self._pairs = SavedPairs(

@@ -15,7 +15,7 @@ from wakeword.audio.detection import WakeOutcome
 from wakeword.audio.pcm import read_audio
 from wakeword.base.errors import DataError
 from wakeword.base.files import read_limited, remove_abandoned
-from wakeword.model.candidate_looks import Looks, looks_of
+from wakeword.model.candidate_looks import Looks, looks_of_kept
 from wakeword.model.model import Model
 from wakeword.saving.hours import HOURS_FILE
 from wakeword.saving.keeper import first_stage_mark
@@ -48,6 +48,8 @@ class KeptEvent:
     """What ``score`` had to reach, where a server kept it."""
     client: str
     """The address that the audio came from, where a server kept it; else empty."""
+    after: float
+    """Seconds of the audio after the window that fired."""
 
     @property
     def has_audio(self) -> bool:
@@ -73,7 +75,7 @@ class KeptEvent:
                 with np.load(features) as arrays:
                     same = np.allclose(arrays["first_stage"], first_stage_mark(model), atol=1e-4)
                     return Looks.of_arrays(arrays) if same else None
-            return looks_of(model, read_audio(self.data.with_suffix(".wav")))
+            return looks_of_kept(model, read_audio(self.data.with_suffix(".wav")), self.after)
         except Exception:  # numpy, zipfile and zlib raise many kinds of errors for a damaged file
             return None
 
@@ -119,8 +121,9 @@ def read_event(data: Path, folder: Path) -> KeptEvent | None:
             outcome,
             threshold,
             str(content.get("client", "")),
+            float(content.get("after", 0)),
         )
-        return found if math.isfinite(found.score) and math.isfinite(threshold or 0) else None
+        return found if all(map(math.isfinite, (found.score, threshold or 0, found.after))) else None
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None
 

@@ -51,7 +51,7 @@ class _KeepsPhrases:
     def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
         """See ``Keeps``."""
         word = self._words[detection.keyword]
-        about: Mapping[str, str | float] = {"threshold": word.threshold, "client": self._client}
+        about: Mapping[str, str | float] = {**detection.about, "threshold": word.threshold, "client": self._client}
         return self._keep.keep(replace(detection, keyword=word.phrase, about=about), near_miss=near_miss)
 
 

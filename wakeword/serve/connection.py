@@ -290,6 +290,8 @@ class Connection:
         self._stream = None
 
     def _end_stream(self) -> None:
+        if self._stream is not None:
+            self._stream.restart(None)  # what waits to be kept is kept now
         if self._number is not None:
             self._shared.telemetry.end(self._number)
             self._number = None

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from wakeword.audio.detection import KEPT_PRE_ROLL, Detection, Keeps
+from wakeword.audio.detection import KEPT_AFTER, KEPT_PRE_ROLL, Detection, Keeps
 from wakeword.audio.echo_canceller import ECHO_SAMPLES
 from wakeword.audio.gate import QuietGate
 from wakeword.audio.history import AudioHistory, SamplesOf
@@ -18,6 +18,7 @@ from wakeword.base.types import Array
 from wakeword.model.first_stage import FirstStage, WindowLogit
 from wakeword.model.model import Model
 from wakeword.model.scorer import covering_samples
+from wakeword.stream.kept_wakes import KeptWakes
 from wakeword.stream.keyword import Fired, KeepsWindows, KeywordTracker
 from wakeword.stream.near_miss import NearMisses
 from wakeword.stream.trigger import Suppression, Trigger
@@ -44,7 +45,8 @@ class StreamAudio:
         self.suppression = Suppression()
         self._pre_roll, self._keep = pre_roll, keep
         longest = max(keyword.window for keyword in keywords)
-        kept_pre_roll = pre_roll if keep is None else max(pre_roll, KEPT_PRE_ROLL)
+        # What is kept of an event is taken from the history when the audio after it is there.
+        kept_pre_roll = pre_roll if keep is None else max(pre_roll, KEPT_PRE_ROLL) + KEPT_AFTER
         kept = max(longest + kept_pre_roll, max(keyword.look for keyword in keywords))
         self._history = AudioHistory(kept + keywords[0].step + piece)
         self._reference: AudioHistory | None = None
@@ -54,11 +56,14 @@ class StreamAudio:
         self.samples_of: SamplesOf = self._history.padded
         """The samples from one number to another, with silence after the newest: valid until the next ``push``."""
         self._sound = StreamSound(self.samples_of)
+        self._wakes = None if keep is None else KeptWakes(keep, self._history.slice)
         self._gate = QuietGate(max(longest, SAMPLE_RATE)) if gate else None
         self.reset()
 
     def reset(self) -> None:
         """Begin a new stream."""
+        if self._wakes is not None:
+            self._wakes.push(self.end, ended=True)
         self._history.reset()
         self._reference, self._played_until = None, 0
         self._sound.reset()
@@ -146,7 +151,7 @@ class StreamAudio:
         near = None if keyword.near is None else keyword.near.best
         if near is not None and near.audio is None:
             # Now, while it is kept: only later is it certain that nothing fires after it.
-            near.audio = self._kept_audio(near.end - keyword.window, near.end)
+            near.audio = self._history.slice(near.end - keyword.window - self._pre_roll, near.end)
         return [self._detection(keyword, fired) for fired in found]
 
     def watch_near_misses(self) -> None:
@@ -160,7 +165,9 @@ class StreamAudio:
             keyword.windows = None if of is None else of(keyword)
 
     def near_misses(self) -> list[Detection]:
-        """The near misses that have become certain; after ``finish``, all that are left."""
+        """The near misses that have become certain; after ``finish``, all that are left. Wakes are kept then, too."""
+        if self._wakes is not None:
+            self._wakes.push(self.end, ended=self._length is not None)
         found = []
         for keyword in self.keywords:
             near = None if keyword.near is None else keyword.near.due(self.end, ended=self._length is not None)
@@ -170,15 +177,16 @@ class StreamAudio:
                 missed = Detection(
                     keyword.name, near.score, first / SAMPLE_RATE, end / SAMPLE_RATE, near.audio, near.stage_one
                 )
-                told = None if self._keep is None else self._keep.keep(missed, near_miss=True)
-                before = len(near.audio) - (near.end - max(0, first - self._pre_roll))
-                found.append(replace(missed, audio=near.audio[max(0, before) :], told=told))
+                told = None
+                if self._keep is not None:
+                    last = min(self.end, near.end + KEPT_AFTER)
+                    audio, about = (
+                        self.slice(first - KEPT_PRE_ROLL, last),
+                        {"after": max(0, last - near.end) / SAMPLE_RATE},
+                    )
+                    told = self._keep.keep(replace(missed, audio=audio, about=about), near_miss=True)
+                found.append(replace(missed, told=told))
         return found
-
-    def _kept_audio(self, start: int, end: int) -> Array:
-        """The audio of a window with the pre-roll of what is kept, ``(n,)``; without ``keep`` with the usual one."""
-        before = self._pre_roll if self._keep is None else max(self._pre_roll, KEPT_PRE_ROLL)
-        return self._history.slice(start - before, end)
 
     def _is_own_word(self, keyword: KeywordTracker) -> bool:
         """Whether the loudspeaker itself says the word that would fire now."""
@@ -197,10 +205,7 @@ class StreamAudio:
         end = fired.end if self._length is None else min(fired.end, self._length)
         audio = self._history.slice(start - self._pre_roll, end)
         found = Detection(keyword.name, fired.score, start / SAMPLE_RATE, end / SAMPLE_RATE, audio, fired.stage_one)
-        if self._keep is None:
-            return found
-        kept = replace(found, audio=self._history.slice(start - KEPT_PRE_ROLL, end))
-        return replace(found, told=self._keep.keep(kept))
+        return found if self._wakes is None else replace(found, told=self._wakes.add(found, start, end))
 
 
 def sound_of(samples: Array) -> Array:

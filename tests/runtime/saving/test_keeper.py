@@ -11,7 +11,7 @@ import pytest
 from support.builders import TWO_STAGE, bursts
 
 from wakeword import ConfigError, Detection, Detector, Keeper, Model, load_model
-from wakeword.audio.detection import KEPT_PRE_ROLL
+from wakeword.audio.detection import KEPT_AFTER, KEPT_PRE_ROLL
 from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.model.candidate_looks import Looks, looks_of
 from wakeword.saving.saved_pairs import SavedPairs
@@ -36,10 +36,27 @@ def test_a_kept_wake_scores_as_it_did_and_takes_its_outcome(low_model: Model, tm
     content = json.loads(pair.data.read_text())
     assert content["outcome"] == "false"
     kept = read_audio(pair.audio)
-    assert len(kept) == KEPT_PRE_ROLL + round((found.end - found.start) * SAMPLE_RATE)
+    assert len(kept) == KEPT_PRE_ROLL + round((found.end - found.start) * SAMPLE_RATE) + KEPT_AFTER
+    assert content["after"] == KEPT_AFTER / SAMPLE_RATE
     (again,) = Detector(low_model).push(kept) or Detector(low_model).flush()
     assert again.score == pytest.approx(found.score, abs=1e-3)
     assert {oct(path.stat().st_mode & 0o777) for path in (tmp_path / "kept").iterdir()} == {"0o600"}
+
+
+def test_a_wake_is_kept_with_what_there_is_where_its_stream_ends_at_once(low_model: Model, tmp_path: Path) -> None:
+    signal, found = bursts(9, {4: "low"}), []
+    with Keeper(tmp_path) as keeper:
+        detector = Detector(low_model, keep=keeper)
+        for start in range(0, len(signal), 320):
+            found += detector.push(signal[start : start + 320])
+            if found:
+                found[0].outcome("false")  # before it is kept
+                detector.reset()
+                break
+    (pair,) = saved_pairs(tmp_path)
+    content = json.loads(pair.data.read_text())
+    assert (content["outcome"], content["score"]) == ("false", found[0].score)
+    assert content["after"] < 0.1
 
 
 def test_near_misses_are_kept_too_and_nothing_is_without_a_keeper(low_model: Model, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ MOST_LOWERED = 8.0
 """Logits that the unit takes at most: the longest step from the first model."""
 _NEAR = 2.0
 """Windows teach if their logit is at least the threshold less this."""
-_WINDOWS = 3
+_WINDOWS = 8
 """Windows of a recording that teach, the best ones."""
 _RIDGE = 3.0
 """How strongly the weights are held small, as a multiple of the rows' mean square."""

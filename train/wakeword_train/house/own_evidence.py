@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from wakeword.audio.detection import KEPT_AFTER
 from wakeword.base.errors import ConfigError
 from wakeword.base.files import replacing
 from wakeword.base.types import Array
@@ -42,9 +43,11 @@ _WAYS = 2
 """Rooms and noises in which each clip of the word is heard."""
 _TALK = 0.5
 """Share of the clips amid talk."""
+_GOES_ON = 0.5
+"""Share of the clips that talk follows."""
 _PROBE = -6.0
 """The phonemes of the pack are asked for where the logits of both stages add up to this."""
-_VERSION = 1
+_VERSION = 2
 _PARTS = ("best", "embeddings", "fits")
 
 
@@ -116,7 +119,8 @@ def _clips(folders: Sequence[Path], kind: Kind) -> list[Clip]:
 def _amid_talk(clips: Sequence[Clip], talk: Sequence[Clip]) -> Iterator[Array]:
     """Each clip in several rooms and noises, half of them amid talk, ``(samples,)`` each: all clips one way, then the next.
 
-    People say the word while others talk. Of clips alone, a unit would learn that what follows talk is not the word.
+    People say the word while others talk, and half of them go on without a pause. Of clips alone, a unit would learn that
+    what follows talk, or is followed by it, is not the word.
     """
     store, others = ClipStore(clips), ClipStore(talk)
     augmentation = replace(default_recipe().augmentation, talk_probability=_TALK, household=0.0)
@@ -124,7 +128,12 @@ def _amid_talk(clips: Sequence[Clip], talk: Sequence[Clip]) -> Iterator[Array]:
     cutter = LookCutter(augmentation, noise=None, background=others, talk=others, generator=generator)
     for _ in range(_WAYS):
         for row in range(len(clips)):
-            yield cutter.words(store, torch.tensor([row]))[0].numpy()
+            said = cutter.words(store, torch.tensor([row]))[0].numpy()
+            rest = np.zeros(KEPT_AFTER, np.float32)
+            if torch.rand((), generator=generator) < _GOES_ON:
+                other = int(torch.randint(len(others.clips), (), generator=generator))
+                rest = cutter.words(others, torch.tensor([other]))[0].numpy()[-KEPT_AFTER:]
+            yield np.concatenate([said, rest])
 
 
 def _spoken(card: ModelCard, work: Path) -> DataFolders:

@@ -1,7 +1,7 @@
 """What is heard in a simulated house: the talk of its room, and people who say the word in it."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +9,7 @@ import numpy as np
 from scipy.signal import fftconvolve
 
 from wakeword import Detector, FileSource, Model
-from wakeword.audio.detection import KEPT_PRE_ROLL
+from wakeword.audio.detection import KEPT_AFTER, Detection, WakeOutcome
 from wakeword.audio.pcm import SAMPLE_RATE, AudioFile, read_audio
 from wakeword.base.types import Array
 from wakeword.model.candidate_looks import Looks, looks_of
@@ -22,6 +22,18 @@ WAYS = ("far", "after talk", "in talk")
 _LEAST_SECONDS = 60
 _LOWEST = 0.01
 """Events are kept from this share of the default threshold on: a house may be as sensitive as that."""
+
+
+class _Kept:
+    """Keeps the wakes, each with the audio around it, and no near misses."""
+
+    def __init__(self) -> None:
+        self.events: list[Detection] = []
+
+    def keep(self, detection: Detection, *, near_miss: bool = False) -> Callable[[WakeOutcome], None]:
+        if not near_miss:
+            self.events.append(detection)
+        return lambda outcome: None
 
 
 @dataclass(frozen=True)
@@ -46,10 +58,11 @@ def talk_of(model: Model, audio: Path, work: Path) -> Iterator[RoomTalk]:
                 continue
 
             def heard(path: Path = path) -> tuple[list[Looks], list[float]]:
-                detector = Detector(model, threshold=threshold, pre_roll=KEPT_PRE_ROLL / SAMPLE_RATE)
+                kept = _Kept()
                 with FileSource(path) as source:
-                    found = list(detector.run(source))
-                return [looks_of(model, one.audio) for one in found], [one.start for one in found]
+                    for _ in Detector(model, threshold=threshold, keep=kept).run(source):
+                        pass
+                return [looks_of(model, one.audio) for one in kept.events], [one.start for one in kept.events]
 
             events, starts = kept_looks(_kept(work, model, str(path.relative_to(audio))), heard)
             yield RoomTalk(path.name, seconds / 3600, starts, events)
@@ -78,7 +91,7 @@ def people_of(model: Model, audio: Path, word: str, work: Path) -> dict[str, lis
 
 def _said(word: Array, way: str, rooms: Sequence[Array], talk: Sequence[Array], random: np.random.Generator) -> Array:
     """A recording of the word in a room, after talk or amid it, ``(n,)``."""
-    sound = np.concatenate([np.zeros(3 * SAMPLE_RATE // 2), word, np.zeros(SAMPLE_RATE // 4)]).astype(np.float32)
+    sound = np.concatenate([np.zeros(3 * SAMPLE_RATE // 2), word, np.zeros(KEPT_AFTER)]).astype(np.float32)
     level = float(np.sqrt(np.mean(word**2))) + 1e-6
     other = np.resize(talk[int(random.integers(len(talk)))], len(sound))
     other = other * level / (float(np.sqrt(np.mean(other**2))) + 1e-6)
@@ -89,6 +102,8 @@ def _said(word: Array, way: str, rooms: Sequence[Array], talk: Sequence[Array], 
     elif way == "after talk":
         until = 3 * SAMPLE_RATE // 2 - int(random.uniform(0.03, 0.4) * SAMPLE_RATE)
         sound[:until] += other[:until] * 10 ** (random.uniform(-9, 3) / 20)
+        begin = 3 * SAMPLE_RATE // 2 + len(word) + int(random.uniform(0, 0.3) * SAMPLE_RATE)
+        sound[begin:] += other[begin:] * 10 ** (random.uniform(-9, 3) / 20)  # what is asked for
     else:
         sound += other * 10 ** (-random.uniform(5, 20) / 20)
     clipped: Array = (sound / max(1.0, float(np.abs(sound).max()))).astype(np.float32)
@@ -96,5 +111,5 @@ def _said(word: Array, way: str, rooms: Sequence[Array], talk: Sequence[Array], 
 
 
 def _kept(work: Path, model: Model, *parts: str) -> Path:
-    key = [model.card.phrase, model.card.self_test.logit, *parts]
+    key = [2, model.card.phrase, model.card.self_test.logit, *parts]
     return work / f"heard-{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.npz"
