@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from wakeword.audio.detection import WakeOutcome
-from wakeword.audio.pcm import read_audio
+from wakeword.audio.detection import KEPT_AFTER, WakeOutcome
+from wakeword.audio.pcm import SAMPLE_RATE, read_audio
 from wakeword.base.errors import DataError
 from wakeword.base.files import read_limited, remove_abandoned
 from wakeword.model.candidate_looks import Looks, looks_of_kept
@@ -22,6 +22,8 @@ from wakeword.saving.keeper import first_stage_mark
 from wakeword.saving.saved_pairs import is_of_saved_pair, is_saved_pair
 from wakeword.saving.sorting import Answer
 
+_LACKING = 0.2
+"""Seconds that may lack at the end."""
 _MAX_JSON = 65_536
 _BLOCK_MINUTES = 10
 """Minutes: all events of so many are on one side, so that a jingle that comes back does not judge itself."""
@@ -50,6 +52,11 @@ class KeptEvent:
     """The address that the audio came from, where a server kept it; else empty."""
     after: float
     """Seconds of the audio after the window that fired."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has all windows in which the word could fire; a stream that ends with the wake has not."""
+        return self.after >= KEPT_AFTER / SAMPLE_RATE - _LACKING
 
     @property
     def has_audio(self) -> bool:

@@ -9,6 +9,7 @@ import typer
 
 from wakeword.base.errors import ConfigError
 from wakeword.base.plugins import require_training_packages
+from wakeword.base.text import counted
 from wakeword.cli.console import note
 from wakeword.cli.option_class import command
 from wakeword.cli.options import PointOptions
@@ -93,6 +94,8 @@ def _improve(options: ImproveOptions, versions: Versions, folder: Path) -> bool:
         lambda heard: own_evidence(heard, _work(), note=note),
         threshold=threshold,
     )
+    if short := sum(one.is_word is False and not one.is_whole for one in events):
+        note(f"{counted(short, 'false wake')} can only teach: of their audio nothing after the wake was kept")
     new, judged = house.step()
     if options.as_json:
         print(json.dumps({**asdict(judged), "chance": judged.chance, "reason": judged.reason}))
