@@ -28,8 +28,9 @@ _MOST_LACK = 0.4
 """Seconds of a live playback that may be lacking, fewer than `SoundInput` waits for: here is known what stands for it."""
 _SETTLED = 4.5
 """Seconds of a live playback after one that was late until it is known what of it was lost."""
-_MOST_AHEAD, _PROOF = 0.08, 1.0
-"""Seconds beyond one block by which a live playback may be ahead of such blocks, and seconds of them that show it."""
+_MOST_AHEAD, _PROOF = 0.2, 2.0
+"""Seconds by which a live playback may be ahead of such blocks, and seconds of them that show it: on a busy machine a
+microphone may be as late for a second."""
 
 
 class PlaybackReader:
@@ -117,15 +118,19 @@ class PlaybackReader:
         """
         if not self._is_live:
             return False
+        now = (self._arrivals.came - self._taken) / self._playback.sample_rate - needed
         if waited:
-            self._least = min(self._least, (self._arrivals.came - self._taken) / self._playback.sample_rate - needed)
+            self._least = min(self._least, now)
         self._shown += seconds if waited else -seconds
         if 0 < self._shown < _PROOF:
             return False
-        ahead, self._least, self._shown = self._least, np.inf, 0.0
-        if not _MOST_AHEAD + seconds < ahead < np.inf:
+        is_shown, ahead = self._shown > 0, self._least
+        self._least, self._shown = np.inf, 0.0
+        if not (is_shown and ahead > _MOST_AHEAD):
             return False
-        while not self._blocks.empty() and (self._arrivals.came - self._taken) / self._playback.sample_rate > seconds:
+        # By how much it was ahead of every such block, and not of this one, which may be late.
+        kept = (seconds + max(0.0, now - ahead)) * self._playback.sample_rate
+        while not self._blocks.empty() and self._arrivals.came - self._taken > kept:
             self._next()
         self._arrivals.forget()
         self._filled = self._arrivals.lost

@@ -63,3 +63,15 @@ def test_each_sample_is_soon_in_its_place_again(comes: str, blocks: int, monkeyp
     settled = missing.stop + 46
     assert np.array_equal(whole[settled * BLOCK :], SIGNAL[settled * BLOCK : len(whole)])
     assert len(whole) > (settled + 20) * BLOCK
+
+
+def test_a_microphone_that_is_late_for_a_moment_moves_nothing() -> None:
+    """Only some blocks are as new as they can be: what these show is no proof, however far ahead the playback seems."""
+    source = _Unsteady()
+    reader = PlaybackReader(source)
+    source.give([SIGNAL[:BLOCK]] * 10)
+    found = [reader.runs_ahead(0.1, 0.1, waited=number % 2 == 0) for number in range(100)]
+    assert not any(found)
+    found = [reader.runs_ahead(0.1, 0.1, waited=True) for _ in range(30)]
+    assert found.count(True) == 1
+    reader.close()
