@@ -58,6 +58,8 @@ def _mended_line(error: Any, line: CommandLine, problem: Callable[[CommandLine],
             break
         line = mended
         error = problem(line) if _is_readable(line) else None
+    if error is None and line[:1] == ["record"]:  # what it needs depends on --ambient, which only running it tells
+        line = _completed(None, line) or line
     shown = " ".join(["wakeword", *map(_quoted, line)])
     can_be_shown = bool(line) and len(shown) <= _MOST and is_printable(shown)
     return shown if error is None and can_be_shown else None, error
@@ -192,7 +194,11 @@ def _words_placed(context: Any, line: CommandLine) -> CommandLine:
         extra = [word for word in spoken if names_model(word)]
     elif first is not None and isinstance(spoken, str) and extra:
         joined = " ".join([spoken, *extra])
-        return _replaced(line, [spoken, *extra], [joined]) if first.name == "keyword" or names_model(joined) else []
+        return (
+            _replaced(line, [spoken, *extra], [joined])
+            if first.name in ("keyword", "word") or names_model(joined)
+            else []
+        )
     if not extra:
         return []
     options = {name for param in command.params for name in param.opts}
@@ -233,6 +239,9 @@ def _completed(command: Any, line: CommandLine) -> CommandLine:
     """With the options that the command needs, as they are in its example."""
     example = shlex.split(EXAMPLES[line[0]])
     given = {word.split("=")[0] for word in line}
-    needed = [param.opts[0] for param in command.params if param.required and param.opts[0] in example]
+    params = [] if command is None else command.params
+    needed = [one.opts[0] for one in params if one.required and one.opts[0] in example]
+    if line[0] == "record" and len(line) > 1 and "--ambient" not in line:
+        needed.append("--out")
     lacking = [[option, example[example.index(option) + 1]] for option in needed if option not in given]
     return [*line, *(word for pair in lacking for word in pair)] if lacking else []

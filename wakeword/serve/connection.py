@@ -201,8 +201,7 @@ class Connection:
 
     def _wanted(self) -> list[OfferedWord]:
         by_name = self._shared.words.by_name
-        names = by_name if self._names is None else self._names
-        return [by_name[name] for name in names if name in by_name]
+        return [by_name[name] for name in self._names or by_name if name in by_name]
 
     def _begin(self, data: Mapping[str, Any]) -> None:
         """``audio-start``: a new stream; one that was not stopped is given up."""
@@ -276,7 +275,6 @@ class Connection:
         """``audio-stop``: what the last window says, and whether nothing was detected."""
         if self._stream is not None:
             await self._report(await self._stream.finish())
-            self._stream.restart(None)
         self._end_stream()
         fired, self._fired, self._start = self._fired, False, None
         if not fired:
@@ -290,8 +288,8 @@ class Connection:
         self._stream = None
 
     def _end_stream(self) -> None:
-        if self._stream is not None:
-            self._stream.restart(None)  # what waits to be kept is kept now
+        if self._stream is not None:  # what waits to be kept is kept now
+            self._stream.restart(None)
         if self._number is not None:
             self._shared.telemetry.end(self._number)
             self._number = None
