@@ -84,10 +84,10 @@ class _Sound:
 
 def _say(keeper: AmbientKeeper, models: ModelOptions) -> None:
     """What was kept, and the next command, whole."""
+    if not keeper.windows:
+        note(f"nothing was kept in {keeper.folder}")
+        return
     hours = f"{keeper.samples / SAMPLE_RATE / 3_600:.2f} h"
     note(f"{hours}, {counted(keeper.windows, 'window')}, {keeper.bytes / 1e6:.2f} MB kept in {keeper.folder}")
-    if keeper.windows:
-        for model in [*models.names, *map(str, models.files)]:
-            note(
-                f"next: {shlex.join(['wakeword', 'calibrate', '--model', model, '--ambient', '--fa-per-hour', '0.5'])}"
-            )
+    for model in [*models.names, *map(str, models.files)]:
+        note(f"next: {shlex.join(['wakeword', 'calibrate', '--model', model, '--ambient', '--fa-per-hour', '0.5'])}")

@@ -4,6 +4,7 @@ import logging
 import secrets
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -84,6 +85,8 @@ class AmbientKeeper:
         self._process = secrets.token_hex(3)
         self._open: dict[tuple[str, str], _Open] = {}
         self._streams: WeakSet[AmbientStream] = WeakSet()
+        self._left: deque[tuple[str, Segment]] = deque()
+        """What streams held that no one has any more."""
         self.windows = self.samples = self.bytes = 0
         """What is kept so far, of all words."""
 
@@ -94,7 +97,7 @@ class AmbientKeeper:
 
     def stream(self, keyword: KeywordTracker) -> "AmbientStream":
         """What gets the windows of a keyword in a stream. Any thread may call it, and the stream."""
-        made = AmbientStream(keyword, self._take)
+        made = AmbientStream(keyword, self._take, self._left)
         self._streams.add(made)
         return made
 
@@ -104,13 +107,19 @@ class AmbientKeeper:
 
     def close(self, seconds_left: Callable[[], float | None] = lambda: None) -> int:
         """Keep what the streams hold, wait until all is kept or for the seconds that are left; return the parts lost."""
+        self._take_left()
         for stream in list(self._streams):
             stream.hand_over()
         self._saver.work(self._merge_all)
         return self._saver.close(seconds_left)
 
     def _take(self, word: str, segment: Segment) -> None:
+        self._take_left()
         self._saver.work(partial(self._write, word, segment))
+
+    def _take_left(self) -> None:
+        while self._left:
+            self._saver.work(partial(self._write, *self._left.popleft()))
 
     def _write(self, word: str, segment: Segment) -> Path:
         """A part, in the saver's thread, as all below."""
@@ -150,11 +159,14 @@ class AmbientKeeper:
 class AmbientStream:
     """The windows of one keyword in one stream, in segments of half a minute: a ``KeepsWindows``."""
 
-    def __init__(self, keyword: KeywordTracker, take: Callable[[str, Segment], None]) -> None:
+    def __init__(
+        self, keyword: KeywordTracker, take: Callable[[str, Segment], None], left: "deque[tuple[str, Segment]]"
+    ) -> None:
+        """``left`` gets what it holds when no one has it any more."""
         self._name, self._mark = keyword.name, first_stage_id(keyword.model)
         self._window, self._step = keyword.window, keyword.step
         self._most = _SEGMENT_SECONDS * SAMPLE_RATE // keyword.step
-        self._take = take
+        self._take, self._left = take, left
         self._lock = threading.Lock()
         self._newest = self._heard_at = 0.0
         self._start()
@@ -204,27 +216,21 @@ class AmbientStream:
             self._hand_over()
 
     def __del__(self) -> None:
-        # The client of the stream has left without an end.
-        self._hand_over()
+        # The client of the stream has left without an end. No lock here: this may come in the middle of anything.
+        if self._logits:
+            self._left.append((self._name, self._segment()))
 
     def _hand_over(self) -> None:
         if self._logits:
-            self._take(
-                self._name,
-                Segment(
-                    self._mark,
-                    self._piece,
-                    self._first,
-                    self._window,
-                    self._step,
-                    self._length,
-                    np.array(self._logits, np.float64),
-                    np.array(self._clock, np.float64),
-                    self._looks,
-                ),
-            )
+            self._take(self._name, self._segment())
             self._first += len(self._logits)
             self._clear()
+
+    def _segment(self) -> Segment:
+        logits, clock = np.array(self._logits, np.float64), np.array(self._clock, np.float64)
+        return Segment(
+            self._mark, self._piece, self._first, self._window, self._step, self._length, logits, clock, self._looks
+        )
 
 
 def _write_segments(segments: list[Segment], path: Path) -> None:

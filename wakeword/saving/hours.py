@@ -65,8 +65,10 @@ class HeardHours:
 
     def totals(self) -> dict[Listened, HeardTime]:
         """What was heard on all days of the file and since it was written. ``OSError`` as the disk does."""
-        with self._writing, self._adding:
-            days = _with(_read(self._path), self._pending)
+        with self._writing:
+            written = _read(self._path)
+            with self._adding:  # which never waits for the disk
+                days = _with(written, self._pending)
         found: dict[Listened, HeardTime] = {}
         for day, rows in days.items():
             for listened, heard in rows.items():

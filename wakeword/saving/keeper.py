@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
+from weakref import WeakSet
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from wakeword.saving.hours import HeardHours
 from wakeword.saving.saved_pairs import SavedPairs
 from wakeword.saving.saver import Saver
 from wakeword.saving.sorting import rewrite
+from wakeword.stream.kept_wakes import KeptWakes
 
 logger = logging.getLogger(__name__)
 
@@ -67,6 +69,7 @@ class Keeper:
                 "first_stage": first_stage_mark(model),
             }
 
+        self._last: WeakSet[KeptWakes] = WeakSet()
         self._complain = complain
         self._pairs = SavedPairs(
             kept_folder() if folder is None else Path(folder),
@@ -100,8 +103,14 @@ class Keeper:
         saved = self._saver.save(detection, near_miss=near_miss)
         return partial(self._tell, saved)
 
+    def gives_last(self, wakes: "KeptWakes") -> None:
+        """``wakes`` are asked for what waits when this closes."""
+        self._last.add(wakes)
+
     def close(self, seconds_left: Callable[[], float | None] = lambda: None) -> int:
         """Wait until all is kept, or for the seconds that are left; return how many events were not."""
+        for wakes in list(self._last):  # of a program that pushed, and did not flush
+            wakes.hand_over()
         lost = self._saver.close(seconds_left)
         self.hours.close(seconds_left())
         return lost

@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -48,7 +48,9 @@ class Saver:
 
         The future is the path of the audio, ``None`` if it could not be saved.
         """
-        return self.work(partial(self._pairs.save, detection, datetime.now(UTC), near_miss=near_miss))
+        # When its window ended, not what follows it and is kept too.
+        moment = datetime.now(UTC) - timedelta(seconds=float(detection.about.get("after", 0)))
+        return self.work(partial(self._pairs.save, detection, moment, near_miss=near_miss))
 
     def work(self, save: Callable[[], Path]) -> Future[Path | None]:
         """Queue a call that saves something; the future as of ``save``."""

@@ -11,20 +11,22 @@ from wakeword.saving.sorting import Answer
 
 
 @lru_cache(8_192)
-def _read(path: str, folder: Path, *version: int) -> KeptEvent | None:
+def _read(path: str, folder: Path, *version: int) -> KeptEvent:
     """The event of a version of a file, read once: a page asks every few seconds, and there can be thousands."""
-    return read_event(Path(path), folder)
+    found = read_event(Path(path), folder)
+    if found is None:
+        raise LookupError(path)  # not remembered: the disk may have failed for a moment
+    return found
 
 
 def kept_list(folder: Path) -> dict[str, KeptEvent]:
     """All whole events of a folder by their names, the newest first. ``OSError`` as the disk does."""
     found = {}
     for entry in kept_files(folder):
-        with suppress(FileNotFoundError):  # deleted or labelled in this moment
+        with suppress(FileNotFoundError, LookupError):  # deleted or labelled in this moment, or damaged
             status = entry.stat(follow_symlinks=False)
             event = _read(entry.path, folder, status.st_ino, status.st_mtime_ns, status.st_size)
-            if event is not None:
-                found[event.data.stem] = event
+            found[event.data.stem] = event
     return {name: found[name] for name in sorted(found, key=age_of, reverse=True)}
 
 

@@ -68,7 +68,12 @@ class KeptPages:
     def _listed(self, keeper: Keeper) -> HttpAnswer:
         events = list(kept_list(keeper.folder).values())
         promises = promise_and_count(self._words.by_name.values(), keeper.hours.totals(), events)
-        return _json({"events": [shown_event(one) for one in events[:MOST_SHOWN]], "promises": promises})
+        # What waits for a label first: what has one must not hide it.
+        waiting = [one for one in events if not one.by_person and one.has_audio][:MOST_SHOWN]
+        names = {one.data.stem for one in waiting}
+        rest = [one for one in events if one.data.stem not in names][: MOST_SHOWN - len(waiting)]
+        names |= {one.data.stem for one in rest}
+        return _json({"events": [shown_event(one) for one in events if one.data.stem in names], "promises": promises})
 
 
 def _heard(keeper: Keeper, path: str) -> HttpAnswer:

@@ -93,7 +93,7 @@ class Pages:
             return (
                 HTTPStatus.NOT_FOUND,
                 TEXT,
-                b"expected a kept wake of the last minute, found none; serve with --keep\n",
+                b"expected a kept wake of the last minute, found none; only serve --keep keeps wakes\n",
             )
         return HTTPStatus.OK, "application/json", json.dumps(found).encode()
 
@@ -166,7 +166,7 @@ class _Handler(BoundedHandler):
         """Whether recordings of the house are for this client: one of this machine, or one that its owner has named."""
         settings = self.server.settings
         # A proxy on this machine passes on requests of others.
-        passed_on = any(name in self.headers for name in ("Forwarded", "X-Forwarded-For"))
+        passed_on = any(name in self.headers for name in ("Forwarded", "X-Forwarded-For", "X-Real-IP", "Via"))
         here = is_loopback(str(self.client_address[0])) and not passed_on
         return here or bool(settings.networks) or settings.ingress
 

@@ -34,11 +34,17 @@ class _Waiting:
 
 
 class KeptWakes:
-    """Gives ``keep`` each wake with the audio before and after it. ``slice_of``: samples from one number to another."""
+    """Gives ``keep`` each wake with the audio before and after it. ``slice_of``: samples from one number to another.
 
-    def __init__(self, keep: Keeps, slice_of: Callable[[int, int], Array]) -> None:
-        self._keep, self._slice_of = keep, slice_of
+    ``end``: number of the stream's next sample. A ``keep`` with ``gives_last`` can ask for what waits.
+    """
+
+    def __init__(self, keep: Keeps, slice_of: Callable[[int, int], Array], end: Callable[[], int]) -> None:
+        self._keep, self._slice_of, self._end = keep, slice_of, end
         self._waiting: list[_Waiting] = []
+        gives_last = getattr(keep, "gives_last", None)
+        if gives_last is not None:
+            gives_last(self)
 
     def add(self, found: Detection, start: int, end: int) -> Callable[[WakeOutcome], None]:
         """Keep it when its time comes; the result takes its outcome."""
@@ -46,8 +52,13 @@ class KeptWakes:
         self._waiting.append(one)
         return one.tell
 
-    def push(self, now: int, *, ended: bool) -> None:
-        """Keep those whose following audio is complete at sample ``now``, or all if the stream has ended there."""
+    def hand_over(self) -> None:
+        """Keep all with what there is."""
+        self.push(ended=True)
+
+    def push(self, *, ended: bool) -> None:
+        """Keep those that all of the audio after them has come for, or all if the stream has ended."""
+        now = self._end()
         while self._waiting and (ended or now >= self._waiting[0].end + KEPT_AFTER):
             one = self._waiting.pop(0)
             last = min(now, one.end + KEPT_AFTER)

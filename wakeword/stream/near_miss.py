@@ -33,8 +33,9 @@ class NearMisses:
     nothing fired in from a second before to a second after. The score must then fall below the half before the next one.
     """
 
-    def __init__(self, threshold: float) -> None:
-        self.threshold = threshold
+    def __init__(self, threshold: float, *, after: int = _HOLD) -> None:
+        """``after``: samples after a near miss that are wanted too, at least a second."""
+        self.threshold, self._due = threshold, max(_HOLD, after)
         self.reset()
 
     def reset(self) -> None:
@@ -62,7 +63,7 @@ class NearMisses:
     def due(self, now: int, *, ended: bool = False) -> Near | None:
         """The near miss that is certain at sample ``now`` of the stream; at its end, the one that waits."""
         found = self.best
-        if found is None or not (ended or now >= found.end + _HOLD):
+        if found is None or not (ended or now >= found.end + self._due):
             return None
         self.best, self._is_armed = None, False
         return found

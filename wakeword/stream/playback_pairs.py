@@ -66,7 +66,8 @@ class PlaybackReader:
             return None
         if self._is_live and self._is_late and wanted > _MOST_LACK * self._playback.sample_rate:
             taken.append(np.zeros(wanted, np.float32))
-            self._filled, self._filled_at = self._filled + wanted, self._arrivals.came
+            if self._arrivals.came:  # before its first block it has no place
+                self._filled, self._filled_at = self._filled + wanted, self._arrivals.came
         return np.concatenate([np.zeros(0, np.float32), *taken])
 
     def _next(self) -> Samples | None:

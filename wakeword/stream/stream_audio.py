@@ -56,14 +56,14 @@ class StreamAudio:
         self.samples_of: SamplesOf = self._history.padded
         """The samples from one number to another, with silence after the newest: valid until the next ``push``."""
         self._sound = StreamSound(self.samples_of)
-        self._wakes = None if keep is None else KeptWakes(keep, self._history.slice)
+        self._wakes = None if keep is None else KeptWakes(keep, self._history.slice, lambda: self.end)
         self._gate = QuietGate(max(longest, SAMPLE_RATE)) if gate else None
         self.reset()
 
     def reset(self) -> None:
         """Begin a new stream."""
         if self._wakes is not None:
-            self._wakes.push(self.end, ended=True)
+            self._wakes.hand_over()
         self._history.reset()
         self._reference, self._played_until = None, 0
         self._sound.reset()
@@ -157,7 +157,7 @@ class StreamAudio:
     def watch_near_misses(self) -> None:
         """Find what nearly fires too; see ``NearMisses``."""
         for keyword in self.keywords:
-            keyword.near = NearMisses(keyword.trigger.threshold)
+            keyword.near = NearMisses(keyword.trigger.threshold, after=0 if self._keep is None else KEPT_AFTER)
 
     def watch_windows(self, of: Callable[[KeywordTracker], KeepsWindows] | None) -> None:
         """Give all windows to what ``of`` makes for each keyword, if it is given."""
@@ -167,7 +167,7 @@ class StreamAudio:
     def near_misses(self) -> list[Detection]:
         """The near misses that have become certain; after ``finish``, all that are left. Wakes are kept then, too."""
         if self._wakes is not None:
-            self._wakes.push(self.end, ended=self._length is not None)
+            self._wakes.push(ended=self._length is not None)
         found = []
         for keyword in self.keywords:
             near = None if keyword.near is None else keyword.near.due(self.end, ended=self._length is not None)

@@ -3,6 +3,7 @@
 import errno
 import json
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -57,6 +58,39 @@ def test_a_wake_is_kept_with_what_there_is_where_its_stream_ends_at_once(low_mod
     content = json.loads(pair.data.read_text())
     assert (content["outcome"], content["score"]) == ("false", found[0].score)
     assert content["after"] < 0.1
+
+
+def test_a_wake_that_waits_for_what_follows_is_kept_when_the_keeper_closes(low_model: Model, tmp_path: Path) -> None:
+    signal = bursts(9, {4: "low"})
+    with Keeper(tmp_path) as keeper:
+        detector, found = Detector(low_model, keep=keeper), []
+        for start in range(0, len(signal), 320):
+            found += detector.push(signal[start : start + 320])
+            if found:
+                break
+    assert len(saved_pairs(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("block", [160, 1_600, 16_000])
+def test_how_much_follows_an_event_does_not_depend_on_blocks(low_model: Model, tmp_path: Path, block: int) -> None:
+    (best,) = [one.score for one in _fired(low_model)]
+    signal = bursts(9, {4: "low"})
+    for number, threshold in enumerate((best, (1 + best) / 2)):  # a wake, and a near miss
+        with Keeper(tmp_path / str(number)) as keeper:
+            detector = Detector(low_model, threshold=threshold - 1e-6, keep=keeper)
+            for start in range(0, len(signal), block):
+                detector.push(signal[start : start + block])
+        (pair,) = saved_pairs(tmp_path / str(number))
+        content = json.loads(pair.data.read_text())
+        assert (pair.near_miss, content["after"]) == (number == 1, KEPT_AFTER / SAMPLE_RATE)
+
+
+def test_the_time_of_an_event_is_the_one_of_its_window(tmp_path: Path) -> None:
+    with Keeper(tmp_path) as keeper:
+        now = datetime.now(UTC)
+        keeper.keep(replace(detection(), about={"after": 1.28}))
+    (pair,) = saved_pairs(tmp_path)
+    assert abs((datetime.fromisoformat(pair.time) - now).total_seconds() + 1.28) < 1
 
 
 def test_near_misses_are_kept_too_and_nothing_is_without_a_keeper(low_model: Model, tmp_path: Path) -> None:

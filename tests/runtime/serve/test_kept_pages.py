@@ -63,6 +63,14 @@ def content(folder: Path) -> dict[str, bytes]:
     }
 
 
+def test_what_has_a_label_hides_nothing_that_waits_for_one(tmp_path: Path) -> None:
+    pages = pages_of(kept(tmp_path, MOST_SHOWN + 3))
+    for event in listed(pages):
+        assert told(pages, id=event["id"], label="no")[0] == 200
+    waiting = [one["score"] for one in listed(pages) if one["label"] is None]
+    assert waiting == [0.002, 0.001, 0.0]
+
+
 def test_events_are_the_newest_first_bounded_and_each_is_what_was_kept(tmp_path: Path) -> None:
     pages = pages_of(kept(tmp_path, MOST_SHOWN + 3))
     events = listed(pages)

@@ -75,3 +75,27 @@ def test_a_microphone_that_is_late_for_a_moment_moves_nothing() -> None:
     found = [reader.runs_ahead(0.1, 0.1, waited=True) for _ in range(30)]
     assert found.count(True) == 1
     reader.close()
+
+
+def test_a_playback_that_begins_late_owes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Silence stood for it before its first block; none of what comes then is dropped for that."""
+    now = 0.0
+    monkeypatch.setattr("wakeword.stream.playback_pairs.time.monotonic", lambda: now)
+    monkeypatch.setattr("wakeword.stream.playback_pairs._PATIENCE", 0.001)
+    source = _Unsteady()
+    reader = PlaybackReader(source)
+    taken = 0
+    for number in range(30):
+        got = reader.take((number + 1) * 0.1 - taken / 16_000)
+        taken += 0 if got is None else len(got)
+    behind = 30 * BLOCK - taken
+    for number in range(30, 130):
+        now = number * 0.1
+        source.give([SIGNAL[(number - 30) * BLOCK : (number - 29) * BLOCK]])
+        got = reader.take((number + 1) * 0.1 - taken / 16_000)
+        assert got is not None
+        taken += len(got)
+        if number > 31:
+            assert got[-1] == SIGNAL[(number - 29) * BLOCK - 1]
+    assert 0 <= behind <= 0.4 * 16_000
+    reader.close()

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -42,8 +43,8 @@ def wakes_of(kept: Path, keyword: str) -> list[float]:
     said = []
     for event in kept_events(kept, keyword):
         if event.by_person and event.is_word:
-            # A near miss is kept a second later, when it is certain.
-            said.append(datetime.fromisoformat(event.time).timestamp() - event.near_miss)
+            with suppress(ValueError, OverflowError):  # no time
+                said.append(datetime.fromisoformat(event.time).timestamp())
     return said
 
 
@@ -88,7 +89,7 @@ def ambient_hours(folder: Path, model: Model, wakes: Sequence[float], *, warn: L
 
 
 def _segments(folder: Path, warn: Line) -> Iterator[Segment]:
-    for path in sorted(folder.glob("*.npz")):
+    for path in sorted(folder.glob("[!.]*.npz")):
         try:
             with np.load(path) as arrays:
                 found = segments_of(arrays)

@@ -195,7 +195,7 @@ def house_of(
     heard = []
     for event, is_word in labelled:
         if (looks := event.looks(model)) is not None:
-            # Of a false wake whose stream ended with it no one knows whether it would have woken a moment later.
+            # A stream may have ended with a false wake: whether it would have woken a moment later is not known.
             judges = event.judges and (is_word or event.is_whole)
             heard.append(HouseEvent(looks, is_word, event.by_person, judges))
     evidence = own(model)
