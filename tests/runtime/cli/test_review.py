@@ -161,7 +161,7 @@ def test_the_list_is_for_scripts(cli, folder: Path) -> None:
     assert len(saved_pairs(folder)) == 4
     missing = cli("review", folder / "nowhere", "--list")
     assert missing.status == 1
-    assert "expected a folder of `wakeword listen --save`" in missing.err
+    assert "expected kept events, found no folder" in missing.err
 
 
 def test_recordings_of_several_words_are_reviewed_a_word_at_a_time(answered, cli, folder: Path) -> None:
