@@ -211,6 +211,8 @@ def _rows(hour: Hour, lines: list[tuple[float, float]], memory: list[float]) -> 
             "megabytes": [steady[0], steady[-1]],
             "delay_moved_s": float(np.median(late[-third:]) - np.median(late[:third])) if late else 0.0,
             "delay_range_s": float(np.ptp(late)) if late else 0.0,
+            # When each came: where a player falls behind on a busy machine, words are later than planned.
+            "lines_s": [round(at, 2) for at, _ in lines],
         }
     ]
 
