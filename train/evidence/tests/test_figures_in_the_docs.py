@@ -279,6 +279,14 @@ CUT_MARVINS = ("6379c6a2", "d1bf406b")
 """Recordings that end inside the word."""
 
 
+def test_the_page_of_own_sound_says_what_the_hour_said() -> None:
+    (row,) = record("playback-hour")["rows"]
+    page = one_line(DOCS / "own-sound.md")
+    assert f"{row['found']} of {row['said']} words of a person found" in page
+    assert f"{row['own_woke']} of {row['own']} words of the playback woke it, {row['other']} other detections" in page
+    assert f"Memory went from {row['megabytes'][0]:.0f} to {row['megabytes'][1]:.0f} MB" in page
+
+
 def test_the_page_of_a_house_says_what_its_record_says() -> None:
     content = record("house")
     rows, settings = content["rows"], content["settings"]
