@@ -8,7 +8,7 @@ import onnxruntime
 import pytest
 import torch
 
-from scripts.encoder.recogniser import LogMel, Recogniser, divergence, taught
+from scripts.encoder.taught_recogniser import LogMel, Recogniser, divergence, taught
 from scripts.make_recogniser import lessons
 from wakeword.audio.pcm import read_audio
 from wakeword.base.types import Array

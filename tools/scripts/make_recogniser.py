@@ -14,8 +14,8 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from scripts.encoder.recogniser import Lessons, taught
 from scripts.encoder.simulated_rooms import BEFORE, simulated_rooms
+from scripts.encoder.taught_recogniser import Lessons, taught
 from scripts.make_micro_trunk import recordings_of
 from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.files import replacing
