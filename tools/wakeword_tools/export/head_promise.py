@@ -62,7 +62,8 @@ def guessed(card: ModelCard) -> HeadPoint:
     """A point from a card alone: the head's logit that the default point needs from a word in the middle of its range.
 
     Such a word has a logit of the first stage halfway from the gate to the default point of the first stage alone, and
-    phonemes that fit fairly. With the six included models this fires 0 to 2 times an hour in 2 h of read speech.
+    phonemes that fit fairly. With the six included models this fires 0 to 2 times an hour in 2 h of read speech, with three
+    words trained from their text alone 2 to 64 times.
     """
     assert card.verifier is not None
     fusion, gate = card.verifier.fusion, card.verifier.gate

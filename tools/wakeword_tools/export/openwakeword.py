@@ -27,8 +27,8 @@ from wakeword_tools.kinds import Kind
 _TOLERANCE = 1e-5
 """Largest difference of a written file's probability from the head's."""
 _GUESSED = (
-    "not calibrated for this use: the threshold is a guess from the model's card, as no recordings were given; "
-    "--background with hours of speech without the word measures it"
+    "not calibrated for this use: the threshold is a guess from the model's card, as no recordings were given, and may "
+    "fire dozens of times an hour; --background with hours of speech without the word measures it"
 )
 
 

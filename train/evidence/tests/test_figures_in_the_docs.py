@@ -279,6 +279,22 @@ CUT_MARVINS = ("6379c6a2", "d1bf406b")
 """Recordings that end inside the word."""
 
 
+def test_the_page_of_exports_says_what_words_from_text_lose() -> None:
+    words = record("exports")["words"]
+    page = one_line(DOCS / "export.md")
+
+    def found(word: str, file: str) -> str:
+        count, trials = words[word]["files"][file]["rate"]["found"][:2]
+        return f"{count} of {trials}"
+
+    for word in words:
+        export = words[word]["files"]["openWakeWord export"]
+        assert f'"{word}"' in page
+        assert found(word, "openWakeWord export") in page
+        assert f"{found(word, 'wakeword').split()[0]}" in page
+        assert round(export["own"]["events"] / words[word]["hours"]) in range(2, 65)
+
+
 def test_the_page_of_own_sound_says_what_the_hour_said() -> None:
     (row,) = record("playback-hour")["rows"]
     page = one_line(DOCS / "own-sound.md")
