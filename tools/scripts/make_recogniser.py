@@ -104,6 +104,7 @@ def main(
     """Teach the shipped recogniser, from the people of the starter pack, and write another file."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     log = logging.getLogger(__name__)
+    rooms = simulated_rooms(_ROOMS, seed)  # first, as it may lack its package
     speech = recordings_of(background, [], np.random.default_rng(seed))
     log.info("%.1f h of speech", sum(map(len, speech)) / SAMPLE_RATE / 3600)
     noises = HouseholdSounds.made(_STRETCHES, _STRETCH, speech=speech, seed=seed).stretches.numpy()
@@ -113,7 +114,7 @@ def main(
             log.info("step %d of %d: loss %.3f", step, steps, loss)
 
     shipped = assets_folder() / "encoders" / PHONEMES_FILE
-    made = taught(shipped, lessons(speech, simulated_rooms(_ROOMS, seed), noises, seed), steps, progress=progress)
+    made = taught(shipped, lessons(speech, rooms, noises, seed), steps, progress=progress)
     with replacing(out) as temporary:
         temporary.write_bytes(made.SerializeToString(deterministic=True))
 

@@ -24,7 +24,8 @@ BEFORE = 16
 
 
 def simulated_rooms(count: int, seed: int) -> list[Array]:
-    """``count`` responses, ``(samples,)`` each, at most a second; the direct sound ``BEFORE`` samples after the start.
+    """``count`` responses, ``(samples,)`` each, at most a second; the direct sound, which a
+    reflection may outdo, ``BEFORE`` samples after the start.
 
     Raises ``ConfigError`` without ``pyroomacoustics``.
     """
