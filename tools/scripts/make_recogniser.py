@@ -1,9 +1,11 @@
 """``python -m scripts.make_recogniser``: teaches the phoneme recogniser to hear in noise and rooms what it hears without.
 
-It needs ``pyroomacoustics``. What came of it, and what would have to be made anew with such a recogniser, is in
-``train/evidence/text-alone.md``; none is shipped yet::
+It needs ``pyroomacoustics``. What came of it is in ``train/evidence/text-alone.md``. The included one was made from
+the file that ``scripts.make_verifiers`` writes::
 
-    python -m scripts.make_recogniser --background varied_speech --out phonemes.onnx
+    python -m scripts.make_recogniser --recogniser before.onnx --background varied_speech --out phonemes.onnx
+
+Then the table of confusions, the starter pack and the models that are kept are to be made anew: ``assets/LICENSES.md``.
 """
 
 import logging
@@ -98,10 +100,11 @@ def _tilted(speech: Array, random: np.random.Generator) -> Array:
 def main(
     background: Annotated[list[Path], typer.Option("--background", help="Recordings of speech; repeatable.")],
     out: Annotated[Path, typer.Option("--out", help="The file to write (.onnx).")],
-    steps: Annotated[int, typer.Option("--steps", min=1)] = 1_100,
+    recogniser: Annotated[Path | None, typer.Option("--recogniser", help="Default: the included one.")] = None,
+    steps: Annotated[int, typer.Option("--steps", min=1)] = 1_300,
     seed: Annotated[int, typer.Option("--seed")] = 0,
 ) -> None:
-    """Teach the shipped recogniser, from the people of the starter pack, and write another file."""
+    """Teach a recogniser by its own answers, from the people of the starter pack, and write another file."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     log = logging.getLogger(__name__)
     rooms = simulated_rooms(_ROOMS, seed)  # first, as it may lack its package
@@ -113,8 +116,8 @@ def main(
         if step % 100 == 0:
             log.info("step %d of %d: loss %.3f", step, steps, loss)
 
-    shipped = assets_folder() / "encoders" / PHONEMES_FILE
-    made = taught(shipped, lessons(speech, rooms, noises, seed), steps, progress=progress)
+    teacher = recogniser or assets_folder() / "encoders" / PHONEMES_FILE
+    made = taught(teacher, lessons(speech, rooms, noises, seed), steps, progress=progress)
     with replacing(out) as temporary:
         temporary.write_bytes(made.SerializeToString(deterministic=True))
 

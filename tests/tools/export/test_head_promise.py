@@ -9,7 +9,7 @@ from wakeword.base.errors import CalibrationError
 from wakeword.base.logistic import logit_of
 from wakeword.model.installed import shipped_models
 from wakeword.model.model import read_model
-from wakeword_tools.export.head_promise import LAX, STRICT, USUAL, between, calibrated, guessed
+from wakeword_tools.export.head_promise import LAX, STRICT, USUAL, between, calibrated, guessed, noted
 from wakeword_tools.export.head_scores import HeadListener, HeadScores
 from wakeword_tools.measure.paired import paired_shares
 from wakeword_tools.measure.scores import ScoreSet
@@ -61,6 +61,21 @@ def test_a_stricter_default_point_moves_the_guess_up() -> None:
     stricter = replace(card, operating_points=tuple(replace(one, threshold=0.99) for one in card.operating_points))
     assert guessed(stricter).logit > guessed(card).logit
     assert np.isfinite(guessed(replace(card, operating_points=(), default_point=None)).logit)
+
+
+def test_the_rate_that_a_training_noted_is_at_the_usual_threshold() -> None:
+    card = read_model(shipped_models()["marvin"]).card
+    assert noted(replace(card, training={}), 0.5) is None
+    assert noted(replace(card, training={"head": {"alone": [[0.5, "high"]]}}), 0.5) is None
+    known = replace(card, training={"head": {"alone": [[0.5, 3.0], [2.0, 2.0], [8.0, 1.0]]}})
+    half, one, rare = (noted(known, rate) for rate in (0.5, 1.0, 0.1))
+    assert half is not None
+    assert one is not None
+    assert rare is not None
+    assert half.threshold(USUAL) == pytest.approx(1 / (1 + np.exp(-3.0)))
+    assert half.threshold(LAX) == pytest.approx(1 / (1 + np.exp(-2.0)))
+    assert one.logit == pytest.approx(2.5)  # half way between 0.5 and 2 by the logarithm
+    assert rare.logit == pytest.approx(3.0)  # no further than what was noted
 
 
 def test_a_recall_clearly_below_that_of_wakeword_itself_is_said_in_a_line() -> None:

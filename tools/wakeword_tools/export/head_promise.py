@@ -29,6 +29,9 @@ _LEAST_SPREAD, _MOST_SPREAD = 0.2, 4.0
 """Logits between the lax and the usual threshold: closer together, a slider would do nothing or all."""
 _FIT = -1.0
 """The phonemes' score of a word that is said without much care."""
+RATES_ALONE = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+"""False accepts an hour at which a training notes the logits of the head alone, as ``ALONE`` in the card's record of it."""
+ALONE = "alone"
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,23 @@ def between(usual: float, lax: float) -> HeadPoint:
     return HeadPoint(logit, logit_of(STRICT) / spread)
 
 
+def noted(card: ModelCard, fa_per_hour: float) -> HeadPoint | None:
+    """The point at which the head alone kept a rate in the training's background, by heads that had not heard who speaks.
+
+    ``None`` if the training noted none. Between the noted rates the logit is interpolated by the rate's logarithm; beyond
+    them it is that of the last.
+    """
+    head = card.training.get("head") or {}
+    try:
+        rates, logits = zip(*head.get(ALONE) or [], strict=True)
+        found = np.interp(np.log([fa_per_hour, _LAXER * fa_per_hour]), np.log(rates), logits)
+    except (ValueError, TypeError):
+        return None  # of an older training, or not ours
+    return between(*(score_of_logit(logit) for logit in found.tolist())) if np.isfinite(found).all() else None
+
+
 def guessed(card: ModelCard) -> HeadPoint:
-    """A point from a card alone: the head's logit that the default point needs from a word in the middle of its range.
+    """A point from a card that has none: the head's logit that the default needs from a word in the middle of its range.
 
     Such a word has a logit of the first stage halfway from the gate to the default point of the first stage alone, and
     phonemes that fit fairly. With the six included models this fires 0 to 2 times an hour in 2 h of read speech, with three

@@ -20,12 +20,16 @@ from wakeword.verify.shared import EMBEDDING_FILE
 from wakeword.verify.verifier_head import HEAD_EMBEDDINGS, HEAD_KEY
 from wakeword_tools.export.exporter import Exporter, ExportOrder, engine_name
 from wakeword_tools.export.head_files import onnx_bytes, rescaled, tflite_bytes
-from wakeword_tools.export.head_promise import LAX, STRICT, USUAL, HeadPoint, guessed
+from wakeword_tools.export.head_promise import LAX, STRICT, USUAL, HeadPoint, guessed, noted
 from wakeword_tools.export.head_weights import HeadWeights, head_weights
 from wakeword_tools.kinds import Kind
 
 _TOLERANCE = 1e-5
 """Largest difference of a written file's probability from the head's."""
+_NOTED = (
+    "0.5: the rate that was asked for, as the training heard its own background; no recordings were given, so it was not "
+    "measured as openWakeWord hears: --background with hours of speech without the word does"
+)
 _GUESSED = (
     "not calibrated for this use: the threshold is a guess from the model's card, as no recordings were given, and may "
     "fire dozens of times an hour; --background with hours of speech without the word measures it"
@@ -44,10 +48,12 @@ def check_model(model: Model) -> None:
 def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     """Write NAME.tflite, NAME.onnx, NAME.json and README.txt; the lines that say what they promise."""
     check_model(order.model)
-    phrase = order.model.card.phrase
+    card = order.model.card
+    phrase = card.phrase
     metadata, _ = checked_metadata(order.data)
     head = head_weights(base64.b64decode(metadata[HEAD_KEY]))
-    point, lines, content = guessed(order.model.card), [_GUESSED], None
+    known = noted(card, order.fa_per_hour)
+    point, lines, content = known or guessed(card), [_NOTED if known else _GUESSED], None
     if order.recordings.files.get(Kind.BACKGROUND):
         point, lines, content = _calibrated(order, head)
     name = engine_name(phrase)

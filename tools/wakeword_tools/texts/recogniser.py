@@ -5,6 +5,7 @@ import math
 from collections.abc import Collection, Mapping
 from functools import cache
 from itertools import product
+from pathlib import Path
 from typing import NamedTuple
 
 from wakeword.format.verifier_card import TokenLosses, Variant
@@ -46,16 +47,20 @@ class HeardAs(NamedTuple):
     losses: TokenLosses
 
 
-def recogniser_variants(text: str, known: Collection[str]) -> tuple[HeardAs, ...]:
+def recogniser_variants(
+    text: str, known: Collection[str], costs: Mapping[str, Mapping[str, float]] | None = None
+) -> tuple[HeardAs, ...]:
     """The ways to say ``text``, each phoneme as its tokens in ``known``, the tokens of the recogniser, with their losses.
+
+    ``costs``: of a recogniser that is not the one included, as ``token_costs`` gives them.
 
     Empty if it has no token for some phoneme of every way. Raises as ``pronunciations`` does.
     """
-    costs = {phoneme: _among(costs, known) for phoneme, costs in token_costs().items()}
+    among = {phoneme: _among(own, known) for phoneme, own in (costs or token_costs()).items()}
     found: dict[HeardAs, None] = {}
     for phones in pronunciations(text):
         for way in _reduced([phone.rstrip("012") for phone in phones]):
-            of_way = [costs[phoneme] for phoneme in way]
+            of_way = [among[phoneme] for phoneme in way]
             if of_way and all(of_way):
                 found[HeardAs(tuple(map(tuple, of_way)), tuple(tuple(one.values()) for one in of_way))] = None
     return tuple(found)[:MOST_VARIANTS]
@@ -68,9 +73,9 @@ def _among(costs: Mapping[str, float], known: Collection[str]) -> dict[str, floa
 
 
 @cache
-def token_costs() -> dict[str, dict[str, float]]:
-    """Phoneme -> the tokens that may stand for it, and what each of them costs."""
-    counts = json.loads((assets_folder() / "encoders" / CONFUSIONS_FILE).read_text("utf-8"))["counts"]
+def token_costs(table: Path | None = None) -> dict[str, dict[str, float]]:
+    """Phoneme -> the tokens that may stand for it, and what each of them costs; by default of the included recogniser."""
+    counts = json.loads((table or assets_folder() / "encoders" / CONFUSIONS_FILE).read_text("utf-8"))["counts"]
     found = {}
     for phoneme, symbols in IPA.items():
         of_all = counts.get(phoneme, {})

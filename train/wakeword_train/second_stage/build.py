@@ -37,6 +37,7 @@ from wakeword_train.second_stage.evidence import (
 )
 from wakeword_train.second_stage.fusion.fusion_fit import NO_GATE, best_fusion
 from wakeword_train.second_stage.heads.cross_fit import HeadItem, HeadWork, TrainedHead, seconds_of_head
+from wakeword_train.second_stage.heads.head_alone import points_alone
 from wakeword_train.second_stage.heads.head_fit import Background, HeadTraining
 from wakeword_train.second_stage.heads.head_network import HeadNetwork, head_bytes
 from wakeword_train.second_stage.looks.examples import FRAGMENT, HOUSEHOLD, ExampleMaker, WordExamples
@@ -133,6 +134,7 @@ class SecondStageTraining:
             self._fingerprint(held_out),
             [one.epochs for one in trained],
             [head_bytes(head) for head in heads[:-1]],
+            self._alone(heads, recordings.clean),
         )
 
     def _words(self) -> dict[str, WordExamples]:
@@ -221,6 +223,13 @@ class SecondStageTraining:
             if epoch.health is not None:
                 self.events.note(epoch.line())
         return trained
+
+    def _alone(self, heads: Sequence[HeadNetwork], embeddings: Sequence[Tensor]) -> list[tuple[float, float]]:
+        """The points of the head alone, in all of the background: none of it by a head that was trained on who speaks."""
+        of_fold: dict[int, list[Tensor]] = {}
+        for clip, one in zip(self.speech.clips, embeddings, strict=True):
+            of_fold.setdefault(self.fold(clip), []).append(one)
+        return points_alone(heads, of_fold, self.speech.hours(range(len(self.speech))))
 
     def _may_hear(self, part: str, fold: int | None, rows: Tensor) -> Tensor:
         """Which looks of a part the head of a fold is trained on, ``(looks,)``."""

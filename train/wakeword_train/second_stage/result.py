@@ -11,6 +11,7 @@ import numpy as np
 from wakeword.base.logistic import logit_of, score_of_logit
 from wakeword.base.types import Scores
 from wakeword.format.verifier_card import FLOOR, VerifierCard
+from wakeword_tools.export.head_promise import ALONE
 from wakeword_tools.kinds import Kind, Split
 from wakeword_tools.measure.scores import ScoreSet
 from wakeword_train.data.clips import Clip
@@ -79,10 +80,15 @@ class SecondStageResult:
     """The heads as ONNX files, in the sequence of their folds, each trained without the recorded speakers of its fold;
     empty if they are not known."""
 
+    alone: Sequence[tuple[float, float]] = ()
+    """Rates, false accepts an hour, and the logits at which the head alone keeps them: see ``points_alone``."""
+
     @property
     def head_training(self) -> dict[str, Any] | None:
-        """For the card: the last epoch of the head with its adversary; ``None`` if nothing is known of it."""
-        return dataclasses.asdict(self.heads[-1][-1]) if self.heads else None
+        """For the card: the last epoch of the head with its adversary, and its points alone; ``None`` if none is known."""
+        if not self.heads:
+            return None
+        return dataclasses.asdict(self.heads[-1][-1]) | {ALONE: [list(one) for one in self.alone]}
 
     def stage_one_scores(self) -> ScoreSet:
         """The first stage's scores of the held-out recordings."""

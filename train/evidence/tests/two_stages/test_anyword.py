@@ -11,6 +11,7 @@ from support.small_world import SMALL_SECOND_STAGE, small_config, write_backgrou
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.model.model import read_model
 from wakeword_experiments.two_stages.anyword import anyword_page, measured, strangers_speech
+from wakeword_experiments.two_stages.measured_rooms import Room
 from wakeword_experiments.two_stages.two_stages_measure import TestClips as Clips
 from wakeword_tools.kinds import Kind
 from wakeword_tools.measure.point_choice import write_points
@@ -39,11 +40,13 @@ def test_a_model_is_measured_at_its_default_and_at_one_rate(tmp_path: Path) -> N
     noise = read_folder(world / "low", Kind.NOISE)
     test = Clips(people, [], [], [], [clip.path for clip in noise])
     speech = strangers_speech(config, [write_background(tmp_path / "other", speakers=2)])
-    found = measured(read_model(tmp_path / "m.onnx"), test, speech, [tmp_path / "other"], lambda line: None)
+    rooms = [Room(np.array([1.0, 0.0, 0.5], np.float32))]
+    found = measured(read_model(tmp_path / "m.onnx"), test, speech, [tmp_path / "other"], rooms, lambda line: None)
     # The same recordings as other sound fire as often, and last as long.
     assert found["default"]["others"] == {"other": found["default"]["events"]}
     assert found["hours_of_others"]["other"] == pytest.approx(speech.hours, rel=1e-3)
     assert found["default"]["clean"]["of"] == len(people)
+    assert found["default"]["room"]["of"] == len(people)
     assert found["at_rate"]["per_hour"][0] <= 0.5 or found["at_rate"]["events"] == 0
     assert np.isclose(found["hours"], speech.hours)
     word = {"keyword": "updown", "text": found, "clock": 60.0, "cpu": 120.0, "cores": 2, "spoken_before": False}
@@ -51,6 +54,7 @@ def test_a_model_is_measured_at_its_default_and_at_one_rate(tmp_path: Path) -> N
     page = anyword_page(json.loads(json.dumps(record)), figures="figures.json")
     assert "| updown, text alone | 6 |" in page
     assert "1, 2 min |" in page
+    assert "clean / 10 dB / -20 dB / rooms" in page
     assert "mean" not in page  # there is one word
 
 

@@ -25,7 +25,8 @@ from wakeword.base.poisson import poisson_rate
 from wakeword.base.types import Scores
 from wakeword.base.version import __version__
 from wakeword.model.model import Model, read_model
-from wakeword_experiments.two_stages.conditions import from_quiet_microphone
+from wakeword_experiments.two_stages.conditions import Condition, from_quiet_microphone
+from wakeword_experiments.two_stages.measured_rooms import Room, in_rooms, read_rooms
 from wakeword_experiments.two_stages.two_stages_measure import TestClips, people_scores, share
 from wakeword_experiments.two_stages.unheard import split_takes
 from wakeword_tools.engines.languages import ENGLISH
@@ -42,6 +43,9 @@ from wakeword_train.points import file_stem
 from wakeword_train.recipe import default_recipe
 from wakeword_train.training_run import DataFolders, TrainingLines
 
+_OTHER_SOUND = 5
+"""Place of the column of other sound."""
+_CONDITIONS = "clean", "noisy", "quiet", "room"
 RATES = {"at_rate": 0.5, "at_one": 1.0}
 """False accepts an hour at which recall is compared."""
 
@@ -67,9 +71,9 @@ def measure_anyword(
 
     ``given``: the word, or the name of its folder and its text, as ``receive=اِسْتِقْبال``.
 
-    ``audio``: the folder with ``speech_commands`` and ``noise``. ``speech``: folders of long recordings; ``others``: of
-    other sound, say music or other languages, in which false accepts are counted too. A model of these settings in
-    ``work`` is measured without training it again; then its record has no cost.
+    ``audio``: the folder with ``speech_commands``, ``noise`` and, if people are to be heard there too, ``rooms``.
+    ``speech``: folders of long recordings; ``others``: of other sound, say music or other languages, in which false accepts
+    are counted too. A model of these settings in ``work`` is measured without training it again: its record has no cost.
     """
     word, _, said = given.partition("=")
     config = dataclasses.replace(default_recipe(), keyword=said or word, language=language)
@@ -85,8 +89,9 @@ def measure_anyword(
         "engines": read_model(model_file).card.training["engines"],
     }
     test = _people(audio, word)
+    rooms = read_rooms(audio / "rooms") if (audio / "rooms").is_dir() else []
     sounds = strangers_speech(config, speech)
-    record["text"] = measured(read_model(model_file), test, sounds, others, report)
+    record["text"] = measured(read_model(model_file), test, sounds, others, rooms, report)
     if takes:
         own, left = split_takes(test.people, takes)
         folder = work / f"{word}-takes"
@@ -97,8 +102,8 @@ def measure_anyword(
         again = work / f"{word}-takes.onnx"
         record["takes"] = {"takes": len(own), **_trained(config, DataFolders(positives=[folder]), again, work, report)}
         rest = dataclasses.replace(test, people=left)
-        record["before"] = measured(read_model(model_file), rest, sounds, others, report)
-        record["after"] = measured(read_model(again), rest, sounds, others, report)
+        record["before"] = measured(read_model(model_file), rest, sounds, others, rooms, report)
+        record["after"] = measured(read_model(again), rest, sounds, others, rooms, report)
     return record
 
 
@@ -129,13 +134,19 @@ def strangers_speech(config: TrainConfig, folders: Sequence[Path]) -> ClipStore:
     return ClipStore([clip for clip in clips if (clip.path.stem, clip.speaker) not in known])
 
 
-def measured(model: Model, test: TestClips, speech: ClipStore, others: Sequence[Path], report: Line) -> dict[str, Any]:
-    """Recall of people as they are, in noise and quiet, and false accepts: at the default, and at half a one an hour."""
+def measured(
+    model: Model, test: TestClips, speech: ClipStore, others: Sequence[Path], rooms: Sequence[Room], report: Line
+) -> dict[str, Any]:
+    """Recall of people as they are, in noise, quiet and in rooms, and false accepts: at the default, and at half a one an
+    hour."""
     point = model.card.point()
     streams = _streams(model, speech)
     people = people_scores(partial(stream_scores, model), test, report)
     faint = from_quiet_microphone(read_audio(clip.path) for clip in test.people)
     people["quiet"] = np.array([float(stream_scores(model, one).max()) for one in faint])
+    if rooms:
+        said = [Condition("", clip.speaker, read_audio(clip.path)) for clip in test.people]
+        people["room"] = np.array([float(stream_scores(model, one.samples).max()) for one in in_rooms(said, rooms)])
     scores = ScoreSet(positives=people["clean"], negatives=np.zeros(0), streams=streams, hours=speech.hours)
     thresholds = {"default": point.threshold}
     thresholds |= {name: choose_fa_per_hour(scores, rate).threshold for name, rate in RATES.items()}
@@ -213,8 +224,10 @@ def _cpu() -> float:
 
 def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
     """The page in Markdown; ``figures`` is a link to the record."""
+    in_room = all("room" in word["text"]["default"] for word in record["words"])
     rows = [
-        "| | recordings | default | clean / 10 dB / -20 dB | false accepts an hour (95 %) | in other sound "
+        f"| | recordings | default | clean / 10 dB / -20 dB{' / rooms' if in_room else ''} "
+        "| false accepts an hour (95 %) | in other sound "
         "| at 0.5 an hour | clock, CPU |",
         "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |",
     ]
@@ -238,6 +251,8 @@ def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
     others = ", ".join(
         f"{name} ({hours:.2f} h)" for name, hours in record["words"][0]["text"].get("hours_of_others", {}).items()
     )
+    if not others:
+        rows = [_without_cell(row, _OTHER_SOUND) for row in rows]
     foreign = all("said" in word for word in record["words"])
     with_takes = any("after" in word for word in record["words"])
     after = ", and after `wakeword train WORD --positives` with recordings" if with_takes else ""
@@ -251,7 +266,8 @@ def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
         "Nobody who says the word was heard in training; false accepts "
         f"are counted in {hours:.1f} h or more of the speech of people who are not in the starter pack. One training each, "
         f"with {_cores(record['words'])} and seed 0. People are heard as they are, in noise at 10 dB, and 20 dB below that "
-        f"with a microphone's own noise. Other sound: {others or 'none'}, false accepts of the default. "
+        f"with a microphone's own noise{', and as they are in measured rooms in turn' if in_room else ''}. "
+        f"{f'Other sound: {others}, false accepts of the default. ' if others else ''}"
         f"{'' if foreign else 'The recipe was chosen by some of these words. '}*: with the synthetic speech of an "
         "earlier training; -: trained earlier."
         f"{unnamed}",
@@ -260,6 +276,12 @@ def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
     return "\n".join(
         [*head, *rows, "", _PEERS, "", f"Made by `{record['command']}` on {record['date']}. [Figures]({figures}).", ""]
     )
+
+
+def _without_cell(row: str, place: int) -> str:
+    """A row of a table without its cell at a place, counted from 0; an empty row stays."""
+    cells = row.split("|")
+    return "|".join(cells[: place + 1] + cells[place + 2 :]) if row else row
 
 
 def _row(name: str, own: Mapping[str, Any], cost: str) -> str:
@@ -284,7 +306,9 @@ def _mean_row(name: str, words: Sequence[Mapping[str, Any]]) -> str:
 
     def mean(point: str) -> str:
         shares = {
-            name: float(np.mean([own[point][name]["rate"] for own in words])) for name in ("clean", "noisy", "quiet")
+            name: float(np.mean([own[point][name]["rate"] for own in words]))
+            for name in _CONDITIONS
+            if all(name in own[point] for own in words)
         }
         return _conditions({name: {"rate": share} for name, share in shares.items()})
 
@@ -306,4 +330,4 @@ def _cost(own: Mapping[str, Any]) -> str:
 
 
 def _conditions(at: Mapping[str, Any]) -> str:
-    return " / ".join(f"{100 * at[name]['rate']:.0f}" for name in ("clean", "noisy", "quiet")) + " %"
+    return " / ".join(f"{100 * at[name]['rate']:.0f}" for name in _CONDITIONS if name in at) + " %"

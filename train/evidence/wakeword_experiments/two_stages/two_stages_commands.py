@@ -205,6 +205,27 @@ def languages(
     measure_languages(word, speech, figures, most=most, command=command_line(), report=report_progress)
 
 
+def recognisers(
+    file: Annotated[
+        list[str],
+        typer.Option("--file", metavar="NAME=FILE,TABLE", help="A recogniser, and its confusions (JSON); repeatable."),
+    ],
+    word: _Words,
+    audio: _Audio,
+    speech: Annotated[list[Path], typer.Option("--speech", help="Long recordings of other people; repeatable.")],
+    figures: Annotated[Path, typer.Option("--figures")] = _OUT / "recognisers.json",
+) -> None:
+    """What phoneme recognisers hear of people as recorded, in noise and in rooms."""
+    from wakeword_experiments.two_stages.recogniser_study import measure_recognisers
+
+    begin(1)
+    files = {}
+    for name, _, pair in (one.partition("=") for one in file):
+        path, _, table = pair.partition(",")
+        files[name] = Path(path), Path(table)
+    measure_recognisers(files, word, audio, speech, figures, command=command_line(), report=report_progress)
+
+
 def exports(
     word: _Words,
     file: Annotated[list[str], typer.Option("--file", metavar="NAME=FILE", help="A row and its file; repeatable.")],

@@ -1,0 +1,146 @@
+"""What phoneme recognisers hear of people whom they were not taught by: as recorded, in noise and in measured rooms.
+
+A recording is found if the word's phonemes fit it better than they fit all but 0.4 % of looks at other people's speech.
+"""
+
+import datetime
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.base.events import Line
+from wakeword.base.files import replacing, write_json
+from wakeword.base.types import Array, Scores
+from wakeword.takes.word_region import locate_word
+from wakeword.verify.phoneme_verifier import KeywordPhonemes
+from wakeword.verify.shared import file_digest, load_phonemes
+from wakeword.verify.verifier import PHONEME_SAMPLES
+from wakeword_experiments.two_stages.anyword import people_of, strangers_speech
+from wakeword_experiments.two_stages.conditions import Condition
+from wakeword_experiments.two_stages.measured_rooms import in_rooms, read_rooms
+from wakeword_experiments.two_stages.two_stages_measure import SNR, recording_of
+from wakeword_tools.measure.noise import NoiseMixer
+from wakeword_tools.texts.recogniser import recogniser_variants, token_costs
+from wakeword_train.recipe import default_recipe
+
+UNLIKELY = 0.004
+"""Share of looks at other speech that fit as well as a found recording, or better."""
+_EVERY = 6.4
+"""Seconds between two looks at speech."""
+_AFTER = SAMPLE_RATE // 4
+"""Samples of a look after the word."""
+_SILENT = 0.01
+_HOW = "clean", "noisy", "room"
+_MOST = 60
+"""Recordings of a word; of more, as many are taken, evenly."""
+
+
+def measure_recognisers(
+    files: Mapping[str, tuple[Path, Path]],
+    words: Sequence[str],
+    audio: Path,
+    speech: Sequence[Path],
+    figures: Path,
+    *,
+    command: str,
+    report: Line,
+) -> None:
+    """Write the figures and their page. ``files``: by name a recogniser and the table of its confusions."""
+    sounds = strangers_speech(replace(default_recipe(), keyword=words[0]), speech)
+    recordings = (sounds.recorded(row) for row in range(len(sounds)))
+    looks = [look for samples in recordings for look in _looks(samples)]
+    said = {word: _said(word, audio, report) for word in words}
+    found = {}
+    for name, (path, confusions) in files.items():
+        report(f"{name}: {len(looks)} looks at speech")
+        network = load_phonemes(path, file_digest(path))
+        costs = token_costs(confusions)
+        ways = {word: recogniser_variants(word, network.tokens, costs) for word in words}
+        keywords = {
+            word: KeywordPhonemes([way.variant for way in own], network.tokens, [way.losses for way in own])
+            for word, own in ways.items()
+        }
+        heard = [network.log_probabilities(look) for look in looks]
+        found[name] = {
+            word: {
+                how: _found(keyword, [network.log_probabilities(one) for one in said[word][how]], heard) for how in _HOW
+            }
+            for word, keyword in keywords.items()
+        }
+    record = {
+        "command": command,
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "looks": len(looks),
+        "hours": sounds.hours,
+        "recordings": {word: len(own["clean"]) for word, own in said.items()},
+        "digests": {name: file_digest(path) for name, (path, _) in files.items()},
+        "found": found,
+    }
+    write_json(figures, record)
+    with replacing(figures.with_suffix(".md")) as temporary:
+        temporary.write_text(recogniser_page(json.loads(json.dumps(record)), figures=figures.name), encoding="utf-8")
+
+
+def _looks(samples: Array) -> Iterator[Array]:
+    """Windows of a recording in which something is said, ``(PHONEME_SAMPLES,)`` each."""
+    for start in range(0, len(samples) - PHONEME_SAMPLES, round(_EVERY * SAMPLE_RATE)):
+        look = samples[start : start + PHONEME_SAMPLES]
+        if np.abs(look).max() > _SILENT:
+            yield look
+
+
+def _said(word: str, audio: Path, report: Line) -> dict[str, list[Array]]:
+    """Windows that end a quarter of a second after people's word, under each condition."""
+    files = people_of(audio, word)
+    files = [files[place] for place in np.unique(np.linspace(0, len(files) - 1, _MOST).round().astype(int))]
+    mixer = NoiseMixer(sorted((audio / "noise").rglob("*.opus")), warn=report)
+    clean = [read_audio(path) for path in files]
+    rung = in_rooms([Condition("", "", one) for one in clean], read_rooms(audio / "rooms"))
+    recordings = {
+        "clean": clean,
+        "noisy": [mixer.mix(one, recording_of(path), snr=SNR) for path, one in zip(files, clean, strict=True)],
+        "room": [one.samples for one in rung],
+    }
+    ends = [locate_word(one)[0].end + _AFTER for one in clean]
+    # Padded by a whole window in front, so that a window which ends at ``end`` begins there.
+    return {
+        how: [np.pad(one, PHONEME_SAMPLES)[end : end + PHONEME_SAMPLES] for one, end in zip(some, ends, strict=True)]
+        for how, some in recordings.items()
+    }
+
+
+def _found(keyword: KeywordPhonemes, own: Sequence[Array], others: Sequence[Array]) -> float:
+    fits: Scores = np.sort([keyword.score(one) for one in others])
+    threshold = fits[-max(1, round(UNLIKELY * len(fits)))]
+    return float(np.mean([keyword.score(one) > threshold for one in own]))
+
+
+def recogniser_page(record: Mapping[str, Any], *, figures: str) -> str:
+    """The page in Markdown; ``figures`` is a link to the record."""
+    names = list(record["found"])
+    lines = [
+        "# Recognisers",
+        "",
+        "The share of recordings of people whose word's phonemes fit what the recogniser hears better than they fit all "
+        f"but {UNLIKELY:.1%} of {record['looks']} looks at {record['hours']:.1f} h of other people's speech: as recorded / "
+        "in noise at 10 dB / in measured rooms in turn. Neither these people nor the noises and rooms taught a recogniser "
+        "anything. Each has the table of its own confusions.",
+        "",
+        f"| word | recordings | {' | '.join(names)} |",
+        f"| --- | ---: |{' ---: |' * len(names)}",
+    ]
+    for word, count in record["recordings"].items():
+        lines.append(f"| {word} | {count} | {' | '.join(_cell([record['found'][name][word]]) for name in names)} |")
+    means = " | ".join(_cell(list(record["found"][name].values())) for name in names)
+    total = sum(record["recordings"].values())
+    lines.append(f"| **mean** | {total} | {means} |")
+    return "\n".join([*lines, "", f"Made by `{record['command']}` on {record['date']}. [Figures]({figures}).", ""])
+
+
+def _cell(words: Sequence[Mapping[str, float]]) -> str:
+    return " / ".join(f"{100 * np.mean([word[how] for word in words]):.0f}" for how in _HOW) + " %"
