@@ -1,7 +1,8 @@
 """``python -m scripts.renew_phonemes MODEL...``: gives model files the phoneme recogniser of this checkout.
 
-The networks, their weights and the operating points stay; the word's phonemes are written anew, with the confusions that
-were counted for this recogniser. The points were then chosen with another recogniser: measure before you ship such a file.
+The networks, their weights and the points stay; the word's phonemes are written anew, with the confusions that
+were counted for this recogniser. The card's figures were then measured with another one, which the card names: measure again
+before you ship such a file. For words that are said as they are written.
 """
 
 import dataclasses
@@ -10,11 +11,16 @@ from typing import Annotated
 
 import typer
 
+from wakeword.base.files import replacing
 from wakeword.model.installed import assets_folder
-from wakeword.model.model import read_model, read_model_bytes
+from wakeword.model.model import parse_model, read_model, read_model_bytes
 from wakeword.verify.shared import PHONEMES_FILE, load_phonemes
+from wakeword_tools.measure.cards import embed_card
 from wakeword_tools.texts.recogniser import recogniser_variants
-from wakeword_train.model.two_stage import HEAD_RECORD, export_two_stage, head_of, shipped_digests
+from wakeword_train.model.two_stage import HEAD_RECORD, head_of, shipped_digests, with_verifier
+
+MEASURED_WITH = "measured_with_recogniser"
+"""Entry of a card's record of training: the digest of the recogniser with which its figures were measured."""
 
 
 def renew(path: Path) -> bool:
@@ -24,6 +30,8 @@ def renew(path: Path) -> bool:
     if verifier is None or not verifier.phonemes:
         return False
     _, digest = shipped_digests()
+    if digest == verifier.phonemes_digest:
+        return True
     ways = recogniser_variants(card.phrase, load_phonemes(assets_folder() / "encoders" / PHONEMES_FILE, digest).tokens)
     renewed = dataclasses.replace(
         verifier,
@@ -31,15 +39,18 @@ def renew(path: Path) -> bool:
         phonemes=tuple(way.variant for way in ways),
         phoneme_losses=tuple(way.losses for way in ways),
     )
-    export_two_stage(
-        path,
+    data = with_verifier(
+        read_model_bytes(path),
         head_of(read_model_bytes(path)),
         renewed,
-        path,
         operating_points=card.operating_points,
         default_point=card.default_point,
         head_training=card.training.get(HEAD_RECORD),
     )
+    made = parse_model(data).card
+    record = {**made.training, MEASURED_WITH: verifier.phonemes_digest}
+    with replacing(path) as temporary:
+        temporary.write_bytes(embed_card(data, dataclasses.replace(made, training=record)))
     return True
 
 

@@ -18,14 +18,14 @@ from wakeword.base.files import replacing, write_json
 from wakeword.base.types import Array, Scores
 from wakeword.takes.word_region import locate_word
 from wakeword.verify.phoneme_verifier import KeywordPhonemes
-from wakeword.verify.shared import file_digest, load_phonemes
+from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
 from wakeword.verify.verifier import PHONEME_SAMPLES
 from wakeword_experiments.two_stages.anyword import people_of, strangers_speech
 from wakeword_experiments.two_stages.conditions import Condition
 from wakeword_experiments.two_stages.measured_rooms import in_rooms, read_rooms
 from wakeword_experiments.two_stages.two_stages_measure import SNR, recording_of
 from wakeword_tools.measure.noise import NoiseMixer
-from wakeword_tools.texts.recogniser import recogniser_variants, token_costs
+from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, recogniser_variants, token_costs
 from wakeword_train.recipe import default_recipe
 
 UNLIKELY = 0.004
@@ -41,7 +41,7 @@ _MOST = 60
 
 
 def measure_recognisers(
-    files: Mapping[str, tuple[Path, Path]],
+    folders: Sequence[Path],
     words: Sequence[str],
     audio: Path,
     speech: Sequence[Path],
@@ -50,23 +50,24 @@ def measure_recognisers(
     command: str,
     report: Line,
 ) -> None:
-    """Write the figures and their page. ``files``: by name a recogniser and the table of its confusions."""
+    """Write the figures and their page. ``folders``: each with a recogniser and its confusions, as ``encoders``."""
     sounds = strangers_speech(replace(default_recipe(), keyword=words[0]), speech)
     recordings = (sounds.recorded(row) for row in range(len(sounds)))
     looks = [look for samples in recordings for look in _looks(samples)]
     said = {word: _said(word, audio, report) for word in words}
     found = {}
-    for name, (path, confusions) in files.items():
-        report(f"{name}: {len(looks)} looks at speech")
+    for folder in folders:
+        report(f"{folder.name}: {len(looks)} looks at speech")
+        path = folder / PHONEMES_FILE
         network = load_phonemes(path, file_digest(path))
-        costs = token_costs(confusions)
+        costs = token_costs(folder / CONFUSIONS_FILE)
         ways = {word: recogniser_variants(word, network.tokens, costs) for word in words}
         keywords = {
             word: KeywordPhonemes([way.variant for way in own], network.tokens, [way.losses for way in own])
             for word, own in ways.items()
         }
         heard = [network.log_probabilities(look) for look in looks]
-        found[name] = {
+        found[folder.name] = {
             word: {
                 how: _found(keyword, [network.log_probabilities(one) for one in said[word][how]], heard) for how in _HOW
             }
@@ -78,7 +79,7 @@ def measure_recognisers(
         "looks": len(looks),
         "hours": sounds.hours,
         "recordings": {word: len(own["clean"]) for word, own in said.items()},
-        "digests": {name: file_digest(path) for name, (path, _) in files.items()},
+        "digests": {folder.name: file_digest(folder / PHONEMES_FILE) for folder in folders},
         "found": found,
     }
     write_json(figures, record)

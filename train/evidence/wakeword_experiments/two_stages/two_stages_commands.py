@@ -206,10 +206,7 @@ def languages(
 
 
 def recognisers(
-    file: Annotated[
-        list[str],
-        typer.Option("--file", metavar="NAME=FILE,TABLE", help="A recogniser, and its confusions (JSON); repeatable."),
-    ],
+    encoders: Annotated[list[Path], typer.Option("--encoders", help="With phonemes.onnx and its table; repeatable.")],
     word: _Words,
     audio: _Audio,
     speech: Annotated[list[Path], typer.Option("--speech", help="Long recordings of other people; repeatable.")],
@@ -219,11 +216,7 @@ def recognisers(
     from wakeword_experiments.two_stages.recogniser_study import measure_recognisers
 
     begin(1)
-    files = {}
-    for name, _, pair in (one.partition("=") for one in file):
-        path, _, table = pair.partition(",")
-        files[name] = Path(path), Path(table)
-    measure_recognisers(files, word, audio, speech, figures, command=command_line(), report=report_progress)
+    measure_recognisers(encoders, word, audio, speech, figures, command=command_line(), report=report_progress)
 
 
 def exports(
