@@ -132,8 +132,8 @@ _ABOUT = {
 
 
 _BEFORE = (
-    "*Before* are the models before these, whose first stages learnt from 15 % of the background's speakers and not from "
-    "90 % ([notes](accuracy-notes.md))."
+    "*Before* are the same models with the phoneme recogniser as it was before it was taught noise and rooms "
+    '([text alone](../text-alone.md)); "alexa" and "stop" have no phonemes.'
 )
 
 
