@@ -98,6 +98,8 @@ class BoundedHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "wakeword"
     sys_version = ""
+    error_message_format = "%(code)d %(message)s\n"
+    error_content_type = "text/plain; charset=utf-8"
 
     def setup(self) -> None:
         super().setup()

@@ -94,6 +94,7 @@ def test_only_reading_is_answered(server: PageServer) -> None:
     for method in ("POST", "DELETE"):
         status, headers, _ = ask(server, "/page/code.js", method)
         assert (status, headers["X-Content-Type-Options"]) == (501, "nosniff")
+        assert headers["Content-Type"].startswith("text/plain")  # not the page of Python's server
 
 
 def test_idle_connections_shut_nobody_out(server: PageServer) -> None:
