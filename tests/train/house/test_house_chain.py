@@ -109,6 +109,6 @@ def test_a_false_wake_is_labelled_and_after_the_night_it_wakes_no_more(house: Ho
     assert done.returncode == 0, done.stderr
     assert "a new version ends" in done.stderr
     assert house.model.read_bytes() != first
-    _until(lambda: not house.wakes(marlin(COUNT)))  # once the server has seen the new file
+    _until(lambda: not house.wakes(marlin(COUNT + 1)))  # once the server has seen the new file
     assert house.wakes(marvin("belinda"))
     assert house.wakes(marvin("david"))

@@ -88,7 +88,8 @@ class SecondStageResult:
         """For the card: the last epoch of the head with its adversary, and its points alone; ``None`` if none is known."""
         if not self.heads:
             return None
-        return dataclasses.asdict(self.heads[-1][-1]) | {ALONE: [list(one) for one in self.alone]}
+        alone = {ALONE: [list(one) for one in self.alone]} if self.alone else {}
+        return dataclasses.asdict(self.heads[-1][-1]) | alone
 
     def stage_one_scores(self) -> ScoreSet:
         """The first stage's scores of the held-out recordings."""
