@@ -1,8 +1,8 @@
 """``python -m scripts.renew_phonemes MODEL...``: gives model files the phoneme recogniser of this checkout.
 
-The networks, their weights and the points stay; the word's phonemes are written anew, with the confusions that
-were counted for this recogniser. The card's figures were then measured with another one, which the card names: measure again
-before you ship such a file. For words that are said as they are written.
+The networks, their weights and the points stay; the word's phonemes are written anew, with the confusions that were
+counted for this recogniser. The card's figures were then measured with another one, which the card names: measure
+again before you ship such a file. For words that are said as they are written.
 """
 
 import dataclasses

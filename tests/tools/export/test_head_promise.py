@@ -68,14 +68,12 @@ def test_the_rate_that_a_training_noted_is_at_the_usual_threshold() -> None:
     assert noted(replace(card, training={}), 0.5) is None
     assert noted(replace(card, training={"head": {"alone": [[0.5, "high"]]}}), 0.5) is None
     known = replace(card, training={"head": {"alone": [[0.5, 3.0], [2.0, 2.0], [8.0, 1.0]]}})
-    half, one, rare = (noted(known, rate) for rate in (0.5, 1.0, 0.1))
-    assert half is not None
-    assert one is not None
-    assert rare is not None
+    points = [noted(known, rate) for rate in (0.5, 1.0, 0.1)]
+    (half, _), (one, _), (rare, kept) = (point for point in points if point is not None)
     assert half.threshold(USUAL) == pytest.approx(1 / (1 + np.exp(-3.0)))
     assert half.threshold(LAX) == pytest.approx(1 / (1 + np.exp(-2.0)))
     assert one.logit == pytest.approx(2.5)  # half way between 0.5 and 2 by the logarithm
-    assert rare.logit == pytest.approx(3.0)  # no further than what was noted
+    assert (rare.logit, kept) == (pytest.approx(3.0), 0.5)  # no further than what was noted
 
 
 def test_a_recall_clearly_below_that_of_wakeword_itself_is_said_in_a_line() -> None:

@@ -61,11 +61,12 @@ def between(usual: float, lax: float) -> HeadPoint:
     return HeadPoint(logit, logit_of(STRICT) / spread)
 
 
-def noted(card: ModelCard, fa_per_hour: float) -> HeadPoint | None:
+def noted(card: ModelCard, fa_per_hour: float) -> tuple[HeadPoint, float] | None:
     """The point at which the head alone kept a rate in the training's background, by heads that had not heard who speaks.
 
-    ``None`` if the training noted none. Between the noted rates the logit is interpolated by the rate's logarithm; beyond
-    them it is that of the last.
+    And that rate: the lowest one that was noted if a lower one is asked for.
+
+    ``None`` if the training noted none. Between the noted rates the logit is interpolated by the rate's logarithm.
     """
     head = card.training.get("head") or {}
     try:
@@ -73,7 +74,9 @@ def noted(card: ModelCard, fa_per_hour: float) -> HeadPoint | None:
         found = np.interp(np.log([fa_per_hour, _LAXER * fa_per_hour]), np.log(rates), logits)
     except (ValueError, TypeError):
         return None  # of an older training, or not ours
-    return between(*(score_of_logit(logit) for logit in found.tolist())) if np.isfinite(found).all() else None
+    if not np.isfinite(found).all():
+        return None
+    return between(*(score_of_logit(logit) for logit in found.tolist())), max(fa_per_hour, min(rates))
 
 
 def guessed(card: ModelCard) -> HeadPoint:

@@ -27,8 +27,8 @@ from wakeword_tools.kinds import Kind
 _TOLERANCE = 1e-5
 """Largest difference of a written file's probability from the head's."""
 _NOTED = (
-    "0.5: the rate that was asked for, as the training heard its own background; no recordings were given, so it was not "
-    "measured as openWakeWord hears: --background with hours of speech without the word does"
+    "0.5: {rate:g} false accepts an hour, as the training heard its own background; no recordings were given, so it was "
+    "not measured as openWakeWord hears: --background with hours of speech without the word does"
 )
 _GUESSED = (
     "not calibrated for this use: the threshold is a guess from the model's card, as no recordings were given, and may "
@@ -53,7 +53,9 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     metadata, _ = checked_metadata(order.data)
     head = head_weights(base64.b64decode(metadata[HEAD_KEY]))
     known = noted(card, order.fa_per_hour)
-    point, lines, content = known or guessed(card), [_NOTED if known else _GUESSED], None
+    point, lines, content = guessed(card), [_GUESSED], None
+    if known is not None:
+        point, lines = known[0], [_NOTED.format(rate=known[1])]
     if order.recordings.files.get(Kind.BACKGROUND):
         point, lines, content = _calibrated(order, head)
     name = engine_name(phrase)
