@@ -29,7 +29,8 @@ from wakeword.verify.shared import PHONEMES_FILE, load_phonemes
 from wakeword.verify.verifier import SecondStage
 from wakeword_experiments.figures_report import versions
 from wakeword_experiments.two_stages.anyword import people_of, strangers_speech
-from wakeword_experiments.two_stages.conditions import from_quiet_microphone
+from wakeword_experiments.two_stages.conditions import Condition, from_quiet_microphone
+from wakeword_experiments.two_stages.measured_rooms import in_rooms, read_rooms
 from wakeword_experiments.two_stages.two_stages_measure import SNR, recording_of
 from wakeword_experiments.two_stages.weighing_rules import (
     FLOOR,
@@ -122,11 +123,18 @@ def _looks(evidence: Evidence, reader: EvidenceReader) -> Looks:
 
 
 def _conditions(files: Sequence[Path], audio: Path) -> dict[str, list[Array]]:
-    """The recordings as they are, in noise, and from a quiet microphone in 16 bits. The same for every run."""
+    """The recordings as they are, in noise, from a quiet microphone in 16 bits and, where there are some, in measured rooms.
+
+    The same for every run.
+    """
     mixer = NoiseMixer(sorted(audio_files(audio / "noise")), warn=log.warning)
     clean = [read_audio(path) for path in files]
     noisy = [mixer.mix(one, recording_of(path), snr=SNR) for one, path in zip(clean, files, strict=True)]
-    return {"clean": clean, "noisy": noisy, "quiet": from_quiet_microphone(clean)}
+    found = {"clean": clean, "noisy": noisy, "quiet": from_quiet_microphone(clean)}
+    if (audio / "rooms").is_dir():
+        said = in_rooms([Condition("", "", one) for one in clean], read_rooms(audio / "rooms"))
+        found["room"] = [one.samples for one in said]
+    return found
 
 
 def judged(words: Sequence[WordLooks]) -> dict[str, Any]:
