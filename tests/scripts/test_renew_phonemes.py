@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from scripts.renew_phonemes import MEASURED_WITH, renew
-from wakeword.model.installed import shipped_models
+from wakeword.base.errors import ConfigError
+from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import parse_model, read_model, read_model_bytes
 from wakeword.verify.phoneme_verifier import PhonemeNetwork
-from wakeword.verify.shared import load_phonemes
+from wakeword.verify.shared import PHONEMES_FILE, load_phonemes
 from wakeword_tools.measure.cards import embed_card
 from wakeword_tools.texts.recogniser import recogniser_variants
 from wakeword_train.model.two_stage import shipped_digests
@@ -20,9 +21,6 @@ OLD = "0" * 64
 
 @pytest.fixture(scope="module")
 def network() -> PhonemeNetwork:
-    from wakeword.model.installed import assets_folder
-    from wakeword.verify.shared import PHONEMES_FILE
-
     return load_phonemes(assets_folder() / "encoders" / PHONEMES_FILE, shipped_digests()[1])
 
 
@@ -60,3 +58,17 @@ def test_a_model_without_phonemes_stays_as_it_is(tmp_path: Path) -> None:
     shutil.copy(shipped_models()["alexa"], path)
     assert not renew(path)
     assert path.read_bytes() == shipped_models()["alexa"].read_bytes()
+
+
+def test_a_word_of_another_language_is_refused(tmp_path: Path) -> None:
+    shipped = read_model_bytes(shipped_models()["marvin"])
+    card = parse_model(shipped).card
+    assert card.verifier is not None
+    old = dataclasses.replace(card.verifier, phonemes_digest=OLD)
+    path = tmp_path / "ich.onnx"
+    german = dataclasses.replace(card, verifier=old, training={**card.training, "language": "de"})
+    path.write_bytes(embed_card(shipped, german))
+    before = path.read_bytes()
+    with pytest.raises(ConfigError, match="expected an English word, got one of 'de'"):
+        renew(path)
+    assert path.read_bytes() == before

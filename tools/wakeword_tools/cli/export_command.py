@@ -36,7 +36,7 @@ def export(options: ExportOptions) -> None:
     """Write a model as files that another engine runs.
 
     With hours of speech without the word the threshold is measured as the other engine will hear it; without them it is
-    a guess.
+    what the training noted, or a guess.
     """
     if options.positives and not options.background:
         raise typer.BadParameter("--positives needs --background, in which the threshold is chosen")

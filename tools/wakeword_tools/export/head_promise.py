@@ -27,10 +27,13 @@ LAX, USUAL, STRICT = 0.3, 0.5, 0.7
 """Thresholds of the other engine: its usual one, and those around it that its sliders reach first."""
 _LEAST_SPREAD, _MOST_SPREAD = 0.2, 4.0
 """Logits between the lax and the usual threshold: closer together, a slider would do nothing or all."""
+_FURTHEST = 25.0
+"""The highest logit of a point: beyond, a score is 1 to all its digits."""
 _FIT = -1.0
 """The phonemes' score of a word that is said without much care."""
 RATES_ALONE = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
-"""False accepts an hour at which a training notes the logits of the head alone, as ``ALONE`` in the card's record of it."""
+"""False accepts an hour at which a training notes the logits of the head alone, as ``ALONE`` in the card's record of it:
+``{"hours": ..., "points": [[rate, logit], ...]}``."""
 ALONE = "alone"
 
 
@@ -61,22 +64,36 @@ def between(usual: float, lax: float) -> HeadPoint:
     return HeadPoint(logit, logit_of(STRICT) / spread)
 
 
-def noted(card: ModelCard, fa_per_hour: float) -> tuple[HeadPoint, float] | None:
+@dataclass(frozen=True)
+class NotedPoint:
+    """A point that a training noted, of the head alone."""
+
+    point: HeadPoint
+    fa_per_hour: float
+    """The rate that it kept: the lowest one that was noted, if a lower one is asked for."""
+    hours: float
+    """Hours of the training's background."""
+
+
+def noted(card: ModelCard, fa_per_hour: float) -> NotedPoint | None:
     """The point at which the head alone kept a rate in the training's background, by heads that had not heard who speaks.
 
-    And that rate: the lowest one that was noted if a lower one is asked for.
-
-    ``None`` if the training noted none. Between the noted rates the logit is interpolated by the rate's logarithm.
+    ``None`` if the training noted none, or nothing of use. Between the noted rates the logit is interpolated by the rate's
+    logarithm.
     """
-    head = card.training.get("head") or {}
+    head = card.training.get("head")
+    alone = head.get(ALONE) if isinstance(head, Mapping) else None
     try:
-        rates, logits = zip(*head.get(ALONE) or [], strict=True)
-        found = np.interp(np.log([fa_per_hour, _LAXER * fa_per_hour]), np.log(rates), logits)
-    except (ValueError, TypeError):
+        assert isinstance(alone, Mapping)
+        hours = float(alone["hours"])
+        rates, logits = np.array(alone["points"], np.float64).T
+    except (AssertionError, KeyError, TypeError, ValueError):
         return None  # of an older training, or not ours
-    if not np.isfinite(found).all():
+    if not (len(rates) and np.isfinite([*rates, *logits, hours]).all() and rates[0] > 0 and (np.diff(rates) > 0).all()):
         return None
-    return between(*(score_of_logit(logit) for logit in found.tolist())), max(fa_per_hour, min(rates))
+    found = np.interp(np.log([fa_per_hour, _LAXER * fa_per_hour]), np.log(rates), logits.clip(-_FURTHEST, _FURTHEST))
+    point = between(*(score_of_logit(logit) for logit in found.tolist()))
+    return NotedPoint(point, max(fa_per_hour, float(rates[0])), hours)
 
 
 def guessed(card: ModelCard) -> HeadPoint:

@@ -27,8 +27,8 @@ from wakeword_tools.kinds import Kind
 _TOLERANCE = 1e-5
 """Largest difference of a written file's probability from the head's."""
 _NOTED = (
-    "0.5: {rate:g} false accepts an hour, as the training heard its own background; no recordings were given, so it was "
-    "not measured as openWakeWord hears: --background with hours of speech without the word does"
+    "0.5: {rate:g} false accepts an hour in the {hours:.1f} h of the training's background{asked}; no recordings were "
+    "given: --background with hours of speech without the word measures it as openWakeWord hears"
 )
 _GUESSED = (
     "not calibrated for this use: the threshold is a guess from the model's card, as no recordings were given, and may "
@@ -55,7 +55,8 @@ def write(order: ExportOrder, folder: Path) -> Sequence[str]:
     known = noted(card, order.fa_per_hour)
     point, lines, content = guessed(card), [_GUESSED], None
     if known is not None:
-        point, lines = known[0], [_NOTED.format(rate=known[1])]
+        asked = "" if known.fa_per_hour == order.fa_per_hour else f", where {order.fa_per_hour:g} was asked for"
+        point, lines = known.point, [_NOTED.format(rate=known.fa_per_hour, hours=known.hours, asked=asked)]
     if order.recordings.files.get(Kind.BACKGROUND):
         point, lines, content = _calibrated(order, head)
     name = engine_name(phrase)

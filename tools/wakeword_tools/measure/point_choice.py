@@ -13,7 +13,6 @@ from wakeword.format.card import ModelCard
 from wakeword.format.operating_point import OperatingPoint
 from wakeword.format.point_warnings import SUPPORTED, is_supported
 from wakeword.model.model import read_model
-from wakeword_tools.measure.cards import write_card
 from wakeword_tools.measure.intervals import hours_needed
 from wakeword_tools.measure.rates import (
     LADDER,
@@ -225,6 +224,9 @@ def write_points(path: Path | str, points: Sequence[OperatingPoint], *, default:
     ``default`` names the point that listening uses (otherwise ``default_name`` chooses). ``ConfigError`` if there is no
     point of that name.
     """
+    # Imported here, as only this needs onnx.
+    from wakeword_tools.measure.cards import write_card
+
     card = read_model(path).card
     after = _after(card, points)
     known = [point.name for point in after]

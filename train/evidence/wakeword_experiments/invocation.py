@@ -1,5 +1,6 @@
 """How an experiment was called: its seeds, its command line for the record, and lines of progress."""
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def begin(seeds: int) -> list[int]:
 
 def command_line() -> str:
     """The command line as given, for the record; of absolute paths only the last part."""
-    return " ".join(["python -m wakeword_experiments", *map(_shown, sys.argv[1:])])
+    return f"python -m wakeword_experiments {shlex.join(map(_shown, sys.argv[1:]))}"
 
 
 def _shown(argument: str) -> str:

@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -224,7 +225,7 @@ class SecondStageTraining:
                 self.events.note(epoch.line())
         return trained
 
-    def _alone(self, heads: Sequence[HeadNetwork], embeddings: Sequence[Tensor]) -> list[tuple[float, float]]:
+    def _alone(self, heads: Sequence[HeadNetwork], embeddings: Sequence[Tensor]) -> dict[str, Any] | None:
         """The points of the head alone, in all of the background: none of it by a head that was trained on who speaks."""
         of_fold: dict[int, list[Tensor]] = {}
         for clip, one in zip(self.speech.clips, embeddings, strict=True):

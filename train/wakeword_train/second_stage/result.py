@@ -80,15 +80,15 @@ class SecondStageResult:
     """The heads as ONNX files, in the sequence of their folds, each trained without the recorded speakers of its fold;
     empty if they are not known."""
 
-    alone: Sequence[tuple[float, float]] = ()
-    """Rates, false accepts an hour, and the logits at which the head alone keeps them: see ``points_alone``."""
+    alone: Mapping[str, Any] | None = None
+    """How often the head alone fires: see ``points_alone``."""
 
     @property
     def head_training(self) -> dict[str, Any] | None:
         """For the card: the last epoch of the head with its adversary, and its points alone; ``None`` if none is known."""
         if not self.heads:
             return None
-        alone = {ALONE: [list(one) for one in self.alone]} if self.alone else {}
+        alone = {} if self.alone is None else {ALONE: dict(self.alone)}
         return dataclasses.asdict(self.heads[-1][-1]) | alone
 
     def stage_one_scores(self) -> ScoreSet:

@@ -43,6 +43,7 @@ from wakeword_train.points import file_stem
 from wakeword_train.recipe import default_recipe
 from wakeword_train.training_run import DataFolders, TrainingLines
 
+_STATES = "text", "before", "after"
 _OTHER_SOUND = 5
 """Place of the column of other sound."""
 _CONDITIONS = "clean", "noisy", "quiet", "room"
@@ -224,7 +225,9 @@ def _cpu() -> float:
 
 def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
     """The page in Markdown; ``figures`` is a link to the record."""
-    in_room = all("room" in word["text"]["default"] for word in record["words"])
+    every = [word[state] for word in record["words"] for state in _STATES if state in word]
+    heard = [name for name in _CONDITIONS if all(name in own["default"] for own in every)]
+    in_room = "room" in heard
     rows = [
         f"| | recordings | default | clean / 10 dB / -20 dB{' / rooms' if in_room else ''} "
         "| false accepts an hour (95 %) | in other sound "
@@ -233,11 +236,13 @@ def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
     ]
     for word in record["words"]:
         said = f" ({word['language']}: {word['said']})" if "said" in word else ""
-        rows.append(_row(f"{word['keyword']}{said}, text alone", word["text"], _cost(word)))
+        rows.append(_row(f"{word['keyword']}{said}, text alone", word["text"], heard, _cost(word)))
         if "after" in word:
             own = word["takes"]
-            rows.append(_row("the same, people who gave none", word["before"], ""))
-            rows.append(_row(f"and {own['takes']} recordings", word["after"], _cost(own | {"spoken_before": True})))
+            rows.append(_row("the same, people who gave none", word["before"], heard, ""))
+            rows.append(
+                _row(f"and {own['takes']} recordings", word["after"], heard, _cost(own | {"spoken_before": True}))
+            )
     rows += [
         row
         for state, name in (
@@ -245,7 +250,7 @@ def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
             ("before", "the same, who gave none"),
             ("after", "and recordings"),
         )
-        if (row := _mean_row(name, [word[state] for word in record["words"] if state in word]))
+        if (row := _mean_row(name, [word[state] for word in record["words"] if state in word], heard))
     ]
     hours = min((word["text"]["hours"] for word in record["words"]), default=0.0)
     others = ", ".join(
@@ -284,12 +289,12 @@ def _without_cell(row: str, place: int) -> str:
     return "|".join(cells[: place + 1] + cells[place + 2 :]) if row else row
 
 
-def _row(name: str, own: Mapping[str, Any], cost: str) -> str:
+def _row(name: str, own: Mapping[str, Any], heard: Sequence[str], cost: str) -> str:
     point, at = own["default"], own["at_rate"]
     rate, low, high = point["per_hour"]
     return (
-        f"| {name} | {point['clean']['of']} | `{own['point']}` | {_conditions(point)} | "
-        f"{rate:.2f} ({low:.2f} to {high:.2f}) | {_events([own])} | {_conditions(at)} | {cost} |"
+        f"| {name} | {point['clean']['of']} | `{own['point']}` | {_conditions(point, heard)} | "
+        f"{rate:.2f} ({low:.2f} to {high:.2f}) | {_events([own])} | {_conditions(at, heard)} | {cost} |"
     )
 
 
@@ -299,18 +304,14 @@ def _events(words: Sequence[Mapping[str, Any]]) -> str:
     return " / ".join(str(sum(own["default"]["others"][name] for own in words)) for name in names) or "-"
 
 
-def _mean_row(name: str, words: Sequence[Mapping[str, Any]]) -> str:
+def _mean_row(name: str, words: Sequence[Mapping[str, Any]], heard: Sequence[str]) -> str:
     """The means over words; empty for fewer than two."""
     if len(words) < 2:
         return ""
 
     def mean(point: str) -> str:
-        shares = {
-            name: float(np.mean([own[point][name]["rate"] for own in words]))
-            for name in _CONDITIONS
-            if all(name in own[point] for own in words)
-        }
-        return _conditions({name: {"rate": share} for name, share in shares.items()})
+        shares = {name: float(np.mean([own[point][name]["rate"] for own in words])) for name in heard}
+        return _conditions({name: {"rate": share} for name, share in shares.items()}, heard)
 
     clips = sum(own["default"]["clean"]["of"] for own in words)
     events = sum(own["default"]["events"] for own in words)
@@ -329,5 +330,5 @@ def _cost(own: Mapping[str, Any]) -> str:
     return f"{own['clock'] / 60:.0f}, {own['cpu'] / 60:.0f} min{'*' if own['spoken_before'] else ''}"
 
 
-def _conditions(at: Mapping[str, Any]) -> str:
-    return " / ".join(f"{100 * at[name]['rate']:.0f}" for name in _CONDITIONS if name in at) + " %"
+def _conditions(at: Mapping[str, Any], heard: Sequence[str]) -> str:
+    return " / ".join(f"{100 * at[name]['rate']:.0f}" for name in heard) + " %"

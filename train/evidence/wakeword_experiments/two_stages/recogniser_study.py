@@ -129,8 +129,9 @@ def recogniser_page(record: Mapping[str, Any], *, figures: str) -> str:
         "",
         "The share of recordings of people whose word's phonemes fit what the recogniser hears better than they fit all "
         f"but {100 * UNLIKELY:.1f} % of {record['looks']} looks at {record['hours']:.1f} h of other people's speech: as "
-        "recorded / in noise at 10 dB / in measured rooms in turn. Neither these people nor the noises and rooms taught a "
-        "recogniser anything. Each has the table of its own confusions.",
+        "recorded / in noise at 10 dB / in measured rooms in turn. None of these people, noises and rooms had a part when "
+        "the recogniser was taught further; what it had learnt from before is not known. Each has the table of its own "
+        "confusions, counted in speech of the same collections.",
         "",
         f"| word | recordings | {' | '.join(names)} |",
         f"| --- | ---: |{' ---: |' * len(names)}",

@@ -123,7 +123,7 @@ def _looks(evidence: Evidence, reader: EvidenceReader) -> Looks:
 
 
 def _conditions(files: Sequence[Path], audio: Path) -> dict[str, list[Array]]:
-    """The recordings as they are, in noise, from a quiet microphone in 16 bits and, where there are some, in measured rooms.
+    """The recordings as they are, in noise, from a quiet microphone in 16 bits and, where rooms are given, in these.
 
     The same for every run.
     """

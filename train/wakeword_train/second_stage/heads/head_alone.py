@@ -1,6 +1,7 @@
 """How often a head alone fires, without gate and phonemes: what other engines that run only the head need to know."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from torch import Tensor
@@ -18,11 +19,12 @@ _LEAST = 1e-9
 
 def points_alone(
     heads: Sequence[HeadNetwork], recordings: Mapping[int, Sequence[Tensor]], hours: float
-) -> list[tuple[float, float]]:
-    """Pairs of a rate, false accepts an hour, and the logit at which the heads together keep it.
+) -> dict[str, Any] | None:
+    """The hours, and pairs of a rate, false accepts an hour, and the logit at which the heads together keep it.
 
     ``recordings``: for the number of each head, embeddings ``(steps, 96)`` of recordings without the word by people that
-    it was not trained on, ``hours`` in all. Rates of which the hours allow not one event are left out.
+    it was not trained on, ``hours`` in all. Rates of which the hours allow not one event are left out;
+    ``None`` if none is left.
     """
     streams = []
     for number, some in recordings.items():
@@ -31,9 +33,9 @@ def points_alone(
                 looks = embeddings.unfold(0, HEAD_EMBEDDINGS, 1).transpose(1, 2)
                 logits = head_logits(heads[number], looks).tolist()
                 streams.append(np.array([score_of_logit(logit) for logit in logits]))
-    found = []
+    found: list[list[float]] = []
     for rate in RATES_ALONE:
         if streams and (allowed := int(rate * hours)):
             threshold = threshold_allowing_events(streams, allowed, hop=STEP_FRAMES)
-            found.append((rate, round(logit_of(min(max(threshold, _LEAST), 1 - _LEAST)), 4)))
-    return found
+            found.append([rate, round(logit_of(min(max(threshold, _LEAST), 1 - _LEAST)), 4)])
+    return {"hours": round(hours, 2), "points": found} if found else None
