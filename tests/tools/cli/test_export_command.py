@@ -68,7 +68,7 @@ def test_without_recordings_what_a_training_noted_is_the_threshold(cli, tmp_path
     assert abs(logits[nearest] + 6.0) < 4
     # A logit lies between the two points.
     assert float(exported[0, 0]) == pytest.approx(
-        score_of_logit(logit_of(0.7) * (float(logits[nearest]) - 3.0)), abs=1e-4
+        score_of_logit(logit_of(0.7) * (float(logits[nearest]) + 6.0)), abs=1e-4
     )
 
 
