@@ -91,9 +91,9 @@ def noted(card: ModelCard, fa_per_hour: float) -> NotedPoint | None:
         return None  # of an older training, or not ours
     if not (len(rates) and np.isfinite([*rates, *logits, hours]).all() and rates[0] > 0 and (np.diff(rates) > 0).all()):
         return None
-    found = np.interp(np.log([fa_per_hour, _LAXER * fa_per_hour]), np.log(rates), logits.clip(-_FURTHEST, _FURTHEST))
-    point = between(*(score_of_logit(logit) for logit in found.tolist()))
-    return NotedPoint(point, max(fa_per_hour, float(rates[0])), hours)
+    rate = max(fa_per_hour, float(rates[0]))
+    found = np.interp(np.log([rate, _LAXER * rate]), np.log(rates), logits.clip(-_FURTHEST, _FURTHEST))
+    return NotedPoint(between(*(score_of_logit(logit) for logit in found.tolist())), rate, hours)
 
 
 def guessed(card: ModelCard) -> HeadPoint:
