@@ -89,7 +89,7 @@ def measure_anyword(
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "engines": read_model(model_file).card.training["engines"],
     }
-    test = _people(audio, word)
+    test = _people(audio, word, language)
     rooms = read_rooms(audio / "rooms") if (audio / "rooms").is_dir() else []
     sounds = strangers_speech(config, speech)
     record["text"] = measured(read_model(model_file), test, sounds, others, rooms, report)
@@ -172,13 +172,16 @@ def measured(
     return found
 
 
-def people_of(audio: Path, word: str) -> list[Path]:
-    """The recordings of people who say a word, in any of the collections. ``DataError`` if there are none."""
-    names = (
+def people_of(audio: Path, word: str, language: str = ENGLISH) -> list[Path]:
+    """The recordings of people who say a word, in any collection of its language. ``DataError`` if there are none."""
+    english = (
         Path("speech_commands") / word,
         Path("wake_words") / word,
         Path("telephone/words") / word.replace(" ", "-"),
-        *(path.relative_to(audio) for path in sorted(audio.glob(f"languages/*/*/{word}"))),
+    )
+    names = (
+        *(english if language == ENGLISH else ()),
+        *(path.relative_to(audio) for path in sorted(audio.glob(f"languages/{language}/*/{word}"))),
     )
     files = [path for name in names if (audio / name).is_dir() for path in audio_files(audio / name)]
     if not files:
@@ -186,9 +189,12 @@ def people_of(audio: Path, word: str) -> list[Path]:
     return files
 
 
-def _people(audio: Path, word: str) -> TestClips:
+def _people(audio: Path, word: str, language: str) -> TestClips:
     """Every recording of the word: nobody who says it was trained on."""
-    people = [Clip(path, Kind.POSITIVE, word, collection_speaker(path), Split.TEST) for path in people_of(audio, word)]
+    people = [
+        Clip(path, Kind.POSITIVE, word, collection_speaker(path), Split.TEST)
+        for path in people_of(audio, word, language)
+    ]
     noise: list[Clip] = read_folder(audio / "noise", Kind.NOISE)
     return TestClips(people, [], [], [], [clip.path for clip in noise])
 
