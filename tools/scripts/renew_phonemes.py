@@ -6,6 +6,7 @@ again before you ship such a file. For words that are said as they are written.
 """
 
 import dataclasses
+import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -53,8 +54,9 @@ def renew(path: Path) -> bool:
     )
     made = parse_model(data).card
     record = {**made.training, MEASURED_WITH: verifier.phonemes_digest}
+    today = f"{datetime.date.today():%Y.%m.%d}"
     with replacing(path) as temporary:
-        temporary.write_bytes(embed_card(data, dataclasses.replace(made, training=record)))
+        temporary.write_bytes(embed_card(data, dataclasses.replace(made, training=record, version=today)))
     return True
 
 
