@@ -429,6 +429,23 @@ def test_what_a_text_alone_finds_is_that_of_the_record() -> None:
     assert f"took three words from {before:.0f} to {after:.0f} %" in one_line(DOCS / "train.md")
 
 
+def test_what_recognisers_hear_is_that_of_the_record() -> None:
+    found = record("recognisers")["found"]
+    before, now = (
+        {
+            how: f"{100 * np.mean([word[how] for word in found[name].values()]):.0f}"
+            for how in ("clean", "noisy", "room")
+        }
+        for name in ("before", "now")
+    )
+    told = f"in {before['noisy']} and now {now['noisy']} % of recordings in noise, in {before['room']} and now {now['room']} %"
+    assert told in one_line(RESULTS / "README.md")
+    ways = ("clean", "as recorded"), ("noisy", "in noise"), ("room", "in rooms")
+    page = one_line(RESULTS.parent / "text-alone.md")
+    for how, said in ways:
+        assert f"from {before[how]} to {now[how]} {'% ' if how == 'clean' else ''}{said}" in page
+
+
 def test_what_other_languages_tell_is_that_of_the_record() -> None:
     content = record("languages")
     page, means = (DOCS / "languages.md").read_text("utf-8"), {}
