@@ -438,8 +438,8 @@ def test_what_recognisers_hear_is_that_of_the_record() -> None:
         }
         for name in ("before", "now")
     )
-    told = f"in {before['noisy']} and now {now['noisy']} % of recordings in noise, in {before['room']} and now {now['room']} %"
-    assert told in one_line(RESULTS / "README.md")
+    noisy, room = (f"in {before[how]} and now {now[how]} %" for how in ("noisy", "room"))
+    assert f"{noisy} of recordings in noise, {room} in measured rooms" in one_line(RESULTS / "README.md")
     ways = ("clean", "as recorded"), ("noisy", "in noise"), ("room", "in rooms")
     page = one_line(RESULTS.parent / "text-alone.md")
     for how, said in ways:
