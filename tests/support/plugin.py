@@ -46,7 +46,6 @@ def high_model() -> Model:
 SLOW = (
     *(
         "tests/train/",
-        "train/evidence/tests/",
         "tests/benchmarks/",
         "tests/fuzz/",
         "tests/scripts/",
