@@ -37,6 +37,7 @@ def renew(path: Path) -> bool:
         return True
     if card.language != ENGLISH:
         raise ConfigError(f"{path}: expected an English word, got one of {card.language!r}; train it again")
+    model = read_model_bytes(path)
     ways = recogniser_variants(card.phrase, load_phonemes(assets_folder() / "encoders" / PHONEMES_FILE, digest).tokens)
     renewed = dataclasses.replace(
         verifier,
@@ -45,8 +46,8 @@ def renew(path: Path) -> bool:
         phoneme_losses=tuple(way.losses for way in ways),
     )
     data = with_verifier(
-        read_model_bytes(path),
-        head_of(read_model_bytes(path)),
+        model,
+        head_of(model),
         renewed,
         operating_points=card.operating_points,
         default_point=card.default_point,

@@ -31,10 +31,10 @@ _FURTHEST = 25.0
 """The highest logit of a point: beyond, a score is 1 to all its digits."""
 _FIT = -1.0
 """The phonemes' score of a word that is said without much care."""
-RATES_ALONE = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
-"""False accepts an hour at which a training notes the logits of the head alone, as ``ALONE`` in the card's record of it:
-``{"hours": ..., "points": [[rate, logit], ...]}``."""
 ALONE = "alone"
+"""Entry of a card's record of its head: ``{"hours": ..., "points": [[rate, logit], ...]}`` of the head alone."""
+RATES_ALONE = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+"""The rates there, false accepts an hour."""
 
 
 @dataclass(frozen=True)
@@ -81,13 +81,11 @@ def noted(card: ModelCard, fa_per_hour: float) -> NotedPoint | None:
     ``None`` if the training noted none, or nothing of use. Between the noted rates the logit is interpolated by the rate's
     logarithm.
     """
-    head = card.training.get("head")
-    alone = head.get(ALONE) if isinstance(head, Mapping) else None
     try:
-        assert isinstance(alone, Mapping)
+        alone = card.training["head"][ALONE]
         hours = float(alone["hours"])
         rates, logits = np.array(alone["points"], np.float64).T
-    except (AssertionError, KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError):
         return None  # of an older training, or not ours
     if not (len(rates) and np.isfinite([*rates, *logits, hours]).all() and rates[0] > 0 and (np.diff(rates) > 0).all()):
         return None
