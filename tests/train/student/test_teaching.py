@@ -15,11 +15,15 @@ from wakeword_tools.clips.manifest import write_manifest
 from wakeword_tools.export.micro_files import STUDENT_FILE, read_student
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_train.data.augment import AugmentationConfig
+from wakeword_train.data.batches import load_stores
 from wakeword_train.data.clips import Clip, read_folder
 from wakeword_train.data.packed import packed_clips
+from wakeword_train.pack.speech_pack import STARTER, pack_path, read_pack
 from wakeword_train.recipe import default_recipe
 from wakeword_train.student import teaching
+from wakeword_train.student.student_batches import StudentScenes
 from wakeword_train.student.student_config import StudentConfig
+from wakeword_train.student.student_sounds import SceneMaker
 from wakeword_train.student.teaching import natural_clips, teach_student
 from wakeword_train.training_run import DataFolders, TrainingRun
 
@@ -69,10 +73,50 @@ def test_a_student_is_kept_and_a_poor_one_is_refused(
     frames = np.random.default_rng(0).integers(0, 256, (300, 40)).astype(np.uint8)
     assert np.array_equal(kept.net.outputs(frames), made.net.outputs(frames))
     assert "synthetic words found" in made.lines[0]
-    poor = dataclasses.replace(config, student=dataclasses.replace(SMALL, least_recall=0.999))
+    # A recipe whose background is recordings has no pack: the student hears the starter pack even so.
+    poor = dataclasses.replace(config, student=dataclasses.replace(SMALL, least_recall=0.999), starter_pack="")
     with pytest.raises(ModelError, match=r"student\.least_recall"):
         teach_student(poor, clips_of_run(run), random_model(), tmp_path / "c", report=lambda line: None)
     assert not (tmp_path / "c").exists()
+
+
+def test_few_people_are_heard_as_often_as_many_synthetic_voices(run: Path) -> None:
+    clips = [clip for clip in clips_of_run(run) if clip.split is Split.TRAIN]
+    clips = [dataclasses.replace(clip, synthetic=clip.speaker != "train 0") for clip in clips]
+    stores = load_stores(clips, Split.TRAIN)
+    store, maker = stores[Kind.POSITIVE], SceneMaker(stores, AugmentationConfig(household=0.0), seed=0)
+    rows = maker.words(store, 100, recorded=0.6).rows
+    people = [row for row in rows if not store.clips[row].synthetic]
+    assert 45 <= len(people) <= 75  # and not 33, their share of the voices
+    spoken = sorted({store.clips[row].speaker for row in rows})
+    assert spoken == ["train 0", "train 1", "train 2"]
+
+
+def test_recorded_background_is_heard_beside_the_pack(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard = list[float]()
+
+    def fit(scenes: StudentScenes, config: StudentConfig, *, seed: int) -> None:
+        heard.append(scenes.speech.hours)
+        raise ModelError("enough is known")
+
+    monkeypatch.setattr(teaching, "fit_student", fit)
+    settings = dataclasses.replace(SMALL, positives=8, near_negatives=8, negatives=8, held_out=8)
+    quiet = AugmentationConfig(household=0.0)
+    config = dataclasses.replace(default_recipe(), keyword="updown", student=settings, augmentation=quiet)
+    pack = read_pack(pack_path(STARTER))
+    stem, speaker = next(iter(pack.heard))
+    background = []
+    for name, who in (("own", "me"), (stem, speaker)):
+        soundfile.write(tmp_path / f"{name}.wav", np.random.default_rng(0).normal(0, 0.1, 36 * 16_000), 16_000)
+        background.append(Clip(tmp_path / f"{name}.wav", Kind.BACKGROUND, "speech", who, Split.TRAIN))
+    for some in ([], background[:1], background):
+        with pytest.raises(ModelError, match="enough"):
+            teach_student(config, [*clips_of_run(run), *some], random_model(), tmp_path, report=lambda line: None)
+    alone, more, with_known = heard
+    assert more - alone == pytest.approx(0.01, rel=0.01)
+    assert with_known == more  # whom the pack has is dealt by the pack
 
 
 def test_what_is_missing_is_named(run: Path, tmp_path: Path) -> None:
@@ -80,9 +124,6 @@ def test_what_is_missing_is_named(run: Path, tmp_path: Path) -> None:
     some = [clip for clip in clips_of_run(run) if clip.kind.value != "near_negative"]
     with pytest.raises(DataError, match="train clips of the kinds near_negative"):
         teach_student(config, some, random_model(), tmp_path, report=lambda line: None)
-    without = dataclasses.replace(config, starter_pack="")
-    with pytest.raises(ConfigError, match="expected a starter_pack"):
-        teach_student(without, clips_of_run(run), random_model(), tmp_path, report=lambda line: None)
     with pytest.raises(ConfigError, match="expected of the student"):
         StudentConfig(least_recall=1.0)
 

@@ -1,5 +1,6 @@
 """Batches of windows for a student: where a word ends, around close words, and anywhere in other sound."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -8,7 +9,7 @@ from torch import Tensor
 
 from wakeword_tools.export.mixed_net import CHANNELS, MICRO_WINDOW, OF_FEATURES, STRIDE
 from wakeword_train.data.augment import uniform, warped
-from wakeword_train.data.packed import PackedStore
+from wakeword_train.pack.speech_pack import FRAMES_A_SECOND
 from wakeword_train.student.student_config import StudentConfig
 from wakeword_train.student.student_network import SIGHT, StudentNetwork, scaled
 from wakeword_train.student.student_sounds import KEPT, Scenes
@@ -33,10 +34,27 @@ _RESTYLED = 0.7
 class MicroSpeech(NamedTuple):
     """The background's features."""
 
-    store: PackedStore
-    """Which parts are used."""
     frames: Tensor
-    """All features of the pack, ``(frames, 40)`` uint8."""
+    """``(frames, 40)`` uint8."""
+    starts: Tensor
+    """The first frame of each part that is used, ``(parts,)``."""
+    lengths: Tensor
+    """Its frames."""
+
+    def joined(self, others: "MicroSpeech") -> "MicroSpeech":
+        """These parts and others."""
+        starts = torch.cat([self.starts, others.starts + len(self.frames)])
+        return MicroSpeech(torch.cat([self.frames, others.frames]), starts, torch.cat([self.lengths, others.lengths]))
+
+    @property
+    def hours(self) -> float:
+        """Of the parts."""
+        return float(self.lengths.sum()) / FRAMES_A_SECOND / 3600
+
+    def parts(self) -> Iterator[tuple[int, Tensor]]:
+        """The first frame of each part, and its features ``(frames, 40)``."""
+        for start, length in zip(self.starts.tolist(), self.lengths.tolist(), strict=True):
+            yield start, self.frames[start : start + length]
 
 
 @dataclass(frozen=True)
@@ -110,11 +128,10 @@ class StudentBatches:
     def mine(self, network: StudentNetwork) -> None:
         """Keep the windows of other sound that the network takes for the word most."""
         network.eval()
-        store, frames = self._scenes.speech
-        scores, places = [], []
-        for start, length in zip(store.starts.tolist(), store.lengths.tolist(), strict=True):
-            if length >= SPAN:
-                found = _means(network(scaled(frames[start : start + length])[None]))[0, ::2]
+        frames, scores, places = self._scenes.speech.frames, [], []
+        for start, part in self._scenes.speech.parts():
+            if len(part) >= SPAN:
+                found = _means(network(scaled(part)[None]))[0, ::2]
                 scores.append(found)
                 places.append(start + 2 * STRIDE * torch.arange(len(found)))
         best = torch.cat(scores).topk(min(self._config.mined, sum(map(len, scores)))).indices
@@ -139,10 +156,10 @@ class StudentBatches:
         return self._frames[name][rows[:, None], first[:, None] + torch.arange(SPAN)]
 
     def _speech(self, count: int) -> Tensor:
-        store, frames = self._scenes.speech
-        rows = torch.multinomial(store.lengths.double(), count, replacement=True, generator=self._generator)
-        first = store.starts[rows] + store.any_offsets(rows, SPAN, generator=self._generator)
-        return frames[(first[:, None] + torch.arange(SPAN)).clamp_max(len(frames) - 1)]
+        frames, starts, lengths = self._scenes.speech
+        rows = torch.multinomial(lengths.double(), count, replacement=True, generator=self._generator)
+        within = torch.rand(count, generator=self._generator) * ((lengths[rows] - SPAN).clamp_min(0) + 1)
+        return frames[((starts[rows] + within.long())[:, None] + torch.arange(SPAN)).clamp_max(len(frames) - 1)]
 
 
 def varied(windows: Tensor, random: torch.Generator) -> Tensor:

@@ -7,7 +7,7 @@ speech than after silence.
 import copy
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,7 @@ from wakeword_tools.export.micro_features import FRAME, micro_features
 from wakeword_tools.kinds import Kind
 from wakeword_train.data.augment import AugmentationConfig, augment_waves, uniform
 from wakeword_train.data.channels import through_channels
+from wakeword_train.data.clips import Clip
 from wakeword_train.data.household import household_of
 from wakeword_train.data.noises import NoiseSource
 from wakeword_train.data.store import ClipStore
@@ -69,10 +70,12 @@ class SceneMaker:
             recorded=stores.get(Kind.NOISE),
         )
 
-    def words(self, store: ClipStore, count: int) -> Scenes:
-        """``count`` scenes of the clips, each voice as often as the others: natural voices are many and have few clips."""
-        voices = Counter(clip.speaker for clip in store.clips)
-        weights = torch.tensor([1 / voices[clip.speaker] for clip in store.clips])
+    def words(self, store: ClipStore, count: int, *, recorded: float) -> Scenes:
+        """``count`` scenes of the clips, each voice as often as the others: natural voices are many and have few clips.
+
+        ``recorded`` is the share of people where there are people and synthetic voices.
+        """
+        weights = _even_voices(store.clips, recorded)
         rows = torch.multinomial(weights, count, replacement=True, generator=self._generator)
         return self._scenes(rows, lambda some: self._word_waves(store, some))
 
@@ -127,6 +130,17 @@ class SceneMaker:
     def _recorded(self, waves: Tensor) -> Tensor:
         noise = self._noise.draw(len(waves), waves.shape[1])
         return through_channels(augment_waves(waves, noise, self._config, self._generator), self._generator)
+
+
+def _even_voices(clips: Sequence[Clip], recorded: float) -> Tensor:
+    """How often to draw each clip, ``(clips,)``."""
+    voices = Counter(clip.speaker for clip in clips)
+    weights = torch.tensor([1 / voices[clip.speaker] for clip in clips])
+    synthetic = torch.tensor([clip.synthetic for clip in clips])
+    if synthetic.any() and not synthetic.all():
+        for group, share in ((synthetic, 1 - recorded), (~synthetic, recorded)):
+            weights[group] *= share / weights[group].sum()
+    return weights
 
 
 def far_away(config: AugmentationConfig) -> AugmentationConfig:

@@ -3,7 +3,7 @@
 import dataclasses
 import importlib.util
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,10 @@ from wakeword.base.events import Line
 from wakeword.batch.jobs.work import Executor
 from wakeword.model.model import Model
 from wakeword_tools.export.head_scores import HeadScores
-from wakeword_tools.export.micro_features import FEATURES_PACKAGE
+from wakeword_tools.export.micro_features import FEATURES_PACKAGE, micro_features
 from wakeword_tools.export.micro_files import STUDENT_FILE, MicroStudent, write_student
 from wakeword_tools.export.micro_point import chosen_cutoff, micro_scores
-from wakeword_tools.export.mixed_net import STRIDE, Int8Net
+from wakeword_tools.export.mixed_net import CHANNELS, STRIDE, Int8Net
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_tools.measure.scores import ScoreSet, clip_score
 from wakeword_train.config import TrainConfig
@@ -31,7 +31,7 @@ from wakeword_train.data.packed import PackedStore, packed_clips
 from wakeword_train.data.store import ClipStore
 from wakeword_train.model.network import begin_with_encoder, encoder_path
 from wakeword_train.pack.micro_pack import read_micro_pack
-from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, pack_path, read_pack
+from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, STARTER, pack_path, read_pack
 from wakeword_train.student.student_batches import MicroSpeech, StudentBatch, StudentBatches, StudentScenes
 from wakeword_train.student.student_config import StudentConfig
 from wakeword_train.student.student_network import LAST_STEPS, TRUNK, WIDTH, StudentNetwork, quantised
@@ -62,13 +62,15 @@ def teach_student(config: TrainConfig, clips: Iterable[Clip], model: Model, run:
     settings = config.student
     with one_thread():
         stores, held_out = _stores(clips, Split.TRAIN), _stores(clips, Split.VALIDATION)
-        train, validation = _speech(config)
+        train, validation = _speech(config, (stores.get(Kind.BACKGROUND), held_out.get(Kind.BACKGROUND)))
         report(f"teaching a small network {config.keyword!r} for microWakeWord's engines: some 8 minutes")
         quieter = far_away(config.augmentation)
         maker = SceneMaker(stores, quieter, seed=config.seed)
-        words = maker.words(stores[Kind.POSITIVE], settings.positives)
-        near = maker.words(stores[Kind.NEAR_NEGATIVE], settings.near_negatives)
-        judged = SceneMaker(held_out, quieter, seed=config.seed + 1).words(held_out[Kind.POSITIVE], settings.held_out)
+        people = config.mix.recorded
+        words = maker.words(stores[Kind.POSITIVE], settings.positives, recorded=people)
+        near = maker.words(stores[Kind.NEAR_NEGATIVE], settings.near_negatives, recorded=people)
+        judge = SceneMaker(held_out, quieter, seed=config.seed + 1)
+        judged = judge.words(held_out[Kind.POSITIVE], settings.held_out, recorded=people)
         report("asking both stages about the clips")
         scenes = StudentScenes(
             words,
@@ -80,7 +82,8 @@ def teach_student(config: TrainConfig, clips: Iterable[Clip], model: Model, run:
             train,
         )
         network = fit_student(scenes, settings, seed=config.seed)
-        return _finished(config, network, scenes, (judged, validation), run, report)
+        held_out_words = _words_of(held_out[Kind.POSITIVE])
+        return _finished(config, network, scenes, (judged, validation), held_out_words, run, report)
 
 
 def _finished(
@@ -88,10 +91,11 @@ def _finished(
     network: StudentNetwork,
     scenes: StudentScenes,
     held_out: tuple[Scenes, MicroSpeech],
+    words: str,
     run: Path,
     report: Line,
 ) -> MicroStudent:
-    """The student in 8-bit numbers, with its cutoff, if it is good enough."""
+    """The student in 8-bit numbers, with its cutoff, if it is good enough. ``words`` says who says those held out."""
     batches = StudentBatches(scenes, config.student, torch.Generator().manual_seed(config.seed))
     net = quantised(network, batches.clean(_WINDOWS).numpy())
     point = chosen_cutoff(heard_by(net, *held_out), _RATE, warn=report)
@@ -99,11 +103,11 @@ def _finished(
     assert rates.recall is not None
     if rates.recall.value < config.student.least_recall:
         raise ModelError(
-            f"expected a student that finds {config.student.least_recall:.0%} of the synthetic words held out "
+            f"expected a student that finds {config.student.least_recall:.0%} of the {words} held out "
             f"(student.least_recall), got {rates.recall.value:.0%} at the cutoff {point.cutoff / 255:.3f}; a longer "
             "word, or recordings of it, make a better one"
         )
-    lines = [line.replace("recordings of the word", "synthetic words") for line in point.promise.lines()]
+    lines = [line.replace("recordings of the word", words) for line in point.promise.lines()]
     lines.append(
         "people may be found less often than synthetic words: export with --background and --positives measures it"
     )
@@ -115,11 +119,10 @@ def _finished(
 def heard_by(net: Int8Net, words: Scenes, speech: MicroSpeech) -> HeadScores:
     """What a network says of scenes of the word and of background."""
     positives = [float(micro_scores(net, frames)[len(frames) // STRIDE // 4 :].max()) for frames in words.frames]
-    store, frames = speech
-    parts = zip(store.starts.tolist(), store.lengths.tolist(), strict=True)
-    streams = [micro_scores(net, frames[first : first + length].numpy()) for first, length in parts]
-    hours = float(store.lengths.sum()) / FRAMES_A_SECOND / 3600
-    found = ScoreSet(np.array(positives), np.zeros(0), streams=streams, hours=hours, only_synthetic=True, hop=STRIDE)
+    streams = [micro_scores(net, part.numpy()) for _, part in speech.parts()]
+    found = ScoreSet(
+        np.array(positives), np.zeros(0), streams=streams, hours=speech.hours, only_synthetic=True, hop=STRIDE
+    )
     return HeadScores(found, [str(row) for row in words.rows])
 
 
@@ -133,20 +136,39 @@ def _stores(clips: Iterable[Clip], split: Split) -> Mapping[Kind, ClipStore]:
     return stores
 
 
-def _speech(config: TrainConfig) -> tuple[MicroSpeech, MicroSpeech]:
-    """The starter pack's speech: for training, and of other people to choose the cutoff."""
-    if not config.starter_pack:
-        raise ConfigError("expected a starter_pack in the configuration, which a student's background is, got none")
-    pack = read_pack(pack_path(config.starter_pack))
+def _words_of(store: ClipStore) -> str:
+    """What the clips of a word are, for people."""
+    recorded = any(not clip.synthetic for clip in store.clips)
+    return "words of people and synthetic voices" if recorded else "synthetic words"
+
+
+def _speech(
+    config: TrainConfig, recorded: tuple[ClipStore | None, ClipStore | None]
+) -> tuple[MicroSpeech, MicroSpeech]:
+    """Speech for training, and of other people to choose the cutoff: a pack's, and recordings by those splits.
+
+    A configuration without a pack has recordings alone as background; a student hears the starter pack even so.
+    """
+    pack = read_pack(pack_path(config.starter_pack or STARTER))
     frames = torch.from_numpy(read_micro_pack(pack))
     phrases = (config.keyword, *config.synthesis.also)
     dealt = packed_clips(pack, phrases, validation=config.student.validation_share)
     clips = [clip for clip in dealt if clip.part is not None and clip.part[1] * FRAMES_A_SECOND <= len(frames)]
-    train, validation = (
-        MicroSpeech(PackedStore([clip for clip in clips if clip.split is split], pack), frames)
-        for split in (Split.TRAIN, Split.VALIDATION)
-    )
-    return train, validation
+    found = []
+    for split, store in zip((Split.TRAIN, Split.VALIDATION), recorded, strict=True):
+        own = PackedStore([clip for clip in clips if clip.split is split], pack)
+        speech = MicroSpeech(frames, own.starts, own.lengths)
+        found.append(speech if store is None else speech.joined(_recorded_speech(store, pack.heard)))
+    return found[0], found[1]
+
+
+def _recorded_speech(store: ClipStore, known: Container[tuple[str, str]]) -> MicroSpeech:
+    """The features of recordings, but for those that a pack has: it deals its people otherwise."""
+    rows = [row for row, clip in enumerate(store.clips) if (clip.path.stem, clip.speaker) not in known]
+    features = [torch.from_numpy(micro_features([store.recorded(row)])) for row in rows]
+    lengths = torch.tensor([len(some) for some in features], dtype=torch.int64)
+    frames = torch.cat([torch.zeros((0, CHANNELS), dtype=torch.uint8), *features])
+    return MicroSpeech(frames, lengths.cumsum(0) - lengths, lengths)
 
 
 def _targets(model: Model, store: ClipStore, scenes: Scenes, label: float, taught: float) -> Tensor:
