@@ -73,6 +73,7 @@ def test_a_student_is_kept_and_a_poor_one_is_refused(
     frames = np.random.default_rng(0).integers(0, 256, (300, 40)).astype(np.uint8)
     assert np.array_equal(kept.net.outputs(frames), made.net.outputs(frames))
     assert "synthetic words found" in made.lines[0]
+    assert made.cutoff < 0.75 * 255  # where 8 bits still tell outputs apart
     # A recipe whose background is recordings has no pack: the student hears the starter pack even so.
     poor = dataclasses.replace(config, student=dataclasses.replace(SMALL, least_recall=0.999), starter_pack="")
     with pytest.raises(ModelError, match=r"student\.least_recall"):

@@ -19,7 +19,7 @@ from wakeword.model.model import Model
 from wakeword_tools.export.head_scores import HeadScores
 from wakeword_tools.export.micro_features import FEATURES_PACKAGE, micro_features
 from wakeword_tools.export.micro_files import STUDENT_FILE, MicroStudent, write_student
-from wakeword_tools.export.micro_point import chosen_cutoff, micro_scores
+from wakeword_tools.export.micro_point import MicroPoint, chosen_cutoff, micro_scores
 from wakeword_tools.export.mixed_net import CHANNELS, STRIDE, Int8Net
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_tools.measure.scores import ScoreSet, clip_score
@@ -43,6 +43,10 @@ _WINDOWS = 500
 """From which the ranges of 8-bit numbers are taken."""
 _RATE = 0.5
 """False accepts an hour that the cutoff aims at."""
+_MIDDLE = 178
+"""The highest cutoff, of 255."""
+_LOGITS = 2.0
+"""By which a network becomes less sure until its cutoff is no higher."""
 
 
 def require_student_packages() -> None:
@@ -97,8 +101,7 @@ def _finished(
 ) -> MicroStudent:
     """The student in 8-bit numbers, with its cutoff, if it is good enough. ``words`` says who says those held out."""
     batches = StudentBatches(scenes, config.student, torch.Generator().manual_seed(config.seed))
-    net = quantised(network, batches.clean(_WINDOWS).numpy())
-    point = chosen_cutoff(heard_by(net, *held_out), _RATE, warn=report)
+    net, point = at_its_point(quantised(network, batches.clean(_WINDOWS).numpy()), held_out, report)
     ((_, rates),) = point.promise.rates.items()
     assert rates.recall is not None
     if rates.recall.value < config.student.least_recall:
@@ -114,6 +117,22 @@ def _finished(
     student = MicroStudent(config.keyword, net, point.cutoff, lines)
     write_student(run / STUDENT_FILE, student)
     return student
+
+
+def at_its_point(net: Int8Net, held_out: tuple[Scenes, MicroSpeech], report: Line) -> tuple[Int8Net, MicroPoint]:
+    """The network with its cutoff in the middle of its outputs, and the cutoff.
+
+    In training a third of all windows are the word, so that a network is sure of much: close to 1 its 8 bits tell nothing
+    apart any more, and a mean of outputs is that of the one that is least sure.
+    """
+    while True:
+        warnings = list[str]()
+        point = chosen_cutoff(heard_by(net, *held_out), _RATE, warn=warnings.append)
+        if point.cutoff <= _MIDDLE:
+            for line in warnings:
+                report(line)
+            return net, point
+        net = net.less_sure(_LOGITS)
 
 
 def heard_by(net: Int8Net, words: Scenes, speech: MicroSpeech) -> HeadScores:
