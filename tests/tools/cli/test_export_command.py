@@ -21,7 +21,7 @@ from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import parse_model, read_model_bytes
 from wakeword.verify.verifier_head import HEAD_KEY
 from wakeword_tools.export.head_weights import head_weights
-from wakeword_tools.export.micro_files import STUDENT_FILE, MicroStudent, students_folder, write_student
+from wakeword_tools.export.micro_files import STUDENT_FILE, MicroStudent, write_student
 from wakeword_tools.measure.cards import embed_card
 
 DEMO = assets_folder() / "audio"
@@ -118,20 +118,6 @@ def test_a_student_becomes_the_files_of_microwakeword(cli, background: Path, tmp
     assert all(line in text for line in ended.out.splitlines())
 
 
-@pytest.mark.parametrize("word", sorted(path.stem for path in students_folder().glob("*.npz")))
-def test_an_included_model_brings_its_student(cli, word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    ended = cli("export", word, "out", "--to", "microwakeword")
-    assert ended.status == 0, ended.err
-    assert "false accept" in ended.out
-    assert "experimental" not in ended.out
-    (manifest,) = (tmp_path / "out").glob("*.json")
-    assert json.loads(manifest.read_text())["wake_word"] == word
-    own = MicroStudent(word, random_net(), 111, ["trained by the user"])
-    write_student(tmp_path / "runs" / word / STUDENT_FILE, own)
-    assert cli("export", word, "own", "--to", "microwakeword").out.startswith("trained by the user")
-
-
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
@@ -144,7 +130,7 @@ def test_an_included_model_brings_its_student(cli, word: str, tmp_path: Path, mo
         (("none.onnx", "out", "--to", "openwakeword"), "expected a model file"),
         (("one.onnx", "out", "--to", "microwakeword"), "expected a model with a second stage"),
         (
-            ("ours.onnx", "out", "--to", "microwakeword"),
+            ("marvin", "out", "--to", "microwakeword"),
             "expected the network that was trained with the word, runs/marvin",
         ),
         (("marvin", "there", "--to", "microwakeword"), "expected a folder that does not exist yet, found there"),
@@ -158,9 +144,6 @@ def test_bad_input_is_one_line_and_nothing_half_written(
     (tmp_path / "there").mkdir()
     (tmp_path / "silent").mkdir()
     (tmp_path / "one.onnx").write_bytes(random_model_bytes())
-    marvin = read_model_bytes(shipped_models()["marvin"])
-    card = replace(parse_model(marvin).card, training={})  # a model of the user's own, not the included one
-    (tmp_path / "ours.onnx").write_bytes(embed_card(marvin, card))
     before = sorted(tmp_path.iterdir())
     ended = cli("export", *arguments)
     assert (ended.status, ended.out, len(ended.err.splitlines())) == (1, "", 1), ended.err

@@ -16,7 +16,6 @@ import numpy as np
 from wakeword.base.errors import CalibrationError, ModelError
 from wakeword.base.files import replacing, write_json
 from wakeword.base.version import __version__
-from wakeword.model.installed import assets_folder, shipped_models
 from wakeword.model.model import Model
 from wakeword_tools.export.exporter import Exporter, ExportOrder, engine_name
 from wakeword_tools.export.mixed_net import MICRO_WINDOW, Int8Net
@@ -84,8 +83,7 @@ def check_two_stages(model: Model) -> None:
 def write_micro_files(order: ExportOrder, folder: Path) -> Sequence[str]:
     """Write NAME.tflite, NAME.json and README.txt; the lines that say what they promise."""
     phrase = order.model.card.phrase
-    own = read_student(order.run / STUDENT_FILE)
-    student = own or _included_student(order)
+    student = read_student(order.run / STUDENT_FILE)
     if student is None:
         raise ModelError(
             f"expected the network that was trained with the word, {order.run / STUDENT_FILE}, found none: train the word "
@@ -96,7 +94,7 @@ def write_micro_files(order: ExportOrder, folder: Path) -> Sequence[str]:
     cutoff, lines = student.cutoff, student.lines
     if order.recordings.files.get(Kind.BACKGROUND):
         cutoff, lines = _calibrated(order, student)
-    if own and not (order.recordings.files.get(Kind.BACKGROUND) and order.recordings.files.get(Kind.POSITIVE)):
+    if not (order.recordings.files.get(Kind.BACKGROUND) and order.recordings.files.get(Kind.POSITIVE)):
         lines = [*lines, _UNMEASURED]
     name = engine_name(phrase)
     data = micro_tflite_bytes(student.net, description=f"{phrase}, made by wakeword {__version__}")
@@ -107,19 +105,6 @@ def write_micro_files(order: ExportOrder, folder: Path) -> Sequence[str]:
     text = _README.format(phrase=phrase, name=name, cutoff=shown, window=MICRO_WINDOW, promise="\n  ".join(lines))
     (folder / "README.txt").write_text(text, encoding="utf-8")
     return lines
-
-
-def _included_student(order: ExportOrder) -> MicroStudent | None:
-    """The student of an included model, which is measured on people; ``None`` for another model, or without one."""
-    model = shipped_models().get(order.model.card.phrase)
-    if model is None or model.read_bytes() != order.data:
-        return None
-    return read_student(students_folder() / f"{model.stem}.npz")
-
-
-def students_folder() -> Path:
-    """Where the students of the included models are."""
-    return assets_folder() / "students"
 
 
 def _calibrated(order: ExportOrder, student: MicroStudent) -> tuple[int, list[str]]:

@@ -12,10 +12,7 @@ import numpy as np
 from wakeword.audio.pcm import read_audio
 from wakeword.base.events import Line
 from wakeword.base.files import write_json
-from wakeword.base.types import Array
-from wakeword.model.installed import assets_folder
 from wakeword_experiments.two_stages.anyword import RATES, people_of, strangers_speech
-from wakeword_experiments.two_stages.other_collections import WAKE_WORDS, people_of_the_test, people_of_the_wake_words
 from wakeword_tools.measure.intervals import clopper_pearson
 from wakeword_tools.measure.rates import choose_fa_per_hour
 from wakeword_tools.measure.scores import ScoreSet, events_at
@@ -33,17 +30,13 @@ def measure_exports(
     speech: Sequence[Path],
     out: Path,
     *,
-    voices: Path | None = None,
     command: str,
     report: Line,
 ) -> None:
-    """Measure ``files``, each by the name of its row; ``exports.json`` and ``exports.md`` keep other rows.
-
-    ``voices``: the wake words by voice, for files of an included word: only the people of its recipe's test are heard.
-    """
+    """Measure ``files``, each by the name of its row; ``exports.json`` and ``exports.md`` keep other rows."""
     report(f"{word}: {', '.join(files)}")
     sounds = strangers_speech(dataclasses.replace(default_recipe(), keyword=word), speech)
-    people = [read_audio(path) for path in people_of(audio, word)] if voices is None else _test_of(word, audio, voices)
+    people = [read_audio(path) for path in people_of(audio, word)]
     subjects = [read_subject(path) for path in files.values()]
     scorer = SubjectScorer(subjects)
     found = [
@@ -55,21 +48,13 @@ def measure_exports(
     path = out / "exports.json"
     record: dict[str, Any] = json.loads(path.read_text()) if path.is_file() else {"words": {}}
     record |= {"command": command, "date": date.today().isoformat()}
-    named = word if voices is None else f"{word}, with people"
-    rows = record["words"].setdefault(named, {"hours": sounds.hours, "files": {}})["files"]
+    rows = record["words"].setdefault(word, {"hours": sounds.hours, "files": {}})["files"]
     for name, subject, own, heard in zip(files, subjects, found, streams, strict=True):
         scores = ScoreSet(positives=own, negatives=np.zeros(0), streams=list(heard), hours=sounds.hours)
         at = {"rate": choose_fa_per_hour(scores, _RATE).threshold, "own": subject.card.point().threshold}
         rows[name] = {point: _figures(scores, threshold) for point, threshold in at.items()}
     write_json(path, record)
     path.with_suffix(".md").write_text(exports_page(record), encoding="utf-8")
-
-
-def _test_of(word: str, audio: Path, voices: Path) -> list[Array]:
-    """Recordings of the people in the test of an included word's recipe."""
-    recipes = assets_folder() / "configs"
-    of_test = people_of_the_wake_words(voices, recipes, word) if word in WAKE_WORDS else []
-    return [one.samples for one in of_test or people_of_the_test(audio, recipes, word)]
 
 
 def _figures(scores: ScoreSet, threshold: float) -> dict[str, Any]:
@@ -83,11 +68,10 @@ def exports_page(record: Mapping[str, Any]) -> str:
     lines = [
         "# Exports",
         "",
-        "Recordings of people in which the word is found, by files of one training from the text alone (*with people*: "
-        "of an included word, by the people of its test) and by the models that other engines bring: at the lowest "
-        f"threshold that keeps {_RATE:g} false accepts an hour in the same speech, of people who are strangers to our "
-        "files, and at the threshold that the file itself names. Brackets are exact 95 % intervals by recording; a person "
-        "may have several.",
+        "Recordings of people in which the word is found, by files of one training from the text alone and by the models "
+        f"that other engines bring: at the lowest threshold that keeps {_RATE:g} false accepts an hour in the same speech, "
+        "of people who are strangers to our files, and at the threshold that the file itself names. Brackets are exact 95 "
+        "% intervals by recording; a person may have several.",
         "",
         f"| word | file | found at {_RATE:g} an hour | found at its own threshold | false accepts there |",
         "| --- | --- | ---: | ---: | ---: |",

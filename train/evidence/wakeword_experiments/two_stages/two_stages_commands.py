@@ -226,7 +226,6 @@ def exports(
     speech: Annotated[
         list[Path], typer.Option("--speech", help="Long recordings to count false accepts in; repeatable.")
     ],
-    voices: Annotated[Path | None, typer.Option("--voices", help="As VOICES of the recipes: its test alone.")] = None,
     out: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = _OUT,
 ) -> None:
     """A word's own file, its exports and models of other engines, on the same people and speech."""
@@ -235,7 +234,7 @@ def exports(
     begin(1)
     files = {name: Path(path) for name, _, path in (one.partition("=") for one in file)}
     for one in word:
-        measure_exports(one, files, audio, speech, out, voices=voices, command=command_line(), report=report_progress)
+        measure_exports(one, files, audio, speech, out, command=command_line(), report=report_progress)
 
 
 def weighing(
