@@ -43,7 +43,7 @@ _WINDOWS = 500
 """From which the ranges of 8-bit numbers are taken."""
 _RATE = 0.5
 """False accepts an hour that the cutoff aims at."""
-_MIDDLE = 178
+_MIDDLE = 204
 """The highest cutoff, of 255."""
 _LOGITS = 2.0
 """By which a network becomes less sure until its cutoff is no higher."""

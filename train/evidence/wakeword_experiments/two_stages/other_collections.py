@@ -132,8 +132,8 @@ _ABOUT = {
 
 
 _BEFORE = (
-    "*Before* are the same models with the phoneme recogniser as it was before it was taught noise and rooms "
-    '([text alone](../text-alone.md)); "alexa" and "stop" have no phonemes.'
+    '*Before* is "jarvis" before it was trained again, after the phoneme recogniser was taught noise and rooms '
+    "([text alone](../text-alone.md)); the other five are the same ([why](accuracy-notes.md#the-six-again))."
 )
 
 
