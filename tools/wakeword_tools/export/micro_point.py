@@ -24,7 +24,7 @@ _LARGEST = 255 * MICRO_WINDOW
 _DEAF = 34
 """Outputs after a reset in which a device does not fire: 1 s."""
 _LEAST_PEAK = 0.002
-"""Of an event: low, so that there is a tail of them in half an hour, also of a network that is sure of little."""
+"""The lowest score of an event: low, so that half an hour has a tail of them, even for a network that is sure of little."""
 _TAIL = 20
 """Highest events from which the rate above them is foreseen."""
 _LEAST_TAIL = 5

@@ -48,7 +48,7 @@ class MicroSpeech(NamedTuple):
 
     @property
     def hours(self) -> float:
-        """Of the parts."""
+        """Hours in the parts."""
         return float(self.lengths.sum()) / FRAMES_A_SECOND / 3600
 
     def parts(self) -> Iterator[tuple[int, Tensor]]:

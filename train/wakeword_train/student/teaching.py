@@ -122,8 +122,8 @@ def _finished(
 def at_its_point(net: Int8Net, held_out: tuple[Scenes, MicroSpeech], report: Line) -> tuple[Int8Net, MicroPoint]:
     """The network with its cutoff in the middle of its outputs, and the cutoff.
 
-    In training a third of all windows are the word, so that a network is sure of much: close to 1 its 8 bits tell nothing
-    apart any more, and a mean of outputs is that of the one that is least sure.
+    A third of all windows in training are the word, so a network is sure of much. Close to 1 its 8 bits tell nothing apart,
+    and a mean of ten outputs says little more than the least of them.
     """
     while True:
         warnings = list[str]()
