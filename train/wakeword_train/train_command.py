@@ -47,7 +47,7 @@ def run_command(options: TrainOptions) -> Path:
     if options.download and options.data is None:
         raise typer.BadParameter("give --data, the folder to download into")
     if options.engine is not None:
-        require_student_packages()
+        require_student_packages(settings)
     torch.set_num_threads(options.threads)
     out = options.out or Path(f"{file_stem(settings.keyword)}.onnx")
     folders = _folders(options, settings)

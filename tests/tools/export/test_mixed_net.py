@@ -63,14 +63,3 @@ def test_sums_wait_for_a_whole_window() -> None:
     outputs = np.array([255, 0, 10, 20, 30, 0], np.uint8)
     assert window_sums(outputs, 3).tolist() == [0, 0, 265, 30, 60, 50]
     assert window_sums(outputs[:2], 3).tolist() == [0, 0]
-
-
-def test_a_network_that_is_less_sure_has_lower_logits() -> None:
-    net, frames = random_net(), random_frames(600)
-    logits = [
-        np.log(own / (256 - own)) for own in (one.outputs(frames).astype(float) for one in (net, net.less_sure(2.0)))
-    ]
-    inside = (np.abs(logits[0]) < 3) & (np.abs(logits[1]) < 3)
-    assert inside.sum() > 20
-    assert np.abs(logits[0] - logits[1] - 2.0)[inside].max() < 0.2  # steps of the logit and of the output
-    assert net.less_sure(0.0).outputs(frames).tolist() == net.outputs(frames).tolist()

@@ -23,12 +23,8 @@ LARGEST_CUTOFF = 253
 _LARGEST = 255 * MICRO_WINDOW
 _DEAF = 34
 """Outputs after a reset in which a device does not fire: 1 s."""
-_LEAST_PEAK = 0.002
-"""The lowest score of an event: low, so that half an hour has a tail of them, even for a network that is sure of little."""
 _TAIL = 20
 """Highest events from which the rate above them is foreseen."""
-_LEAST_TAIL = 5
-"""With no more of them, nothing is foreseen."""
 _SIGHT = 1.5
 """Seconds of sound that an output depends on, apart from the noise that the front end follows."""
 
@@ -94,7 +90,7 @@ def _peaks(scores: ScoreSet) -> list[float]:
     """The highest score of each event at a low threshold, from the highest on."""
     found = []
     for stream in scores.streams:
-        starts = [*event_windows(stream, _LEAST_PEAK, hop=scores.hop), len(stream)]
+        starts = [*event_windows(stream, 0.02, hop=scores.hop), len(stream)]
         found += [float(stream[first:last].max()) for first, last in pairwise(starts)]
     return sorted(found, reverse=True)
 
@@ -102,10 +98,10 @@ def _peaks(scores: ScoreSet) -> list[float]:
 def _foreseen(peaks: list[float], events: float) -> float:
     """The score that so many events, or a part of one, reach, if the logits of the highest ones fall off exponentially."""
     tail = [_logit(peak) for peak in peaks[: _TAIL + 1]]
-    if len(tail) <= _LEAST_TAIL:
+    if len(tail) <= _TAIL:
         return 0.0
     excess = float(np.mean(tail[:-1])) - tail[-1]
-    logit = tail[-1] + excess * math.log((len(tail) - 1) / max(events, 0.01))
+    logit = tail[-1] + excess * math.log(_TAIL / max(events, 0.01))
     return 1 / (1 + math.exp(-logit))
 
 

@@ -6,7 +6,7 @@ the past that it needs, zeros at first. https://github.com/kahrendt/microWakeWor
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,11 +101,6 @@ class Int8Net:
         logits = (self.last(steps)[:, 0].astype(np.float64) - self.last.outputs.zero) * self.last.outputs.scale
         found: NDArray[np.uint8] = np.clip(np.rint(OF_PROBABILITY / (1 + np.exp(-logits))), 0, 255).astype(np.uint8)
         return found
-
-    def less_sure(self, logits: float) -> "Int8Net":
-        """The same network with logits that are lower by so much."""
-        moved = np.rint(logits / (np.float64(self.last.inputs.scale) * self.last.scales)).astype(np.int32)
-        return replace(self, last=replace(self.last, bias=self.last.bias - moved))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What ``from_arrays`` restores, for ``numpy.savez``."""

@@ -70,10 +70,10 @@ class SceneMaker:
             recorded=stores.get(Kind.NOISE),
         )
 
-    def words(self, store: ClipStore, count: int, *, recorded: float) -> Scenes:
+    def words(self, store: ClipStore, count: int, *, recorded: float | None) -> Scenes:
         """``count`` scenes of the clips, each voice as often as the others: natural voices are many and have few clips.
 
-        ``recorded`` is the share of people where there are people and synthetic voices.
+        ``recorded`` is the share of people where there are people and synthetic voices; ``None``: as many as their voices.
         """
         weights = _even_voices(store.clips, recorded)
         rows = torch.multinomial(weights, count, replacement=True, generator=self._generator)
@@ -132,12 +132,12 @@ class SceneMaker:
         return through_channels(augment_waves(waves, noise, self._config, self._generator), self._generator)
 
 
-def _even_voices(clips: Sequence[Clip], recorded: float) -> Tensor:
+def _even_voices(clips: Sequence[Clip], recorded: float | None) -> Tensor:
     """How often to draw each clip, ``(clips,)``."""
     voices = Counter(clip.speaker for clip in clips)
     weights = torch.tensor([1 / voices[clip.speaker] for clip in clips])
     synthetic = torch.tensor([clip.synthetic for clip in clips])
-    if synthetic.any() and not synthetic.all():
+    if recorded is not None and synthetic.any() and not synthetic.all():
         for group, share in ((synthetic, 1 - recorded), (~synthetic, recorded)):
             weights[group] *= share / weights[group].sum()
     return weights

@@ -3,7 +3,7 @@
 import dataclasses
 import importlib.util
 import math
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from wakeword.model.model import Model
 from wakeword_tools.export.head_scores import HeadScores
 from wakeword_tools.export.micro_features import FEATURES_PACKAGE, micro_features
 from wakeword_tools.export.micro_files import STUDENT_FILE, MicroStudent, write_student
-from wakeword_tools.export.micro_point import MicroPoint, chosen_cutoff, micro_scores
+from wakeword_tools.export.micro_point import chosen_cutoff, micro_scores
 from wakeword_tools.export.mixed_net import CHANNELS, STRIDE, Int8Net
 from wakeword_tools.kinds import WORD_KINDS, Kind, Split
 from wakeword_tools.measure.scores import ScoreSet, clip_score
@@ -30,9 +30,9 @@ from wakeword_train.data.mining import one_thread
 from wakeword_train.data.packed import PackedStore, packed_clips
 from wakeword_train.data.store import ClipStore
 from wakeword_train.model.network import begin_with_encoder, encoder_path
-from wakeword_train.pack.micro_pack import read_micro_pack
-from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, STARTER, pack_path, read_pack
-from wakeword_train.student.student_batches import MicroSpeech, StudentBatch, StudentBatches, StudentScenes
+from wakeword_train.pack.micro_pack import micro_pack_path, read_micro_pack
+from wakeword_train.pack.speech_pack import FRAMES_A_SECOND, STARTER, PackedRecording, pack_path, read_pack
+from wakeword_train.student.student_batches import SPAN, MicroSpeech, StudentBatch, StudentBatches, StudentScenes
 from wakeword_train.student.student_config import StudentConfig
 from wakeword_train.student.student_network import LAST_STEPS, TRUNK, WIDTH, StudentNetwork, quantised
 from wakeword_train.student.student_sounds import SceneMaker, Scenes, far_away
@@ -43,30 +43,29 @@ _WINDOWS = 500
 """From which the ranges of 8-bit numbers are taken."""
 _RATE = 0.5
 """False accepts an hour that the cutoff aims at."""
-_MIDDLE = 204
-"""The highest cutoff, of 255."""
-_LOGITS = 2.0
-"""By which a network becomes less sure until its cutoff is no higher."""
 
 
-def require_student_packages() -> None:
-    """Raise ``ConfigError`` if a package is missing that a student's training needs."""
+def require_student_packages(config: TrainConfig) -> None:
+    """Raise ``ConfigError`` if a package or a pack is missing that a student's training needs."""
+    micro_pack_path(_pack_of(config))
     if importlib.util.find_spec(FEATURES_PACKAGE) is None:
         raise ConfigError("a network for microWakeWord needs the package pymicro-features; pip install '.[train]'")
 
 
-def teach_student(config: TrainConfig, clips: Iterable[Clip], model: Model, run: Path, *, report: Line) -> MicroStudent:
+def teach_student(config: TrainConfig, clips: Sequence[Clip], model: Model, run: Path, *, report: Line) -> MicroStudent:
     """Train a student of ``model`` and write it to ``run``.
 
     ``clips``: of the word's training; of background, recordings only: the starter pack is read in parts of its own.
     Raises ``ConfigError`` for a missing package or pack, ``DataError`` for missing clips, and ``ModelError`` if the student
     finds less than ``config.student.least_recall`` of the words held out.
     """
-    require_student_packages()
+    require_student_packages(config)
     settings = config.student
     with one_thread():
         stores, held_out = _stores(clips, Split.TRAIN), _stores(clips, Split.VALIDATION)
-        train, validation = _speech(config, (stores.get(Kind.BACKGROUND), held_out.get(Kind.BACKGROUND)))
+        tested = {_person(clip) for clip in clips if clip.split is Split.TEST}
+        recorded = stores.get(Kind.BACKGROUND), held_out.get(Kind.BACKGROUND)
+        train, validation = _speech(config, recorded, without=tested)
         report(f"teaching a small network {config.keyword!r} for microWakeWord's engines: some 8 minutes")
         quieter = far_away(config.augmentation)
         maker = SceneMaker(stores, quieter, seed=config.seed)
@@ -74,7 +73,7 @@ def teach_student(config: TrainConfig, clips: Iterable[Clip], model: Model, run:
         words = maker.words(stores[Kind.POSITIVE], settings.positives, recorded=people)
         near = maker.words(stores[Kind.NEAR_NEGATIVE], settings.near_negatives, recorded=people)
         judge = SceneMaker(held_out, quieter, seed=config.seed + 1)
-        judged = judge.words(held_out[Kind.POSITIVE], settings.held_out, recorded=people)
+        judged = judge.words(held_out[Kind.POSITIVE], settings.held_out, recorded=None)
         report("asking both stages about the clips")
         scenes = StudentScenes(
             words,
@@ -86,8 +85,8 @@ def teach_student(config: TrainConfig, clips: Iterable[Clip], model: Model, run:
             train,
         )
         network = fit_student(scenes, settings, seed=config.seed)
-        held_out_words = _words_of(held_out[Kind.POSITIVE])
-        return _finished(config, network, scenes, (judged, validation), held_out_words, run, report)
+        only_synthetic = all(clip.synthetic for clip in held_out[Kind.POSITIVE].clips)
+        return _finished(config, network, scenes, (judged, validation), only_synthetic, run, report)
 
 
 def _finished(
@@ -95,13 +94,15 @@ def _finished(
     network: StudentNetwork,
     scenes: StudentScenes,
     held_out: tuple[Scenes, MicroSpeech],
-    words: str,
+    only_synthetic: bool,
     run: Path,
     report: Line,
 ) -> MicroStudent:
-    """The student in 8-bit numbers, with its cutoff, if it is good enough. ``words`` says who says those held out."""
+    """The student in 8-bit numbers, with its cutoff, if it is good enough. ``only_synthetic``: of the words held out."""
+    words = "synthetic words" if only_synthetic else "words of people and synthetic voices"
     batches = StudentBatches(scenes, config.student, torch.Generator().manual_seed(config.seed))
-    net, point = at_its_point(quantised(network, batches.clean(_WINDOWS).numpy()), held_out, report)
+    net = quantised(network, batches.clean(_WINDOWS).numpy())
+    point = chosen_cutoff(heard_by(net, *held_out, only_synthetic=only_synthetic), _RATE, warn=report)
     ((_, rates),) = point.promise.rates.items()
     assert rates.recall is not None
     if rates.recall.value < config.student.least_recall:
@@ -111,36 +112,26 @@ def _finished(
             "word, or recordings of it, make a better one"
         )
     lines = [line.replace("recordings of the word", words) for line in point.promise.lines()]
-    lines.append(
-        "people may be found less often than synthetic words: export with --background and --positives measures it"
-    )
+    if only_synthetic:
+        lines.append(
+            "people may be found less often than synthetic words: export with --background and --positives measures it"
+        )
     student = MicroStudent(config.keyword, net, point.cutoff, lines)
     write_student(run / STUDENT_FILE, student)
     return student
 
 
-def at_its_point(net: Int8Net, held_out: tuple[Scenes, MicroSpeech], report: Line) -> tuple[Int8Net, MicroPoint]:
-    """The network with its cutoff in the middle of its outputs, and the cutoff.
-
-    A third of all windows in training are the word, so a network is sure of much. Close to 1 its 8 bits tell nothing apart,
-    and a mean of ten outputs says little more than the least of them.
-    """
-    while True:
-        warnings = list[str]()
-        point = chosen_cutoff(heard_by(net, *held_out), _RATE, warn=warnings.append)
-        if point.cutoff <= _MIDDLE:
-            for line in warnings:
-                report(line)
-            return net, point
-        net = net.less_sure(_LOGITS)
-
-
-def heard_by(net: Int8Net, words: Scenes, speech: MicroSpeech) -> HeadScores:
+def heard_by(net: Int8Net, words: Scenes, speech: MicroSpeech, *, only_synthetic: bool) -> HeadScores:
     """What a network says of scenes of the word and of background."""
     positives = [float(micro_scores(net, frames)[len(frames) // STRIDE // 4 :].max()) for frames in words.frames]
     streams = [micro_scores(net, part.numpy()) for _, part in speech.parts()]
     found = ScoreSet(
-        np.array(positives), np.zeros(0), streams=streams, hours=speech.hours, only_synthetic=True, hop=STRIDE
+        np.array(positives),
+        np.zeros(0),
+        streams=streams,
+        hours=speech.hours,
+        only_synthetic=only_synthetic,
+        hop=STRIDE,
     )
     return HeadScores(found, [str(row) for row in words.rows])
 
@@ -155,36 +146,42 @@ def _stores(clips: Iterable[Clip], split: Split) -> Mapping[Kind, ClipStore]:
     return stores
 
 
-def _words_of(store: ClipStore) -> str:
-    """What the clips of a word are, for people."""
-    recorded = any(not clip.synthetic for clip in store.clips)
-    return "words of people and synthetic voices" if recorded else "synthetic words"
+def _pack_of(config: TrainConfig) -> Path:
+    """The pack of a student: a recipe without one has recordings alone, and a student hears the starter pack even so."""
+    return pack_path(config.starter_pack or STARTER)
 
 
 def _speech(
-    config: TrainConfig, recorded: tuple[ClipStore | None, ClipStore | None]
+    config: TrainConfig, recorded: tuple[ClipStore | None, ClipStore | None], *, without: Container[str]
 ) -> tuple[MicroSpeech, MicroSpeech]:
     """Speech for training, and of other people to choose the cutoff: a pack's, and recordings by those splits.
 
-    A configuration without a pack has recordings alone as background; a student hears the starter pack even so.
+    ``without``: the speech of these people in the pack is left out.
     """
-    pack = read_pack(pack_path(config.starter_pack or STARTER))
+    pack = read_pack(_pack_of(config))
     frames = torch.from_numpy(read_micro_pack(pack))
     phrases = (config.keyword, *config.synthesis.also)
     dealt = packed_clips(pack, phrases, validation=config.student.validation_share)
     clips = [clip for clip in dealt if clip.part is not None and clip.part[1] * FRAMES_A_SECOND <= len(frames)]
+    clips = [clip for clip in clips if clip.speaker not in without]
     found = []
     for split, store in zip((Split.TRAIN, Split.VALIDATION), recorded, strict=True):
         own = PackedStore([clip for clip in clips if clip.split is split], pack)
         speech = MicroSpeech(frames, own.starts, own.lengths)
-        found.append(speech if store is None else speech.joined(_recorded_speech(store, pack.heard)))
+        found.append(speech if store is None else speech.joined(_recorded_speech(store, pack.people)))
     return found[0], found[1]
 
 
-def _recorded_speech(store: ClipStore, known: Container[tuple[str, str]]) -> MicroSpeech:
-    """The features of recordings, but for those that a pack has: it deals its people otherwise."""
-    rows = [row for row, clip in enumerate(store.clips) if (clip.path.stem, clip.speaker) not in known]
+def _person(clip: Clip) -> str:
+    """Who speaks, as packs name people."""
+    return PackedRecording(clip.path.stem, clip.speaker, frames=0).person
+
+
+def _recorded_speech(store: ClipStore, known: Container[str]) -> MicroSpeech:
+    """The features of recordings that hold a window, without the people of a pack, which it deals otherwise."""
+    rows = [row for row, clip in enumerate(store.clips) if _person(clip) not in known]
     features = [torch.from_numpy(micro_features([store.recorded(row)])) for row in rows]
+    features = [some for some in features if len(some) >= SPAN]
     lengths = torch.tensor([len(some) for some in features], dtype=torch.int64)
     frames = torch.cat([torch.zeros((0, CHANNELS), dtype=torch.uint8), *features])
     return MicroSpeech(frames, lengths.cumsum(0) - lengths, lengths)

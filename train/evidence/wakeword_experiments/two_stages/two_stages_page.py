@@ -49,7 +49,7 @@ _LIMITS = (
     "- **Read speech, and noise mixed in afterwards**: television was not measured, and from some metres away fewer "
     "words are found (`collections.md`).",
     "- **The phoneme recogniser** was taught to hear in noise and rooms after the figures of all words but "
-    '"jarvis" were made. At the same thresholds they find as many people or more since then (`collections.md`).',
+    '"jarvis" were made. At the same thresholds they find as many people or more since then (`accuracy-notes.md`).',
     "- **One training run** of each model. More is in `accuracy-notes.md` (what was tried), `one-stage.md` "
     "(peers and earlier "
     "models), `strangers.md`, `unheard.md` and `close-words.md` (the paper's close words).",
