@@ -98,8 +98,8 @@ def guessed(card: ModelCard) -> HeadPoint:
     """A point from a card that has none: the head's logit that the default needs from a word in the middle of its range.
 
     Such a word has a logit of the first stage halfway from the gate to the default point of the first stage alone, and
-    phonemes that fit fairly. With six included models of an earlier day this fires 0 to 2 times an hour in 2 h of read speech, with three
-    words trained from their text alone 2 to 64 times.
+    phonemes that fit fairly. With six included models of an earlier day this fires 0 to 2 times an hour in 2 h of read
+    speech, with three words trained from their text alone 2 to 64 times.
     """
     assert card.verifier is not None
     fusion, gate = card.verifier.fusion, card.verifier.gate
