@@ -130,8 +130,8 @@ def test_recorded_background_is_heard_beside_the_pack(
             teach_student(config, [*clips_of_run(run), *some], random_model(), tmp_path, report=lambda line: None)
     alone, more, with_others, without_tested = heard
     assert more - alone == pytest.approx(0.01, rel=0.01)
-    assert with_others == more  # whom the pack has is dealt by the pack, and who chooses the cutoff is not trained on
-    assert without_tested < alone  # whom a test hears is nowhere in the training
+    assert with_others == more  # the pack deals its own people, and speech for the cutoff is not trained on
+    assert without_tested < alone  # people of the test are nowhere in the training
 
 
 def test_what_is_missing_is_named(run: Path, tmp_path: Path) -> None:

@@ -24,12 +24,17 @@ def clip_weights(store: ClipStore, kind: Kind, recorded: float) -> Tensor:
         words = ["[[" if together and clip.word.startswith("[[") else clip.word for clip in store.clips]
         frequency = Counter(words)
         weights = torch.tensor([frequency[word] ** -0.5 for word in words], dtype=torch.float64)
-    synthetic = torch.tensor([clip.synthetic for clip in store.clips])
     _weigh_engines(weights, store.clips)
-    if synthetic.any() and not synthetic.all():
-        for group, share in ((synthetic, 1 - recorded), (~synthetic, recorded)):
-            weights[group] *= share / weights[group].sum()
+    weigh_recorded(weights, store.clips, recorded)
     return weights
+
+
+def weigh_recorded(weights: Tensor, clips: Sequence[Clip], share: float) -> None:
+    """Give recorded clips that share of ``weights`` ``(clips,)``, in place, where there are synthetic ones too."""
+    synthetic = torch.tensor([clip.synthetic for clip in clips])
+    if synthetic.any() and not synthetic.all():
+        for group, of_group in ((synthetic, 1 - share), (~synthetic, share)):
+            weights[group] *= of_group / weights[group].sum()
 
 
 def _weigh_engines(weights: Tensor, clips: Sequence[Clip]) -> None:

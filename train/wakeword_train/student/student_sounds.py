@@ -7,7 +7,7 @@ speech than after silence.
 import copy
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,11 +20,11 @@ from wakeword_tools.export.micro_features import FRAME, micro_features
 from wakeword_tools.kinds import Kind
 from wakeword_train.data.augment import AugmentationConfig, augment_waves, uniform
 from wakeword_train.data.channels import through_channels
-from wakeword_train.data.clips import Clip
 from wakeword_train.data.household import household_of
 from wakeword_train.data.noises import NoiseSource
 from wakeword_train.data.store import ClipStore
 from wakeword_train.data.talk import amid_talk, talk_of
+from wakeword_train.data.weights import weigh_recorded
 from wakeword_train.pack.micro_pack import rounded_frames
 
 SECONDS = 5.0
@@ -75,7 +75,10 @@ class SceneMaker:
 
         ``recorded`` is the share of people where there are people and synthetic voices; ``None``: as many as their voices.
         """
-        weights = _even_voices(store.clips, recorded)
+        voices = Counter(clip.speaker for clip in store.clips)
+        weights = torch.tensor([1 / voices[clip.speaker] for clip in store.clips])
+        if recorded is not None:
+            weigh_recorded(weights, store.clips, recorded)
         rows = torch.multinomial(weights, count, replacement=True, generator=self._generator)
         return self._scenes(rows, lambda some: self._word_waves(store, some))
 
@@ -130,17 +133,6 @@ class SceneMaker:
     def _recorded(self, waves: Tensor) -> Tensor:
         noise = self._noise.draw(len(waves), waves.shape[1])
         return through_channels(augment_waves(waves, noise, self._config, self._generator), self._generator)
-
-
-def _even_voices(clips: Sequence[Clip], recorded: float | None) -> Tensor:
-    """How often to draw each clip, ``(clips,)``."""
-    voices = Counter(clip.speaker for clip in clips)
-    weights = torch.tensor([1 / voices[clip.speaker] for clip in clips])
-    synthetic = torch.tensor([clip.synthetic for clip in clips])
-    if recorded is not None and synthetic.any() and not synthetic.all():
-        for group, share in ((synthetic, 1 - recorded), (~synthetic, recorded)):
-            weights[group] *= share / weights[group].sum()
-    return weights
 
 
 def far_away(config: AugmentationConfig) -> AugmentationConfig:
