@@ -1,5 +1,6 @@
 """Laws of Kokoro's voices, with a small network instead of Kokoro's."""
 
+import dataclasses
 import json
 import os
 from collections import Counter
@@ -15,7 +16,7 @@ from wakeword.cli.app import app
 from wakeword_tools.clips.manifest import MANIFEST
 from wakeword_tools.clips.synthesize import rebuild
 from wakeword_tools.engines.kokoro import KokoroSynthesizer, kokoro_voices
-from wakeword_tools.engines.kokoro_network import ENVIRONMENT
+from wakeword_tools.engines.kokoro_network import ENVIRONMENT, network_of
 from wakeword_tools.engines.registry import english_voices
 from wakeword_tools.engines.synthesizer import Prosody, Synthesizer
 from wakeword_tools.engines.voice import Voice
@@ -151,6 +152,16 @@ def test_british_voices_drop_the_r(folder: Path) -> None:
     assert len(american) == len(british)  # the r in one, the length of the vowel in the other
     american, british = (KokoroSynthesizer().speak("letter", named(folder)[name]) for name in ("af_heart", "bf_emma"))
     assert len(american) == len(british) + 800
+
+
+def test_no_voice_is_given_sounds_of_other_languages_that_it_would_say_wrong(folder: Path) -> None:
+    symbols = {symbol: number for number, symbol in enumerate([*SYMBOLS, *"ʔqχhʁ"], 1)}
+    network = dataclasses.replace(network_of(str(folder)), vocabulary=symbols)
+    # Of "reception" and "hour" in Arabic: a glottal stop, q, and a throat sound.
+    said = [network.foreign_tokens(text, "ar") for text in ("اِسْتِقْبال", "ساعَة", "خَمْسَة")]
+    assert all(len(tokens) > 4 for tokens in said)
+    assert not {symbols[symbol] for symbol in "ʔqχ"} & {token for tokens in said for token in tokens}
+    assert symbols["k"] in said[0]
 
 
 def test_a_mixture_is_between_its_voices(folder: Path) -> None:
