@@ -268,7 +268,9 @@ def anyword_page(record: Mapping[str, Any], *, figures: str) -> str:
     with_takes = any("after" in word for word in record["words"])
     after = ", and after `wakeword train WORD --positives` with recordings" if with_takes else ""
     unnamed = (
-        " Some files bear no speaker's name, so that who gave recordings may be heard again." if with_takes else ""
+        " Some files bear no speaker's name, so that who gave recordings may be heard again."
+        if with_takes and not foreign
+        else ""
     )
     head = (
         "# Any word",
