@@ -157,7 +157,7 @@ def test_british_voices_drop_the_r(folder: Path) -> None:
 def test_no_voice_is_given_sounds_of_other_languages_that_it_would_say_wrong(folder: Path) -> None:
     symbols = {symbol: number for number, symbol in enumerate([*SYMBOLS, *"ʔqχhʁ"], 1)}
     network = dataclasses.replace(network_of(str(folder)), vocabulary=symbols)
-    # Of "reception" and "hour" in Arabic: a glottal stop, q, and a throat sound.
+    # "Reception", "hour" and "five" in Arabic, with a glottal stop and q, the sound of ayn, and that of kha.
     said = [network.foreign_tokens(text, "ar") for text in ("اِسْتِقْبال", "ساعَة", "خَمْسَة")]
     assert all(len(tokens) > 4 for tokens in said)
     assert not {symbols[symbol] for symbol in "ʔqχ"} & {token for tokens in said for token in tokens}
