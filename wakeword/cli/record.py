@@ -90,7 +90,8 @@ def seconds_of(text: str) -> float:
     seconds = float(found[1]) * {"h": 3_600, "m": 60, "s": 1}[found[2]] if found else 0.0
     if not 0 < seconds <= _LONGEST:
         raise typer.BadParameter(
-            f"--ambient: expected a time such as 2h, 45m or 90s, at most 720h, got {printable(text)}"
+            f"--ambient: expected a time such as 2h, 45m or 90s, at most 720h, got {printable(text)}; try: "
+            "wakeword record --ambient 2h"
         )
     return seconds
 

@@ -30,9 +30,10 @@ class StudentConfig:
     """Weight of what the two stages say of a clip in its target; the rest is its label."""
     validation_share: float = 0.25
     """Share of the background's speakers that it is not trained on, to choose its cutoff."""
-    least_recall: float = 0.6
+    least_recall: float = 0.45
     """A student that finds less of the synthetic words held out, at its cutoff, is refused. A higher figure is no promise:
-    where 66 % of these were found, 62 % of the people were ("jarvis"), where 69 % were, 21 % ("computer")."""
+    where 74, 69, 66, 56 and 34 % of these were found, 87, 31, 64, 75 and 34 % of the people were at half a false accept an
+    hour ("alexa", "computer", "jarvis" twice, "computer" again); of "hey zorvella" one training has 54 %, another 74."""
 
     def __post_init__(self) -> None:
         scenes = self.positives, self.near_negatives, self.negatives, self.noise, self.held_out
