@@ -39,7 +39,9 @@ def export(options: ExportOptions) -> None:
     what the training noted, or a guess.
     """
     if options.positives and not options.background:
-        raise typer.BadParameter("--positives needs --background, in which the threshold is chosen")
+        raise typer.BadParameter(
+            "--positives needs --background, in which the threshold is chosen; try: --background HOURS_OF_SPEECH"
+        )
     if options.background:
         require("scipy")
     # Imported here, so that --help stays quick.

@@ -141,8 +141,9 @@ class HeadPromise:
         return {"target": self.target, "at": at, "own_recall": None if self.own is None else self.own.first}
 
     def lines(self) -> list[str]:
-        """For people: a line for each threshold, and one if our own file finds clearly more."""
+        """For people: a line for each threshold, what the hours support, and a line if our own file finds clearly more."""
         lines = [f"{threshold:g}: {_in_words(rates)}" for threshold, rates in self.rates.items()]
+        lines.append(f"so many hours support {self.target}")
         if self.own is not None and self.own.gain < 0:
             lines.append(
                 f"this export finds clearly less than wakeword itself: {self.own.second:.0%} of the recordings against "

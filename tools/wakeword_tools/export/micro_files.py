@@ -159,7 +159,7 @@ _README = """\
 ESPHome:
   micro_wake_word:
     models:
-      - model: /config/{name}.json
+      - model: {name}.json
 
 The word is heard where the mean of {window} outputs, one each 30 ms, is above {cutoff:g} (probability_cutoff). A higher
 cutoff gives fewer false accepts and finds less.

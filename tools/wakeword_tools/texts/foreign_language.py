@@ -97,9 +97,10 @@ class ForeignLanguage:
                 "or the tones as numbers, as in 'ni3 hao3'"
             )
         if not reading.phones or (reading.switches and found != ["LATIN"]):
+            way = {"ja": ", in kana", "he": ", without points"}.get(family_of(self.code), "")
             raise SynthesisError(
                 f"{name} cannot read {shown}: espeak-ng's dictionary of it lacks these characters; write it as it "
-                "sounds, Japanese in kana, or give --say with its sounds in IPA"
+                f"sounds{way}, or give --say with its sounds in IPA"
             )
         return reading
 

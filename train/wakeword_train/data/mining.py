@@ -88,7 +88,7 @@ class MiningWork(WholeWork[Stretch]):
         frontend = Frontend(self._config)
 
         def score(item: Stretch) -> NDArray[np.float32]:
-            with threads(1):
+            with one_thread():
                 frames = frontend(torch.from_numpy(item.pcm).float()[None] / 32_768)[0]
                 windows = frames.unfold(0, self._window, DEFAULT_HOP).transpose(1, 2)
                 found: NDArray[np.float32] = self._score(windows).numpy()
@@ -99,10 +99,10 @@ class MiningWork(WholeWork[Stretch]):
 
 
 @contextmanager
-def threads(count: int) -> Iterator[None]:
-    """Let torch use so many threads: with more than one, sums can differ in their last digit."""
+def one_thread() -> Iterator[None]:
+    """Let torch use one thread: with others, sums can differ in their last digit."""
     before = torch.get_num_threads()
-    torch.set_num_threads(count)
+    torch.set_num_threads(1)
     try:
         yield
     finally:

@@ -4,7 +4,6 @@ import dataclasses
 import importlib.util
 import math
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ from wakeword_tools.measure.scores import ScoreSet, clip_score
 from wakeword_train.config import TrainConfig
 from wakeword_train.data.batches import load_stores
 from wakeword_train.data.clips import Clip, read_folder
-from wakeword_train.data.mining import threads
+from wakeword_train.data.mining import one_thread
 from wakeword_train.data.packed import PackedStore, packed_clips
 from wakeword_train.data.store import ClipStore
 from wakeword_train.model.network import begin_with_encoder, encoder_path
@@ -44,8 +43,6 @@ _WINDOWS = 500
 """From which the ranges of 8-bit numbers are taken."""
 _RATE = 0.5
 """False accepts an hour that the cutoff aims at."""
-_THREADS = 2
-"""Of torch in a student's training, at most: with two it takes two thirds of the time."""
 
 
 def require_student_packages(config: TrainConfig) -> None:
@@ -64,30 +61,30 @@ def teach_student(config: TrainConfig, clips: Sequence[Clip], model: Model, run:
     """
     require_student_packages(config)
     settings = config.student
-    cores = min(_THREADS, torch.get_num_threads())
-    with threads(1), ThreadPoolExecutor(1) as stages:
+    with one_thread():
         stores, held_out = _stores(clips, Split.TRAIN), _stores(clips, Split.VALIDATION)
         tested = {_person(clip) for clip in clips if clip.split is Split.TEST}
         recorded = stores.get(Kind.BACKGROUND), held_out.get(Kind.BACKGROUND)
         train, validation = _speech(config, recorded, without=tested)
-        report(f"teaching a small network {config.keyword!r} for microWakeWord's engines: some 7 minutes")
+        report(f"teaching a small network {config.keyword!r} for microWakeWord's engines: some 8 minutes")
         quieter = far_away(config.augmentation)
         maker = SceneMaker(stores, quieter, seed=config.seed)
-
-        def scenes_of(kind: Kind, count: int) -> tuple[Scenes, Future[Tensor]]:
-            """Scenes of a kind, and what both stages say of their clips, which is computed while more scenes are made."""
-            made = maker.words(stores[kind], count, recorded=config.mix.recorded)
-            label = float(kind is Kind.POSITIVE)
-            return made, stages.submit(_targets, model, stores[kind], made, label, settings.taught)
-
-        words, of_words = scenes_of(Kind.POSITIVE, settings.positives)
-        near, of_near = scenes_of(Kind.NEAR_NEGATIVE, settings.near_negatives)
+        people = config.mix.recorded
+        words = maker.words(stores[Kind.POSITIVE], settings.positives, recorded=people)
+        near = maker.words(stores[Kind.NEAR_NEGATIVE], settings.near_negatives, recorded=people)
         judge = SceneMaker(held_out, quieter, seed=config.seed + 1)
         judged = judge.words(held_out[Kind.POSITIVE], settings.held_out, recorded=None)
-        talk, noise = maker.talk(settings.negatives), maker.noise(settings.noise)
-        scenes = StudentScenes(words, of_words.result(), near, of_near.result(), talk, noise, train)
-        with threads(cores):
-            network = fit_student(scenes, settings, seed=config.seed)
+        report("asking both stages about the clips")
+        scenes = StudentScenes(
+            words,
+            _targets(model, stores[Kind.POSITIVE], words, 1.0, settings.taught),
+            near,
+            _targets(model, stores[Kind.NEAR_NEGATIVE], near, 0.0, settings.taught),
+            maker.talk(settings.negatives),
+            maker.noise(settings.noise),
+            train,
+        )
+        network = fit_student(scenes, settings, seed=config.seed)
         only_synthetic = all(clip.synthetic for clip in held_out[Kind.POSITIVE].clips)
         return _finished(config, network, scenes, (judged, validation), only_synthetic, run, report)
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from wakeword.base.types import Array
 from wakeword.batch.jobs.work import Report, WholeWork
-from wakeword_train.data.mining import threads
+from wakeword_train.data.mining import one_thread
 from wakeword_train.second_stage.config import SecondStageConfig
 from wakeword_train.second_stage.heads.head_fit import Background, HeadEpoch, HeadTraining, fit_head
 from wakeword_train.second_stage.heads.head_network import HeadNetwork
@@ -74,7 +74,7 @@ class HeadWork(WholeWork[HeadItem]):
         def train(item: HeadItem) -> TrainedHead:
             heard = {name: torch.from_numpy(one) for name, one in item.heard.items()}
             used = torch.from_numpy(item.used)
-            with threads(1):
+            with one_thread():
                 network, epochs = fit_head(
                     training, heard, used, advance=lambda: report(1 / training.settings.epochs, 0.0)
                 )
