@@ -10,6 +10,8 @@ from wakeword.model.installed import find_model, shipped_models
 from wakeword_tools.contenders.foreign import ForeignCard
 from wakeword_tools.measure.subject import read_foreign
 
+_UNKNOWN = "not measured here: README.txt next to an export says what was; wakeword evaluate measures it"
+
 
 def info_of_any(model: InfoModel, everything: InfoAll = False, as_json: InfoJson = False) -> None:
     """Show what a model listens for, and how often it is right and wrong."""
@@ -30,7 +32,7 @@ def _print(card: ForeignCard) -> None:
         ("listens for", printable(card.phrase) + source),
         ("engine", card.engine),
         ("cutoff", f"{card.cutoff:.4g}; it fires above it. Another is set {card.where}"),
-        ("finds", "not measured: wakeword evaluate measures it"),
-        ("fires wrongly", "not measured: wakeword evaluate measures it"),
+        ("finds", _UNKNOWN),
+        ("fires wrongly", _UNKNOWN),
     ):
         print_entry(f"{name:<15}", text)
