@@ -30,6 +30,8 @@ def test_a_code_means_one_language_however_it_is_written() -> None:
     assert name_of_language("zh") == "Chinese"
     with pytest.raises(ConfigError, match=r"did you mean"):
         language_named("deu")
+    with pytest.raises(ConfigError, match=r"; did you mean de\?"):
+        language_named("German")
 
 
 @pytest.mark.parametrize(

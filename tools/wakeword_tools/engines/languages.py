@@ -68,7 +68,9 @@ def language_named(code: str) -> str:
         return wanted
     if (wide := wanted.partition("-")[0]) in known:
         return _FAMILIES.get(wide, wide)
-    close = difflib.get_close_matches(wanted, sorted(known), 3)
+    shortest = [name for name in sorted(known) if "-" not in name and name not in _FAMILIES]
+    named = [name for name in shortest if name_of_language(name).lower() == wanted]
+    close = named or difflib.get_close_matches(wanted, sorted(known), 3)
     raise ConfigError(
         f"expected the code of a language that espeak-ng speaks, such as de, ar, zh or pt-br, got {shortened(repr(code))}"
         + (f"; did you mean {' or '.join(close)}?" if close else "; en is the default")
