@@ -96,7 +96,7 @@ def _train(
         yield from judge_words(settings, anyway=anyway)
         yield from describe_plan(settings, given, seconds=sum(expected.values()))
         if options.engine is not None:
-            yield f"then its network for {options.engine}, which takes some 12 minutes more on two cores"
+            yield f"then its network for {options.engine}, which takes some 13 minutes more on two cores"
 
     with how_to_go_on(lambda: any(one.begun for one in shown)), phases_shown(expected, plan) as events:
         shown.append(events)

@@ -32,8 +32,8 @@ class StudentConfig:
     """Share of the background's speakers that it is not trained on, to choose its cutoff."""
     least_recall: float = 0.45
     """A student that finds less of the synthetic words held out, at its cutoff, is refused. A higher figure is no promise:
-    where 74, 69, 66, 56 and 34 % of these were found, 87, 31, 64, 75 and 34 % of the people were at half a false accept an
-    hour ("alexa", "computer", "jarvis" twice, "computer" again); of "hey zorvella" one training has 54 %, another 74."""
+    where 74, 66 and 69 % of these were found, 87, 64 and 31 % of the people were at half a false accept an hour ("alexa",
+    "jarvis", "computer"); in trainings on shorter windows 56 and 34 %, and 75 and 34 % ("jarvis", "computer")."""
 
     def __post_init__(self) -> None:
         scenes = self.positives, self.near_negatives, self.negatives, self.noise, self.held_out

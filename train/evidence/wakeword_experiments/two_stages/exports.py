@@ -68,8 +68,9 @@ def exports_page(record: Mapping[str, Any]) -> str:
     lines = [
         "# Exports",
         "",
-        "Recordings of people in which the word is found, by files of one training from the text alone and by the models "
-        f"that other engines bring: at the lowest threshold that keeps {_RATE:g} false accepts an hour in the same speech, "
+        "Recordings of people in which the word is found, by files trained from the text alone and by the models that "
+        "other engines bring; files of a word may be of different trainings. Found at the lowest threshold that keeps "
+        f"{_RATE:g} false accepts an hour in the same speech, "
         "of people who are strangers to our files, and at the threshold that the file itself names. Brackets are exact 95 "
         "% intervals by recording; a person may have several.",
         "",
