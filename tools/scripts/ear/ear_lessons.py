@@ -1,0 +1,84 @@
+"""Who is taught, what each phoneme is taught as, and speech with its phonemes in time."""
+
+import hashlib
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from scripts.ear.ear_alignment import Tokens, align
+from scripts.ear.ear_speech import Utterance, hours_of, read_utterances
+from scripts.ear.ear_windows import AlignedSpeech
+from wakeword.base.types import Array
+from wakeword.verify.phoneme_verifier import WORD_BOUNDARY
+from wakeword_tools.texts.recogniser import IPA
+
+_MANY = 40
+"""People of a folder from which on some are left out."""
+_LEFT_OUT = 8
+"""One in so many people of such a folder is not taught."""
+_MOST_LOSS = 3.2
+"""Nats a phoneme by which a text may fit worse than the best path; beyond it is taken to be of something else."""
+_STRESSED = {"AH1": "ʌ", "AH2": "ʌ", "ER0": "ɚ", "ER1": "ɝ", "ER2": "ɝ"}
+"""Vowels of which the stressed one sounds different."""
+_REPORTED = 1_000
+_log = logging.getLogger(__name__)
+
+
+def read_taught(folders: Sequence[Path], readers: Sequence[str]) -> tuple[list[Utterance], list[Utterance]]:
+    """The utterances of the people who are taught, and those of the others: ``readers``, and an eighth of the people of
+    each folder with many, by a hash of their names."""
+    taught: list[Utterance] = []
+    others: list[Utterance] = []
+    for folder in folders:
+        own = read_utterances(folder)
+        strangers = strangers_among({one.speaker for one in own}, readers)
+        for one in own:
+            (others if one.speaker in strangers else taught).append(one)
+    return taught, others
+
+
+def strangers_among(people: Iterable[str], readers: Sequence[str]) -> set[str]:
+    """The people of a folder who are not taught."""
+    found = set(people)
+    drawn = {one for one in found if int(hashlib.sha256(one.encode()).hexdigest(), 16) % _LEFT_OUT == 0}
+    return found & set(readers) | (drawn if len(found) >= _MANY else set())
+
+
+def taught_tokens(names: Sequence[str]) -> dict[str, int]:
+    """Phoneme, with its stress where that matters -> the number of the token that it is taught as."""
+    first = {phone: next(one for one in own.split() if one in names) for phone, own in IPA.items()}
+    return {name: names.index(token) for name, token in {**first, **_STRESSED}.items()}
+
+
+def own_tokens(names: Sequence[str]) -> Tokens:
+    """Phoneme -> the tokens that it is taught as, for ``align`` by a recogniser of this making."""
+    taught = taught_tokens(names)
+    return {phone: [(taught[one], 0.0) for one in taught if one.rstrip("012") == phone] for phone in IPA}
+
+
+def aligned_speech(
+    utterances: Sequence[Utterance],
+    hear: Callable[[Array], Array],
+    tokens: Tokens,
+    between: Sequence[int],
+    names: Sequence[str],
+) -> AlignedSpeech:
+    """The utterances that fit their texts, with their phonemes in time; ``hear``: samples -> ``(frames, tokens)``."""
+    kept, alignments = [], []
+    for number, one in enumerate(utterances, 1):
+        found = align(one, hear(one.sound), tokens, between)
+        if found is not None and found.loss < _MOST_LOSS:
+            kept.append(one)
+            alignments.append(found)
+        if number % _REPORTED == 0:
+            _log.info("aligned %d of %d", number, len(utterances))
+    _log.info("%d of %d utterances fit their texts (%.2f h)", len(kept), len(utterances), hours_of(kept))
+    taught = taught_tokens(names)
+    ids = [np.array([_taught_as(phone, taught) for phone in one.phones], np.int64) for one in alignments]
+    return AlignedSpeech(kept, alignments, ids, names.index(WORD_BOUNDARY))
+
+
+def _taught_as(phone: str, taught: Mapping[str, int]) -> int:
+    return taught[phone] if phone in taught else taught[phone.rstrip("012")]

@@ -1,0 +1,119 @@
+"""Speech with texts, as utterances with the ways in which each word may be said."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wakeword.audio.pcm import SAMPLE_RATE, read_audio
+from wakeword.base.errors import DataError, SynthesisError
+from wakeword.base.types import Array
+from wakeword_tools.texts.phonemes import dictionary, is_vowel, pronounce, words_of
+from wakeword_tools.transcripts import TranscribedSpeech, read_transcripts
+
+_LEAST, _MOST = 0.4, 20.0
+"""Seconds of an utterance: a longer one takes too much memory to align."""
+_MOST_WAYS = 6
+_LEAST_UTTERANCES = 20
+"""Of a folder; with fewer the texts are not what the recordings are for."""
+_log = logging.getLogger(__name__)
+
+
+class Way(NamedTuple):
+    """A way to say a word."""
+
+    phones: tuple[str, ...]
+    """Of the dictionary, vowels with their stress."""
+    usual: bool
+    """Whether the dictionary has it; others leave out an R or a Y as some accents do."""
+
+
+@dataclass(frozen=True)
+class Utterance:
+    """A stretch of speech and its text."""
+
+    speaker: str
+    words: tuple[tuple[Way, ...], ...]
+    samples: NDArray[np.float16]
+    """``(n,)`` at 16 kHz; in half precision, which takes 115 MB an hour."""
+
+    @property
+    def sound(self) -> Array:
+        """``(n,)`` float32."""
+        return self.samples.astype(np.float32)
+
+
+def read_utterances(folder: Path) -> list[Utterance]:
+    """The utterances of a folder with ``transcripts.jsonl`` that can be pronounced, in the order of their files.
+
+    Raises ``DataError`` for a folder without texts, or with texts of another language.
+    """
+    listed = [one for one in read_transcripts(folder) if one.text.strip()]
+    if len(listed) < _LEAST_UTTERANCES:
+        raise DataError(
+            f"{folder}: expected recordings with the texts that are said in them (transcripts.jsonl), found "
+            f"{len(listed)} such utterances; give folders of transcribed speech"
+        )
+    known = sum(word in dictionary() for one in listed for word in words_of(one.text) if not word.startswith("[["))
+    every = sum(not word.startswith("[[") for one in listed for word in words_of(one.text))
+    if known < 0.6 * every:
+        raise DataError(
+            f"{folder}: expected English texts, but the dictionary has only {known} of their {every} words; leave the "
+            "folder out"
+        )
+    found = list(_spoken(listed))
+    _log.info("%s: %d utterances, %.2f h", folder.name, len(found), hours_of(found))
+    return found
+
+
+def hours_of(utterances: Sequence[Utterance]) -> float:
+    """Hours of speech."""
+    return sum(len(one.samples) for one in utterances) / SAMPLE_RATE / 3_600
+
+
+def _spoken(listed: Sequence[TranscribedSpeech]) -> Iterator[Utterance]:
+    path, whole = Path(), np.zeros(0, np.float32)
+    for one in listed:
+        words = [_ways(word) for word in words_of(one.text)]
+        if not words or not all(words):
+            continue
+        if one.path != path:
+            path, whole = one.path, read_audio(one.path)
+        end = min(one.end, len(whole) / SAMPLE_RATE)
+        if _LEAST <= end - one.start <= _MOST:
+            samples = whole[round(one.start * SAMPLE_RATE) : round(end * SAMPLE_RATE)]
+            yield Utterance(one.speaker or one.path.stem.split("-")[0], tuple(words), samples.astype(np.float16))
+
+
+_known: dict[str, tuple[Way, ...]] = {}
+
+
+def _ways(word: str) -> tuple[Way, ...]:
+    """The ways to say a word; empty if it cannot be pronounced."""
+    if word not in _known:
+        try:
+            usual = dict.fromkeys(tuple(phones) for phones in pronounce([word])[0])
+        except SynthesisError:
+            usual = {}
+        found = [Way(phones, True) for phones in usual]
+        found += [Way(way, False) for phones in usual if (way := _without_r(phones)) not in usual]
+        _known[word] = tuple(dict.fromkeys(found))[:_MOST_WAYS]
+    return _known[word]
+
+
+def _without_r(phones: Sequence[str]) -> tuple[str, ...]:
+    """Without each R that follows a vowel and comes before none."""
+    return tuple(
+        phone
+        for place, phone in enumerate(phones)
+        if not (
+            phone == "R"
+            and place
+            and is_vowel(phones[place - 1])
+            and not (place + 1 < len(phones) and is_vowel(phones[place + 1]))
+        )
+    )
