@@ -1,6 +1,7 @@
 """Counts what the phoneme recogniser hears for each phoneme: ``assets/encoders/confusions.json``.
 
-``python -m scripts.count_confusions FOLDER...``: folders of long recordings with transcripts. The dictionary gives the
+``python -m scripts.count_confusions FOLDER...``: folders of recordings with transcripts, of which the people are taken whom
+``scripts.make_recogniser`` leaves out: a recogniser confuses less in people whom it was taught by. The dictionary gives the
 phonemes of each utterance, the recogniser gives what it hears, and the two are aligned with the fewest edits. The same
 recordings give the same table.
 """
@@ -8,27 +9,25 @@ recordings give the same table.
 import argparse
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from wakeword.audio.pcm import SAMPLE_RATE, read_audio
-from wakeword.base.errors import SynthesisError
+from scripts.ear.ear_lessons import read_taught
+from scripts.ear.ear_speech import Utterance
+from wakeword.audio.pcm import SAMPLE_RATE
 from wakeword.base.files import replacing
 from wakeword.base.types import Array
 from wakeword.model.installed import assets_folder
 from wakeword.verify.phoneme_verifier import BLANK, WORD_BOUNDARY, PhonemeNetwork
 from wakeword.verify.shared import PHONEMES_FILE, file_digest, load_phonemes
-from wakeword_tools.texts.phonemes import is_vowel, pronounce
+from wakeword_tools.texts.phonemes import is_vowel
 from wakeword_tools.texts.recogniser import CONFUSIONS_FILE, IPA, LEFT_OUT
-from wakeword_tools.transcripts import TranscribedSpeech, read_transcripts
 
 _MOST_SECONDS = 9.0
-_LEAST_SECONDS = 0.5
 _MOST_WRONG = 0.6
 """Edits by phoneme beyond which a transcript is taken to be of something else."""
-_MOST_OF_A_FOLDER = 900
 
 Counts = Mapping[str, Counter[str]]
 
@@ -71,34 +70,14 @@ def aligned(phonemes: Sequence[str], heard: Sequence[str]) -> tuple[list[tuple[s
     return pairs[::-1], float(costs[-1, -1])
 
 
-def _chosen(folder: Path) -> list[TranscribedSpeech]:
-    """Utterances of a usable length, evenly spread over the folder, in the order of their files."""
-    found = [
-        one
-        for one in read_transcripts(folder)
-        if one.text.strip() and _LEAST_SECONDS < one.end - one.start < _MOST_SECONDS
-    ]
-    step = -(-len(found) // _MOST_OF_A_FOLDER) or 1
-    return sorted(found[::step], key=lambda one: (str(one.path), one.start))
-
-
-def _utterances(folders: Sequence[Path]) -> Iterator[tuple[str, Array]]:
-    path, whole = Path(), np.zeros(0, np.float32)
-    for one in (one for folder in folders for one in _chosen(folder)):
-        if one.path != path:
-            path, whole = one.path, read_audio(one.path)
-        yield one.text, whole[round(one.start * SAMPLE_RATE) : round(one.end * SAMPLE_RATE)]
-
-
-def count(network: PhonemeNetwork, folders: Sequence[Path]) -> Counts:
+def count(network: PhonemeNetwork, utterances: Iterable[Utterance]) -> Counts:
     """How often each token was heard for each phoneme."""
     found: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for text, samples in _utterances(folders):
-        try:
-            phonemes = [phone.rstrip("012") for phone in pronounce([text])[0][0]]
-        except SynthesisError:
-            continue  # numbers and names that no dictionary has
-        pairs, edits = aligned(phonemes, heard_tokens(network, network.log_probabilities(samples)))
+    for one in utterances:
+        if len(one.samples) > _MOST_SECONDS * SAMPLE_RATE:
+            continue
+        phonemes = [phone.rstrip("012") for word in one.words for phone in word[0].phones]
+        pairs, edits = aligned(phonemes, heard_tokens(network, network.log_probabilities(one.sound)))
         if edits <= _MOST_WRONG * len(phonemes):
             for phoneme, token in pairs:
                 found[phoneme][token] += 1
@@ -109,10 +88,12 @@ def main() -> None:
     """Write the table and print how many phonemes were counted."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", type=Path, nargs="+")
+    parser.add_argument("--leave-out", action="append", default=[], help="a reader who was not taught; repeatable")
     given = parser.parse_args()
     encoders = assets_folder() / "encoders"
     digest = file_digest(encoders / PHONEMES_FILE)
-    counts = count(load_phonemes(encoders / PHONEMES_FILE, digest), given.folders)
+    _, strangers = read_taught(given.folders, given.leave_out)
+    counts = count(load_phonemes(encoders / PHONEMES_FILE, digest), strangers)
     table = {phoneme: dict(counts[phoneme].most_common()) for phoneme in sorted(counts)}
     with replacing(encoders / CONFUSIONS_FILE) as temporary:
         temporary.write_text(
