@@ -254,15 +254,3 @@ def test_a_reader_that_has_left_is_no_error(options: list[str]) -> None:
     os.close(writing)
     lines = [line for line in done.stderr.splitlines() if not line.startswith("warning: ")]
     assert (done.returncode, lines) == (0, [])
-
-
-@pytest.mark.parametrize(
-    ("line", "offered"),
-    [
-        (("scan", "--folder", "my talk"), '; try: wakeword scan "my talk"'),
-        (("info", "--al", "alexa"), "; try: wakeword info --all alexa"),
-        (("bench", "--seconds", "1"), "; for instance: wakeword bench"),
-    ],
-)
-def test_only_an_option_that_was_probably_meant_is_offered(cli, line: tuple[str, ...], offered: str) -> None:
-    assert offered in cli(*line).err
