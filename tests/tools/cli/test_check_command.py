@@ -1,6 +1,7 @@
 """``wakeword check``."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -62,3 +63,23 @@ def test_a_word_of_another_language_is_said_to_be_read_as_english(cli) -> None:
 
 def test_one_phoneme_is_singular(cli) -> None:
     assert "1 phoneme, 1 syllable " in cli("check", "a").out
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("check", "hey Gr\udcfc\udcdfe"),
+        ("check", "hey Gr\udcfc\udcdfe", "--language", "de"),
+        ("synth", "hey Gr\udcfc\udcdfe", "--out", "clips"),
+        ("synth", "marvin", "--carrier", "\udcfc {}", "--out", "clips"),
+        ("train", "marvin", "--also", "Gr\udcfc\udcdfe"),
+    ],
+)
+def test_text_that_is_not_utf_8_is_one_line(
+    cli, line: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    status, out, err = cli(*line)
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert "expected text in UTF-8" in err
+    assert list(tmp_path.iterdir()) == []
