@@ -24,14 +24,13 @@ from wakeword_train.cli import TrainOptions
 from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.data.clips import download_speech_commands
 from wakeword_train.display import ShownEvents, phases_shown
-from wakeword_train.enrolment import base_model, enrol_model, seconds_of_enrolment
+from wakeword_train.enrolment import PHASES, base_model, enrol_model
 from wakeword_train.pipeline import returning_negatives, train_model
 from wakeword_train.points import file_stem
-from wakeword_train.recipe import default_recipe, describe_plan
+from wakeword_train.recipe import default_recipe, describe_plan, phases_of
 from wakeword_train.report.report_page import write_page
 from wakeword_train.report.verdict import meaning_of_threshold, verdict
 from wakeword_train.student.teaching import natural_clips, require_student_packages, teach_student
-from wakeword_train.time_left import expected_seconds, in_words
 from wakeword_train.training import TrainingResult, check_keyword
 from wakeword_train.training_run import DataFolders, adversary_advice
 
@@ -66,10 +65,7 @@ def _fine_tune(
 ) -> Path:
     base = base_model(options.base or "")
     before = read_model(base).card  # ``out`` may be the same file
-    expected = seconds_of_enrolment(settings, folders, workers=options.jobs)
-    about = in_words(sum(expected.values()))
-    plan = [f"fine-tuning '{settings.keyword}': about {about} on this machine as busy as it is now"]
-    with phases_shown(expected, lambda _: plan) as events:
+    with phases_shown(PHASES, lambda _: [f"fine-tuning '{settings.keyword}'"]) as events:
         path = enrol_model(settings, base, folders, out, work=options.work, events=events, executor=executor).path
     card = read_model(path).card
     _judge(card, path)
@@ -86,7 +82,6 @@ def _train(
     out: Path,
     executor: Callable[[float], Executor],
 ) -> Path:
-    expected = expected_seconds(settings, workers=options.jobs)
     shown: list[ShownEvents] = []
     # A user who wrote a configuration for a word, or resumes its training, has decided.
     anyway = options.anyway or options.resume or options.config is not None
@@ -94,11 +89,11 @@ def _train(
     def plan(given: DataFolders) -> Iterator[str]:
         yield f"comparing {settings.keyword!r} with what people say; this takes some seconds"
         yield from judge_words(settings, anyway=anyway)
-        yield from describe_plan(settings, given, seconds=sum(expected.values()))
+        yield from describe_plan(settings, given)
         if options.engine is not None:
             yield f"then its network for {options.engine}, which takes some 13 minutes more on two cores"
 
-    with how_to_go_on(lambda: any(one.begun for one in shown)), phases_shown(expected, plan) as events:
+    with how_to_go_on(lambda: any(one.begun for one in shown)), phases_shown(phases_of(settings), plan) as events:
         shown.append(events)
         result = train_model(
             settings,

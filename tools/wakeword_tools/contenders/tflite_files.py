@@ -153,7 +153,6 @@ def _require_small(lib: Any, interpreter: int, most: int) -> None:
     """Refuse a network with tensors of more than so many bytes. ``ModelError``."""
     tensor_of = lib.TfLiteInterpreterGetTensor
     tensor_of.argtypes, tensor_of.restype = [ctypes.c_void_p, ctypes.c_int32], ctypes.c_void_p
-    tensors = iter(lambda: tensor_of(interpreter, next(numbers)), None)
-    numbers = itertools.count()
+    tensors = itertools.takewhile(bool, (tensor_of(interpreter, number) for number in itertools.count()))
     if (size := sum(map(lib.TfLiteTensorByteSize, tensors))) > most:
         raise ModelError(f"expected a network with tensors of up to {most} bytes, got {size}: the file is damaged")
