@@ -45,6 +45,11 @@ _LANGUAGE = typer.Option("--language", metavar="CODE", help="Of the word, as de,
 _ALSO = typer.Option("--also", metavar="PHRASE", help="Another phrase that wakes it too; repeatable.")
 _SAY = typer.Option("--say", metavar="IPA", help="How the word is said, as 'ˈmɑɹvɪn'; repeatable.")
 _ANYWAY = typer.Option("--anyway", help="Train a word that `wakeword check` finds poor.")
+_VOICES = typer.Option(
+    "--install-voices/--no-install-voices",
+    help="Where there are no natural voices, fetch some (120 MB). Default: ask at a terminal.",
+    show_default=False,
+)
 _FOR = typer.Option("--for", metavar="ENGINE", help="Then train a network for it too: microwakeword.")
 _THREADS = typer.Option("--threads", metavar="N", min=1, max=256, help="Of the network's training; more seldom pays.")
 
@@ -61,6 +66,7 @@ class TrainOptions:
     also: Annotated[list[str] | None, _ALSO] = None
     say: Annotated[list[str] | None, _SAY] = None
     anyway: Annotated[bool, _ANYWAY] = False
+    install_voices: Annotated[bool | None, _VOICES] = None
     data: Annotated[Path | None, _SPEECH] = None
     positives: Annotated[list[Path] | None, _folders("--positives", "Recordings of the keyword")] = None
     negatives: Annotated[list[Path] | None, _folders("--negatives", "Recordings of other words")] = None

@@ -20,11 +20,17 @@ def default_recipe() -> TrainConfig:
 def phases_of(config: TrainConfig) -> list[Phase]:
     """What a run will do, in order."""
     second = (Phase.LISTENING, Phase.SECOND, Phase.MEASURING) if config.second_stage.enabled else ()
-    return [*(phase for phase, number, _, _ in _speech(config) if number), Phase.READING, Phase.FIRST, *second]
+    spoken = (phase for phase, number, engines, _ in _speech(config) if number and engines)
+    return [*spoken, Phase.READING, Phase.FIRST, *second]
+
+
+def lacks_natural_voices(config: TrainConfig) -> bool:
+    """Whether a run asks for natural voices, and this machine has none."""
+    return any(number and not engines for phase, number, engines, _ in _speech(config) if phase is Phase.NATURAL)
 
 
 def _speech(config: TrainConfig) -> Iterator[tuple[Phase, int, list[str], str]]:
-    """Both kinds of speech: how many clips, by which engines, of what; no clips where there is no engine."""
+    """Both kinds of speech: how many clips are asked for, by which engines of this machine, in which voices."""
     plan, kinds = config.synthesis, (Kind.POSITIVE, Kind.NEAR_NEGATIVE, Kind.NEGATIVE)
     for phase, counts, natural, what in (
         (Phase.SPEECH, plan, False, "voices"),
@@ -32,7 +38,7 @@ def _speech(config: TrainConfig) -> Iterator[tuple[Phase, int, list[str], str]]:
     ):
         engines = resolved_engines(counts.engines, natural=natural)
         number = round(sum(getattr(counts, kind.plural) for kind in kinds) * sum(SHARES.values()))
-        yield phase, number if engines else 0, list(engines), what
+        yield phase, number, list(engines), what
 
 
 def describe_plan(config: TrainConfig, folders: DataFolders) -> Iterator[str]:
@@ -40,7 +46,7 @@ def describe_plan(config: TrainConfig, folders: DataFolders) -> Iterator[str]:
     phrases = " or ".join(f"'{phrase}'" for phrase in (config.keyword, *config.synthesis.also))
     yield f"training {phrases} in {counted(len(phases_of(config)), 'step')}"
     for _, number, engines, what in _speech(config):
-        if number:
+        if number and engines:
             names = ", ".join(engine.partition(":")[0] for engine in engines)
             yield f"{number} clips by {what} of {names}: the word, words that sound like it, and others"
     if config.starter_pack:
