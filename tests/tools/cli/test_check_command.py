@@ -25,6 +25,12 @@ def test_text_and_json_say_the_same(cli) -> None:
         assert f"Better: '{one['keyword']}' is {one['grade']}" in shown.out
 
 
+def test_what_is_said_every_day_is_null_in_json(cli) -> None:
+    content = json.loads(cli("check", "excuse me", "--json").out)
+    assert (content["grade"], content["said_anyway_per_hour"], content["longer"]) == ("poor", None, [])
+    assert {one["text"]: one["per_hour"] for one in content["said"]}["excuse me"] is None
+
+
 def test_what_cannot_be_pronounced_is_one_line(cli) -> None:
     for keyword, reason in (("日本", "which English does not read"), ("", "as English"), ("?!", "as English")):
         ended = cli("check", keyword)
