@@ -1,6 +1,7 @@
 """The application: the table of commands, and the handling of errors: one line on stderr and an exit status."""
 
 import re
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -121,6 +122,8 @@ COMMANDS = {
 """All commands by the group in which they are listed, in that order."""
 
 _MARKUP: Final = "markdown"
+_WIDE: Final = 120
+"""Columns from which on the help of a command has boxes."""
 _LINE: Final = "wakeword.line"
 _TYPERS_OWN: Final = re.compile(r"^Invalid value(?: for '[^-][^']*')?: ")
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
@@ -200,8 +203,11 @@ def _answer(error: Any, name: str) -> str:
 
 def _command(name: str) -> TyperCommand:
     """The command itself, with its options."""
-    alone = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP)
-    alone.command(name, cls=_Command, epilog=f"Example: `{EXAMPLES[name]}`")(_in_order(COMMANDS[name].load()))
+    # On a narrow screen the columns of a box cut the names of options and break ranges.
+    is_wide = shutil.get_terminal_size().columns >= _WIDE
+    example = f"Example: `{EXAMPLES[name]}`" if is_wide else f"\b\nExample: {EXAMPLES[name]}"
+    alone = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP if is_wide else None)
+    alone.command(name, cls=_Command, epilog=example)(_in_order(COMMANDS[name].load()))
     made = get_command(alone)
     assert isinstance(made, TyperCommand)
     return made
