@@ -182,7 +182,9 @@ class AudioFile:
         try:
             self._file = _opened(self.path, container_of(head))
         except (soundfile.LibsndfileError, RuntimeError, TypeError) as error:
-            reason = getattr(error, "error_string", error)
+            # Libsndfile's own words are for programmers, such as "unimplemented format" for a damaged file.
+            libsndfile = isinstance(error, soundfile.LibsndfileError)
+            reason = "it is damaged, or of another format" if libsndfile else error
             raise AudioFileError(
                 f"{self.path}: expected audio (wav, flac, ogg, opus, mp3, m4a), could not read it: {reason}"
             ) from error

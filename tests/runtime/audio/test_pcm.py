@@ -1,6 +1,8 @@
 """Laws of the conversion from any PCM to mono float32 at 16 kHz."""
 
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -268,3 +270,19 @@ def test_written_audio_reads_back(tmp_path: Path, name: str) -> None:
     np.testing.assert_allclose(read_audio(tmp_path / name), noise(1_000), atol=1e-4)
     with pytest.raises(FileNotFoundError):
         write_audio(tmp_path / "nowhere" / name, whole)
+
+
+@pytest.mark.parametrize("suffix", ["opus", "ogg", "flac", "wav"])
+def test_a_damaged_file_is_refused_in_words_of_this_project(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"talk.{suffix}"
+    kinds: dict[str, dict[str, Any]] = {"opus": {"format": "OGG", "subtype": "OPUS"}}
+    soundfile.write(path, np.zeros(48_000), 48_000, **kinds.get(suffix, {}))
+    data = path.read_bytes()
+    for damaged in (data[:30], bytes(64) + data[64:], data[:4] + bytes(len(data) - 4)):
+        path.write_bytes(damaged)
+        with pytest.raises(AudioFileError) as refused, AudioFile(path) as file:
+            list(file.blocks())
+        told = str(refused.value)
+        assert told.startswith(f"{path}: ")
+        assert "\n" not in told
+        assert not re.search("implemented|recogni|malformed|Supported|Unspecified|[.]$", told)
