@@ -447,3 +447,14 @@ def test_another_threshold_is_another_run(scan, recordings: Path, tmp_path: Path
     assert ended.status == 1
     assert "leave out --resume" in ended.err
     assert scan(recordings, "--resume").status == 2
+
+
+@pytest.mark.parametrize("name", ["found.xlsx", "found.tsv", "found.xml"])
+def test_a_file_of_a_name_that_no_format_has_needs_the_format(
+    scan, recordings: Path, tmp_path: Path, name: str
+) -> None:
+    refused = scan(recordings / "first.wav", "--out", tmp_path / name)
+    assert (refused.status, refused.out, refused.err.count("\n")) == (2, "", 1)
+    assert f"{name}: expected a name that ends in .txt, .json, .csv, .srt or .parquet" in refused.err
+    assert not (tmp_path / name).exists()
+    assert scan(recordings / "first.wav", "--out", tmp_path / name, "--format", "csv").status == 0
