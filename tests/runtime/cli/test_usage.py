@@ -150,3 +150,9 @@ def test_a_misspelt_command_or_option_is_answered_with_the_nearest_one(cli, line
     status, _, err = cli(*line.split())
     assert (status, err.count("\n")) == (2, 1)
     assert nearest in err
+
+
+def test_a_sensitivity_is_not_taken_for_a_threshold(cli) -> None:
+    """They run in opposite directions."""
+    status, _, err = cli("listen", "--sensitivity", "0.8")
+    assert (status, "threshold" in err) == (2, False)
