@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from support import ROOT
-from support.source import INSTALLED, PACKAGES, Module, lines_of, modules, modules_below
+from support.source import INSTALLED, PACKAGES, Module, lines_of, modules, modules_below, names_of
 
 import wakeword
 from wakeword.model.installed import assets_folder
@@ -194,14 +194,6 @@ def test_no_file_is_named_by_another_form_of_the_same_word() -> None:
         if name.removesuffix("e") + ending in names
     }
     assert twins == {("record", "recording")}, f"expected one form of each word, got {twins}"  # a command, and a thing
-
-
-def names_of(node: ast.stmt) -> list[str]:
-    """The names of the class, function, type or constant that a statement of a module defines."""
-    if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-        return [node.name]
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
 def test_each_public_name_stands_once() -> None:
