@@ -59,7 +59,7 @@ class EngineOptions:
         typer.Option(
             "--engine",
             metavar="E",
-            help="espeak-ng, flite, festival, piper:FOLDER, kokoro:FOLDER or command:FILE.toml; repeatable.",
+            help="espeak-ng, piper:FOLDER, kokoro:FOLDER or command:FILE.toml; repeatable.",
         ),
     ] = None
     engine_command: Annotated[

@@ -39,9 +39,8 @@ _KNOWN_SOURCES = {
     "flite:rms": Split.TRAIN,
     "flite:kal16": Split.VALIDATION,
     "flite:slt": Split.TEST,
-    "festival:ked": Split.TRAIN,
 }
-"""Speakers with a fixed split. The speakers of flite are also speakers of festival's and Piper's voices."""
+"""Speakers with a fixed split: those of flite, whom Piper's voice ``arctic`` has too."""
 
 
 def split_of_source(source: str) -> Split:
