@@ -40,7 +40,7 @@ _KNOWN_SOURCES = {
     "flite:kal16": Split.VALIDATION,
     "flite:slt": Split.TEST,
 }
-"""Speakers with a fixed split: those of flite, whom Piper's voice ``arctic`` has too."""
+"""Speakers of flite and of Piper's voice ``arctic``, with their fixed splits."""
 
 
 def split_of_source(source: str) -> Split:
