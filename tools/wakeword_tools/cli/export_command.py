@@ -49,6 +49,15 @@ def export(options: ExportOptions) -> None:
         )
     if options.background:
         require("scipy")
+    run_export(options)
+
+
+def run_export(options: ExportOptions) -> None:
+    """Write the folder and print what was promised.
+
+    Raises ``ConfigError`` for an engine that is not known and for a folder that exists, ``ModelError`` for a model that
+    cannot be exported, and ``AudioFileError``, ``DataError`` and ``CalibrationError`` for recordings of no use.
+    """
     # Imported here, so that --help stays quick.
     from wakeword.model.model import load_model, read_model_bytes
     from wakeword_tools.export.exporter import ExportOrder, run_folder
