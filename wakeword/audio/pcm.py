@@ -200,7 +200,7 @@ class AudioFile:
     def blocks(self, samples: int = 65_536) -> Iterator[Array]:
         """The rest of the file in blocks of at most ``samples`` samples, each ``(n, channels)`` float32.
 
-        Raises ``AudioFileError`` at the end if the file is damaged, or shorter than it declares.
+        Raises ``AudioFileError`` at the end if the file is damaged, or WAV or its like and shorter than it declares.
         """
         while True:
             try:
@@ -214,11 +214,8 @@ class AudioFile:
                 break
             self._read += len(block)
             yield block
-        try:
-            file = self._file
-            lack = file.lack() if isinstance(file, DecodedFile) else missing(self.path, file, self._read)
-        except OSError as error:
-            raise AudioFileError(f"{self.path}: could not read all of it: {error.strerror}") from error
+        file = self._file
+        lack = file.lack() if isinstance(file, DecodedFile) else missing(file, self._read)
         if lack is not None:
             raise AudioFileError(f"{self.path}: could not read all of it, the file is damaged or cut off: {lack}")
 

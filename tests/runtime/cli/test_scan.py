@@ -174,11 +174,11 @@ def test_a_folder_that_cannot_be_searched_is_named_and_the_others_are_scanned(
 
 
 def test_a_recording_that_was_cut_off_is_reported_with_what_was_read(scan, recordings: Path) -> None:
-    cut = recordings / "deeper" / "third.ogg"
+    cut = recordings / "first.wav"
     cut.write_bytes(cut.read_bytes()[: cut.stat().st_size // 2])
     ended = scan(recordings)
     assert ended.status == 1
-    assert re.match(rf"wakeword: {cut}: could not read all of it.*: got \d\.\d\d s", ended.err)
+    assert re.search(rf"wakeword: {cut}: could not read all of it.*: got 4\.00 of 8\.00 s", ended.err)
 
 
 def test_a_folder_without_audio_is_an_error(scan, tmp_path: Path) -> None:

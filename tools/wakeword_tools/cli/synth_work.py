@@ -12,7 +12,7 @@ from wakeword.batch.jobs.job_run import check_choice
 from wakeword.batch.jobs.work import cores
 from wakeword.cli.console import Shown, note, progress
 from wakeword.cli.job_options import how_to_go_on
-from wakeword_tools.cli.synth import EngineOptions, SynthOptions, TextOptions
+from wakeword_tools.cli.synth_options import EngineOptions, SynthOptions, TextOptions
 from wakeword_tools.clips.synthesize import ClipPart, synthesize
 from wakeword_tools.engines.command_engine import command_voices
 from wakeword_tools.engines.espeak import ESPEAK
