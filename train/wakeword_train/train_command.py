@@ -22,7 +22,6 @@ from wakeword_tools.engines.languages import ENGLISH, require_language, require_
 from wakeword_tools.export.exporter import run_folder
 from wakeword_tools.texts.advice import Grade, advise_in, is_guess, reasons
 from wakeword_tools.voices.voice_install import install_kokoro
-from wakeword_train.cli import TrainOptions
 from wakeword_train.config import TrainConfig, read_config
 from wakeword_train.data.clips import download_speech_commands
 from wakeword_train.display import ShownEvents, phases_shown
@@ -33,6 +32,7 @@ from wakeword_train.recipe import default_recipe, describe_plan, lacks_natural_v
 from wakeword_train.report.report_page import write_page
 from wakeword_train.report.verdict import meaning_of_threshold, verdict
 from wakeword_train.student.teaching import natural_clips, require_student_packages, teach_student
+from wakeword_train.train_options import TrainOptions
 from wakeword_train.training import TrainingResult, check_keyword
 from wakeword_train.training_run import DataFolders, adversary_advice
 
