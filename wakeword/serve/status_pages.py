@@ -88,7 +88,11 @@ class Pages:
                 TEXT,
                 b"expected /outcome?outcome=false|true|unknown[&word=WORD][&client=HOST]\n",
             )
-        found = self._server.wakes.tell(WakeOutcome(told["outcome"]), told.get("word"), told.get("client"))
+        try:
+            found = self._server.wakes.tell(WakeOutcome(told["outcome"]), told.get("word"), told.get("client"))
+        except TimeoutError:
+            said = b"expected a client with a known address, got a name that is still looked up; give its address\n"
+            return HTTPStatus.SERVICE_UNAVAILABLE, TEXT, said
         if found is None:
             return (
                 HTTPStatus.NOT_FOUND,
