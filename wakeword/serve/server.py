@@ -16,6 +16,7 @@ from wyoming.error import Error
 
 from wakeword.base.errors import ConfigError
 from wakeword.serve.connection import Connection, Shared
+from wakeword.serve.fair_share import Share
 from wakeword.serve.outcomes import RecentWakes
 from wakeword.serve.places import Network, Place, is_allowed, is_loopback, tcp_sockets, unix_socket
 from wakeword.serve.telemetry import Telemetry
@@ -57,6 +58,8 @@ class Server:
         self._stopped = asyncio.Event()
         self.ready = asyncio.Event()
         self.sockets: list[socket.socket] = []
+        self.load = 0.0
+        """See ``FairTurns``, some seconds ago."""
 
     @property
     def telemetry(self) -> Telemetry:
@@ -147,7 +150,8 @@ class Server:
     def _start(
         self, shared: Shared, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str, address: str
     ) -> "asyncio.Task[None]":
-        connection = Connection(shared, reader, writer, peer)
+        is_paced = self._place.scheme == "tcp" and not is_loopback(address)
+        connection = Connection(shared, reader, writer, Share(shared.turns, peer, is_paced=is_paced))
         task = asyncio.create_task(connection.run())
         self._connections[connection] = task
         self._addresses[address] += 1
@@ -181,7 +185,17 @@ class Server:
             self.telemetry.loop_delay.observe(max(0.0, now - due))
             for connection in list(self._connections):
                 connection.check(now)
+            if (load := self._shared.turns.load()) is not None:
+                self._show_load(load)
             self._shared.warnings.summarise()
+
+    def _show_load(self, load: float) -> None:
+        self.telemetry.load.set(load)
+        self.load = load
+        if load > 1:
+            self.telemetry.overload.inc()
+            said = f"overload: streams wait {load:.1f} s for a second of audio, so words are found late; have fewer streams"
+            self._shared.warnings.warn("all streams", said, "overload")
 
     async def _refresh(self) -> None:
         """Follow the folder of models."""

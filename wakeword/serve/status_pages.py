@@ -115,14 +115,11 @@ class Pages:
 
     def _health(self) -> HttpAnswer:
         """Healthy: the event loop answers, and there is something to listen for."""
-        words = self._in_loop(lambda: len(self._server.words.by_name))
-        healthy = words > 0
-        text = f"ok: {words} word(s)\n" if healthy else "expected at least one model, got none\n"
-        return (
-            HTTPStatus.OK if healthy else HTTPStatus.SERVICE_UNAVAILABLE,
-            TEXT,
-            text.encode(),
-        )
+        words, load = self._in_loop(lambda: (len(self._server.words.by_name), self._server.load))
+        if not words:
+            return HTTPStatus.SERVICE_UNAVAILABLE, TEXT, b"expected at least one model, got none\n"
+        late = f", overload: streams wait {load:.1f} s for a second of audio" if load > 1 else ""
+        return HTTPStatus.OK, TEXT, f"ok: {words} word(s){late}\n".encode()
 
     def _state(self) -> HttpAnswer:
         state = self._in_loop(
