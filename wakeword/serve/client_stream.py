@@ -244,7 +244,5 @@ class ListeningStream:
         self.fired += len(detections)
         for one in detections:
             self._count(self._by_name[one.keyword], 0.0, wakes=1)
-        return [
-            Found(self._by_name[one.keyword], max(0, timestamp + round(1_000 * (one.end - at))), one)
-            for one in detections
-        ]
+        ends = [max(0, timestamp + round(1_000 * (one.end - at))) for one in detections]
+        return [Found(self._by_name[one.keyword], end, one) for one, end in zip(detections, ends, strict=True)]

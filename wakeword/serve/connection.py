@@ -301,23 +301,18 @@ class Connection:
         for found in heard.found:
             self._fired = True
             telemetry.found(self._peer, found)
-            logger.info(
-                "detected '%s' at %.3f s, score %.3f, from %s",
-                found.word.name,
-                found.detection.end,
-                found.detection.score,
-                self._peer,
-                extra={
-                    "event": "detection",
-                    "peer": self._peer,
-                    "word": found.word.name,
-                    "score": found.detection.score,
-                    "timestamp": found.timestamp,
-                },
-            )
+            word, score, end = found.word.name, found.detection.score, found.detection.end
+            about = {
+                "event": "detection",
+                "peer": self._peer,
+                "word": word,
+                "score": score,
+                "timestamp": found.timestamp,
+            }
+            logger.info("detected '%s' at %.3f s, score %.3f, from %s", word, end, score, self._peer, extra=about)
             self._shared.save(found)
             self._shared.wakes.add(found, self._peer)
-            detection = Detection(name=found.word.name, timestamp=found.timestamp, context=self._context)
+            detection = Detection(name=word, timestamp=found.timestamp, context=self._context)
             await self._send(encode(detection.event()))
 
     async def _send(self, data: bytes) -> None:

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from io import FileIO
 
 from wyoming.error import Error
@@ -122,19 +123,14 @@ class Server:
         address = str(name[0]) if isinstance(name, tuple) else "unix"
         peer = f"{address}:{name[1]}" if isinstance(name, tuple) else address
         most, here = self._limits.connections, self._most_of_one_address()
+        refuse = partial(self._refuse, writer, peer)
         if isinstance(name, tuple) and not is_allowed(address, self._limits.networks):
-            self._refuse(writer, peer, "not-allowed", "expected a client of a network that --allow names")
+            refuse("not-allowed", "expected a client of a network that --allow names")
         elif len(self._connections) >= most:
-            self._refuse(
-                writer, peer, "too-many-connections", f"expected at most {most} connections; close one, or try later"
-            )
+            refuse("too-many-connections", f"expected at most {most} connections; close one, or try later")
         elif self._addresses[address] >= here:
-            self._refuse(
-                writer,
-                peer,
-                "too-many-connections-of-address",
-                f"expected at most {here} connections from {address}; close one, or try later",
-            )
+            said = f"expected at most {here} connections from {address}; close one, or try later"
+            refuse("too-many-connections-of-address", said)
         else:
             _keep_alive(writer.get_extra_info("socket"))
             self._start(self._shared, reader, writer, peer, address)
