@@ -1,6 +1,11 @@
 """Laws of the conversion from any PCM to mono float32 at 16 kHz."""
 
+<<<<<<< HEAD
 import re
+=======
+import subprocess
+import sys
+>>>>>>> serve
 from pathlib import Path
 from typing import Any
 
@@ -272,6 +277,7 @@ def test_written_audio_reads_back(tmp_path: Path, name: str) -> None:
         write_audio(tmp_path / "nowhere" / name, whole)
 
 
+<<<<<<< HEAD
 @pytest.mark.parametrize("suffix", ["opus", "ogg", "flac", "wav"])
 def test_a_damaged_file_is_refused_in_words_of_this_project(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"talk.{suffix}"
@@ -286,3 +292,26 @@ def test_a_damaged_file_is_refused_in_words_of_this_project(tmp_path: Path, suff
         assert told.startswith(f"{path}: ")
         assert "\n" not in told
         assert not re.search("implemented|recogni|malformed|Supported|Unspecified|[.]$", told)
+=======
+FORBIDDEN = """
+import ctypes, sys, numpy
+if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0):
+    sys.exit(77)
+from pathlib import Path
+from wakeword.audio.pcm import write_audio
+for name in sys.argv[1:]:
+    write_audio(Path(name), numpy.arange(-800, 800, dtype=numpy.int16))
+"""
+"""Writes files where no memory may become code: PR_SET_MDWE, as MemoryDenyWriteExecute= of systemd."""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+def test_audio_is_written_where_no_memory_may_become_code(tmp_path: Path) -> None:
+    files = [tmp_path / "a.wav", tmp_path / "a.flac"]
+    done = subprocess.run([sys.executable, "-c", FORBIDDEN, *files], capture_output=True, text=True)
+    if done.returncode == 77:
+        pytest.skip("needs Linux 6.3")
+    assert done.stderr == ""
+    for file in files:
+        np.testing.assert_array_equal(soundfile.read(file, dtype="int16")[0], np.arange(-800, 800))
+>>>>>>> serve
