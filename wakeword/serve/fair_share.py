@@ -92,18 +92,26 @@ class FairTurns:
         else:
             turn: asyncio.Future[None] = loop.create_future()
             heappush(self._waiting, (start, next(self._numbers), turn))
-            await turn
+            try:
+                await turn
+            except asyncio.CancelledError:
+                if not turn.cancelled():  # its turn had come, and the next one would wait for ever
+                    self._pass_on()
+                raise
         self._now = max(self._now, start)
         try:
             return await loop.run_in_executor(self._executor, work)
         finally:
-            while self._waiting:
-                turn = heappop(self._waiting)[-1]
-                if not turn.done():  # cancelled, as the server ends
-                    turn.set_result(None)
-                    break
-            else:
-                self._free += 1
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        """Let the next one work that still waits."""
+        while self._waiting:
+            turn = heappop(self._waiting)[-1]
+            if not turn.done():  # one that was cancelled waits no more
+                turn.set_result(None)
+                return
+        self._free += 1
 
 
 class Share:

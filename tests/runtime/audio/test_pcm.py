@@ -1,11 +1,8 @@
 """Laws of the conversion from any PCM to mono float32 at 16 kHz."""
 
-<<<<<<< HEAD
 import re
-=======
 import subprocess
 import sys
->>>>>>> serve
 from pathlib import Path
 from typing import Any
 
@@ -277,7 +274,6 @@ def test_written_audio_reads_back(tmp_path: Path, name: str) -> None:
         write_audio(tmp_path / "nowhere" / name, whole)
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize("suffix", ["opus", "ogg", "flac", "wav"])
 def test_a_damaged_file_is_refused_in_words_of_this_project(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"talk.{suffix}"
@@ -292,7 +288,8 @@ def test_a_damaged_file_is_refused_in_words_of_this_project(tmp_path: Path, suff
         assert told.startswith(f"{path}: ")
         assert "\n" not in told
         assert not re.search("implemented|recogni|malformed|Supported|Unspecified|[.]$", told)
-=======
+
+
 FORBIDDEN = """
 import ctypes, sys, numpy
 if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0):
@@ -314,4 +311,3 @@ def test_audio_is_written_where_no_memory_may_become_code(tmp_path: Path) -> Non
     assert done.stderr == ""
     for file in files:
         np.testing.assert_array_equal(soundfile.read(file, dtype="int16")[0], np.arange(-800, 800))
->>>>>>> serve

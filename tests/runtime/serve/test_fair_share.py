@@ -208,3 +208,25 @@ def test_what_clients_wait_for_is_counted(models: Path, monkeypatch: pytest.Monk
             return served.count("wakeword_held_seconds_total")
 
     assert 0.5 < asyncio.run(scenario()) < 5
+
+
+def test_a_turn_that_was_cancelled_as_it_came_is_the_next_ones() -> None:
+    async def scene() -> str:
+        with ThreadPoolExecutor(1) as executor:
+            turns, gate = FairTurns(executor, threads=0), threading.Event()
+            first = asyncio.create_task(turns.run(gate.wait, 1.0, "a"))
+            await asyncio.sleep(0)
+            given_up = asyncio.create_task(turns.run(lambda: "", 1.0, "b"))
+            await asyncio.sleep(0)
+            last = asyncio.create_task(turns.run(lambda: "worked", 1.0, "c"))
+            await asyncio.sleep(0)
+            turn = turns._waiting[0][-1]
+            gate.set()
+            while not turn.done():
+                await asyncio.sleep(0)
+            given_up.cancel()
+            found = await asyncio.wait_for(last, 5)
+            await first
+            return found
+
+    assert asyncio.run(scene()) == "worked"
